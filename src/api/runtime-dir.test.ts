@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the socket's folder", () => {
-  test("a folder with other files is refused as it is", () => {
+  test("a folder with other files is refused and not changed", () => {
     const home = join(folder, "home");
     mkdirSync(home, { mode: 0o755 });
     writeFileSync(join(home, "thesis.tex"), "mine");
@@ -39,7 +39,7 @@ describe("the socket's folder", () => {
     expect(() => makeRuntimeDir(places)).toThrow(/other files, such as "gold"/);
   });
 
-  test("a key that others could have read, or that is a link, is replaced", () => {
+  test("a key that others could read, or that is a link, is replaced", () => {
     const places = runtimeDirOf(join(folder, "run", "tutti.sock"));
     mkdirSync(places.folder, { mode: 0o700 });
     const first = readOrMakeKey(places);

@@ -1,4 +1,6 @@
-/** The front end as a process on this machine: one at a time, private folders, a disk that is really full, a burst of submits. */
+/**
+ * The front end as a process: one at a time, private folders, a disk that is really full, a burst of submits.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -30,7 +32,7 @@ afterAll(() => {
 
 const script = fileURLToPath(new URL("./serve-for-tests.ts", import.meta.url));
 
-/** Starts a front end; resolves with the first line that it says. */
+/** Starts a front end; resolves with the first line that it prints. */
 function serve(path: string): Promise<{ readonly line: string; readonly child: ChildProcess }> {
   const child = spawn(process.execPath, [script, path], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
@@ -163,7 +165,7 @@ describe("a disk that is full", () => {
       try {
         for (let i = 0; i < 2000; i++) writeFileSync(filler, "x".repeat(size), { flag: "a" });
       } catch {
-        // Full.
+        // The disk is full.
       }
     }
     let refused = 0;

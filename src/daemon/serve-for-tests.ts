@@ -1,4 +1,7 @@
-/** A front end in a process of its own: `node serve-for-tests.ts FOLDER`. Says "up", or why not, and lives until it is killed. */
+/**
+ * A front end as a process: `node serve-for-tests.ts FOLDER`. Prints "up", or why not, and runs until it is
+ * killed.
+ */
 import { startFrontEnd } from "./main.ts";
 
 try {

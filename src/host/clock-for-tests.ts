@@ -1,9 +1,12 @@
-/** A clock that stands still until a test moves it. All timers of one instant fire before anything that was put off with `soon`. */
+/**
+ * A clock that stands still until a test advances it. All timers of one instant fire before calls made with
+ * `soon`.
+ */
 import type { Clock } from "./clock.ts";
 
 export class FakeClock implements Clock {
   #nowMs: number;
-  /** Difference between Unix and monotonic time; a test may step it. */
+  /** Difference between Unix and monotonic time; tests may change it. */
   unixOffsetMs = 0;
   #timers: { atMs: number; call: () => void }[] = [];
   #soon: (() => void)[] = [];
@@ -32,12 +35,12 @@ export class FakeClock implements Clock {
     this.#soon.push(call);
   }
 
-  /** Instant of the next timer; Infinity when there is none. */
+  /** Instant of the next timer; Infinity if there is none. */
   nextMs(): number {
     return this.#timers.reduce((least, { atMs }) => Math.min(least, atMs), Number.POSITIVE_INFINITY);
   }
 
-  /** Does everything that is due at the present instant. */
+  /** Runs everything that is due at the current instant. */
   settle(): void {
     for (let turn = 0; turn < 100_000; turn++) {
       const due = this.#timers.filter(({ atMs }) => atMs <= this.#nowMs);
@@ -53,7 +56,7 @@ export class FakeClock implements Clock {
     throw new Error(`The instant ${this.#nowMs} ms does not end`);
   }
 
-  /** Lets time pass up to an instant, stopping at each timer on the way. */
+  /** Advances time to an instant, and fires each timer on the way. */
   advanceTo(timeMs: number): void {
     this.settle();
     for (let nextMs = this.nextMs(); nextMs <= timeMs; nextMs = this.nextMs()) {

@@ -1,4 +1,4 @@
-/** Reading what the kernel tells of the machine: control group mounts and processes. */
+/** Reading the machine's state from the kernel: control group mounts and processes. */
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { findMounts } from "./cgroups.ts";
@@ -17,7 +17,7 @@ const UNIFIED =
 const UNIFIED_OWN = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/tutti.service\n";
 
 describe("findMounts()", () => {
-  test("finds both versions side by side; what is read-only or no controller of use is passed over", () => {
+  test("finds both versions side by side, but no read-only mounts and no useless controllers", () => {
     expect(findMounts(HYBRID, HYBRID_OWN, true)).toEqual([
       {
         version: 1,
@@ -40,7 +40,7 @@ describe("findMounts()", () => {
     ]);
   });
 
-  test("an ordinary user tries the group that it was given, then the one above", () => {
+  test("an ordinary user tries its own group, then the parent", () => {
     const service = "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice";
     expect(findMounts(UNIFIED, UNIFIED_OWN, false)[0]?.parents).toEqual([
       `${service}/tutti.service`,
@@ -48,7 +48,7 @@ describe("findMounts()", () => {
     ]);
   });
 
-  test("in a container, where only a part of the tree is mounted, paths are from that part on", () => {
+  test("in a container, paths are relative to the mounted part of the tree", () => {
     const mount = "30 23 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
     expect(findMounts(mount, "0::/docker/abc/job\n", false)[0]?.parents).toEqual([
       "/sys/fs/cgroup/job",
@@ -82,7 +82,7 @@ describe("processes", () => {
     expect(parseStat("12 (a) S 1")).toBeUndefined();
   });
 
-  test("isAlive() knows a process by boot, pid and start; one that has ended is not alive, reaped or not", async () => {
+  test("isAlive() identifies a process by boot, pid and start; ended processes are not alive, reaped or not", async () => {
     const child = spawn("sleep", ["20"], { stdio: "ignore" });
     const identity = identityOf(child.pid ?? 0);
     if (identity === undefined) throw new Error("Cannot start sleep");

@@ -7,7 +7,7 @@ import { makeFolders } from "./make-folders.ts";
 const folder = mkdtempSync(join(tmpdir(), "tutti-folders-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("makes what is missing, with its mode, and leaves what is there", () => {
+test("makes missing folders with their mode, and keeps existing ones", () => {
   const path = join(folder, "a", "b", "c");
   makeFolders(path, 0o700);
   expect(statSync(join(folder, "a")).mode & 0o777).toBe(0o700);
@@ -17,7 +17,7 @@ test("makes what is missing, with its mode, and leaves what is there", () => {
   makeFolders(join(folder, "link"));
 });
 
-test("ends with an error where nothing can be made, also where the kernel says that it is missing", () => {
+test("throws if a folder cannot be made, even if the kernel reports it as missing", () => {
   expect(() => makeFolders("/proc/tutti/folder")).toThrow(/ENOENT/);
   writeFileSync(join(folder, "file"), "");
   expect(() => makeFolders(join(folder, "file"))).toThrow(/EEXIST/);

@@ -1,4 +1,4 @@
-/** Folders of jobs as their users may have left them. */
+/** Removing folders of jobs in any state in which users may leave them. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -54,7 +54,7 @@ test("links are removed, what they lead to is not", async () => {
   expectPrecious();
 });
 
-test("a link in the place of the folder itself is removed alone; what is not there is gone already", async () => {
+test("if the folder itself is a link, only the link is removed; a missing folder counts as removed", async () => {
   const path = join(root, "replaced");
   symlinkSync(precious, path);
   expect(await removeFolder(path)).toBe(true);
@@ -63,7 +63,7 @@ test("a link in the place of the folder itself is removed alone; what is not the
   expectPrecious();
 });
 
-test("depth beyond any path, names that are no text, and folders without rights", async () => {
+test("folders deeper than any path, names that are not text, and folders without rights", async () => {
   const path = jobFolder("odd");
   const script = `import os
 os.chdir(os.fsencode(${JSON.stringify(join(path, "1"))}))
@@ -87,7 +87,7 @@ test("a file where a folder is expected is removed", async () => {
 });
 
 test.skipIf(!isRoot)(
-  "a user who swaps folders for links all the time makes root remove nothing else",
+  "a user who keeps replacing folders by links cannot make root remove anything else",
   async () => {
     const uid = 12_345;
     for (let i = 0; i < 20; i++) {
@@ -111,7 +111,8 @@ test.skipIf(!isRoot)(
       process.kill(-swapper.pid!, "SIGKILL");
       await new Promise((resolve) => swapper.once("exit", resolve));
       expectPrecious();
-      // Whoever disturbed has gone, a command that the shell had begun perhaps a moment later: then nothing is left.
+      // The disturbing shell has ended, and its last command perhaps a moment later; after that, nothing is
+      // left.
       let isGone = false;
       for (let tries = 0; !isGone && tries < 200; tries++) isGone = await removeFolder(path);
       expect(isGone).toBe(true);

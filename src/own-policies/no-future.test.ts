@@ -1,4 +1,4 @@
-/** A policy that tries to learn of jobs before they arrive: what it can see is the same whatever the future is. */
+/** A policy that tries to find out about jobs before they arrive: it sees the same for every future. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,13 +18,13 @@ const PRESENT: readonly TestJob[] = [
   { submitS: 0, runS: 5, size: 1 },
   { submitS: 0, runS: 7, size: 2 },
 ];
-/** Futures that differ in their number of jobs, also beyond a power of two, and in everything that is told of them. */
+/** Futures that differ in the number of jobs, also beyond a power of two, and in all fields of the jobs. */
 const FUTURES: readonly (readonly TestJob[])[] = [
   [{ submitS: 3, runS: 1, size: 4 }],
   Array.from({ length: 200 }, (_, i) => ({ submitS: 4 + i, runS: 9, size: 1 + (i % 4), id: 5000 + i })),
 ];
 
-/** With the columns that a trace has, so that users, groups, queues and applications could be looked up too. */
+/** With the columns of a trace, so that users, groups, queues and applications could be looked up, too. */
 function workloadOf(future: readonly TestJob[]): Instance {
   const instance = instanceOf(4, [...PRESENT, ...future]);
   const numbers = Int32Array.from(
@@ -78,7 +78,7 @@ const TIME = `${LOOKS}
   }
 `;
 
-/** What the policy has seen when it decided first. */
+/** What the policy saw at its first decision. */
 async function seenBy(sharing: string, decide: string, future: readonly TestJob[]): Promise<unknown> {
   const file = join(folder, `${sharing}.mjs`);
   writeFileSync(
@@ -100,7 +100,7 @@ async function seenBy(sharing: string, decide: string, future: readonly TestJob[
 test.each([
   ["space", SPACE],
   ["time", TIME],
-])("a policy of %s sharing sees nothing of jobs that are still to come", async (sharing, decide) => {
+])("a policy of %s sharing sees nothing of future jobs", async (sharing, decide) => {
   const nothing = await seenBy(sharing, decide, []);
   expect(String(nothing)).toContain("has not arrived");
   for (const future of FUTURES) expect(await seenBy(sharing, decide, future)).toEqual(nothing);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseArray } from "./array.ts";
 
-test("indices are read as Slurm writes them, each once", () => {
+test("indices are read in Slurm's syntax, without duplicates", () => {
   expect(parseArray("0-6:3,2,2%4")).toEqual({ indices: [0, 2, 3, 6], atOnce: 4 });
 });
 
@@ -12,6 +12,6 @@ test.each([
   ["1-20000", /has more than 10000 jobs/],
   ["1-5:0", /expected indices such as/],
   ["1-5,x", /"x" in the array "1-5,x": expected indices such as/],
-])("%s is refused with what is wrong with it", (text, message) => {
+])("%s is refused with the reason", (text, message) => {
   expect(parseArray(text)).toMatch(message);
 });

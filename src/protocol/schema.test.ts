@@ -30,15 +30,15 @@ test.each<[object]>([
   [{ name: "x".repeat(MAX_NAME_LENGTH), limitMs: MAX_LIMIT_MS }],
   [{ script: { base64: "", word: 0 } }],
   [{ script: { base64: "QUFB", word: 0 }, command: ["sh", ""] }],
-])("a job at its limits is taken", (more) => {
+])("a job at its limits is accepted", (more) => {
   expect(fault(more)).toBe("");
 });
 
-test("a key holds no NUL", () => {
+test("a key must not contain a NUL character", () => {
   expect(submitBody.safeParse({ jobs: [JOB], key: "\0" }).success).toBe(false);
 });
 
-test("a job is in one state, has ended or not, and has no process once it has", () => {
+test("a job in any state is live or has ended; an ended job has no process", () => {
   expect(JOB_STATES).toEqual([...ACTIVE_STATES, ...ENDED_STATES]);
   expect(JOB_STATES.filter(isEnded)).toEqual(ENDED_STATES);
   expect(JOB_STATES.filter((state) => isEnded(state) && hasProcess(state))).toEqual([]);

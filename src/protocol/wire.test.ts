@@ -33,7 +33,7 @@ const GOOD: readonly object[] = [
 ];
 
 describe("parseMessage()", () => {
-  test("takes each message of the protocol as it is", () => {
+  test("returns each valid message unchanged", () => {
     for (const message of GOOD) expect(parseMessage(JSON.stringify(message))).toEqual(message);
   });
 
@@ -57,12 +57,12 @@ describe("parseMessage()", () => {
     expect("message" in answer && answer.message).toContain(word);
   });
 
-  test("never throws, whatever the line, and gives only known types", () => {
+  test("never throws, and returns only known types", () => {
     const known = new Set([...GOOD.map((message) => (message as { type: string }).type), "malformed"]);
     const line = fc.oneof(
       fc.string(),
       fc.json(),
-      // A good message with one place of its text changed.
+      // A valid message with one change in its text.
       fc.tuple(fc.constantFrom(...GOOD), fc.nat(), fc.string({ maxLength: 3 })).map(([message, at, text]) => {
         const good = JSON.stringify(message);
         const place = at % good.length;
@@ -108,13 +108,13 @@ test.each([
     "twice",
   ],
   [{ rows: [[{ job: 1, attempt: 1, cpus: [1] }], [{ job: 1, attempt: 1, cpus: [0] }]] }, "other CPUs"],
-])("matrixProblem() names what no machine can turn %#", (wrong, word) => {
+])("matrixProblem() names the mistake in a matrix %#", (wrong, word) => {
   expect(matrixProblem(MATRIX)).toBeUndefined();
   expect(matrixProblem({ ...MATRIX, ...wrong })).toContain(word);
 });
 
 describe("LineReader", () => {
-  test("push() gives the same lines however the bytes are cut", () => {
+  test("push() returns the same lines for every division of the bytes into chunks", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" })), fc.array(fc.nat(30)), (words, cuts) => {
         const lines = words.map((word) => word.replaceAll("\n", "").toWellFormed());

@@ -1,4 +1,4 @@
-/** The app over a service in memory, asked without a socket. */
+/** The app over a service in memory, called without a socket. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export interface TestApp {
   readonly jobsFolder: string;
   readonly bugs: unknown[];
   readonly token: (caller: Caller) => string;
-  /** Asks as a user does over HTTP, with the token and a right Host. */
+  /** Sends a request as a user over HTTP, with the token and a valid Host. */
   ask(method: string, path: string, options?: AskOptions): Promise<Asked>;
   fetch(request: Request, transport?: Transport): Promise<Response>;
   remove(): void;

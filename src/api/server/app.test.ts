@@ -1,4 +1,4 @@
-/** The API as a caller meets it, without sockets: every route, every refusal, who may see what. */
+/** The API without sockets: every route, every refusal, and which users may see what. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { z } from "zod";
@@ -16,7 +16,7 @@ afterEach(() => {
   app.remove();
 });
 
-/** The answer is of the schema and holds no key that the schema does not name. */
+/** Checks that the answer matches the schema and has no other keys. */
 function expectAnswer(json: unknown, schema: z.ZodType): void {
   expect(schema.parse(json)).toEqual(json);
 }
@@ -28,7 +28,7 @@ describe("routes", () => {
     expect(ROUTES.map(({ id }) => id).sort()).toEqual(Object.keys(HANDLERS).sort());
   });
 
-  test("a submit is answered with the jobs, as the service has them", async () => {
+  test("a submit is answered with the jobs of the service", async () => {
     const { status, json } = await submit({
       jobs: [
         someJob({ command: ["./a.out", "x"], tasks: 2, name: "sim", queue: "short", limitMs: 60_000 }),
@@ -50,7 +50,7 @@ describe("routes", () => {
     expect(app.service.submitted[1]).toMatchObject({ held: true, retries: 2, stdout: "o", stderr: "e" });
   });
 
-  test("a large array is answered whole, though in pieces", async () => {
+  test("a large array is answered completely, in pieces", async () => {
     const { status, json } = await submit({ jobs: [someJob({ array: "1-1000" })] });
     expect(status).toBe(201);
     expectAnswer(json, contract.jobsAnswer);
@@ -71,7 +71,7 @@ describe("routes", () => {
     expect((await submit({ jobs: [someJob({ array: "1-10001" })] })).status).toBe(400);
   });
 
-  test("the same key twice gives the same jobs", async () => {
+  test("a second submit with the same key returns the same jobs", async () => {
     const first = await submit({ jobs: [someJob()], key: "k" });
     const second = await submit({ jobs: [someJob()], key: "k" });
     expect(second.json).toEqual(first.json);
@@ -115,7 +115,7 @@ describe("routes", () => {
     expectAnswer(json, schema);
   });
 
-  test("the policy changes for administrators only, and to known ones only", async () => {
+  test("only administrators can change the policy, and only to known ones", async () => {
     const change = (policy: string, as = OWNER) => app.ask("PUT", "/v1/policy", { body: { policy }, as });
     const { json } = await change("easy");
     expectAnswer(json, contract.policyAnswer);
@@ -125,7 +125,7 @@ describe("routes", () => {
     expect(app.service.policyText).toBe("easy");
   });
 
-  test("whatif gives a forecast per policy, or says which one it does not know", async () => {
+  test("whatif returns a forecast per policy, or names an unknown one", async () => {
     const ask = (policies: string[]) => app.ask("POST", "/v1/whatif", { body: { policies } });
     const { json } = await ask(["fcfs", "easy"]);
     expectAnswer(json, contract.whatIfAnswer);
@@ -170,7 +170,7 @@ describe("routes", () => {
     }
   });
 
-  test("a full service is told as 503 with a time to try again", async () => {
+  test("a full service is answered with 503 and a time to try again", async () => {
     app.service.refuseSubmits = { refused: "full", message: "Cannot take more" };
     const { status, headers, json } = await submit({ jobs: [someJob()] });
     expect([status, headers.get("retry-after"), json.refused]).toEqual([503, "1", "full"]);
@@ -259,7 +259,7 @@ describe("page", () => {
     expect(text).toMatch(/<dt>jobs\[\]\.script\.base64<\/dt>/);
   });
 
-  test("page and OpenAPI need no token and tell nothing of this machine", async () => {
+  test("page and OpenAPI need no token and reveal nothing about this machine", async () => {
     await submit({ jobs: [someJob({ name: "hush" })] });
     for (const path of ["/", "/openapi.json"]) {
       const request = new Request(`http://127.0.0.1:7448${path}`, { headers: { host: "127.0.0.1:7448" } });
@@ -281,7 +281,7 @@ describe("users", () => {
     expect(await names()).toEqual(["of-ada", "of-bob"]);
   });
 
-  test("another's job is as if it were not there, for every route that names a job", async () => {
+  test("another user's job does not exist, for every route that names a job", async () => {
     await submit({ jobs: [someJob({ name: "of-ada" })] }, ADA);
     app.service.start(1, "secret");
     const routes = ROUTES.filter(({ path }) => path.includes("{job}"));
@@ -298,7 +298,7 @@ describe("users", () => {
     expect(app.service.entries.get(1)!.info).toMatchObject({ state: "running", priority: 0 });
   });
 
-  test("the matrix, events and the export keep others' names to themselves", async () => {
+  test("matrix, events and export do not show names of other users' jobs", async () => {
     await submit({ jobs: [someJob({ name: "of-ada" })] }, ADA);
     app.service.start(1);
     for (const path of ["/v1/matrix", "/v1/events", "/v1/export.swf", "/v1/jobs?last=5"]) {
@@ -311,7 +311,7 @@ describe("users", () => {
     ]);
   });
 
-  test("a private socket needs no token and is its owner; a shared one is like HTTP", async () => {
+  test("a private socket proves its owner without a token; a shared one needs a token like HTTP", async () => {
     const request = () => new Request("http://localhost/v1/status", { headers: { host: "localhost" } });
     const own = await app.fetch(request(), "private-socket");
     expect(await own.json()).toMatchObject({ user: "root", isAdministrator: true });
@@ -321,7 +321,7 @@ describe("users", () => {
   });
 });
 
-test("a list shows the beginning of a long command, the job itself all of it", async () => {
+test("a list shows the beginning of a long command, a single job all of it", async () => {
   const command = ["sh", "x".repeat(990), "second".repeat(10), "third"];
   const { json } = await app.ask("POST", "/v1/jobs", { body: { jobs: [someJob({ command })] } });
   const cut = ["sh", "x".repeat(990), "secon…"];
@@ -330,7 +330,7 @@ test("a list shows the beginning of a long command, the job itself all of it", a
   expect((await app.ask("GET", "/v1/jobs/1")).json.job.command).toEqual(command);
 });
 
-test("a method that a route does not have is answered with those that it has", async () => {
+test("a wrong method is answered with the methods of the route", async () => {
   const { status, headers } = await app.ask("DELETE", "/v1/jobs/1");
   expect([status, headers.get("allow")]).toEqual([405, "GET, PATCH"]);
 });

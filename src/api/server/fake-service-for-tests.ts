@@ -1,6 +1,6 @@
 /**
- * A front end in memory for the tests of API and command line: it keeps the contract of Service (who may see and touch what, what
- * is refused) and runs nothing. A test moves jobs on with start() and finish().
+ * A front end in memory for the tests of API and command line: it keeps the contract of Service (who may see
+ * and change what, what is refused), but runs nothing. Tests advance jobs with start() and finish().
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,13 +24,13 @@ interface Entry {
 export class FakeService implements Service {
   readonly entries = new Map<number, Entry>();
   readonly events: DaemonEvent[] = [];
-  /** What `submit` was asked, oldest first. */
+  /** The requests that `submit` received, oldest first. */
   readonly submitted: SubmitJob[] = [];
   /** Jobs by user and key. */
   readonly keys = new Map<string, number[]>();
   policyText = "fcfs";
   onShutdown: (killJobs: boolean) => void = () => {};
-  /** Refuses every submit with this, when set. */
+  /** If set, every submit is refused with this. */
   refuseSubmits: Refusal | undefined;
   readonly #listeners = new Set<(event: DaemonEvent) => void>();
   readonly #folder: string;
@@ -114,7 +114,7 @@ export class FakeService implements Service {
     return entry.info;
   }
 
-  /** The test writes the files of its jobs itself. */
+  /** Tests write the files of their jobs themselves. */
   ownerOf(caller: Caller, job: number): Answer<number> {
     const info = this.job(caller, job);
     return isRefusal(info) ? info : process.getuid!();
@@ -212,13 +212,13 @@ export class FakeService implements Service {
     return { policy: text };
   }
 
-  /** Overwritten by tests of forecasts. */
+  /** Overridden by tests of forecasts. */
   async whatIf(_: Caller, policy: string): Promise<Answer<WhatIfAnswer["policies"][number]>> {
     if (policy === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
     return { policy, jobs: [{ job: 1, p10Ms: 1, p50Ms: 2.5, p90Ms: 3 }] };
   }
 
-  /** Calls `onShutdown` when it is not refused. */
+  /** Calls `onShutdown` unless it is refused. */
   async shutdown(caller: Caller, killJobs: boolean) {
     if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only administrators may do that");
     const running = this.status().counts.running;
@@ -309,7 +309,7 @@ export class FakeService implements Service {
     this.keys.clear();
   }
 
-  /** The job has its processors; its output so far is `text`. */
+  /** Starts a job, whose output so far is `text`. */
   start(job: number, text = ""): void {
     const { info } = this.entries.get(job)!;
     const cpus = Array.from({ length: info.tasks }, (_, i) => i);
@@ -322,7 +322,7 @@ export class FakeService implements Service {
     );
   }
 
-  /** The job has ended by itself, with an exit code. */
+  /** Ends a job with an exit code. */
   finish(job: number, code = 0): void {
     this.#set(
       job,

@@ -1,4 +1,4 @@
-/** What comes in at all: tokens, hosts, pages, methods, bodies. */
+/** Which requests are admitted: tokens, hosts, pages, methods, bodies. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
 
@@ -82,7 +82,7 @@ describe("guard", () => {
     expect(app.service.events).toEqual([]);
   });
 
-  test("our own page may use it, and a link from elsewhere may open the description", async () => {
+  test("the API's own page may use it, and a link from elsewhere may open the description", async () => {
     const own = { origin: "http://127.0.0.1:7448", "sec-fetch-site": "same-origin" };
     const { status } = await app.ask("POST", "/v1/jobs", { headers: own, body: { jobs: [someJob()] } });
     expect(status).toBe(201);
@@ -105,7 +105,7 @@ describe("guard", () => {
     }
   });
 
-  test("a body of another type is refused, so that a form of another page cannot send one", async () => {
+  test("a body of another type is refused, so that forms of other pages cannot send one", async () => {
     for (const type of [
       "text/plain",
       "application/x-www-form-urlencoded",
@@ -137,7 +137,7 @@ describe("bodies", () => {
     expect((await app.ask("GET", "/v1/jobs?states=sleeping")).json.message).toMatch(/list of states/);
   });
 
-  test("too large, too deep, or no JSON: refused before it is parsed or used", async () => {
+  test("bodies that are too large, too deep or not JSON are refused before they are parsed or used", async () => {
     const post = (body: string) => app.ask("POST", "/v1/jobs", { body });
     expect((await post("x".repeat(16 * 1024 * 1024 + 1))).status).toBe(413);
     expect((await post(`{"jobs":${"[".repeat(100_000)}`)).json.message).toMatch(/nested deeper/);

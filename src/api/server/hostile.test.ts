@@ -1,4 +1,7 @@
-/** What hostile clients do to the listeners, in bounded form: leaving, not reading, pipelining, flooding, nonsense. Counts and order, no times. */
+/**
+ * Hostile clients: they leave, do not read, pipeline, flood the listeners or send nonsense. Checks counts and
+ * order, not times.
+ */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -39,7 +42,7 @@ afterEach(async () => {
   expect(bugs).toEqual([]);
 });
 
-/** A scheduler for several users. Their tokens are made here, so that the test needs no other accounts. */
+/** A scheduler for several users. Makes their tokens, so that the test needs no other accounts. */
 async function start(more: Partial<ApiOptions> = {}): Promise<void> {
   api = await startApi({
     service,
@@ -66,7 +69,7 @@ const host = () => new URL(api.http!).host;
 const head = (path: string, token = api.token, more = "") =>
   `GET ${path} HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
 
-/** All that comes until the connection is closed or `enough`. */
+/** All data until the connection is closed or `enough` returns true. */
 function received(socket: Socket, enough: (text: string) => boolean = () => false): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
@@ -86,7 +89,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** Calls of a method of the service. */
+/** Records the calls of a method of the service. */
 function countCalls(name: "job" | "list" | "status"): () => number {
   let calls = 0;
   const original = service[name].bind(service) as (...given: unknown[]) => unknown;
@@ -113,13 +116,13 @@ describe("pipelining", () => {
     expect(jobs).toEqual([...Array.from({ length: 400 }, (_, i) => i + 1), 400]);
   });
 
-  test("a connection that sends more than is kept is closed; others go on", async () => {
+  test("a connection that sends too many requests is closed; others go on", async () => {
     await start();
     const calls = countCalls("status");
     const socket = await connected();
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
-    // The first is not answered, so all others wait.
+    // The first request is not answered, so all others wait.
     await service.submit(OWNER, [someJob()]);
     socket.write(head("/v1/jobs/1?wait=60") + `GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(1200));
     await closed;
@@ -128,7 +131,7 @@ describe("pipelining", () => {
   });
 });
 
-test("a connection without a request, or whose answer nobody reads, is closed in time; one that waits for its answer is not", async () => {
+test("a connection without a request or with an unread answer is closed in time, one that waits for its answer is not", async () => {
   await start();
   const app = makeTestApp();
   const reader = makeHttpReader(
@@ -153,7 +156,7 @@ test("a connection without a request, or whose answer nobody reads, is closed in
     else socket.pause();
     await until(() => accepted[i]?.bytesRead === `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.length);
     if (i === 2) await until(() => accepted[i].writableLength > 0);
-    // What Node does when the time is over.
+    // Node emits this event when the time is over.
     accepted[i].emit("timeout");
   }
   expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, false, true]);
@@ -163,7 +166,7 @@ test("a connection without a request, or whose answer nobody reads, is closed in
 });
 
 describe("clients that leave", () => {
-  test("what they have asked for and what has not begun is not done", async () => {
+  test("their requests that have not begun are not carried out", async () => {
     await start();
     const app = makeTestApp();
     let calls = 0;
@@ -171,7 +174,7 @@ describe("clients that leave", () => {
     Object.assign(app.service, {
       status: () => {
         calls++;
-        // The gate has done enough for this turn of the event loop; what comes now waits.
+        // The request scheduler has used up its time until the next poll, so new requests wait.
         const untilMs = performance.now() + 20;
         while (performance.now() < untilMs);
         return busy();
@@ -196,7 +199,7 @@ describe("clients that leave", () => {
     app.remove();
   });
 
-  test("of requests that wait in a connection none is done when it is closed", async () => {
+  test("requests that wait in a connection are dropped when it is closed", async () => {
     await start();
     await service.submit(OWNER, [someJob()]);
     const calls = countCalls("list");
@@ -212,13 +215,13 @@ describe("clients that leave", () => {
 
 describe("nonsense", () => {
   const cases: readonly (readonly [string, string, number])[] = [
-    ["what is no HTTP", "nonsense\r\n\r\n", 400],
+    ["text that is not HTTP", "nonsense\r\n\r\n", 400],
     ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400],
     ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
     ["a head that is too large", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
     ["an expectation", "GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n", 417],
   ];
-  test.each(cases)("%s is refused in words that a program can read", async (_, text, status) => {
+  test.each(cases)("%s is refused with a JSON answer", async (_, text, status) => {
     await start();
     const socket = await connected();
     socket.write(text);
@@ -236,7 +239,7 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token(uid)}\r\n\r\n`.repeat(count),
     );
-  /** Status of an answer on a connection of its own. */
+  /** Status of an answer on a new connection. */
   async function statusOf(path: string, uid: number): Promise<number> {
     const socket = await reached();
     ask(socket, path, uid);
@@ -254,24 +257,24 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
 
   beforeEach(() => start({ isShared: true, users: () => [ADA, BOB] }));
 
-  test("answers that nobody reads count: their user is refused before more work is done, others and root are not", async () => {
+  test("a user with too many unread answers is refused before more work is done; others and root are not", async () => {
     await service.submit(ADA, [someJob({ command: ["x".repeat(960_000)], name: "x" })]);
     const calls = countCalls("job");
     const sockets = await Promise.all(Array.from({ length: 12 }, reached));
     for (const socket of sockets) ask(socket.pause(), "/v1/jobs/1", ADA.uid, 40);
     while ((await statusOf("/v1/status", ADA.uid)) !== 503);
-    // 8 MiB, and the answer with which it is more.
+    // 8 MiB, and the answer that exceeds them.
     expect(calls()).toBe(9);
     expect(await statusOf("/v1/jobs/1", ADA.uid)).toBe(503);
     expect(await statusOf("/v1/status", BOB.uid)).toBe(200);
     expect(await statusOf("/v1/jobs/1", me.uid)).toBe(200);
     expect(calls()).toBe(10);
-    // Read, they do not count any more.
+    // Answers that were read do not count any more.
     for (const socket of sockets) socket.resume();
     while ((await statusOf("/v1/status", ADA.uid)) !== 200);
   });
 
-  test("unread answers of a client that leaves count no more", async () => {
+  test("unread answers of a client that has left do not count", async () => {
     await service.submit(ADA, [someJob({ command: ["x".repeat(960_000)], name: "x" })]);
     const sockets = await Promise.all(Array.from({ length: 12 }, reached));
     for (const socket of sockets) ask(socket.pause(), "/v1/jobs/1", ADA.uid);
@@ -280,7 +283,7 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
     while ((await statusOf("/v1/status", ADA.uid)) !== 200);
   });
 
-  test("strangers who hold connections close each other's, not those of users, and root gets in", async () => {
+  test("strangers with many connections displace each other, not users, and root is admitted", async () => {
     const followers = await Promise.all(
       [ADA.uid, BOB.uid, me.uid].map(async (uid) => {
         const socket = await reached();
@@ -300,7 +303,7 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
     expect(followers.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
   });
 
-  test("a user's connections are bounded; the one too many is told so and closed, others get in", async () => {
+  test("a user's connections are limited; one too many is refused and closed, other users are admitted", async () => {
     const sockets: Socket[] = [];
     for (let i = 0; i < 576; i++) {
       const socket = await reached();
@@ -317,7 +320,7 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
     while ((await statusOf("/v1/status", ADA.uid)) !== 200);
   });
 
-  test("each user has a socket that no other can connect to and that proves who asks; root has one too", async () => {
+  test("each user, also root, has a socket to which no other can connect and which proves who connects", async () => {
     const { folder: run } = runtimeDirOf(api.socket);
     const connectAs = (uid: number, of: number) =>
       spawnSync(

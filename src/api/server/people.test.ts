@@ -1,4 +1,4 @@
-/** Who gets a token of a scheduler for all users. */
+/** Which users get a token of a shared scheduler. */
 import { describe, expect, test } from "vitest";
 import { readPasswd } from "../../host/passwd.ts";
 import { people } from "./people.ts";
@@ -25,7 +25,7 @@ const PASSWD = readPasswd(
 const names = (loginDefs: string) => people(PASSWD, loginDefs).map(({ user }) => user);
 
 describe("people()", () => {
-  test("are root and those who can log in, within the machine's range for people", () => {
+  test("are root and users who can log in, within the machine's range for people", () => {
     expect(names("UID_MIN\t\t 1000\nUID_MAX   60000\nSYS_UID_MAX 999\n")).toEqual([
       "root",
       "ada",
@@ -40,7 +40,7 @@ describe("people()", () => {
     ]);
   });
 
-  test("have the usual range where the machine states none; nobody is nobody in any range", () => {
+  test("have the default range if the machine has none; the account nobody never counts", () => {
     expect(names("")).toEqual(["root", "ada", "bob", "last"]);
     expect(names("UID_MAX 4294967294\n")).toEqual(["root", "ada", "bob", "last", "slurm", "far"]);
   });

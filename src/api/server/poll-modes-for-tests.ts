@@ -1,4 +1,6 @@
-/** A thread that looks at the modes of paths as fast as it can, so that one that is wide for an instant is seen. */
+/**
+ * A thread that reads the modes of paths as fast as it can, to see a mode that is too wide for an instant.
+ */
 import { lstatSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 

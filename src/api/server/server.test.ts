@@ -1,4 +1,7 @@
-/** The listeners: both transports alike, modes of everything that is made, one daemon per socket, slow and broken clients, several users. */
+/**
+ * The listeners: equal transports, modes of all files, one daemon per socket, slow and broken clients,
+ * several users.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -168,7 +171,7 @@ describe("modes", () => {
       await worker.terminate();
       expect(looks).toBeGreaterThan(10);
       for (const [i, found] of modes.entries()) {
-        // 000 is a folder or file between its making and its mode; narrower is no harm.
+        // 000 is a file or folder that has no mode yet; a narrower mode does no harm.
         for (const one of found) expect([...most[i], "0", "000"], `path ${i}`).toContain(one);
       }
       expect(modes[0].length + modes[1].length).toBeGreaterThan(0);
@@ -213,7 +216,7 @@ describe("one per socket", () => {
     await expect(start()).rejects.toThrow(/a scheduler is running there already/);
     expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toEqual([]);
     await api.close();
-    // What kill -9 leaves behind.
+    // The file that kill -9 leaves behind.
     const left = spawnSync(process.execPath, [
       "-e",
       `require("node:net").createServer().listen(${JSON.stringify(api.socket)}, () => process.kill(process.pid, "SIGKILL"))`,
@@ -243,7 +246,7 @@ describe("one per socket", () => {
     await expect(start({ places: runtimeDirOf(socketIn("third")), ports: [port] })).rejects.toThrow(
       /Cannot listen on port .*--port/,
     );
-    // Nothing goes on listening, which would keep the process alive.
+    // No listener is left that would keep the process alive.
     expect(existsSync(runtimeDirOf(socketIn("third")).socket)).toBe(false);
   });
 });
@@ -291,7 +294,7 @@ describe("broken clients", () => {
         connection.resume();
       });
     }
-    // Whatever came of them has come before this answer.
+    // All earlier requests were handled before this answer.
     expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toEqual([]);
     expect(bugs).toEqual([]);
   });
@@ -354,7 +357,7 @@ describe("tokens", () => {
 });
 
 describe.skipIf(!isRoot)("several users (as root)", () => {
-  /** What a process of the user's prints; it is waited for without blocking the service, which lives in this process. */
+  /** Output of a process of the user. Waits without blocking the service, which runs in this process. */
   function run(who: { readonly uid: number }, script: string): Promise<string> {
     const code = `const { Client } = await import(${JSON.stringify(clientFile)}); const c = new Client(); ${script}`;
     const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", code], {

@@ -1,4 +1,4 @@
-/** Answers that flow: events and logs. */
+/** Streamed answers: events and logs. */
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
@@ -237,7 +237,7 @@ describe("logs", () => {
 });
 
 describe("what nobody reads", () => {
-  /** Files of jobs that this process has open. */
+  /** Open files of jobs in this process. */
   function openFiles(): string[] {
     return readdirSync("/proc/self/fd").flatMap((fd) => {
       try {

@@ -1,4 +1,4 @@
-/** At most k jobs of an array at a time, and as many as that while there are others that could go. */
+/** At most k jobs of an array are in flight, and exactly k while others could start. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ function inState({ frontEnd }: Bench, ...states: readonly string[]): number[] {
     .map(({ job }) => job);
 }
 
-/** Jobs that the limit of their array does not keep. */
+/** Jobs that the limit of their array allows to start. */
 function goes({ frontEnd }: Bench): number[] {
   return frontEnd
     .jobs(ROOT, {})
@@ -147,7 +147,7 @@ describe("whatever is held, released, cancelled, requeued, given another priorit
             await answerOf(clock, frontEnd.setPriority(ROOT, one.job, -one.job));
           else await answerOf(clock, frontEnd[one.kind](ROOT, one.job));
           clock.settle();
-          // There are CPUs for all: who could go and does not, does not for the limit.
+          // There are enough CPUs, so only the limit keeps jobs waiting.
           const waiting = inState(bench, "queued").length;
           const going = running(bench).length;
           expect(going).toBeLessThanOrEqual(MOST);

@@ -23,7 +23,7 @@ test("fairLevel() takes from the largest only, one by one, until all fit", () =>
       while (sum() > room) left[left.indexOf(Math.max(...left))]--;
       const level = fairLevel(amounts, room);
       const cut = amounts.map((one) => Math.min(one, level));
-      // The twin may leave one more to some, where the room cannot be divided.
+      // If the room cannot be divided evenly, the twin may give one more to some users.
       amounts.forEach((_, i) => {
         expect(left[i] - cut[i]).toBeGreaterThanOrEqual(0);
         expect(left[i] - cut[i]).toBeLessThanOrEqual(1);

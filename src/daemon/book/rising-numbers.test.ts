@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RisingNumbers } from "./rising-numbers.ts";
 
-/** Changes as the book makes them: a new number is the greatest so far, some go, and one that went may come back. */
+/** Changes as the book makes them: new numbers are the greatest so far, and removed ones may come back. */
 const changes = fc.array(
   fc.oneof(
     {

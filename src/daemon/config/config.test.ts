@@ -1,4 +1,4 @@
-/** The configuration file in both languages, its mistakes with their lines, its schema, and the example in docs. */
+/** The configuration file as JSON and TOML, lines of mistakes, its schema, and the example in docs. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** What is noticed at the start of a front end whose store, folders, file of numbers and conductor do not agree. */
+/** The start of a front end whose store, folders, file of numbers and conductor do not agree. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), 
 afterAll(() => rmSync(folder, { recursive: true }));
 let states = 0;
 
-/** A state folder with what front ends leave in it, and a machine that outlives them. */
+/** A state folder as front ends leave it, and a machine that outlives them. */
 class Lives {
   readonly clock = new FakeClock();
   readonly machine = new FakeMachine({ clock: this.clock, runMs: () => 1000 });
@@ -42,7 +42,7 @@ class Lives {
     return makeBench({ config: { policy: "fcfs" }, clock, machine, path, jobsFolder, numbers, connected });
   }
 
-  /** Runs jobs to their ends; each leaves a sign in its folder. The last front end is gone then. */
+  /** Runs jobs to their ends, then ends the front end. Each job leaves a file in its folder. */
   async run(count: number): Promise<void> {
     const bench = this.start();
     for (let i = 0; i < count; i++) await submit(bench);
@@ -99,7 +99,7 @@ describe("a store that is older", () => {
     expect(bench.frontEnd.status().trouble).toMatch(/Jobs 1 to 3 are unknown/);
     expect(bench.frontEnd.warnings).toEqual([bench.frontEnd.status().trouble]);
     expect(recovered(bench)).toMatchObject([{ data: { because: bench.frontEnd.status().trouble } }]);
-    // Followers who have seen the old events see the new ones.
+    // Followers that have seen the old events receive the new ones.
     expect(recovered(bench)[0].sequence).toBeGreaterThan(10);
     expect(await submit(bench)).toBe(4);
     expect(lives.machine.launched).toEqual(["1/1", "2/1", "3/1", "4/1"]);
@@ -149,7 +149,7 @@ describe("a store that is older", () => {
     const lives = new Lives();
     await lives.run(2);
     lives.removeStore();
-    // Neither a request nor a conductor: there is no turn.
+    // Without a request and a conductor, there is no cycle.
     lives.start(false).kill();
     expect(lives.start().frontEnd.status().trouble).toMatch(OLDER);
   });
@@ -195,7 +195,7 @@ describe("a store that is not older", () => {
   test("is not called so after a front end that died anywhere, nor after the first release", async () => {
     const lives = new Lives();
     await lives.run(2);
-    // Of the first release there is no file of numbers.
+    // The first release has no file of numbers.
     const first = new Lives();
     const { clock, machine, jobsFolder, database: path } = first;
     const early = makeBench({ config: { policy: "fcfs" }, clock, machine, jobsFolder, path });

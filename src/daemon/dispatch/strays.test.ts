@@ -1,4 +1,7 @@
-/** A store that is older than what the conductor runs and what lies in `jobs/`: nothing is killed, claimed or run twice. */
+/**
+ * A store that is older than running attempts and folders in `jobs/`: nothing is killed, claimed or run
+ * twice.
+ */
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +30,7 @@ const newName = (): string => join(folder, String(++names));
 
 const LONG_MS = 10_000;
 
-/** A life of the scheduler on a machine that outlives it. */
+/** A scheduler on a machine that outlives it. */
 class Lives {
   readonly clock = new FakeClock();
   readonly machine: FakeMachine;
@@ -43,7 +46,7 @@ class Lives {
     return makeBench({ config: { policy: "fcfs" }, clock, machine, path, jobsFolder, ...options });
   }
 
-  /** What a backup holds that is made now; the front end must be gone. */
+  /** The content of a backup at this moment; the front end must have ended. */
   backup(): string {
     const copy = newName();
     for (const name of readdirSync(folder).filter((one) => join(folder, one).startsWith(`${this.path}`))) {
@@ -71,7 +74,7 @@ function eventsOf({ frontEnd }: Bench, kind: DaemonEvent["kind"], caller = ROOT)
 }
 
 describe("attempts that run and that the store does not know", () => {
-  /** Jobs 1 and 2 of Anna's run, and the store has been removed. */
+  /** Anna's jobs 1 and 2 run, and the store was removed. */
   async function withoutStore(options: Partial<FakeMachineOptions> = {}) {
     const lives = new Lives(options);
     const before = lives.start();
@@ -103,7 +106,7 @@ describe("attempts that run and that the store does not know", () => {
       { job: 1, data: { stray: true, command: "sleep 5000" } },
       { job: 2 },
     ]);
-    // They keep the scheduler from ending, as jobs do.
+    // Like jobs, they keep the scheduler from ending.
     expect(bench.frontEnd.runningCount()).toBe(2);
   });
 
@@ -168,10 +171,10 @@ describe("attempts that run and that the store does not know", () => {
 
   test("nothing is concluded from them for a job that has their number", async () => {
     const lives = await withoutStore();
-    // Nor are there folders any more.
+    // Their folders are gone, too.
     lives.jobsFolder = newName();
     const bench = lives.start({ connected: false });
-    // The conductor is not there yet, so that nobody knows that the number is in use.
+    // The conductor is not connected yet, so the front end does not know that the number is in use.
     expect(await submit(bench, { command: ["new"] })).toBe(1);
     lives.machine.connect();
     bench.clock.settle();
@@ -197,7 +200,7 @@ describe("what is told of an attempt with another identity", () => {
       lives.machine.tell({ type: "ended", end: { ...end, endedAtMs: 1, ranMs: 1 } });
       bench.clock.settle();
       expect(stateOf(bench, job)).toEqual(before);
-      // And the true one is not forgotten for it.
+      // The right attempt is not forgotten because of it.
       const forgets = lives.machine.sent.filter(({ type }) => type === "forget");
       expect(forgets.at(-1)).toEqual({
         type: "forget",
@@ -240,7 +243,7 @@ describe("what is told of an attempt with another identity", () => {
 });
 
 describe("jobs that wait in the store and were started already", () => {
-  /** Job 2 was started after the backup was made, which is now put back. */
+  /** Job 2 was started after the backup was made, and the backup is restored. */
   async function putBack(retries = 0) {
     const lives = new Lives();
     const first = lives.start();
@@ -287,7 +290,7 @@ describe("jobs that wait in the store and were started already", () => {
     again.kill();
     const bench = lives.start();
     expect(eventsOf(bench, "held")).toHaveLength(1);
-    // Cancel means both: the job, and what runs of it.
+    // Cancel applies to both the job and its running attempt.
     await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 2));
     expect(stateOf(bench, 2)).toMatchObject({ state: "cancelled" });
     expect(lives.machine.attempts.size).toBe(0);
@@ -319,7 +322,7 @@ describe("jobs that wait in the store and were started already", () => {
     second.kill();
     lives.path = backup;
     const bench = lives.start();
-    // Of its attempt 1 the conductor says that it is gone; attempt 2 runs.
+    // The conductor reports that attempt 1 is gone; attempt 2 runs.
     expect(stateOf(bench, 1)).toMatchObject({ state: "held", attempt: 1 });
     expect(bench.frontEnd.strays(ROOT)).toMatchObject([{ job: 1, attempt: 2, state: "running" }]);
     expect(lives.machine.launched).toEqual(["1/1", "1/2"]);

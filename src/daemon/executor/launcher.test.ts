@@ -136,7 +136,7 @@ describe("Launcher", () => {
       for (const path of ["stdout", "1", "1/hosts"]) {
         expect(lstatSync(join(jobs, "7", path))).toMatchObject({ uid: 12_345, gid: 54_321 });
       }
-      // Root makes no folders where users say.
+      // Root makes no folders at paths that users choose.
       expect(lstatSync(join(folder, "not-made"), { throwIfNoEntry: false })).toBeUndefined();
       expect(launcher.spec(record, {})).toMatchObject({ uid: 12_345, gid: 54_321 });
     },
@@ -198,7 +198,7 @@ describe("Launcher", () => {
       SLURM_ARRAY_TASK_ID: "9",
     });
     expect(launcher.spec(record, { SLURM_CPUS_PER_TASK: "2" }).env).not.toHaveProperty("SLURM_JOB_ID");
-    // A command that is submitted from inside a job of Slurm's keeps what that job says.
+    // A command submitted from inside a Slurm job keeps that job's variables.
     expect(
       launcher.spec({ ...record, script: undefined }, { ...slurm, SLURM_JOB_ID: "99" }).env,
     ).toMatchObject({ SLURM_JOB_ID: "99" });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { FakeClock } from "../../host/clock-for-tests.ts";
 import { ANNA, BEN, makeBench, request } from "./front-end-for-tests.ts";
 
-/** Each submit takes 30 ms: entering jobs asks for the date once. */
+/** Each submit takes 30 ms, because entering jobs reads the clock once. */
 class SlowClock extends FakeClock {
   #workedMs = 0;
   isSlow = false;
@@ -37,7 +37,7 @@ test("users' submits are handled in turns by what theirs have cost, as many at a
   clock.settle();
   await Promise.all(all);
   expect(jobs).toEqual(["1 anna", "2 ben", "3 anna", "4 anna", "5 anna"]);
-  // 30 and 60 ms: two to a turn, the last alone.
+  // 30 and 60 ms: two submits per cycle, and the last one alone.
   expect(commits).toHaveLength(3);
 });
 

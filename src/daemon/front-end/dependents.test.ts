@@ -1,4 +1,4 @@
-/** Jobs that wait for others: what becomes of them when those do not end well, however many they are. */
+/** Dependents of jobs that do not end well, in any number. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ async function submit({ frontEnd, clock }: Bench, after: readonly After[], held 
   return answer.jobs[0].job;
 }
 
-/** A held job, and a chain of jobs each of which is to start when the one before has ended well. */
+/** A held job, and a chain of jobs each of which waits for the previous one to end well. */
 async function makeChain(bench: Bench, length: number): Promise<void> {
   let last = await submit(bench, [], true);
   for (let i = 1; i < length; i++) last = await submit(bench, [{ job: last, ok: true }]);
@@ -53,12 +53,12 @@ test("a front end that ends in between leaves nobody to start: the next one goes
   const first = makeBench({ path });
   const length = 1500;
   await makeChain(first, length);
-  // One of the last is asked for too by a job that only wants its end.
+  // Another job waits for any end of one of the last jobs.
   const behind = await submit(first, [{ job: length, ok: false }]);
   const commit = first.store.commit.bind(first.store);
   first.store.commit = () => {
     commit();
-    // Dead before it can answer.
+    // The front end is killed before it can answer.
     throw new Error("killed");
   };
   void first.frontEnd.cancel(ANNA, 1);

@@ -1,4 +1,4 @@
-/** Whatever one user does, what others keep stays: ended jobs, events, and what is told of them. */
+/** Ended jobs and events of a user are kept, whatever other users do. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Caller } from "../contract/service.ts";
@@ -49,7 +49,7 @@ test("a user who floods the scheduler with arrays that are cancelled at once cos
     forgetAll(bench);
   }
   expect(frontEnd.job(BEN, 1)).toMatchObject({ state: "done", name: "precious" });
-  // Nor her own: those that never started go first.
+  // She keeps her own started jobs, too: jobs that were never started are forgotten first.
   expect(frontEnd.job(ANNA, 2)).toMatchObject({ state: "failed" });
   const { done, failed, cancelled } = frontEnd.status().counts;
   expect([done, failed, cancelled]).toEqual([1, 1, 498]);
@@ -93,7 +93,7 @@ test("keepJobs is shared so that who needs less than a fair share loses nothing;
         for (const [kind, most] of left) {
           const ofKind = had.filter((one) => one.kind === kind).map(({ job }) => job);
           const keptOfKind = ofKind.filter((job) => kept.has(job));
-          // The twin leaves one more where the room cannot be divided.
+          // If the room cannot be divided evenly, the twin leaves one more.
           expect([most, most - 1]).toContain(keptOfKind.length);
           expect(keptOfKind).toEqual(keptOfKind.length === 0 ? [] : ofKind.slice(-keptOfKind.length));
           const share = kind.endsWith("true") ? Math.ceil(0.9 * keepJobs) : Math.floor(0.1 * keepJobs);
@@ -115,7 +115,7 @@ test("keepJobs is shared so that who needs less than a fair share loses nothing;
   );
 });
 
-/** How many each kind of job keeps: as long as there are too many, one goes of who has most of what is too much. */
+/** Naive twin: while there are too many jobs of a kind, forgets one of the user who has most of them. */
 function naiveShares(count: (kind: string) => number, keepJobs: number): Map<string, number> {
   const left = new Map(
     [0, 1, 2]
@@ -168,7 +168,7 @@ test("events are shared: a flood of one user's pushes out neither those of anoth
   expect(eventsOf(BEN)).toEqual(before);
   expect(eventsOf(ROOT)).toHaveLength(300);
   expect(eventsOf(ROOT).at(-1)).toMatch(new RegExp(`^${latest} cancelled`));
-  // Numbers go on where they were, also after a restart.
+  // Numbers continue after the last one, also after a restart.
   bench.frontEnd.stop();
   const after = makeBench({ store, clock, mostKept: { events: 300 } });
   await submit(after, ANNA, 1, { held: true });

@@ -1,4 +1,4 @@
-/** Forecasts: in a thread as in this one, for every job, and judged. */
+/** Forecasts: equal in a thread and in this one, made for every job, and compared with the actual starts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ describe("the thread", () => {
       turns++;
     }
     expect(await large).toHaveLength(3 * 1999);
-    // In this thread there would be none.
+    // In this thread, no answer would come.
     expect(turns).toBeGreaterThan(20);
   });
 });
@@ -79,13 +79,13 @@ describe("every job", () => {
     clock.advanceTo(600);
     await new Promise((resolve) => setImmediate(resolve));
     clock.advanceTo(20_000);
-    // Expected at 10 and 20 s, as nothing was known; started at 9 and 18 s.
+    // Without history, expected at 10 and 20 s; started at 9 and 18 s.
     expect(store.judgedForecasts(9).map(({ errorMs }) => Math.round(errorMs / 10) * 10)).toEqual([
       -2000, -1000,
     ]);
     expect(frontEnd.status().forecasts).toMatchObject({ jobs: 2, withinShare: 0 });
     expect(Math.round(frontEnd.status().forecasts!.errorP90Ms / 10)).toBe(200);
-    // The first one started at once: nothing was to be forecast.
+    // The first job started immediately and needed no forecast.
     expect(store.judgedForecasts(9)).toHaveLength(2);
     bench.kill();
   });
@@ -101,7 +101,7 @@ describe("every job", () => {
     const counts = new Set<number>();
     for (let i = 1; i <= 20; i++) {
       clock.advanceTo(i * 500);
-      // What was put off until the forecast is made.
+      // Requests that were postponed until the forecast is made.
       await new Promise((resolve) => setImmediate(resolve));
       counts.add(kept.mock.calls.length);
     }

@@ -1,4 +1,4 @@
-/** A front end on a fake clock with a fake machine: processes are entries in a table that end when they have had their time. */
+/** A front end on a fake clock with a fake machine, whose processes are table entries with a running time. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Instance } from "../../core/jobs.ts";
@@ -39,7 +39,7 @@ export function request(fields: Partial<SubmitJob> = {}): SubmitJob {
 
 interface FakeAttempt extends AttemptKey {
   readonly spec: LaunchSpec;
-  /** Work left: ms on a machine that is not turned in slots, else slots. */
+  /** Remaining work: in ms on a machine without slots, else in slots. */
   left: number;
   ran: number;
   phase: AttemptState["phase"];
@@ -51,13 +51,13 @@ export interface FakeMachineOptions {
   readonly clock: Clock;
   /** Running time of a job's attempt in ms. */
   readonly runMs: (job: JobNumber, attempt: number) => number;
-  /** What it speaks; default 2. */
+  /** Protocol version; default 2. */
   readonly protocol?: 1 | 2;
-  /** Whether rows take turns; else a process runs from its launch on. */
+  /** Whether rows take turns; if not, a process runs from its launch on. */
   readonly slotMs?: number | undefined;
 }
 
-/** The executor and its processes. Outlives front ends; `say` reaches whoever listens. */
+/** The executor and its processes. Outlives front ends; `say` sends to all listeners. */
 export class FakeMachine implements Executor {
   connected = false;
   readonly attempts = new Map<string, FakeAttempt>();
@@ -141,27 +141,27 @@ export class FakeMachine implements Executor {
     for (const listener of [...this.#disconnects]) listener("the conductor has gone");
   }
 
-  /** Whoever listened is dead. */
+  /** Removes all listeners, as if their front end was killed. */
   forgetListeners(): void {
     this.connected = false;
     this.#listeners.clear();
     this.#disconnects.clear();
   }
 
-  /** All processes and all memory of them are gone, as after a restart of the machine. */
+  /** Removes all processes and all knowledge about them, as a reboot does. */
   reboot(): void {
     for (const attempt of this.attempts.values()) attempt.cancelTimer?.();
     this.attempts.clear();
     this.matrix = undefined;
   }
 
-  /** As a shim leaves it in the attempt's folder when it begins. */
+  /** Writes the file that a shim leaves in the attempt's folder at its start. */
   claim(key: AttemptKey): void {
     const { folder } = this.attempts.get(keyOf(key))!.spec;
     writeFileSync(join(folder, "claim"), "");
   }
 
-  /** A process ends. */
+  /** Ends a process. */
   end(
     key: AttemptKey,
     reason: EndReason,
@@ -202,7 +202,7 @@ export class FakeMachine implements Executor {
       return;
     }
     if (this.launched.includes(key)) {
-      // Its folder says that it was started once.
+      // The folder shows that the attempt was started before.
       const end = {
         job,
         attempt,
@@ -237,7 +237,7 @@ export class FakeMachine implements Executor {
     });
   }
 
-  /** At the end of each slot its row has had it. */
+  /** Called at the end of each slot, which its row has used then. */
   #tick(): void {
     const { clock, slotMs = 1 } = this.#options;
     if (this.#isTicking || !this.matrix?.rows.some((gangs) => gangs.length > 0)) return;
@@ -276,7 +276,7 @@ export class FakeMachine implements Executor {
     });
   }
 
-  /** Says anything, such as what is not to be believed. */
+  /** Sends any report, even an invalid one. */
   tell(report: Report): void {
     this.#say(report);
   }
@@ -292,11 +292,11 @@ export interface Bench {
   readonly machine: FakeMachine;
   readonly store: Store;
   readonly frontEnd: BenchFrontEnd;
-  /** The front end is gone from one instruction to the next; clock and machine go on. */
+  /** Kills the front end between two instructions; clock and machine go on. */
   readonly kill: () => void;
 }
 
-/** A clock that no longer calls back once its user is dead. */
+/** A clock that makes no more calls after its user was killed. */
 class MortalClock implements Clock {
   isDead = false;
   readonly #clock: Clock;
@@ -317,11 +317,11 @@ class MortalClock implements Clock {
 
 export interface BenchOptions {
   readonly cpus?: number;
-  /** Left out: one, with `cpus` CPUs. */
+  /** Left out: one node with `cpus` CPUs. */
   readonly nodes?: readonly NodeCpus[];
   readonly config?: Partial<Config>;
   readonly runMs?: FakeMachineOptions["runMs"];
-  /** Whether the fake machine turns rows. */
+  /** Whether the fake machine gives rows their slots. */
   readonly slotted?: boolean;
   readonly path?: string;
   readonly observer?: Observer;
@@ -335,7 +335,7 @@ export interface BenchOptions {
   readonly ownPolicy?: PolicyDefinition | undefined;
   /** Left out: all jobs run as the user of the test. */
   readonly accounts?: Accounts;
-  /** Left out: none is made for any job. */
+  /** Left out: no forecasts are made. */
   readonly jobsFolder?: string;
   readonly mostKept?: Partial<RetentionLimits>;
   readonly mostStoreBytes?: number;
@@ -343,7 +343,7 @@ export interface BenchOptions {
   readonly watch?: StateWatch;
 }
 
-/** For a fake machine that has no use for folders. */
+/** A launcher for a fake machine that does not use folders. */
 class FolderlessLauncher extends Launcher {
   override jobsWithFolders = () => [];
   override latestStart = () => 0;
@@ -371,7 +371,7 @@ class BenchFrontEnd extends FrontEnd {
   }
 }
 
-/** A front end ready to take jobs, with everything around it. */
+/** A front end that is ready for jobs, with everything around it. */
 export function makeBench(options: BenchOptions = {}): Bench {
   const config: Config = { ...DEFAULT_CONFIG, mostRows: Number.POSITIVE_INFINITY, ...options.config };
   const clock = options.clock ?? new FakeClock();
@@ -418,7 +418,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
   return { clock, machine, store, frontEnd, kill };
 }
 
-/** Lets everything due happen, then gives the answer. */
+/** Lets everything happen that is due, then returns the answer. */
 export async function answerOf<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   clock.settle();
   return await promise;
@@ -430,7 +430,7 @@ export function runToEnd(clock: FakeClock, mostMs = Number.POSITIVE_INFINITY): v
   for (let nextMs = clock.nextMs(); nextMs < mostMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);
 }
 
-/** Submits each job of the instance at its time and lets everything run to its end. Job n of the instance becomes job n + 1. */
+/** Submits each job of the instance at its time, and runs everything to its end. Job n becomes job n + 1. */
 export function runInstance(bench: Bench, instance: Instance): void {
   const { clock, frontEnd } = bench;
   for (let row = 0; row < instance.count; row++) {

@@ -1,4 +1,4 @@
-/** What users may ask for, on a fake machine of 4 CPUs; jobs run for a second unless a test says otherwise. */
+/** Users' requests on a fake machine with 4 CPUs. Jobs run for a second unless a test says otherwise. */
 import { describe, expect, test } from "vitest";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/refusal.ts";
@@ -119,7 +119,7 @@ describe("dependencies", () => {
     });
     bench.clock.advanceTo(1500);
     expect(stateOf(bench, after.job)).toBe("running");
-    // One that has ended well already.
+    // A dependency that has already ended well.
     expect((await submit(bench, { after: [{ job: first.job, ok: true }] })).state).toBe("queued");
   });
 
@@ -292,7 +292,7 @@ describe("why, forecast, export", () => {
         { kind: "cpus", needed: 2, free: 0 },
         { kind: "order", behind: [second.job] },
       ],
-      // 6 s are left of the first, then 10 s of the second.
+      // The first job needs 6 s more, then the second 10 s.
       forecast: { p10Ms: 20_000, p50Ms: 20_000, p90Ms: 20_000 },
     });
     bench.clock.advanceTo(9500);
@@ -300,10 +300,10 @@ describe("why, forecast, export", () => {
       (await bench.frontEnd.whatIf(ANNA, "fcfs")) as { readonly jobs: readonly { job: number }[] };
     expect((await foretold()).jobs.map(({ job }) => job)).toEqual([second.job, third.job]);
     bench.clock.advanceTo(10_500);
-    // The forecast is kept for two seconds; the job that has started since is none that waits.
+    // The forecast is cached for two seconds, but a job that has started since is left out.
     expect((await foretold()).jobs.map(({ job }) => job)).toEqual([third.job]);
     bench.clock.advanceTo(21_000);
-    // It started when it was forecast to.
+    // The job started at the forecast time.
     const whatIf = await bench.frontEnd.whatIf(ANNA, "easy");
     expect(whatIf).toMatchObject({ policy: "easy", pastErrorP50Ms: 0, jobs: [] });
   });
@@ -372,7 +372,7 @@ test("a conductor that turns gangs and says nothing for long is told of, and no 
   const bench = makeBench({ config: { policy: "gang" }, slotted: true, runMs: () => 60_000 });
   const { clock, frontEnd } = bench;
   clock.advanceTo(50_000);
-  // Nothing to do, nothing to say.
+  // An idle conductor need not report.
   expect(frontEnd.status().conductor).not.toHaveProperty("silentMs");
   await submit(bench, { tasks: 4 });
   clock.advanceTo(59_000);

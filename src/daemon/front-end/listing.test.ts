@@ -1,4 +1,7 @@
-/** Lists of jobs against a list made the simple way, at rest and while jobs come, change, end and are forgotten between two pages. */
+/**
+ * Lists of jobs compared with naive lists, at rest and while jobs come, change, end and are forgotten between
+ * two pages.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchesGlob } from "../../core/glob.ts";
@@ -13,11 +16,11 @@ import { Store } from "../store/store.ts";
 import { ANNA, BEN, ROOT } from "./front-end-for-tests.ts";
 import { Listing } from "./listing.ts";
 
-/** A book with its store, whose jobs change at a word. */
+/** A book with its store, and methods that change its jobs. */
 class Jobs {
   readonly store = new Store(":memory:");
   readonly book = new JobBook(this.store);
-  /** All that are kept, by number. */
+  /** All stored jobs by number. */
   readonly kept = new Map<number, JobRecord>();
   readonly listing = new Listing(
     { book: this.book, store: this.store } as FrontEndParts,
@@ -71,7 +74,7 @@ class Jobs {
     this.kept.set(job, changed);
   }
 
-  /** Ends the job if it has not, and forgets it. */
+  /** Ends the job if necessary, and forgets it. */
   forget(job: number): void {
     this.change(job, "done");
     const record = this.kept.get(job);
@@ -163,7 +166,7 @@ function meant(jobs: Jobs, who: Caller, asked: JobQuery): number[] {
   return found.map(({ job }) => job).sort((a, b) => a - b);
 }
 
-/** All pages, each step of them; `between` is called after each. */
+/** Collects all pages; calls `between` after each step. */
 function read(jobs: Jobs, who: Caller, asked: JobQuery, between = () => {}) {
   const told: Job[] = [];
   const list = jobs.listing.list(who, asked);
@@ -202,7 +205,7 @@ describe("Listing", () => {
             expected.push(`${job} ${job > jobs.book.latestJob ? "not given" : "forgotten"}`);
           }
           expect(missing).toEqual(expected);
-          // The same in pages: nothing twice, nothing left out, no page empty but an only one.
+          // The same in pages: no job twice, none missing, and no empty page unless it is the only one.
           const paged: number[] = [];
           const gaps: unknown[] = [];
           for (let after: number | undefined = asked.after ?? 0; after !== undefined; ) {

@@ -1,4 +1,4 @@
-/** Requests that nobody sane would send: refused with a reason, or done; never a crash, and the daemon works on. */
+/** Malformed requests are refused with a reason or carried out; they never crash the daemon. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
@@ -22,13 +22,13 @@ function checkAnswer(answer: unknown): void {
   const { refused, message } = answer as { refused?: string; message?: string };
   if (refused === undefined) return;
   expect(CODES.has(refused)).toBe(true);
-  // "unavailable" would mean that the turn broke.
+  // "unavailable" would mean that the cycle failed.
   expect(refused).not.toBe("unavailable");
   expect(message).toMatch(/^Cannot .{5,}[^.]$/s);
   expect(message!.length).toBeLessThan(600);
 }
 
-/** A good request with one or two fields replaced by anything. */
+/** A valid request with one or two fields replaced by arbitrary values. */
 const mutated = fc
   .tuple(
     fc.constantFrom(

@@ -1,4 +1,7 @@
-/** The front end over an executor of several nodes: it decides what it decides for one machine of that size, and tells which node a CPU is of. */
+/**
+ * The front end over an executor with several nodes: it decides as for one machine of the same size, and
+ * shows the node of each CPU.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +27,7 @@ test("a gang over two nodes: job, matrix, event and host file name them, also af
   const past = makeBench({ ...options, runMs: () => 5000 });
   await answerOf(past.clock, past.frontEnd.submit(ANNA, [request({ tasks: 5, cwd: jobsFolder })]));
   await answerOf(past.clock, past.frontEnd.submit(ANNA, [request({ tasks: 2, cwd: jobsFolder })]));
-  // Nodes of a larger power of two come first.
+  // Nodes with a larger power of two come first.
   const nodes = [
     { node: "n2", cpus: [0, 1, 2, 3] },
     { node: "n1", cpus: [0] },

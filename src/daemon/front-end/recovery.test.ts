@@ -1,6 +1,7 @@
 /**
- * The front end dies at every commit of a run, before it and after it, and the next one goes on from what is on disk; the conductor
- * goes away, comes back, or is started anew with the machine. No accepted job is lost, none is run twice.
+ * The front end is killed before and after every commit of a run, and the next one continues from disk. The
+ * conductor goes away, comes back, or is restarted with the machine. No accepted job is lost, and none runs
+ * twice.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +25,7 @@ import {
   runToEnd,
 } from "./front-end-for-tests.ts";
 
-// In memory where there is such a folder: thousands of commits, and no power failure to be survived.
+// In memory if possible: the test makes thousands of commits and need not survive a power failure.
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-recovery-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
@@ -32,7 +33,7 @@ const newPath = (): string => join(folder, `${++files}.db`);
 
 class Crash extends Error {}
 
-/** Dies at its commit number `at`, before or after it is on disk. */
+/** A store that is killed at its commit number `at`, before or after it is on disk. */
 class CrashingStore extends Store {
   #commits = 0;
   readonly #at: number;
@@ -64,7 +65,7 @@ const WORK: readonly Partial<SubmitJob>[] = [
   { tasks: 1, held: true },
 ];
 
-/** Submits the work one by one with keys, as a client does that asks again until it is answered. */
+/** Submits jobs one by one with keys, as a client does that repeats a request until it is answered. */
 async function submitAll(bench: Bench, from: Map<string, number>): Promise<void> {
   for (const [i, fields] of WORK.entries()) {
     const key = `job ${i}`;
@@ -110,7 +111,7 @@ describe.each(["fcfs", "conservative", "gang", "brms"])(
   },
 );
 
-/** A front end that has started jobs, and is then gone. */
+/** A front end that was killed after it had started jobs. */
 async function runningThenGone(
   retries = 0,
 ): Promise<{ clock: FakeClock; machine: FakeMachine; path: string }> {
@@ -155,7 +156,7 @@ describe("what the conductor tells the next front end", () => {
     const bench = makeBench({ ...past, config });
     expect(bench.frontEnd.job(ROOT, 1)).toMatchObject({ state: "failed", code: 7, reason: "exit code 7" });
     expect(states(bench)).toEqual(["failed", "done", "running"]);
-    // Nothing is kept there that is booked here.
+    // The executor keeps no ended attempt that the store has.
     expect([...past.machine.attempts.keys()]).toEqual(["3/1"]);
   });
 

@@ -1,4 +1,4 @@
-/** What is forgotten, what never is, and what others are told of it. */
+/** Which jobs and events are forgotten, which never are, and what users see of it. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ describe("Retention", () => {
     expect([...frontEnd.exportSwf(ROOT)].join("")).toContain(
       "; Note: jobs that ended before 1970-01-01T00:00:01.000Z were forgotten",
     );
-    // The key is free for another job.
+    // The key can be used for another job.
     const again = await answerOf(clock, frontEnd.submit(ANNA, [request()], "k"));
     expect(again).toMatchObject({ jobs: [{ job: 4 }] });
   });
@@ -190,7 +190,7 @@ describe("Retention", () => {
       mkdirSync(join(jobs, String(job), "1"), { recursive: true });
       writeFileSync(join(jobs, String(job), "stdout"), "some output");
     }
-    // As a kill leaves it: job 1 forgotten, half of its folder gone; job 3 there.
+    // The state after a kill: job 1 is forgotten and half of its folder removed; job 3 exists.
     rmSync(join(jobs, "1", "stdout"));
     store.begin();
     const gone = { uid: 1001, state: "done", wasStarted: true, bytes: 0 } as const;

@@ -1,10 +1,10 @@
-/** What one user may keep the scheduler busy with, so that the others find room. */
+/** The share of the scheduler that one user may take, so that others find room. */
 import { describe, expect, test, vi } from "vitest";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import type { Caller } from "../contract/service.ts";
 import { ANNA, answerOf, BEN, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
-/** Held, so that none starts. */
+/** Held, so that it does not start. */
 function submit({ clock, frontEnd }: Bench, caller: Caller, batch: readonly SubmitJob[]) {
   return answerOf(clock, frontEnd.submit(caller, batch));
 }
@@ -50,7 +50,7 @@ describe("one user's share", () => {
     expect(bench.frontEnd.jobs(ROOT, {})).toEqual([]);
   });
 
-  /** An environment of a megabyte and a script of another, no two alike. */
+  /** A different environment and a different script of a megabyte each. */
   const heavy = (i: number) => {
     const fill = (letter: string) => letter.repeat(100_000);
     const env = Object.fromEntries(Array.from({ length: 9 }, (_, j) => [`V${j}`, `${i} ${fill("e")}`]));
@@ -66,7 +66,7 @@ describe("one user's share", () => {
       refused: "full",
       message: expect.stringContaining("environments and scripts"),
     });
-    // What she has already costs nothing more; nor does what was refused stay in the store.
+    // Contents that she has already cost nothing more, and refused contents do not stay in the store.
     expect(await submit(first, ANNA, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
     expect(first.store.contents.find(first.store.contents.ofEnvironment(jobs[99].env))).toBeUndefined();
     expect(await submit(first, BEN, [...jobs.slice(0, 60), ...jobs])).toMatchObject({ refused: "full" });
@@ -109,7 +109,7 @@ describe("one user's share", () => {
       job.env,
       expect.any(Number),
     ]);
-    // A turn that cannot be written takes nothing away.
+    // A cycle that cannot be written removes nothing.
     vi.spyOn(store, "commit").mockImplementationOnce(() => {
       throw new Error("database or disk is full");
     });
@@ -142,7 +142,7 @@ test("a store that has grown too large takes no new jobs, whosever, until what i
   expect(await submit(bench, ROOT, [large])).toHaveProperty("refused", "full");
   expect(store.usedBytes()).toBeLessThan(2_200_000);
   expect(accepted).toBeGreaterThan(10);
-  // What is there goes on, and what is forgotten makes room, in the file too.
+  // Existing jobs go on, and forgotten jobs make room, in the file too.
   for (let job = 1; job <= accepted; job++) {
     expect(await answerOf(clock, frontEnd.cancel(ANNA, job))).toHaveProperty("state", "cancelled");
   }

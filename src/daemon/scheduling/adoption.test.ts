@@ -1,4 +1,6 @@
-/** A new policy object takes over what runs: nobody is moved who need not be, and waiting jobs keep their order. */
+/**
+ * A new policy object takes over running jobs: none is moved without need, and waiting jobs keep their order.
+ */
 import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
@@ -14,7 +16,10 @@ import {
   runToEnd,
 } from "../front-end/front-end-for-tests.ts";
 
-/** The rows of a matrix as text, beginning with the row whose turn it is in a slot, so that matrices sent at different times compare. */
+/**
+ * The rows of a matrix as text, from the row whose turn it is in a slot, so that matrices of different times
+ * compare.
+ */
 function turn({ rows, fromSlot = 0 }: Matrix, slot: number): string[] {
   const first = (((slot - fromSlot) % rows.length) + rows.length) % rows.length;
   return [...rows.slice(first), ...rows.slice(0, first)].map((row) =>
@@ -43,7 +48,7 @@ async function busyBench(policy: string, seed: number): Promise<Bench> {
 
 const time = POLICIES.filter(({ sharing }) => sharing === "time");
 const space = POLICIES.filter(({ sharing }) => sharing === "space");
-/** These draw the processors, so that gangs may have to move. */
+/** Policies that draw processors at random, so gangs may have to move. */
 const MOVES = new Set(["random"]);
 
 describe("after the conductor was away", () => {
@@ -94,7 +99,7 @@ describe("from every policy to every other, while jobs run", () => {
       const answer = await answerOf(clock, frontEnd.setPolicy(ROOT, to.name));
       expect(answer).toEqual({ policy: makeChoice(to).label });
       const now = frontEnd.jobs(ROOT, { states: ["starting", "running"] });
-      // Nobody who had a process has lost it.
+      // No job has lost its process.
       expect(now.map(({ job }) => job)).toEqual(expect.arrayContaining(running.map(({ job }) => job)));
       runToEnd(clock);
       expect(frontEnd.status().counts.done).toBe(25);
@@ -106,7 +111,7 @@ describe("from every policy to every other, while jobs run", () => {
 
 test("a policy that breaks down is replaced, and the log says so", async () => {
   const bench = makeBench({ config: { policy: "connected-reservation" }, cpus: 600, runMs: () => 1000 });
-  // Its widest queue takes 512 processors.
+  // Its largest queue allows 512 processors.
   await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks: 600 })]));
   runToEnd(bench.clock);
   expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "done" }]);

@@ -1,6 +1,6 @@
 import type { Observer } from "../../core/schedule.ts";
 
-/** Everything that an observer hears, one line each. */
+/** Everything that an observer receives, one line each. */
 export class DecisionLog implements Observer {
   readonly lines: string[] = [];
   arrived = (timeS: number, job: number) => this.#note("arrived", timeS, job);

@@ -1,4 +1,4 @@
-/** Limits of a live machine, asked of its front end on a fake machine. */
+/** Limits of a live machine, through its front end on a fake machine. */
 import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
@@ -41,7 +41,8 @@ describe("limits of the matrix", () => {
     expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({
       obstacles: [{ kind: "memory", neededBytes: 400, freeBytes: 200 }],
     });
-    // It may wait long, and so may those behind it: nothing is foretold of them, nor of policies that share time.
+    // It may wait long, and so may later jobs: there is no forecast for them, nor under time-sharing
+    // policies.
     await submit(memory, { tasks: 1 });
     expect(await memory.frontEnd.why(ANNA, 3)).not.toHaveProperty("forecast");
     expect(await memory.frontEnd.why(ANNA, 4)).not.toHaveProperty("forecast");

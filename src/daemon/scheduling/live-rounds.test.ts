@@ -14,12 +14,12 @@ describe("LiveRounds.ranMs()", () => {
     const at = (nowMs: number) => [1, 2, 3].map((job) => rounds.ranMs(job, nowMs));
 
     expect(at(1000)).toEqual([0, 0, 0]);
-    // A slot counts when it is over.
+    // A slot counts after its end.
     expect(at(1099)).toEqual([0, 0, 0]);
     expect(at(1100)).toEqual([100, 0, 0]);
     expect(at(1350)).toEqual([100, 100, 100]);
     expect(at(1800)).toEqual([300, 300, 200]);
-    // The same numbers once the round has been brought up to date.
+    // The same numbers after the round was advanced.
     rounds.catchUp(1800);
     expect(at(1800)).toEqual([300, 300, 200]);
     expect(at(1900)).toEqual([300, 300, 300]);

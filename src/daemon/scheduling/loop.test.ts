@@ -1,6 +1,6 @@
 /**
- * The loop is closed: the front end, driven with a fake clock and fake processes, decides what the simulator decides, bit for
- * bit, for every policy of the registry with every value of every choice among its parameters.
+ * The front end, driven by a fake clock and fake processes, decides exactly as the simulator, bit for bit,
+ * for every policy of the registry with every value of every choice among its parameters.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { simulate } from "../../simulator/simulate.ts";
 import { type Bench, makeBench, ROOT, runInstance } from "../front-end/front-end-for-tests.ts";
 import { DecisionLog } from "./decision-log-for-tests.ts";
 
-/** A job of a live scheduler states a limit above 0. */
+/** Live jobs have limits above 0. */
 function withLimits(instance: Instance): Instance {
   return { ...instance, estimateS: instance.estimateS.map((estimateS) => Math.max(1, estimateS)) };
 }
@@ -32,7 +32,7 @@ const INSTANCES = [
   seededInstance("usual", usual),
   seededInstance("all at once", { ...usual, gapS: 0, count: 60 }),
   seededInstance("crowded", { ...usual, gapS: 4, processors: 24, maxSize: 24, exactShare: 1 }),
-  // Fractions that are exact in binary.
+  // Fractions that are exact in binary floating point.
   instanceOf(4, [
     { submitS: 0.125, runS: 2.5, size: 3 },
     { submitS: 0.125, runS: 0.25, estimateS: 8, size: 2 },
@@ -49,7 +49,7 @@ function choicesOf(definition: PolicyDefinition): PolicyChoice[] {
       if (value !== spec.default) choices.push(makeChoice(definition, [`${spec.name}=${value}`]));
     }
   }
-  // The queue in front of the matrix, where there is one.
+  // The admission queue, if there is one.
   if (definition.parameters.some(({ name }) => name === "rows")) {
     choices.push(makeChoice(definition, ["rows=2"]), makeChoice(definition, ["rows=3", "queue=easy"]));
   }
@@ -87,7 +87,7 @@ describe("front end and simulator take the same decisions", () => {
   for (const definition of POLICIES) {
     for (const [i, choice] of choicesOf(definition).entries()) {
       test(choice.label, () => {
-        // Variants on one workload each, in turn; the policy as it is on all.
+        // Each variant on one workload, in turn; the default parameters on all.
         const instances = i === 0 ? INSTANCES : [INSTANCES[i % INSTANCES.length]];
         for (const instance of instances) expectSameDecisions(instance, choice, 1000);
       });

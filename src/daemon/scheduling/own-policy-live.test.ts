@@ -1,4 +1,7 @@
-/** A policy of the administrator's own at work in the front end, good and bad: jobs go on, and it is told which policy failed and why. */
+/**
+ * An administrator's own policy in the front end, correct or wrong: jobs go on, and the failed policy and the
+ * reason are reported.
+ */
 import { expect, test } from "vitest";
 import type { PolicyDefinition, Pool } from "../../core/policy.ts";
 import { guardedPolicy } from "../../own-policies/guarded-policy.ts";
@@ -16,7 +19,7 @@ import {
 const FILE = "/etc/tutti/mine.ts";
 const SIZES = [2, 4, 1, 3, 2, 1, 4, 2];
 
-/** First come first served; from its third decision on, it first does something else. */
+/** First come, first served. From its third decision on, it does something wrong first. */
 function ownPolicy(misdeed: (pool: Pool, first: number) => void): PolicyDefinition {
   const definition = definePolicy({
     name: FILE,
@@ -51,7 +54,7 @@ async function benchOf(own: PolicyDefinition, policy = FILE): Promise<Bench> {
 function expectAllDone({ frontEnd, machine, clock }: Bench): void {
   runToEnd(clock);
   expect(frontEnd.jobs(ROOT, {}).map(({ state }) => state)).toEqual(SIZES.map(() => "done"));
-  // Nobody was started twice, nor stopped for the sake of the change.
+  // No job was started twice, or stopped because of the change.
   expect(machine.launched).toHaveLength(SIZES.length);
 }
 

@@ -286,7 +286,7 @@ export class Scheduler {
     }
   }
 
-  /** Withdraws the waiting jobs that are served after a new one. @returns them, to arrive after it in order */
+  /** Withdraws the waiting jobs that are served after a new one. @returns them, to arrive after it */
   #makeWay(driver: LiveDriver, record: JobRecord, nowMs: number): readonly JobRecord[] {
     const last = this.#lastKnown;
     if (last === undefined || this.#known.size === 0 || !servedBefore(record, last)) return [];

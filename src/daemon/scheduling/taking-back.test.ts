@@ -1,4 +1,7 @@
-/** Policies that can forget a waiting job go on when one is cancelled, held or given another priority; others are made anew. The jobs' starts are the same. */
+/**
+ * Policies that can withdraw a waiting job continue when one is cancelled, held or given another priority;
+ * others are rebuilt. The jobs' starts are the same.
+ */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
@@ -16,7 +19,7 @@ import {
 const FILE = "/etc/tutti/mine.ts";
 const JOBS = 40;
 
-/** A day of jobs that are submitted and changed; what was started when, and why policies took over. */
+/** A day of jobs that are submitted and changed: their starts, and the reasons of adoptions. */
 async function story({ definition, parameters }: PolicyChoice, capabilities: boolean, seed: number) {
   const random = new Random(seed, "story");
   const own = {
@@ -94,6 +97,6 @@ test("a job that comes before others that wait is started before them, by the sa
   await answerOf(bench.clock, bench.frontEnd.setPriority(ROOT, 4, 3));
   await answerOf(bench.clock, bench.frontEnd.setPriority(ROOT, 5, 0));
   runToEnd(bench.clock);
-  // The first one runs already.
+  // The first job runs already.
   expect(bench.machine.launched).toEqual([1, 4, 3, 6, 2, 5].map((job) => `${job}/1`));
 });

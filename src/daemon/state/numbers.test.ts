@@ -1,4 +1,7 @@
-/** The file with the highest numbers against a model: crashes and power failures between any two steps, older stores, damage. */
+/**
+ * The file of numbers against a model: crashes and power failures between any two steps, older stores,
+ * damage.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,11 +18,11 @@ const boot = bootDigits("boot");
 
 class Crash extends Error {}
 
-/** A disk that keeps what was synced, and of the rest what a power failure leaves. */
+/** A disk that keeps synced data, and a random part of the rest after a power failure. */
 class FakeDisk implements LineFile {
   synced: string | undefined;
   written: string | undefined;
-  /** So many steps from now on it all ends. */
+  /** Number of steps until everything ends. */
   stepsLeft = Number.POSITIVE_INFINITY;
 
   step(): void {
@@ -38,7 +41,7 @@ class FakeDisk implements LineFile {
   close = () => {};
 }
 
-/** What a store has committed. */
+/** The committed state of a store. */
 interface Commit {
   readonly job: number;
   readonly event: number;
@@ -46,13 +49,13 @@ interface Commit {
 
 describe("numbers against a model", () => {
   interface Step {
-    /** crash: what was written stays; power: what was not forced to disk may be gone. */
+    /** crash: written data stay; power: data that were not synced may be lost. */
     readonly end: "none" | "crash" | "power";
     readonly jobs: number;
-    /** Steps of the turn that are taken before that. */
+    /** Steps of the cycle before the failure. */
     readonly after: number;
     readonly keeps: boolean;
-    /** A backup of this age is put back then. */
+    /** Age of the backup that is restored then. */
     readonly back: number | undefined;
   }
   const step: fc.Arbitrary<Step> = fc.record({
@@ -70,14 +73,14 @@ describe("numbers against a model", () => {
         let store: Commit = { job: 0, event: 0 };
         let commits: Commit[] = [store];
         let isPutBack = false;
-        /** The file tells of the last commit: no power failure has taken that away. */
+        /** Whether the file has the last commit, because no power failure has removed it. */
         let isNoted = true;
         const acknowledged = new Set<number>();
         let latest = 0;
         let numbers: NumbersFile;
         let boot = "0";
 
-        /** As the front end begins; see past.ts. */
+        /** The start of the front end; see past.ts. */
         const start = (): void => {
           disk.stepsLeft = Number.POSITIVE_INFINITY;
           numbers = new NumbersFile(disk, boot);
@@ -87,7 +90,7 @@ describe("numbers against a model", () => {
           else expect(isOlder).toBe(false);
           latest = Math.max(store.job, numbers.givenAtMost);
           isPutBack = false;
-          // The finding is an event of the first turn, and the store accounts for numbers that were lost or passed over.
+          // The warning is an event of the first cycle, and the store accounts for lost and skipped numbers.
           store = { job: latest, event: Math.max(store.event, found.event) + 1 };
           numbers.begin({ reserved: latest, ...store });
           commits.push(store);

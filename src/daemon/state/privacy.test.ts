@@ -1,4 +1,4 @@
-/** What a user learns of the jobs of others: their numbers and CPUs, how many there are, and nothing else. */
+/** What a user can see of other users' jobs: numbers and CPUs, how many there are, and nothing else. */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function eventsOf({ frontEnd }: Pick<Bench, "frontEnd">, caller: Caller): Daemon
   return events;
 }
 
-/** Why policies took over, as somebody is told. */
+/** The reasons of adoptions, as a user sees them. */
 function reasons(events: readonly DaemonEvent[]): unknown[] {
   return events.filter(({ kind }) => kind === "policy").map(({ data }) => data?.adopted);
 }
@@ -51,7 +51,7 @@ test("why a policy takes over is told to the owner of the job and to administrat
     expect(reasons(events)).toHaveLength(reasons(eventsOf(bench, ROOT)).length);
     expect(JSON.stringify(events)).not.toMatch(secret);
   }
-  // Nor after a restart, from the disk.
+  // The same after a restart, from the disk.
   frontEnd.stop();
   const again = makeBench({ store, clock, machine });
   expect(reasons(eventsOf(again, ANNA))).toEqual(expect.arrayContaining(told));

@@ -6,8 +6,8 @@
  *     tutti.db                              tutti.db  0600
  *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
- *     jobs/12/                0700          jobs/12/  0710, owner root, the user's group; output and script in
- *                                                     it belong to the user
+ *     jobs/12/                0700          jobs/12/  0710, owner root, the user's group; output and script
+ *                                                     in it belong to the user
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's folder, owned by the user
  */
 import { chmodSync, existsSync, lstatSync } from "node:fs";

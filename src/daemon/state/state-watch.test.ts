@@ -1,4 +1,4 @@
-/** Files of the state folder that are removed or replaced under a front end that runs, and a store that is damaged. */
+/** Files of the state folder are removed or replaced while the front end runs, or the store is damaged. */
 import {
   existsSync,
   mkdirSync,
@@ -32,7 +32,7 @@ const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), 
 afterAll(() => rmSync(folder, { recursive: true }));
 let states = 0;
 
-/** A front end with all its files, watched. */
+/** A front end with all its files and a watch. */
 function start(): Bench & { readonly state: string } {
   const state = join(folder, String(++states));
   const database = join(state, "tutti.db");
@@ -73,7 +73,7 @@ describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
     const bench = start();
     await submit(bench);
     rmSync(pathIn(bench.state), { recursive: true });
-    // At once, not only after the next look.
+    // Immediately, not only after the next check.
     const refused = await submit(bench);
     expect(refused).toMatchObject({ refused: "unavailable", message: expect.stringMatching(words) });
     expect(bench.frontEnd.status().trouble).toMatch(words);
@@ -83,7 +83,7 @@ describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
       });
     }
     expect(bench.machine.sent.filter(({ type }) => type === "stop")).toEqual([]);
-    // The job ends, and that cannot be written down: it is not said to have ended.
+    // The job ends, but this cannot be saved, so it is not reported as ended.
     pass(bench, 5000);
     expect(stateOf(bench, 1)).toMatchObject({ state: "running" });
     expect(bench.machine.attempts.size).toBe(1);
@@ -147,7 +147,7 @@ test("the folder of the jobs and the file of numbers are made again, with an eve
 });
 
 describe("a damaged store", () => {
-  /** Jobs enough for many pages, the front end gone, and garbage in pages from the middle on. */
+  /** A store with many pages and without a front end, with garbage in pages from the middle on. */
   async function damaged(pages: number): Promise<string> {
     const bench = start();
     for (let i = 0; i < 30; i++) {

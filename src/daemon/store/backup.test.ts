@@ -1,4 +1,6 @@
-/** A backup is one moment of the store, whatever is written meanwhile, and nothing that is damaged is called one. */
+/**
+ * A backup is a snapshot of the store, whatever is written in the meantime, and a damaged copy is not kept.
+ */
 import {
   existsSync,
   mkdtempSync,
@@ -25,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);
 
-/** A turn that writes two things which belong together, and enough that the copy takes several pieces. */
+/** A cycle that writes two related values, and so much that the copy needs several pieces. */
 function turn(store: Store, sequence: number): void {
   store.begin();
   const data = { fill: "x".repeat(4000) };

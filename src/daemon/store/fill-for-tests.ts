@@ -1,22 +1,24 @@
-/** A store with a history, written straight into its file: what would take a machine a month. */
+/** A store with a month of history, written directly into its file. */
 import type { JobRecord } from "../contract/record.ts";
 import { retainedBytes } from "../contract/submission.ts";
 import { Store } from "./store.ts";
 
-/** The last of the ended jobs was submitted then, the others ten a second before: none is so old that it is forgotten. */
+/**
+ * Submit time of the last ended job; ten jobs per second came before it. None is old enough to be forgotten.
+ */
 const LAST_MS = Date.now() - 3_600_000;
 
 export interface History {
-  /** Jobs that have ended, numbers from 1 on. */
+  /** Number of ended jobs, numbered from 1. */
   readonly ended: number;
-  /** Jobs that are held, numbers after those. */
+  /** Number of held jobs, numbered after the ended ones. */
   readonly held?: number;
-  /** Whose jobs they are. */
+  /** Owner of the jobs. */
   readonly uid: number;
   readonly user: string;
-  /** Ended jobs with an exit code other than 0. */
+  /** Exit code of an ended job; left out: 0. */
   readonly codeOf?: (job: number) => number;
-  /** Of the ended jobs, those that are forgotten. */
+  /** Whether an ended job was forgotten. */
   readonly isForgotten?: (job: number) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What a migration makes of the state before it, and what is there when its process is killed in the middle. */
+/** The result of a migration, and the state after its process was killed in the middle. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
@@ -79,7 +79,7 @@ describe("migration 4, from CPUs of a machine to CPUs of nodes", () => {
     const path = join(folder, "killed.db");
     const file = fileURLToPath(new URL("./store.ts", import.meta.url));
     const code = `const { Store } = await import(${JSON.stringify(file)}); process.stdout.write("begins"); new Store(${JSON.stringify(path)}, 0).close(); process.stdout.write("ended");`;
-    /** @returns the time that the migration took, or undefined when it was killed before its end */
+    /** @returns the duration of the migration, or undefined if it was killed before its end */
     const migrate = async (killAfterMs: number): Promise<number | undefined> => {
       for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
       copyFileSync(original, path);

@@ -15,7 +15,7 @@ import { MIGRATIONS } from "./migrations.ts";
 import { Statements } from "./statements.ts";
 import { Store } from "./store.ts";
 
-// In memory where there is such a folder: thousands of commits, and no power failure to be survived.
+// In memory if possible: the test makes thousands of commits and need not survive a power failure.
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
@@ -49,7 +49,7 @@ function recordOf(job: number, fields: Partial<JobRecord> = {}): JobRecord {
   };
 }
 
-/** What a store's file holds of a job's attempts, as another program sees it. */
+/** The attempts of a job in a store's file, as another program reads them. */
 function attemptsIn(path: string, job: number) {
   const database = new DatabaseSync(path, { readOnly: true });
   const sql = "SELECT job, attempt, identity, decided_ms, started_ms, ended_ms FROM attempts WHERE job = ?";
@@ -58,7 +58,7 @@ function attemptsIn(path: string, job: number) {
   return rows;
 }
 
-/** Without the fields that are undefined, as JSON knows none. */
+/** Without undefined fields, which JSON does not have. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
@@ -225,7 +225,7 @@ test("events are forgotten by age from the first on, the very last never; and by
   }
   const left = (uid?: number) => store.eventsAfter(0, 99, uid).map(({ event }) => event.sequence);
   expect(store.kept.forgetEventsBefore(1, 10)).toEqual([]);
-  // Event 2 is dated later than its neighbours; what is behind it waits for it.
+  // Event 2 has a later time than its neighbours; the events after it wait for it.
   expect(store.kept.forgetEventsBefore(5, 10)).toEqual([{ uid: undefined, events: 1 }]);
   expect(left()).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
   store.kept.forgetEventsOf(undefined, 2);
@@ -275,7 +275,7 @@ test("what is to be forgotten is found by index, in order: no step looks at all 
       plan.filter((step) => /^SCAN (?:jobs|events)\b/.test(step)),
       plan[0],
     ).toEqual([]);
-    // Jobs come out of the index in order; of events no more are sorted than are asked for.
+    // The index has jobs in order; no more events are sorted than are requested.
     if (plan[0].includes("FROM jobs")) expect(plan.join()).not.toContain("TEMP B-TREE");
   }
 });
@@ -304,11 +304,11 @@ describe("a log that is cut off or damaged", () => {
     const opened = new Store(copy, 0);
     const jobs = opened.liveJobs();
     expect(jobs.map(({ job }) => job)).toEqual(Array.from({ length: jobs.length }, (_, i) => i + 1));
-    // Whole transactions only.
+    // Only complete transactions.
     expect(opened.latestEvent()).toBe(jobs.length);
     for (const { job, environment } of jobs)
       expect(opened.contents.environment(environment)).toMatchObject({ JOB: String(job) });
-    // And it can be used.
+    // The store is usable.
     opened.begin();
     opened.insertJob(recordOf(99, { environment: opened.contents.nothing() }));
     opened.commit();
@@ -374,7 +374,7 @@ describe("versions", () => {
         PATH: "/bin",
         LANG: "C.UTF-8",
       });
-      // Attempts of the first release have no identity; only those are believed without.
+      // Attempts of the first release have no identity; only they are accepted without one.
       const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
       expect(attemptsIn(path, 2)).toMatchObject([
         { attempt: 1, started_ms: 4000, identity: identity ?? null },
@@ -390,7 +390,7 @@ describe("versions", () => {
       const content = script === undefined ? undefined : store.contents.script(script);
       if (version >= 2) expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
       store.close();
-      // A second time there is nothing left to do.
+      // The second time, there is nothing to migrate.
       new Store(path, 0).close();
     },
   );

@@ -20,7 +20,7 @@ const numbers = (jobs: readonly { job: number }[]) => jobs.map(({ job }) => job)
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
 describe("GET /v1/jobs", () => {
-  test("without after is whole, however long, as of the first release", async () => {
+  test("without after, the list is complete, however long, as in the first release", async () => {
     await submitMany(2500);
     const { json, headers } = await app.ask("GET", "/v1/jobs", { as: ADA });
     expect(headers.get("content-type")).toBe("application/json");
@@ -28,7 +28,7 @@ describe("GET /v1/jobs", () => {
     expect(numbers(json.jobs)).toEqual(upTo(2500));
   });
 
-  test("with after gives pages of 1,000 at most, and next while there are more", async () => {
+  test("with after, pages have at most 1,000 jobs, and next while there are more", async () => {
     await submitMany(2100);
     const told: number[] = [];
     let asked = 0;
@@ -48,7 +48,7 @@ describe("GET /v1/jobs", () => {
     });
   });
 
-  test("numbers, name, queue and user are looked for in all that is kept; others' jobs are not there", async () => {
+  test("numbers, name, queue and user search all kept jobs, but not other users' jobs", async () => {
     await submitMany(1200);
     for (const job of upTo(1100)) app.service.finish(job, job % 2);
     await submitMany(2, BOB, { queue: "short" });
@@ -56,7 +56,7 @@ describe("GET /v1/jobs", () => {
     const ask = async (query: string, as = ADA) => (await app.ask("GET", `/v1/jobs?${query}`, { as })).json;
     const few = await ask("numbers=3-6,1199-1205");
     expect(numbers(few.jobs)).toEqual([3, 4, 6, 1199, 1200]);
-    // What others have is not missing, and not told.
+    // Other users' jobs are neither missing nor listed.
     expect(few.missing).toEqual([
       { first: 5, last: 5, because: "forgotten" },
       { first: 1203, last: 1205, because: "not given" },
@@ -83,7 +83,7 @@ describe("GET /v1/jobs", () => {
     expect(json.message).toMatch(words);
   });
 
-  test("wait answers as soon as one of the jobs is meant, and hears of nothing else", async () => {
+  test("wait answers as soon as a job matches, and ignores other jobs", async () => {
     await submitMany(4);
     const asked = app.ask("GET", "/v1/jobs?numbers=2-3&states=done,failed,cancelled&wait=60", { as: ADA });
     await vi.waitFor(() => expect(app.service.listenerCount).toBe(1));
@@ -94,7 +94,7 @@ describe("GET /v1/jobs", () => {
     expect(app.service.listenerCount).toBe(0);
     const nothing = await app.ask("GET", "/v1/jobs?numbers=2&states=done&wait=0", { as: ADA });
     expect(nothing.json.jobs).toEqual([]);
-    // Nobody waits for what will never be.
+    // Does not wait for jobs that can never exist.
     const missing = await app.ask("GET", "/v1/jobs?numbers=77&states=done&wait=60", { as: ADA });
     expect(missing.json.missing).toEqual([{ first: 77, last: 77, because: "not given" }]);
   });
@@ -103,7 +103,7 @@ describe("GET /v1/jobs", () => {
 describe("POST /v1/batch", () => {
   const batch = (body: object, as = ADA) => app.ask("POST", "/v1/batch", { as, body });
 
-  test("changes each by itself: those of ranges that there are, those named alone in any case", async () => {
+  test("changes each independently: existing jobs of ranges, and all single numbers", async () => {
     await submitMany(4);
     await submitMany(1, BOB);
     app.service.finish(2);
@@ -125,14 +125,14 @@ describe("POST /v1/batch", () => {
     expect(app.service.entries.get(5)!.info.state).toBe("queued");
   });
 
-  test("cancels from the last on, so that none starts only because another is gone", async () => {
+  test("cancels in reverse order, so that no job starts only because another was cancelled", async () => {
     await submitMany(700);
     const { json } = await batch({ action: "cancel", jobs: "1-700" });
     expect(json.results.map(({ number }: { number: number }) => number)).toEqual(upTo(700).reverse());
     expect([...app.service.entries.values()].every(({ info }) => info.state === "cancelled")).toBe(true);
   });
 
-  test("more than 10,000 jobs are refused before anything is changed; so are wrong requests", async () => {
+  test("more than 10,000 jobs, and wrong requests, are refused before anything is changed", async () => {
     await app.service.submit(
       ADA,
       Array.from({ length: 10_001 }, () => someJob({ held: true })),
@@ -150,7 +150,7 @@ describe("POST /v1/batch", () => {
       expect((await batch(body)).json.refused, JSON.stringify(body)).toBe("invalid");
   });
 
-  test("stops when the client leaves: what was not begun stays as it is", async () => {
+  test("stops when the client leaves: the remaining jobs are not changed", async () => {
     await submitMany(600);
     const left = new AbortController();
     const change = app.service.change.bind(app.service);

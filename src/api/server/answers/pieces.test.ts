@@ -5,7 +5,7 @@ import { listResponse } from "./pieces.ts";
 
 const turns = new RequestScheduler().turnsOf(1, () => false);
 
-test("a list in pieces is the very text that JSON.stringify gives for the whole", async () => {
+test("a list in pieces is exactly the text that JSON.stringify makes of the whole", async () => {
   const entry = fc.object({ maxDepth: 1 }).map((value) => JSON.parse(JSON.stringify(value)));
   await fc.assert(
     fc.asyncProperty(
@@ -19,7 +19,7 @@ test("a list in pieces is the very text that JSON.stringify gives for the whole"
   );
 });
 
-test("pieces are made when they are asked for, and closed when the client leaves", async () => {
+test("pieces are made on demand, and closed when the client leaves", async () => {
   let made = 0;
   let isClosed = false;
   function* pages() {

@@ -1,4 +1,6 @@
-/** Connections of strangers and users on a model: who is closed, who is refused, what is never exceeded. */
+/**
+ * Connections of strangers and users against a model: which are closed, which are refused, which limits hold.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRefusal } from "../../../protocol/refusal.ts";
@@ -15,7 +17,7 @@ class Fake {
 }
 
 describe("Connections", () => {
-  test("bounds hold whatever comes, administrators get in always, and nobody is refused who has less than another gave up", () => {
+  test("limits always hold, administrators are always admitted, and a user with fewer connections displaces one with more", () => {
     const step = fc.oneof(
       fc.constant("connect" as const),
       fc.record({ identify: fc.nat(5), as: fc.nat(callers.length - 1) }),
@@ -35,7 +37,7 @@ describe("Connections", () => {
             const fake = new Fake();
             connections.add(fake);
             strangers.push(fake);
-            // The oldest goes, no other.
+            // Only the oldest is closed.
             if (strangers.length > LIMITS.strangers) expect(strangers.shift()!.isClosed).toBe(true);
             expect(strangers.some(({ isClosed }) => isClosed)).toBe(false);
           } else if ("identify" in step) {
@@ -71,7 +73,7 @@ describe("Connections", () => {
     );
   });
 
-  test("a process that may open few files takes few connections, but some", () => {
+  test("a process that may open few files accepts a few connections", () => {
     expect(limitsFor(1e6)).toEqual({ strangers: 1024, ofUser: 576, ofUsers: 3072 });
     for (const files of [40, 200, 1024, 4096, 10_000]) {
       const { strangers, ofUser, ofUsers } = limitsFor(files);

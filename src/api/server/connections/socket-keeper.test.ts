@@ -1,4 +1,6 @@
-/** The socket comes back when its file, its folder or what lies beside it is removed or replaced while the scheduler runs. */
+/**
+ * The socket is restored when its file, its folder or a file next to it is removed or replaced at run time.
+ */
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
@@ -51,7 +53,7 @@ async function untilNoted(count: number): Promise<void> {
 }
 
 const mode = (path: string) => (lstatSync(path).mode & 0o7777).toString(8);
-/** Modes of all that lies around the socket, and what the key and the tokens are. */
+/** Modes of all files around the socket, and the contents of key and tokens. */
 function around() {
   const { folder: run, socket, key, tokens } = runtimeDirOf(api.socket);
   const token = join(tokens, String(me.uid));
@@ -63,7 +65,7 @@ function around() {
 }
 const jobs = async () => (await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs;
 
-test("each of the files, and the folder, is made again as it was; who was connected stays so", async () => {
+test("each file and the folder are restored as they were, and open connections stay", async () => {
   await start();
   const before = around();
   const client = new Client({ TUTTI_SOCKET: api.socket });
@@ -83,7 +85,7 @@ test("each of the files, and the folder, is made again as it was; who was connec
   events.destroy();
 });
 
-test("a file in its place is replaced, and a socket at which nobody answers; not one at which somebody does", async () => {
+test("a file or a dead socket in its place is replaced, but not a socket at which another program listens", async () => {
   await start();
   rmSync(api.socket);
   writeFileSync(api.socket, "mine");
@@ -94,7 +96,9 @@ test("a file in its place is replaced, and a socket at which nobody answers; not
   await new Promise((resolve) => other.once("listening", resolve));
   const { ino } = lstatSync(api.socket);
   await untilNoted(2);
-  expect(notes[1]).toMatch(/^Cannot be reached: the socket ".*" was replaced, and another program listens there$/);
+  expect(notes[1]).toMatch(
+    /^Cannot be reached: the socket ".*" was replaced, and another program listens there$/,
+  );
   expect(lstatSync(api.socket).ino).toBe(ino);
   await new Promise((resolve) => other.close(resolve));
   await untilNoted(3);
@@ -102,7 +106,7 @@ test("a file in its place is replaced, and a socket at which nobody answers; not
   expect(notes).toHaveLength(3);
 });
 
-test("what cannot be made again is said once and tried until it can", async () => {
+test("a failure to restore the socket is reported once, and retried until it succeeds", async () => {
   await start();
   const { folder: run } = runtimeDirOf(api.socket);
   rmSync(run, { recursive: true });
@@ -117,7 +121,7 @@ test("what cannot be made again is said once and tried until it can", async () =
 });
 
 test.skipIf(!isRoot)(
-  "of a scheduler for all users they come back open to all, each token to its user (as root)",
+  "files of a shared scheduler are restored with access for all, and each token for its user (as root)",
   async () => {
     await start(true);
     const before = around();
@@ -129,7 +133,7 @@ test.skipIf(!isRoot)(
   },
 );
 
-test("after close() nothing is made again", async () => {
+test("after close(), nothing is restored", async () => {
   await start();
   await api.close();
   rmSync(dirname(api.socket), { recursive: true });

@@ -1,4 +1,7 @@
-/** The fair queue against its promise, with random users, costs and pauses; the gate on a clock that only its work moves. */
+/**
+ * The guarantee of the fair queue with random users, costs and pauses, and the request scheduler on a clock
+ * that only its work advances.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FairQueue } from "../../../structures/fair-queue.ts";
@@ -9,7 +12,7 @@ const USERS = 4;
 const MAX_COST = 20;
 
 describe("FairQueue", () => {
-  test("each item comes out once, in its user's order, and users who wait together get the same within two pieces", () => {
+  test("each item is taken once, in its user's order, and users who wait together get the same time within two pieces", () => {
     const step = fc.oneof(
       fc.record({ add: fc.nat(USERS - 1), count: fc.integer({ min: 1, max: 8 }) }),
       fc.record({ costs: fc.array(fc.integer({ min: 0, max: MAX_COST }), { minLength: 1, maxLength: 12 }) }),
@@ -18,7 +21,7 @@ describe("FairQueue", () => {
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const queue = new FairQueue<number>();
         const waiting: number[][] = Array.from({ length: USERS }, () => []);
-        /** What user i has cost since i and j have both waited without a pause. */
+        /** Cost of user i since both i and j have been waiting without a pause. */
         const together = Array.from({ length: USERS }, () => new Array<number>(USERS).fill(0));
         let items = 0;
         for (const step of steps) {
@@ -59,7 +62,7 @@ describe("FairQueue", () => {
     );
   });
 
-  test("a pause earns nothing: the user who comes back has one turn, not all that were missed", () => {
+  test("a pause earns nothing: a user who comes back gets one turn, not all missed turns", () => {
     const queue = new FairQueue<string>();
     for (let i = 0; i < 100; i++) queue.add(1, "busy");
     for (let i = 0; i < 50; i++) queue.charge(queue.take()!.user, 10);
@@ -73,7 +76,7 @@ describe("FairQueue", () => {
   });
 });
 
-/** A machine whose time passes by work alone and whose event loop polls when the test says so. */
+/** A machine whose time advances only by work, and whose event loop polls on demand. */
 function machine() {
   let nowMs = 0;
   let thens: (() => void)[] = [];
@@ -83,7 +86,7 @@ function machine() {
     work: (ms: number) => {
       nowMs += ms;
     },
-    /** True when something was left to do. */
+    /** True if there was work to do. */
     poll: () => {
       const now = thens;
       thens = [];
@@ -96,7 +99,7 @@ function machine() {
 const stays = () => false;
 
 describe("RequestScheduler", () => {
-  test("what comes to an idle gate is done at once", () => {
+  test("an idle scheduler runs work immediately", () => {
     const scheduler = new RequestScheduler(machine());
     let isDone = false;
     void scheduler.turnsOf(1, stays).run(() => {
@@ -105,7 +108,7 @@ describe("RequestScheduler", () => {
     expect(isDone).toBe(true);
   });
 
-  test("between two polls little is done, and a light user waits for a piece or two of a heavy one, however many wait", () => {
+  test("little is done between two polls, and a light user waits for at most two pieces of a heavy one", () => {
     const loop = machine();
     const scheduler = new RequestScheduler(loop);
     const order: string[] = [];
@@ -129,7 +132,7 @@ describe("RequestScheduler", () => {
     expect(scheduler.waiting).toBe(0);
   });
 
-  test("work of a client that has left is not done, and its pieces are closed", async () => {
+  test("work of a client that has left is not run, and its pieces are closed", async () => {
     const loop = machine();
     const scheduler = new RequestScheduler(loop);
     let isGone = false;
@@ -164,7 +167,7 @@ describe("RequestScheduler", () => {
     expect([pieces, isClosed]).toEqual([before, true]);
   });
 
-  test("what fails fails for its caller alone", async () => {
+  test("an error reaches only its own caller", async () => {
     const scheduler = new RequestScheduler();
     const turns = scheduler.turnsOf(1, stays);
     const broken = turns.run(() => {
@@ -176,7 +179,7 @@ describe("RequestScheduler", () => {
 });
 
 describe("FairLine", () => {
-  test("one at a time: who asks for one forecast waits for one of those of who asks for many", async () => {
+  test("one at a time: a user with one forecast waits for only one of a user with many", async () => {
     let nowMs = 0;
     const line = new FairLine(() => nowMs);
     const order: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * 100,000 random and mutated requests: whatever comes in is answered with a status below 500 by an answer of the contract, nothing
- * that was not asked for changes, and the daemon lives on.
+ * 100,000 random and mutated requests: each gets a status below 500 and an answer of the contract, nothing
+ * changes that was not requested, and the daemon goes on.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { refusalAnswer } from "../../../protocol/schema.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { makeTestApp, OWNER, someJob, type TestApp } from "../app-for-tests.ts";
 
-/** Runs of each property; ×10 in the nightly run. */
+/** Runs of each property; ten times as many in the nightly run. */
 const SCALE = Number(process.env.TUTTI_FUZZ ?? 1);
 const HOST = "127.0.0.1:7448";
 
@@ -24,7 +24,7 @@ afterAll(() => {
   app.remove();
 });
 
-/** Sends a request straight to the app and checks what holds for every answer. */
+/** Sends a request directly to the app and checks the properties of every answer. */
 async function send(
   method: string,
   path: string,
@@ -83,7 +83,7 @@ const nasty = fc.oneof(
 );
 const anything = fc.jsonValue({ maxDepth: 2 });
 
-/** A valid body in which one place at random holds something else, or a key more or less. */
+/** A valid body with one random value replaced, or with a key added or removed. */
 function mutated(valid: object): fc.Arbitrary<string> {
   const places = placesOf(valid);
   return fc
@@ -100,7 +100,7 @@ function mutated(valid: object): fc.Arbitrary<string> {
       const key = place.at(-1)!;
       if (how === "replace") target[key] = value;
       if (how === "remove") delete target[key];
-      // Not into an array: there "length" is a name that takes no text.
+      // Not into an array, whose "length" cannot be set to a string.
       if (how === "add" && !Array.isArray(target)) target[typeof value === "string" ? value : "more"] = value;
       const text = JSON.stringify(copy);
       return how === "cut" ? text.slice(0, at % text.length) : text;
@@ -138,7 +138,7 @@ const bodies: readonly (readonly [string, string, object])[] = [
 ];
 
 describe("requests", () => {
-  test("mutated bodies are accepted whole or refused in words", async () => {
+  test("mutated bodies are accepted completely or refused with a message", async () => {
     const property = fc.asyncProperty(
       fc
         .constantFrom(...bodies)
@@ -148,7 +148,7 @@ describe("requests", () => {
         const status = await send(verb, path, authorised(), text);
         if (status >= 400 && app.service.entries.size !== before)
           throw new Error("refused, yet there are jobs");
-        // The service keeps all jobs; they are not what is tested.
+        // The service would keep all jobs, which this test does not need.
         if (app.service.entries.size > 200) app.service.forget();
       },
     );
@@ -197,7 +197,7 @@ describe("requests", () => {
     await fc.assert(property, { numRuns: 20_000 * SCALE });
   });
 
-  test("without a token nothing but the description is given, whatever the headers", async () => {
+  test("without a token, only the description is served, whatever the headers", async () => {
     const headers = fc.dictionary(
       fc.constantFrom(
         "authorization",
@@ -253,7 +253,7 @@ describe("requests", () => {
     await fc.assert(property, { numRuns: 10_000 * SCALE });
   });
 
-  test("after all that it answers as before", async () => {
+  test("after all requests it answers as before", async () => {
     expect(requests).toBeGreaterThan(95_000);
     const { status } = await app.ask("POST", "/v1/jobs", { body: { jobs: [someJob()] } });
     expect(status).toBe(201);

@@ -1,4 +1,6 @@
-/** Submits checked job by job, against the schema over the whole; and bodies that are made to cost much. */
+/**
+ * Submits checked job by job, compared with the schema of the whole body; and bodies made to be expensive.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRefusal } from "../../../protocol/refusal.ts";
@@ -58,7 +60,7 @@ const body = fc.oneof(
 );
 
 describe("submitPieces", () => {
-  test("takes what the schema takes, as it gives it, and refuses the rest with the same first words", () => {
+  test("accepts and returns the same as the schema, and refuses the rest with the same first issues", () => {
     fc.assert(
       fc.property(body, fc.constantFrom(undefined, 1, "\t"), (given, space) => {
         const text = JSON.stringify(given, undefined, space);
@@ -95,7 +97,7 @@ describe("submitPieces", () => {
     );
   });
 
-  test("a list of jobs that comes twice is refused, whichever counted", () => {
+  test("a body with two lists of jobs is refused", () => {
     const jobs = JSON.stringify([someJob()]);
     for (const text of [
       `{"jobs":${jobs},"jobs":${jobs}}`,
@@ -107,7 +109,7 @@ describe("submitPieces", () => {
     expect(check(`{"\\u006aobs":${jobs}}`).value).toEqual({ jobs: [someJob()] });
   });
 
-  test("10,000 jobs in 14 MB are taken, in many pieces", () => {
+  test("10,000 jobs in 14 MB are accepted in many pieces", () => {
     const env = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`VAR_${i}`, "v".repeat(20)]));
     const jobs = Array.from({ length: 10_000 }, (_, i) =>
       someJob({ env, name: `job ${i}`, command: ["x".repeat(400)] }),
