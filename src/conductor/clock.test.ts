@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { monotonicMs } from "../host/clock.ts";
 import { quantile, rowAt, rowOnTurn, SlotClock, SwitchRecord, slotAt } from "./clock.ts";
 
-test("rowOnTurn(): that of the slot, or the next in the round in which somebody is left", () => {
+test("rowOnTurn(): the row of the slot, or the next in the round with a gang left", () => {
   const rows = [["a", "b"], [], ["c"]];
   const turns = (...left: string[]) =>
     [0, 1, 2, 3].map((slot) => rowOnTurn(rows, slot, (gang) => left.includes(gang)).join(""));
@@ -59,7 +59,7 @@ describe("SlotClock", () => {
     return seen;
   }
 
-  test("calls once for each boundary, in order, and counts those it passed over", async () => {
+  test("calls once for each boundary, in order, and counts those that it skipped", async () => {
     const seen = await slots(20, 8);
     let next = 1;
     for (const [slot, skipped] of seen) {
@@ -68,14 +68,14 @@ describe("SlotClock", () => {
     }
   });
 
-  test("held up for several slots, it makes up for none", async () => {
+  test("after a delay of several slots, it makes up for none of them", async () => {
     const seen = await slots(20, 4, 130);
     // The call after the long one reports that at least five boundaries passed, and no burst follows.
     expect(seen[1]?.[1]).toBeGreaterThanOrEqual(5);
     expect(seen.map(([slot]) => slot)).toEqual([...new Set(seen.map(([slot]) => slot))]);
   });
 
-  test("setSlot() keeps the epoch, so that whoever knows it knows the slot", async () => {
+  test("setSlot() keeps the epoch, from which others compute the slot", async () => {
     const epochMs = monotonicMs() - 1e6;
     const clock = new SlotClock(epochMs, 1000, () => {});
     clock.setSlot(50_000);

@@ -29,7 +29,7 @@ test("ranges that overlap or touch become one", () => {
 });
 
 test.each(["", ",", "0", "3-", "-3", "9-3", "1,,2", "1 2", "1e3", "1234567890123456"])(
-  "%j is no list of numbers",
+  "%j is not a list of numbers",
   (text) => {
     expect(parseRanges(text)).toBeUndefined();
   },

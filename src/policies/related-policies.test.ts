@@ -87,7 +87,7 @@ function planAll(instance: Instance, lower: number, upper: number, situation: Si
 }
 
 describe("fpmpfs", () => {
-  test("the largest job that fits starts, whoever came first", () => {
+  test("the largest job that fits starts, in whatever order jobs came", () => {
     // At 10 all 8 are free: 5 beats 4, then 3 beats 2.
     const instance = instanceOf(8, [job(0, 10, 8), job(1, 5, 2), job(2, 5, 4), job(3, 5, 5), job(4, 5, 3)]);
     expect(startsOf(instance, "fpmpfs")).toEqual([0, 15, 15, 10, 10]);
@@ -134,12 +134,12 @@ describe("dynp", () => {
     expect(startsOf(instanceOf(4, jobs), "dynp:lower=0:upper=0")).toEqual([0, 50, 80, 10]); // longest
   });
 
-  test("the order is chosen anew at every decision", () => {
+  test("the order is chosen again at every decision", () => {
     // At 10 s the mean is 30: longest first. At 50 s 30 and 20 wait, mean 25: shortest first.
     expect(startsOf(instanceOf(4, jobs), "dynp:lower=26:upper=29")).toEqual([0, 70, 50, 10]);
   });
 
-  test("a job starts out of order when it delays nobody planned before it", () => {
+  test("a job starts out of order if it delays no job planned before it", () => {
     const planned = [job(0, 10, 3), job(1, 5, 4), job(2, 8, 1), job(3, 9, 1)];
     // Job 2 is planned for 10 s; job 3 ends by then; job 4 would not.
     expect(startsOf(instanceOf(4, planned), "dynp:lower=0:upper=1000")).toEqual([0, 10, 2, 15]);

@@ -204,7 +204,7 @@ const space = POLICIES.flatMap((definition) =>
 );
 const steps = fc.array(step, { maxLength: 30 });
 
-describe("a policy that forgets waiting jobs starts whom a fresh one would start that never knew them", () => {
+describe("a policy that forgets waiting jobs starts the same jobs as a new policy that never saw them", () => {
   const forgetful = [
     ...space.filter(({ definition }) => definition !== conservative),
     makeChoice(dynp, ["lower=5", "upper=9"]),
@@ -229,7 +229,7 @@ describe("a policy that forgets waiting jobs starts whom a fresh one would start
 
 describe("conservative backfilling, which remembers what it has promised", () => {
   test.each(allChoices(conservative).map((choice) => [choice.label, choice] as const))(
-    "%s keeps all promises when jobs are withdrawn, and starts all when it is told anew",
+    "%s keeps all promises when jobs are withdrawn, and starts all of them when a new policy takes over",
     (_, choice) => {
       fc.assert(
         fc.property(steps, fc.nat(30), (drawn, at) => {

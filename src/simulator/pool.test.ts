@@ -62,7 +62,7 @@ function violation(instance: Instance, decide: (pool: Pool) => void): string {
 }
 
 describe("simulatePool()", () => {
-  test("tells departures, then arrivals, then decides once, at every instant", () => {
+  test("at every instant: departures, then one decision with the arrivals", () => {
     const calls: string[] = [];
     const definition = deciding(() => {});
     const instance = jobs([0, 5, 4], [5, 1, 1], [5, 1, 1]);

@@ -217,7 +217,7 @@ describe("simulateRounds()", () => {
     expect(schedule.endS[0]).toBeLessThanOrEqual(100 * 101);
   });
 
-  test("many rows put in at one place stay in their order", () => {
+  test("many rows inserted at one position stay in their order", () => {
     // 200 rows, and then even more at once at slot 100: 99 join the round, the others are inserted after
     // those that have passed.
     const first = Array.from({ length: 200 }, () => [0, 4, 1] as const);
@@ -311,7 +311,7 @@ describe("simulateRounds()", () => {
     expect([...schedule.startS, ...schedule.endS]).toEqual([Number.NaN, Number.NaN]);
   });
 
-  test("tells an observer every event, in order of time", () => {
+  test("reports every event to an observer, in order of time", () => {
     const events: string[] = [];
     const note =
       (what: string) =>
@@ -394,7 +394,7 @@ describe("simulateRounds()", () => {
 });
 
 describe("slotsOfWork()", () => {
-  test("is the least whole number of slots that covers the run time, at least one", () => {
+  test("is the smallest whole number of slots that covers the run time, at least one", () => {
     expect(slotsOfWork(0, 60)).toBe(1);
     expect(slotsOfWork(60, 60)).toBe(1);
     expect(slotsOfWork(60.5, 60)).toBe(2);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SlotClock } from "./slot-clock.ts";
 
 describe("SlotClock", () => {
-  test("slotAtOrAfter() is the first slot that begins at or after the time, whatever the rounding", () => {
+  test("slotAtOrAfter() is the first slot that begins at or after the time, despite rounding", () => {
     const length = fc.constantFrom(0.1, 0.3, 1, 7, 60, 1 / 3);
     fc.assert(
       fc.property(

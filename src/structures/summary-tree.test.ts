@@ -76,7 +76,7 @@ describe("SummaryTree", () => {
     );
   });
 
-  test("updateFrom() mends all nodes above leaves that were set", () => {
+  test("updateFrom() updates all nodes above leaves that were set", () => {
     const tree = new SummaryTree();
     for (let count = 0; count < 6; count++) tree.insert(count, count);
     const summaries = [5, 4, 3, 2, 1, 9].map((minSize, p) => ({

@@ -59,7 +59,7 @@ describe("every policy of the registry passes the checker", () => {
     }
   }
 
-  test.each(["fcfs", "wlv"])("jobs are stopped for outages in them, and go on: %s", (name) => {
+  test.each(["fcfs", "wlv"])("outages stop jobs, which then continue: %s", (name) => {
     const pauses = drawn.flatMap((instance) => {
       const outagesOnly = interrupted(instance, { outages: instance.interruptions?.outages ?? [] });
       return simulate(outagesOnly, choosePolicy(name), SLOTS[0]).pauses ?? [];
@@ -69,7 +69,7 @@ describe("every policy of the registry passes the checker", () => {
   });
 });
 
-test("a policy that does not cope with outages is refused in words", () => {
+test("a policy that cannot handle outages is refused with a message", () => {
   const instance = interrupted(drawn[0], { outages: [window(0, 1, 1)] });
   const choices = [...POLICIES.map(({ name }) => name), "wlv:array=ring"].map((text) => choosePolicy(text));
   const refused = choices.filter((choice) => !copes(choice, "outages"));

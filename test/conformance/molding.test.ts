@@ -117,7 +117,7 @@ describe("start() on another size", () => {
     expect([...instance.size, ...instance.runS]).toEqual([2, 2, 1, 12, 6, 6]);
   });
 
-  test("metrics and files tell of the sizes given", () => {
+  test("metrics and files show the sizes given", () => {
     const summary = summarise(instance, schedule);
     expect(summary.machine.utilisation).toBeCloseTo((24 + 12 + 6) / (4 * 12), 12);
     expect(metricOf(summary, "slowdown").all.max).toBeCloseTo(9 / 4, 12);
@@ -135,7 +135,7 @@ describe("start() on another size", () => {
     expect(lines.filter((line) => /^2 /.test(line))[0]).toMatch(/^2 1 5 4 3 /);
   });
 
-  test("from its start on a policy sees the job's size and its estimate on it", () => {
+  test("from the start of a job on, a policy sees its size and the estimate for that size", () => {
     const seen: number[][] = [];
     const policy = choosing((_pool, job, { size, estimateS }) => {
       if (job > 0) seen.push([size[0], estimateS[0]]);
@@ -155,7 +155,7 @@ describe("start() on another size", () => {
     expect(() => simulate(instance, policy, SLOTS)).toThrow(message);
   });
 
-  test("is refused where jobs run on their own size only", () => {
+  test("is refused if jobs can run only on their own size", () => {
     const { molding: _, ...plain } = instance;
     expect(() =>
       simulate(
@@ -166,7 +166,7 @@ describe("start() on another size", () => {
     ).toThrow("Cannot start job 1 on 1 processors: expected 2 to 2");
   });
 
-  test("a job that was stopped goes on on the size that it had", () => {
+  test("a job that was stopped continues on the size that it had", () => {
     const stopped = { ...instance, interruptions: { outages: [], stops: [{ job: 0, fromS: 2, untilS: 3 }] } };
     const first = choosing((pool, job, { size }) => {
       const wanted = job === 0 && pool.nowS < 2 ? 4 : size[job];
@@ -225,7 +225,7 @@ describe("place() on another size", () => {
   });
 });
 
-test("prepare() keeps ranges within the machine, and the hash tells of them", () => {
+test("prepare() keeps ranges within the machine, and the hash covers them", () => {
   const { workload } = instance;
   const { molding } = instance;
   const prepared = prepare({ ...workload, molding }, 4, DEFAULT_RULES);

@@ -121,7 +121,7 @@ describe("hand-worked cases", () => {
   });
 });
 
-test("a policy that does not cope with resources is refused in words", () => {
+test("a policy that cannot handle resources is refused with a message", () => {
   const instance = withResources(instanceOf(512, []), [{ name: "gpu", amount: 2 }], [[]]);
   expect(() => simulate(instance, choosePolicy("connected-reservation"), SLOTS)).toThrow(
     'Cannot run policy "connected-reservation" here: jobs need resources besides processors, expected a policy whose copesWith lists "resources"',
@@ -147,12 +147,12 @@ describe("prepare()", () => {
     expect([clipped.count, clipped.demand]).toEqual([2, [Int32Array.of(0, 0), Int32Array.of(1, 2)]]);
   });
 
-  test("what the machine does not tell of is not limited", () => {
+  test("resources that the machine does not name are not limited", () => {
     expect(prepare(needy, 4, DEFAULT_RULES)).toMatchObject({ count: 2, workloadRow: undefined });
     expect(prepare(needy, 4, DEFAULT_RULES).resources).toBeUndefined();
   });
 
-  test("resources that cannot be are refused", () => {
+  test("impossible resources are refused", () => {
     expect(() => prepare(needy, 4, DEFAULT_RULES, [{ name: "gpu", amount: 1.5 }])).toThrow('1.5 of "gpu"');
     expect(() => prepare(needy, 4, DEFAULT_RULES, [gpus[0], gpus[0]])).toThrow('"disk" twice');
   });
@@ -237,7 +237,7 @@ describe("the same schedule as a naive twin", () => {
     fc.assert(property, { numRuns: 40 });
   });
 
-  test("a resource that nobody needs changes nothing: EASY by plan is EASY", () => {
+  test("a resource that no job needs changes nothing: EASY by plan is EASY", () => {
     const property = fc.property(arbitraryInstance(40), (plain) => {
       const instance = withResources(plain, [{ name: "gpu", amount: 0 }], [new Array(plain.count).fill(0)]);
       for (const name of ["easy", "easy:order=shortest", "easy:order=wfp", "conservative", "dynp"]) {

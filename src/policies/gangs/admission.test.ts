@@ -75,7 +75,7 @@ function contiguousTwin(instance: Instance, queue: string, spare: boolean): numb
   return startS;
 }
 
-describe("rows=1 is space sharing on processors side by side", () => {
+describe("rows=1 is space sharing on consecutive processors", () => {
   for (const queue of QUEUES) {
     for (const [definition, spare] of [
       [gang, false],
@@ -259,7 +259,7 @@ function watched(
 describe("which jobs are admitted", () => {
   for (const definition of GANGS) {
     for (const queue of QUEUES) {
-      test(`${definition.name}, queue=${queue}: never too many rows, nobody waits who need not, the forecast is the naive one`, () => {
+      test(`${definition.name}, queue=${queue}: never too many rows, no job waits unnecessarily, the forecast is the naive one`, () => {
         fc.assert(
           fc.property(arbitraryInstance(18), fc.integer({ min: 1, max: 4 }), (instance, rows) => {
             const parameters = set(definition, `rows=${rows}`, `queue=${queue}`);
@@ -293,7 +293,7 @@ describe("which jobs are admitted", () => {
   }
 
   for (const definition of GANGS) {
-    test(`${definition.name}: the machine that does not step slots gives the same schedule as the one that does`, () => {
+    test(`${definition.name}: the machine that skips slots gives the same schedule as the one that steps them`, () => {
       fc.assert(
         fc.property(
           arbitraryInstance(16),

@@ -67,7 +67,7 @@ function bench(
 }
 
 describe("bc", () => {
-  test("gives whole blocks: the first row with a free block takes the job, nobody uses its rest", () => {
+  test("gives whole blocks: a job goes to the first row with a free block, and no other job uses the rest", () => {
     const { step } = bench(bc, NO_PARAMETERS, 8, [3, 1, 5, 2, 2, 1]);
     expect(step({ arrive: "A" })).toEqual(["AAA....."]);
     expect(step({ arrive: "B" })).toEqual(["AAA.B..."]); // not on processor 3, which is A's
@@ -109,14 +109,14 @@ describe("br", () => {
     expect(step({ arrive: "G" })).toEqual(["AAAAGGGG", "DDDDEECC"]);
   });
 
-  test("a row that is not needed once the arrival stands in another one is deleted again", () => {
+  test("a row that is not needed once the arrival is in another one is deleted again", () => {
     // C needs a row because B is in its block; it is then next to B, in the first row.
     const { step } = bench(br, NO_PARAMETERS, 8, [6, 1, 6]);
     expect(step({ arrive: "AB" })).toEqual(["AAAAAAB."]);
     expect(step({ ends: "A", arrive: "C" })).toEqual(["CCCCCCB."]);
   });
 
-  test("a machine that is no power of two: the block cut off by its end takes what fits", () => {
+  test("a machine whose size is not a power of two: the block that its end cuts off takes what fits", () => {
     const { step } = bench(br, NO_PARAMETERS, 6, [2, 2, 2, 6, 4, 3]);
     expect(step({ arrive: "ABC" })).toEqual(["AABBCC"]);
     expect(step({ arrive: "D" })).toEqual(["AABBCC", "DDDDDD"]);
@@ -216,7 +216,7 @@ describe("every scheme", () => {
   );
 
   test.each(SCHEMES.map((scheme) => [label(scheme), scheme] as const))(
-    "%s: jobs stand whole at the left end of their block, in rows that are needed",
+    "%s: whole jobs are at the left end of their block, in rows that are needed",
     (_, scheme) => {
       fc.assert(
         fc.property(instances, (instance) => {

@@ -50,7 +50,7 @@ describe("gang", () => {
     }
   });
 
-  test("a row that becomes empty goes, except the last one; nothing moves", () => {
+  test("a row that becomes empty goes, except the last one; no job moves", () => {
     const step = bench("first", 4, [3, 3, 3, 1]);
     expect(step([], [0, 1, 2])).toEqual(["AAA.", "BBB.", "CCC."]);
     expect(step([1], [3])).toEqual(["AAAD", "CCC."]);
@@ -58,7 +58,7 @@ describe("gang", () => {
     expect(step([2], [])).toEqual(["...."]);
   });
 
-  test("both fits place as a search over cells does, whatever comes and goes", () => {
+  test("both fits place jobs as a search over cells does, for any arrivals and ends", () => {
     const change = fc.record({ arrive: fc.nat(3), ends: fc.array(fc.nat(20), { maxLength: 3 }) });
     fc.assert(
       fc.property(

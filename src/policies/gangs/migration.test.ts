@@ -143,7 +143,7 @@ describe("Migration", () => {
     expect(plans).toBeGreaterThan(30);
   });
 
-  test("after the moves of a plan every processor has an idle slot, and nobody has moved twice", () => {
+  test("after the moves of a plan every processor has an idle slot, and no gang has moved twice", () => {
     fc.assert(
       fc.property(cases, (one) => {
         const plan = planned(one);
@@ -163,7 +163,7 @@ describe("Migration", () => {
     );
   });
 
-  test("several gangs move where no single one clears all full processors, and the one that reaches furthest is taken", () => {
+  test("several gangs move if no single one clears all full processors, and the one that reaches furthest goes first", () => {
     // Processors 0 to 2 are full. D reaches over 0 and 1, A and B over one each; C, over 2 and 3, is smaller
     // than none.
     const rows = cellsOf("ABC.....", "DDE.....");
@@ -181,7 +181,7 @@ describe("Migration", () => {
 });
 
 describe("Migration, by hand", () => {
-  test("who has moved stays until the cost is served", () => {
+  test("a gang that has moved stays until it has served the cost", () => {
     const one = { rows: cellsOf("AA..", "BB.."), sizes: [2, 2], served: [9, 9], costS: 5, inBlocks: false };
     const { plan, served } = planner(one);
     expect(plan()).toEqual([[0, 2]]);
@@ -202,7 +202,7 @@ describe("Migration, by hand", () => {
     expect(plan()).toEqual([[0, 2]]);
   });
 
-  test("blocks are compared as in a matrix with one row less, the one that the machine's end cuts off too", () => {
+  test("blocks are compared as in a matrix with one row fewer, including the block that the machine's end cuts off", () => {
     // Idle slots with one row fewer: 1 1 1 1 in the second block, 1 2 2 in the last. With that row both had
     // eight.
     const rows = cellsOf("AAA.DDDDE..", "BBB........", "CCC........");

@@ -157,7 +157,7 @@ describe("buddy", () => {
     }
   });
 
-  test("an extra slot needs the whole block: nobody else's job or block in it", () => {
+  test("an extra slot needs the whole block, without any other job or block in it", () => {
     // A has block 0 to 3; B, of one processor, has 3 in the second row: A's processors 0 to 2 are idle there,
     // its block is not.
     const { machine, step } = gangBench(buddy, { extraSlots: "returned" }, 4, [3, 2, 1, 1, 4]);
@@ -186,7 +186,7 @@ describe("random", () => {
     expect(chiSquare).toBeLessThan(25.7);
   });
 
-  test("takes the first row with enough idle processors wherever they are; nobody is put twice on one", () => {
+  test("takes the first row with enough idle processors wherever they are, and never uses a processor twice", () => {
     fc.assert(
       fc.property(arbitraryStory(9), fc.nat(), (story, seed) => {
         const { step } = gangBench(random, { seed }, story.processors, story.sizes);

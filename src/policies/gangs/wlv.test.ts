@@ -78,7 +78,7 @@ describe("wlv", () => {
     );
   });
 
-  test("linear, returned: windows and number of rows are those without unification, and nobody could have one more slot", () => {
+  test("linear, returned: windows and number of rows are those without unification, and no job could have one more slot", () => {
     fc.assert(
       fc.property(arbitraryStory(10), ({ processors, sizes, steps }) => {
         const plain = gangBench(wlv, LINEAR, processors, sizes);
@@ -124,14 +124,14 @@ describe("wlv", () => {
     );
   });
 
-  test("ring: jobs go around the end where that saves a row", () => {
+  test("ring: jobs wrap around the end if that saves a row", () => {
     const { step } = gangBench(wlv, { array: "ring", extraSlots: "none" }, 6, [2, 2, 2, 4]);
     expect(step([], [0, 1, 2])).toEqual(["AABBCC"]);
     expect(step([0, 2], [])).toEqual(["..BB.."]);
     expect(step([], [3])).toEqual(["DDBBDD"]);
   });
 
-  test("ring: gangs are whole, and no row could be deleted that a first cut shows to be free", () => {
+  test("ring: gangs are whole, and no row is left that opening the ring at a first cut could free", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("none", "kept", "returned"),
@@ -159,7 +159,7 @@ describe("wlv", () => {
     );
   });
 
-  test("ring: long runs, in which opening the ring at a first cut finds windows that lie around the machine's end", () => {
+  test("ring: long runs, in which opening the ring at a first cut finds windows that wrap around the end", () => {
     for (const seed of [20, 22]) {
       const random = new Random(seed, "x");
       const sizes = Array.from({ length: 400 }, () => 1 + random.below(3));

@@ -76,7 +76,7 @@ describe("reservation of an arrival in an empty queue", () => {
     expect(starts).toEqual({ A: 0, B: 0, C: 10, D: 15 });
   });
 
-  test("a job of the same size in another queue is not inherited from as a match, only gathered", () => {
+  test("a job of the same size in another queue is no match; it can only be gathered", () => {
     const lines = [job("A", 0, 10, 4, { queue: X }), job("B", 0, 20, 5), job("C", 1, 5, 4)];
     // In C's own queue runs B with 5 processors, which suffice: 4 are inherited, 1 released.
     const { starts, promises } = run(9, lines, classes());
@@ -104,7 +104,7 @@ describe("gathering of the largest running jobs", () => {
     job("E", 12, 1, 2), // the 2 that are not held
   ];
 
-  test("the requester starts when the last donor ends; held processors are given to nobody else", () => {
+  test("the requester starts when the last donor ends; no other job gets held processors", () => {
     const { starts, promises } = run(16, gathering, classes());
     expect(promises).toEqual(["1: C by 20"]);
     expect(starts).toEqual({ A: 0, B: 0, C: 20, D: 20, E: 12 });
@@ -142,7 +142,7 @@ describe("gathering of the largest running jobs", () => {
     expect(run(16, lines, classes()).promises).toEqual(["1: C by 20"]);
   });
 
-  test("donors come from all queues, largest first, when the own queue's do not suffice", () => {
+  test("donors come from all queues, largest first, if those of the own queue do not suffice", () => {
     const lines = [
       job("X", 0, 100, 8, { queue: X }),
       job("A", 0, 10, 4),
@@ -182,7 +182,7 @@ describe("limits", () => {
     expect(starts).toMatchObject({ V: 60, W: 60, C: 3 });
   });
 
-  test("within the limit it is connected to the running jobs that are no donors yet", () => {
+  test("within the limit it is connected to running jobs that are not donors yet", () => {
     for (const rule of [{ limit: 2 }, { limit: 1, reservations: "unlimited" }]) {
       const settings = "reservations" in rule ? ["reservations=unlimited"] : [];
       const { starts, promises } = run(24, twoRequesters, classes({ ...rule, threshold: 2 }), ...settings);
@@ -239,7 +239,7 @@ describe("reservation of a blocked head", () => {
     job("D", 3, 50, 4, { queue: X }),
   ];
 
-  test("after a job has ended, the first of the queue asks when it still cannot start", () => {
+  test("after a job has ended, the first job of the queue asks if it still cannot start", () => {
     // At 10 A ends and D, whose queue is served first, starts on 4; D's 4 and B's 3 are W's 7.
     const { starts, promises } = run(8, lines, classes({ whenHeadBlocked: true }));
     expect(promises).toEqual(["10: W by 60"]);
@@ -277,7 +277,7 @@ describe("queues", () => {
     );
   });
 
-  test("a job that no class admits is refused with what it asks", () => {
+  test("a job that no class admits is refused, with what it asks for", () => {
     expect(() => run(32, [job("A", 0, 1, 17, { queue: -1 })], classes())).toThrow(
       "no queue class admits it, the widest allows 16 processors",
     );

@@ -37,7 +37,7 @@ class Blocks {
 }
 
 describe("blockLevel()", () => {
-  test("is the least power of two that holds the size", () => {
+  test("is the smallest power of two that holds the size", () => {
     for (let size = 1; size <= 5000; size++) expect(blockLevel(size)).toBe(Math.ceil(Math.log2(size)));
     expect(blockLevel(2 ** 30)).toBe(30);
   });

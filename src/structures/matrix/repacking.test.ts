@@ -70,7 +70,7 @@ describe("gather()", () => {
     [["AABB", "AA.."], 1, [0], ["AABB", "...."]],
     [["..AA", "BBAA"], 1, [2], ["....", "BBAA"]],
     [["..AA", "BBAA"], 0, [2], ["....", "BBAA"]],
-  ])("asks for room where no row is idle: %j", (rows, from, asked, after) => {
+  ])("reclaims a slot if no row is idle: %j", (rows, from, asked, after) => {
     const { machine, ids } = drawn(rows);
     const reclaimed: number[] = [];
     const reclaim = (processor: number) => {
