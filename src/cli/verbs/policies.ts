@@ -65,8 +65,8 @@ interface Options {
 
 const HELP = `
 To run your own policy, give the path of a module: --policy ./mine.ts. The
-module imports definePolicy from "tutti", and its default export is
-definePolicy({ name, sharing, make }). sharing is "space" or "time", and
+module imports definePolicy from the package "tutti", and its default export
+is definePolicy({ name, sharing, make }). sharing is "space" or "time", and
 make(machine, jobs, parameters) returns the policy. examples/my-policy.ts is a
 complete one.`;
 

@@ -279,7 +279,7 @@ describe("naive twins on random workloads", () => {
   );
 
   test("the twins differ where the rules differ", () => {
-    // 0 1 2 3 4 5 6 7 8 9     job 2 waits for both processors, job 3 would fit next to job 1 until 4 s or 12 s
+    // 0 1 2 3 4 5 6 7 8 9    job 2 waits for both processors, job 3 would fit next to job 1 until 4 s or 12 s
     const jobs = (lengthS: number) => [
       { submitS: 0, runS: 6, size: 1 },
       { submitS: 1, runS: 5, size: 2 },
