@@ -45,7 +45,7 @@ function serve(path: string): Promise<{ readonly line: string; readonly child: C
 const ended = (child: ChildProcess) => new Promise((resolve) => child.once("exit", resolve));
 
 describe("one front end at a time", () => {
-  test("of several started together one wins; after kill −9 the next one can start", {
+  test("of several started together, one wins; after kill −9 the next one can start", {
     timeout: 60_000,
   }, async () => {
     const path = join(folder, "together");
@@ -63,7 +63,7 @@ describe("one front end at a time", () => {
     next.child.kill("SIGKILL");
   });
 
-  test("a setting that cannot be is refused before anything is made or started, with what to change", async () => {
+  test("an impossible setting is refused before anything is made or started, with what to change", async () => {
     const stateFolder = join(folder, "never");
     const configFile = join(folder, "cpus.toml");
     writeFileSync(configFile, "cpus = [4000, 4001, 4003]\n");
@@ -77,7 +77,7 @@ describe("one front end at a time", () => {
     expect(existsSync(stateFolder)).toBe(false);
   });
 
-  test("the lock goes with its holder, not with a file", () => {
+  test("the lock ends with its holder, not with a file", () => {
     const state = makeStateFolder(join(folder, "lock"), false);
     const unlock = lockStateFolder(state);
     expect(() => lockStateFolder(state)).toThrow(InputError);
@@ -85,7 +85,7 @@ describe("one front end at a time", () => {
     lockStateFolder(state)();
   });
 
-  test("a folder with other files is refused as it is; one that was left before its database was made is not", () => {
+  test("a folder with other files is refused and not changed; one without a database yet is accepted", () => {
     const other = join(folder, "other");
     mkdirSync(other, { mode: 0o755 });
     writeFileSync(join(other, "thesis.tex"), "mine");
@@ -102,7 +102,7 @@ describe("one front end at a time", () => {
     expect(makeStateFolder(begun, false).path).toBe(begun);
   });
 
-  test("folders are private whatever the umask; one that others may write to is refused", () => {
+  test("folders are private under any umask; a folder that others may write to is refused", () => {
     const before = process.umask(0);
     try {
       const state = makeStateFolder(join(folder, "open"), false);
@@ -192,7 +192,7 @@ describe("a disk that is full", () => {
 });
 
 describe("a burst", () => {
-  test("10,000 submits by 64 clients: all acknowledged, all on disk, each once", async () => {
+  test("10,000 submits by 64 clients: all confirmed, all on disk, each once", async () => {
     const path = join(folder, "burst.db");
     const bench = makeBench({ config: { policy: "easy" }, path, runMs: () => 1e9 });
     const numbers: number[] = [];

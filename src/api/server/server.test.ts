@@ -100,7 +100,7 @@ describe("transports", () => {
     expect(status.http).toBe(api.http);
   });
 
-  test("loopback without the token is refused; the socket of one user needs none", async () => {
+  test("loopback without the token is refused; the socket of one user needs no token", async () => {
     const api = await start();
     expect((await fetch(`${api.http}v1/jobs`)).status).toBe(401);
     rmSync(join(folder, "run", "tokens"), { recursive: true });
@@ -121,7 +121,7 @@ describe("transports", () => {
     expect(listening).toEqual(["0100007F"]);
   });
 
-  test("client.ended() answers when the job ends; refusals and a missing daemon are errors in words", async () => {
+  test("client.ended() resolves when the job ends; refusals and a missing daemon are errors with messages", async () => {
     const api = await start();
     const client = new Client({ TUTTI_SOCKET: api.socket });
     await client.ask("/v1/jobs", { method: "POST", body: { jobs: [someJob()] } });
@@ -143,7 +143,7 @@ describe("modes", () => {
     ["private", false, [["600"], ["700"], ["600"], ["700"], ["400"]]],
     ["shared", true, [["666"], ["700", "755"], ["600"], ["700", "711"], ["400"]]],
   ] as const)(
-    "%s: nothing is wider than it is to be, not for an instant, under any umask",
+    "%s: no mode is ever too wide, not even for an instant, under any umask",
     async (_, isShared, most) => {
       const { folder: run, socket, key, tokens } = runtimeDirOf(socketIn());
       const token = join(tokens, String(me.uid));
@@ -193,7 +193,7 @@ describe("modes", () => {
     expect(readdirSync(run).sort()).toEqual(["key", "tokens"]);
   });
 
-  test("a folder that is a link, that others may write to, or whose parent they may rename in, is refused", async () => {
+  test("a folder is refused if it is a link, or if others can write to it or to its parent", async () => {
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "link"));
     await expect(start({ places: runtimeDirOf(socketIn("link")) })).rejects.toThrow(/it is not a folder/);
@@ -211,7 +211,7 @@ describe("modes", () => {
 });
 
 describe("one per socket", () => {
-  test("a second one is refused in words and harms nothing; a socket left by a killed one is taken over", async () => {
+  test("a second one is refused and does no harm; the socket of a killed one is replaced", async () => {
     const api = await start();
     await expect(start()).rejects.toThrow(/a scheduler is running there already/);
     expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toEqual([]);
@@ -228,7 +228,7 @@ describe("one per socket", () => {
     expect((await new Client({ TUTTI_SOCKET: next.socket }).jobs()).jobs).toEqual([]);
   });
 
-  test("close() leaves a socket alone that is not its own", async () => {
+  test("close() does not remove a socket of another process", async () => {
     const api = await start();
     rmSync(api.socket);
     const other = createServer().listen(api.socket);
@@ -238,7 +238,7 @@ describe("one per socket", () => {
     other.close();
   });
 
-  test("a port that is taken: the next one of the list, or words", async () => {
+  test("if a port is taken, the next one of the list is used, or the start is refused", async () => {
     const first = await start();
     const port = Number(new URL(first.http!).port);
     const second = await start({ places: runtimeDirOf(socketIn("other")), ports: [port, 0] });
@@ -252,7 +252,7 @@ describe("one per socket", () => {
 });
 
 describe("broken clients", () => {
-  test("half requests, garbage and those that leave do no harm", async () => {
+  test("half requests, garbage and clients that leave do no harm", async () => {
     const api = await start();
     const texts = [
       "GET",
@@ -280,7 +280,7 @@ describe("broken clients", () => {
     expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toEqual([]);
   });
 
-  test("one that leaves in the middle of its body is no bug of ours", async () => {
+  test("a client that leaves in the middle of its body is not reported as a bug", async () => {
     const bugs: unknown[] = [];
     const api = await start({ onBug: (error) => bugs.push(error) });
     const head = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
@@ -299,7 +299,7 @@ describe("broken clients", () => {
     expect(bugs).toEqual([]);
   });
 
-  test("100 MB in pieces without a length are refused, and not kept", async () => {
+  test("100 MB in pieces without a length are refused and not kept in memory", async () => {
     const api = await start();
     const before = process.memoryUsage.rss();
     const status = await new Promise<number>((resolve, reject) => {
@@ -329,7 +329,7 @@ describe("broken clients", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(80 * 1024 * 1024);
   });
 
-  test("a follower that leaves lets go of the file", async () => {
+  test("the file is closed when a follower leaves", async () => {
     const api = await start();
     const client = new Client({ TUTTI_SOCKET: api.socket });
     await client.ask("/v1/jobs", { method: "POST", body: { jobs: [someJob()] } });
@@ -349,7 +349,7 @@ describe("broken clients", () => {
 describe("tokens", () => {
   const key = Buffer.alloc(32, 1);
 
-  test("a token is its user's, under its key only", () => {
+  test("a token belongs to its user, and only under its key", () => {
     expect(ownerOfToken(key, makeToken(key, 1000))).toBe(1000);
     expect(ownerOfToken(Buffer.alloc(32, 2), makeToken(key, 1000))).toBeUndefined();
     expect(makeToken(key, 1000)).toMatch(/^1000\.[\w-]{43}$/);

@@ -49,7 +49,7 @@ describe("events", () => {
     }));
   }
 
-  test("come as they happen, after the last one seen, of one's own jobs only", async () => {
+  test("come as they happen, after the last one seen, and only about the caller's jobs", async () => {
     await submit({ jobs: [someJob()] }, BOB);
     await submit({ jobs: [someJob()] }, ADA);
     const first = await read("/v1/events", {}, 2, () => app.service.start(2));
@@ -68,7 +68,7 @@ describe("events", () => {
     expect(json.events.map(({ sequence }: contract.Event) => sequence)).toEqual([3, 4]);
   });
 
-  test("a client that reads slowly is told no more than it reads, and misses none, old or new", async () => {
+  test("a slow client is sent no more than it reads, and misses no event, old or new", async () => {
     await submit({ jobs: [someJob()] }, ADA);
     const { sequence, ...rest } = app.service.events[0];
     for (let i = 0; i < 25_000; i++) app.service.events.push({ sequence: sequence + 1 + i, ...rest });
@@ -104,7 +104,7 @@ describe("events", () => {
   });
 });
 
-test("events as one answer are at most 10,000, and it says where to go on", async () => {
+test("one answer has at most 10,000 events and says where to continue", async () => {
   await submit({ jobs: [someJob()] });
   const { sequence, ...rest } = app.service.events[0];
   for (let i = 1; i < 25_000; i++) app.service.events.push({ sequence: sequence + i, ...rest });
@@ -131,7 +131,7 @@ describe("logs", () => {
     await submit({ jobs: [someJob()] });
   });
 
-  test("give what was written, in parts when asked, nothing before the start", async () => {
+  test("return the output, in parts on request, and nothing before the start", async () => {
     expect(await logs("stdout")).toMatchObject({ status: 200, text: "" });
     app.service.start(1, "0123456789");
     expect((await logs("stdout")).text).toBe("0123456789");
@@ -160,7 +160,7 @@ describe("logs", () => {
     expect((await following).text).toBe("one two");
   });
 
-  test("markup in them is text of a type that no browser runs", async () => {
+  test("markup in them is sent as a type that no browser runs", async () => {
     app.service.start(1, "<script>alert(1)</script>");
     const { headers, text } = await logs("stdout");
     expect(text).toBe("<script>alert(1)</script>");
@@ -191,7 +191,7 @@ describe("logs", () => {
     }
   });
 
-  test("another job's output cannot be named as one's own", async () => {
+  test("a job cannot name another job's output as its own", async () => {
     app.service.start(1, "secret");
     const theirs = app.service.entries.get(1)!.info.stdout;
     await submit({ jobs: [someJob({ stdout: theirs })] }, ADA);
@@ -203,7 +203,7 @@ describe("logs", () => {
     expect(follow.status).toBe(409);
   });
 
-  test("links, in the last part or before, pipes, folders and second names are not read", async () => {
+  test("links in any part of the path, pipes, folders and hard links are not read", async () => {
     const { info } = app.service.entries.get(1)!;
     const secret = join(dirname(app.jobsFolder), "secret");
     writeFileSync(secret, "secret");
@@ -258,7 +258,7 @@ describe("what nobody reads", () => {
       }),
     );
 
-  test("a log asked for by HEAD, or given up before its first byte, is closed again", async () => {
+  test("a log requested by HEAD, or abandoned before its first byte, is closed", async () => {
     await submit({ jobs: [someJob()] }, ADA);
     app.service.start(1, "some output");
     app.service.finish(1);
@@ -272,12 +272,12 @@ describe("what nobody reads", () => {
     expect(openFiles()).toEqual([]);
   });
 
-  test("events asked for by HEAD are not listened to", async () => {
+  test("a HEAD request for events adds no listener", async () => {
     expect((await get("/v1/events", "HEAD")).status).toBe(200);
     expect(app.service.listenerCount).toBe(0);
   });
 
-  test("a user follows so many times and no more; others are answered; each that ends makes room", async () => {
+  test("a user can follow only a limited number of times; others are answered, and each end makes room", async () => {
     const open: Response[] = [];
     for (;;) {
       const response = await get("/v1/events");
@@ -297,7 +297,7 @@ describe("what nobody reads", () => {
   });
 });
 
-test("a log that is made shorter while it is followed goes on with what is written then", async () => {
+test("a log that is truncated while it is followed continues with new output", async () => {
   const path = join(app.jobsFolder, "log");
   mkdirSync(app.jobsFolder, { recursive: true });
   writeFileSync(path, "a long first line\n");

@@ -46,7 +46,7 @@ function goes({ frontEnd }: Bench): number[] {
 const running = (bench: Bench) => inState(bench, "starting", "running", "ending");
 
 describe("an array of which two may go at a time", () => {
-  test("a long job holds back none of the others", async () => {
+  test("a long job does not hold back the others", async () => {
     const bench = makeBench({ config, runMs });
     await submitArray(bench, 6, 2);
     for (const [ms, jobs] of [
@@ -61,7 +61,7 @@ describe("an array of which two may go at a time", () => {
     }
   });
 
-  test("one that is held or cancelled makes room; one that is released waits for its turn", async () => {
+  test("a held or cancelled job makes room; a released job waits for its turn", async () => {
     const bench = makeBench({ config, runMs, cpus: 1 });
     const { clock, frontEnd } = bench;
     await submitArray(bench, 6, 2);
@@ -80,7 +80,7 @@ describe("an array of which two may go at a time", () => {
     expect(bench.machine.launched).toEqual(["1/1", "4/1", "5/1", "6/1", "2/1"]);
   });
 
-  test("waits as a whole for a job before it", async () => {
+  test("the whole array waits for a job that it depends on", async () => {
     const bench = makeBench({ config, runMs: () => 1000 });
     const { clock, frontEnd } = bench;
     await answerOf(clock, frontEnd.submit(ANNA, [request()]));
@@ -93,7 +93,7 @@ describe("an array of which two may go at a time", () => {
     expect(running(bench)).toEqual([4]);
   });
 
-  test("a turn that could not be written lets nobody go", async () => {
+  test("a cycle that could not be written releases no job", async () => {
     const bench = makeBench({ config, runMs, cpus: 1 });
     await submitArray(bench, 4, 2);
     const { store } = bench;
@@ -129,7 +129,7 @@ describe("whatever is held, released, cancelled, requeued, given another priorit
     fc.record({ kind: fc.constant("kill" as const) }),
   );
 
-  test("as many run as may, never more, and all end", async () => {
+  test("exactly as many jobs run as allowed, and all end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const clock = new FakeClock();

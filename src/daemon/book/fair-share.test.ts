@@ -14,7 +14,7 @@ test.each([
   expect(fairLevel(amounts, room)).toBe(level);
 });
 
-test("fairLevel() takes from the largest only, one by one, until all fit", () => {
+test("fairLevel() equals taking one at a time from the largest until all fit", () => {
   const amount = fc.integer({ min: 0, max: 30 });
   fc.assert(
     fc.property(fc.array(amount, { maxLength: 8 }), fc.integer({ min: 0, max: 100 }), (amounts, room) => {

@@ -15,7 +15,7 @@ const changes = fc.array(
   { maxLength: 300, size: "max" },
 );
 
-test("RisingNumbers gives what a sorted list would, whatever comes, goes and comes back", () => {
+test("RisingNumbers equals a sorted list, whatever is added, removed and added again", () => {
   fc.assert(
     fc.property(changes, fc.array(fc.tuple(fc.nat(400), fc.nat(400), fc.nat(60))), (steps, looks) => {
       const numbers = new RisingNumbers();

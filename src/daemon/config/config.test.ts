@@ -15,7 +15,7 @@ const parseConfig = (text: string, file: string) => readConfig(text, file).confi
 const example = readFileSync(fileURLToPath(new URL("../../../docs/tutti.toml", import.meta.url)), "utf8");
 
 describe("docs/tutti.toml", () => {
-  test("has the defaults, as its comments say, and its queues choose as the paper's", () => {
+  test("has the defaults, as its comments say, and its queues choose like those of the paper", () => {
     const { queues, ...rest } = parseConfig(example, "tutti.toml");
     const { queues: _, ...defaults } = DEFAULT_CONFIG;
     expect(rest).toEqual(defaults);
@@ -30,7 +30,7 @@ describe("docs/tutti.toml", () => {
     choosePolicyFor("connected-reservation", { queues });
   });
 
-  test("every setting of the schema is in it, and the other way round", () => {
+  test("has exactly the settings of the schema", () => {
     const { properties } = configSchema() as { properties: Record<string, object> };
     const named = new Set(
       [...example.matchAll(/^(?:# )?(\w+) = |^\[\[(\w+)\]\]/gm)].map(([, a, b]) => a ?? b),
@@ -41,7 +41,7 @@ describe("docs/tutti.toml", () => {
   });
 });
 
-test("what the schema requires of a queue, reading requires too, and no more", () => {
+test("the schema and readConfig() require the same of a queue", () => {
   const { properties } = configSchema() as { properties: { queues: { items: { required: string[] } } } };
   const { required } = properties.queues.items;
   const queue = Object.fromEntries(required.map((field) => [field, "a"]));
@@ -121,7 +121,7 @@ processors = 4
     parseConfig(JSON_TEXT, "f.json");
   });
 
-  test("whatever stands in a TOML file, it is refused in words or read", () => {
+  test("any TOML file is read or refused with a message", () => {
     fc.assert(
       fc.property(fc.nat(TOML.length), fc.nat(12), fc.string({ maxLength: 12 }), (at, length, text) => {
         try {

@@ -90,7 +90,7 @@ function recovered({ frontEnd }: Bench): DaemonEvent[] {
 const OLDER = /^the store is older than what has happened: it ends with job \d+ and event \d+/;
 
 describe("a store that is older", () => {
-  test("since all of it was removed: numbers go on, it is told, and nothing ends well that was not run", async () => {
+  test("because it was removed: numbers go on, users are warned, and no job ends well that did not run", async () => {
     const lives = new Lives();
     await lives.run(3);
     lives.removeStore();
@@ -105,7 +105,7 @@ describe("a store that is older", () => {
     expect(lives.machine.launched).toEqual(["1/1", "2/1", "3/1", "4/1"]);
   });
 
-  test("since a backup was put back: what it does not know is called unknown, not ended", async () => {
+  test("because a backup was restored: jobs that it does not have are reported as unknown, not as ended", async () => {
     const lives = new Lives();
     await lives.run(2);
     lives.copy(`${lives.state}/backup`);
@@ -130,7 +130,7 @@ describe("a store that is older", () => {
     expect(await submit(bench)).toBe(6);
   });
 
-  test("is told once; at the next start all agrees, and the lost numbers stay unknown", async () => {
+  test("is reported once; at the next start everything agrees, and the lost numbers stay unknown", async () => {
     const lives = new Lives();
     await lives.run(2);
     lives.removeStore();
@@ -145,7 +145,7 @@ describe("a store that is older", () => {
     expect(recovered(bench)).toHaveLength(1);
   });
 
-  test("is told again when it could not be noted", async () => {
+  test("is reported again if the warning could not be stored", async () => {
     const lives = new Lives();
     await lives.run(2);
     lives.removeStore();
@@ -154,7 +154,7 @@ describe("a store that is older", () => {
     expect(lives.start().frontEnd.status().trouble).toMatch(OLDER);
   });
 
-  test("by events alone: jobs it holds as running may have ended", async () => {
+  test("by events alone: jobs that run according to it may have ended", async () => {
     const lives = new Lives();
     const bench = lives.start();
     await submit(bench);
@@ -165,7 +165,7 @@ describe("a store that is older", () => {
     expect(lives.start().frontEnd.status().trouble).toMatch(/It is unknown how its jobs went on/);
   });
 
-  test("is noticed from the folders when the file of numbers is gone too", async () => {
+  test("is noticed from the folders if the file of numbers is gone, too", async () => {
     const lives = new Lives();
     await lives.run(3);
     lives.removeStore();
@@ -175,7 +175,7 @@ describe("a store that is older", () => {
     expect(await submit(bench)).toBe(4);
   });
 
-  test("is noticed from the conductor when folders and numbers are gone too", async () => {
+  test("is noticed from the conductor if folders and numbers are gone, too", async () => {
     const lives = new Lives();
     const first = lives.start();
     await submit(first);
@@ -192,7 +192,7 @@ describe("a store that is older", () => {
 });
 
 describe("a store that is not older", () => {
-  test("is not called so after a front end that died anywhere, nor after the first release", async () => {
+  test("is not reported after a kill at any instant, or after the first release", async () => {
     const lives = new Lives();
     await lives.run(2);
     // The first release has no file of numbers.
@@ -210,7 +210,7 @@ describe("a store that is not older", () => {
     expect(await submit(first.start())).toBe(2);
   });
 
-  test("numbers that were reserved are passed over after a restart of the machine only, without a word", async () => {
+  test("reserved numbers are skipped only after a reboot, without a warning", async () => {
     const lives = new Lives();
     await lives.run(2);
     const bench = lives.start();
@@ -225,7 +225,7 @@ describe("a store that is not older", () => {
     expect(await submit(next)).toBe(1004);
   });
 
-  test("a front end that ends in order gives back what it has reserved", async () => {
+  test("a front end that ends properly returns its reserved numbers", async () => {
     const lives = new Lives();
     const numbers = new NumbersFile(lineFile(lives.numbers), "first");
     numbers.begin({ reserved: 0, job: 0, event: 0 });
@@ -237,7 +237,7 @@ describe("a store that is not older", () => {
 });
 
 test.each(["missing", "damaged"] as const)(
-  "a file of numbers that is %s is told of, and made again",
+  "a file of numbers that is %s is reported and made again",
   async (how) => {
     const lives = new Lives();
     await lives.run(2);

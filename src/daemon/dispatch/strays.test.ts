@@ -85,7 +85,7 @@ describe("attempts that run and that the store does not know", () => {
     return lives;
   }
 
-  test("are kept, and told to their owner and to administrators", async () => {
+  test("are kept, and shown to their owner and to administrators", async () => {
     const lives = await withoutStore();
     const bench = lives.start();
     expect(lives.machine.attempts.size).toBe(2);
@@ -110,7 +110,7 @@ describe("attempts that run and that the store does not know", () => {
     expect(bench.frontEnd.runningCount()).toBe(2);
   });
 
-  test("run on when the conductor connects again, and are told of once", async () => {
+  test("keep running when the conductor connects again, and are reported once", async () => {
     const lives = await withoutStore();
     const bench = lives.start();
     lives.machine.disconnect();
@@ -134,7 +134,7 @@ describe("attempts that run and that the store does not know", () => {
     expect(bench.frontEnd.strays(ROOT)).toMatchObject([{ job: 2 }]);
   });
 
-  test("of those that ended while no front end was there, the end is told too", async () => {
+  test("that ended while no front end was connected are reported, too", async () => {
     const lives = await withoutStore();
     lives.machine.end({ job: 2, attempt: 1 }, "none", { signal: "SIGSEGV" });
     const bench = lives.start();
@@ -142,7 +142,7 @@ describe("attempts that run and that the store does not know", () => {
     expect([...lives.machine.attempts.keys()]).toEqual(["1/1"]);
   });
 
-  test("are ended by cancel of their owner or an administrator, of nobody else", async () => {
+  test("can be cancelled only by their owner or an administrator", async () => {
     const lives = await withoutStore();
     const { clock, frontEnd } = lives.start();
     expect(await answerOf(clock, frontEnd.cancel(BEN, 1))).toMatchObject({ refused: "not-found" });
@@ -157,7 +157,7 @@ describe("attempts that run and that the store does not know", () => {
     expect(lives.machine.attempts.size).toBe(0);
   });
 
-  test("of a conductor of the first release are left as they are, until someone cancels them", async () => {
+  test("of a conductor of the first release stay as they are until they are cancelled", async () => {
     const lives = await withoutStore({ protocol: 1 });
     const { clock, frontEnd } = lives.start();
     expect(stops(lives.machine)).toEqual([]);
@@ -169,7 +169,7 @@ describe("attempts that run and that the store does not know", () => {
     expect([...lives.machine.attempts.keys()]).toEqual(["2/1"]);
   });
 
-  test("nothing is concluded from them for a job that has their number", async () => {
+  test("do not affect a job that has their number", async () => {
     const lives = await withoutStore();
     // Their folders are gone, too.
     lives.jobsFolder = newName();
@@ -189,7 +189,7 @@ describe("attempts that run and that the store does not know", () => {
 });
 
 describe("what is told of an attempt with another identity", () => {
-  test("is not believed", async () => {
+  test("is ignored", async () => {
     const lives = new Lives();
     const bench = lives.start();
     const job = await submit(bench);
@@ -214,7 +214,7 @@ describe("what is told of an attempt with another identity", () => {
     expect(stateOf(bench, job)).toMatchObject({ state: "done" });
   });
 
-  test("the identity outlives the front end, and is said with every launch of the attempt", async () => {
+  test("the identity survives the front end, and every launch of the attempt has it", async () => {
     const lives = new Lives();
     const before = lives.start();
     const job = await submit(before);
@@ -229,7 +229,7 @@ describe("what is told of an attempt with another identity", () => {
     expect(stateOf(bench, job)).toMatchObject({ state: "done" });
   });
 
-  test("a conductor of the first release is given no identities, and its attempts are believed without", async () => {
+  test("a conductor of the first release gets no identities, and its attempts are accepted without one", async () => {
     const lives = new Lives({ protocol: 1 });
     const before = lives.start();
     const job = await submit(before);
@@ -258,7 +258,7 @@ describe("jobs that wait in the store and were started already", () => {
     return { lives, backup, second };
   }
 
-  test("are held when they have ended since, with the reason; release starts them once more under another number", async () => {
+  test("are held with the reason if they have ended since; release starts them again with another number", async () => {
     const { lives, backup, second } = await putBack();
     lives.machine.end({ job: 2, attempt: 1 }, "none", { code: 0 });
     second.clock.settle();
@@ -296,7 +296,7 @@ describe("jobs that wait in the store and were started already", () => {
     expect(lives.machine.attempts.size).toBe(0);
   });
 
-  test("one that was released is not held again at the next start", async () => {
+  test("a released one is not held again at the next start", async () => {
     const { lives, backup, second } = await putBack();
     second.kill();
     lives.path = backup;
@@ -309,7 +309,7 @@ describe("jobs that wait in the store and were started already", () => {
     expect(stateOf(bench, 2)).toMatchObject({ state: "done", attempt: 2 });
   });
 
-  test("a job that is to be started anew is held when a later attempt was there", async () => {
+  test("a job that should be restarted is held if a later attempt was there", async () => {
     const lives = new Lives();
     const first = lives.start();
     await submit(first, { retries: 5 });
@@ -328,7 +328,7 @@ describe("jobs that wait in the store and were started already", () => {
     expect(lives.machine.launched).toEqual(["1/1", "1/2"]);
   });
 
-  test("a folder that a dying front end has left before its commit is no start", async () => {
+  test("a folder that a killed front end left before its commit does not count as a start", async () => {
     const lives = new Lives();
     const first = lives.start({ connected: false });
     await submit(first);
@@ -346,7 +346,7 @@ describe("jobs that wait in the store and were started already", () => {
   });
 });
 
-test("an attempt whose folder was removed is lost, and not run a second time", async () => {
+test("an attempt whose folder was removed is lost and does not run twice", async () => {
   const lives = new Lives();
   const first = lives.start();
   await submit(first);

@@ -16,13 +16,13 @@ const PASSWD = [
 describe("allAccounts()", () => {
   const accounts = allAccounts({ uid: 0, gid: 0 }, () => readPasswd(PASSWD));
 
-  test("gives the group that the account has now, of the name that has submitted", () => {
+  test("returns the current group of the account with the submitter's name", () => {
     expect(accounts({ uid: 1001, user: "anna" })).toEqual({ uid: 1001, gid: 100 });
     expect(accounts({ uid: 1001, user: "anni" })).toEqual({ uid: 1001, gid: 1001 });
     expect(accounts({ uid: 0, user: "root" })).toEqual({ uid: 0, gid: 0 });
   });
 
-  test("refuses an account that is gone, and one whose number somebody else has by now", () => {
+  test("refuses an account that was deleted, and one whose id belongs to somebody else now", () => {
     expect(accounts({ uid: 1003, user: "dora" })).toEqual({
       refused:
         "Cannot start as user 1003 (dora): this account does not exist any more, expected the account that submitted the job",
@@ -36,7 +36,7 @@ describe("allAccounts()", () => {
 
 describe("a front end", () => {
   test.each([0, 2])(
-    "launches no job of another user's, retries %i: it fails with the reason, and the others go on",
+    "launches no job of another user, retries %i: it fails with the reason, and the others go on",
     async (retries) => {
       const bench = makeBench({
         config: { policy: "fcfs" },

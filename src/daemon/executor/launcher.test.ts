@@ -58,7 +58,7 @@ function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
 }
 
 describe("Launcher", () => {
-  test("a job that has taken the rights from its folders is prepared again all the same", () => {
+  test("a job that has removed all rights from its folders is still prepared again", () => {
     const jobs = join(folder, "rights");
     const launcher = launcherIn(jobs, false);
     launcher.prepare(recordIn(jobs));
@@ -71,7 +71,7 @@ describe("Launcher", () => {
     expect(readFileSync(join(next, "hosts"), "utf8")).toBe("localhost slots=3\n");
   });
 
-  test("an output folder that cannot be made holds nobody up", () => {
+  test("an output folder that cannot be made does not stop other jobs", () => {
     const jobs = join(folder, "proc");
     launcherIn(jobs, false).prepare(recordIn(jobs, { stdout: "/proc/tutti/folder/out" }));
     expect(lstatSync(join(jobs, "7", "1")).isDirectory()).toBe(true);
@@ -81,7 +81,7 @@ describe("Launcher", () => {
   const scripted = { command: ["/bin/sh", "/home/anna/weather.sh", "-x"], script: 1, scriptWord: 1 };
 
   test.each(isRoot ? [false, true] : [false])(
-    "a script lies in a folder of its job, under its own name, for its user alone; a new attempt gets it anew (as root: %s)",
+    "a script is in a folder of its job, under its own name, private to its user; a new attempt gets a new copy (as root: %s)",
     (isShared) => {
       const jobs = join(folder, `scripts-${isShared}`);
       const launcher = launcherIn(jobs, isShared);
@@ -103,7 +103,7 @@ describe("Launcher", () => {
     },
   );
 
-  test("a word that is no name of a file gives the script another one", () => {
+  test("if the word is not a file name, the script gets another name", () => {
     const jobs = join(folder, "odd");
     const launcher = launcherIn(jobs, false);
     for (const word of ["/", "/home/..", ".", `/${"x".repeat(300)}`]) {
@@ -113,7 +113,7 @@ describe("Launcher", () => {
     }
   });
 
-  test("makes a private folder with the host file, twice without harm, and the folders of outputs", () => {
+  test("makes a private folder with the host file, and the folders of outputs; repeating it is harmless", () => {
     const jobs = join(folder, "own");
     const launcher = launcherIn(jobs, false);
     const record = recordIn(jobs, { stdout: join(folder, "far", "away", "out") });
@@ -125,7 +125,7 @@ describe("Launcher", () => {
   });
 
   test.skipIf(!isRoot)(
-    "for other users: they get their attempt and their output, not the folder around it",
+    "for other users: they own their attempt and their output, but not the folder around them",
     () => {
       const jobs = join(folder, "shared");
       const launcher = launcherIn(jobs, true);
@@ -153,7 +153,7 @@ describe("Launcher", () => {
     expect(lstatSync(join(target, "hosts"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test("spec() tells the job what it is, over what the user's environment says", () => {
+  test("spec() sets variables that describe the job, which override the user's environment", () => {
     const launcher = launcherIn(join(folder, "spec"), false);
     const record = recordIn(join(folder, "spec"), { array: 5, arrayIndex: 9 });
     const { env, ...rest } = launcher.spec(record, {
@@ -178,7 +178,7 @@ describe("Launcher", () => {
     expect(rest).not.toHaveProperty("memoryBytes");
   });
 
-  test("spec() gives a script that was written for Slurm the names that it reads, and no other job", () => {
+  test("spec() sets Slurm's variables only for scripts that were written for Slurm", () => {
     const launcher = launcherIn(join(folder, "slurm"), false);
     const record = recordIn(join(folder, "slurm"), {
       array: 5,

@@ -17,7 +17,7 @@ class SlowClock extends FakeClock {
   }
 }
 
-test("users' submits are handled in turns by what theirs have cost, as many at a time as fit into 50 ms", async () => {
+test("users' submits are handled in turns by their cost, as many per cycle as fit into 50 ms", async () => {
   const clock = new SlowClock();
   const { frontEnd, store } = makeBench({ clock });
   const commits: number[] = [];
@@ -41,7 +41,7 @@ test("users' submits are handled in turns by what theirs have cost, as many at a
   expect(commits).toHaveLength(3);
 });
 
-test("all that has come in is handled when the front end is stopped", async () => {
+test("all pending requests are handled when the front end is stopped", async () => {
   const clock = new SlowClock();
   const { frontEnd } = makeBench({ clock });
   clock.isSlow = true;

@@ -28,7 +28,7 @@ async function makeChain(bench: Bench, length: number): Promise<void> {
 
 const stateOf = (bench: Bench, job: number) => (bench.frontEnd.job(ANNA, job) as Job).state;
 
-test("a chain longer than the stack is deep is cancelled, some in each turn", async () => {
+test("a chain longer than the call stack is cancelled over several cycles", async () => {
   const bench = makeBench();
   const length = 6000;
   await makeChain(bench, length);
@@ -46,7 +46,7 @@ test("a chain longer than the stack is deep is cancelled, some in each turn", as
   expect(turns).toBeGreaterThanOrEqual(length / 500);
 });
 
-test("a front end that ends in between leaves nobody to start: the next one goes on", async () => {
+test("if the front end ends in between, no dependent starts, and the next front end goes on", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-dependents-"));
   folders.push(folder);
   const path = join(folder, "tutti.db");
@@ -73,7 +73,7 @@ test("a front end that ends in between leaves nobody to start: the next one goes
   expect(second.frontEnd.job(ANNA, behind)).toMatchObject({ state: "done" });
 });
 
-test("as a naive rule says, for drawn graphs", async () => {
+test("random graphs of dependencies end as a naive rule says", async () => {
   const graph = fc.array(fc.array(fc.tuple(fc.nat({ max: 1000 }), fc.boolean()), { maxLength: 3 }), {
     minLength: 1,
     maxLength: 25,

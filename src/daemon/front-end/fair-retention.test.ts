@@ -30,7 +30,7 @@ function submit({ clock, frontEnd }: Bench, caller: Caller, count: number, field
   );
 }
 
-test("a user who floods the scheduler with arrays that are cancelled at once costs another no result", async () => {
+test("a user who floods the scheduler with arrays that are cancelled immediately costs others no results", async () => {
   const bench = makeBench({ config: { policy: "fcfs", keepJobs: 500 } });
   const { clock, machine, frontEnd } = bench;
   await submit(bench, BEN, 1, { name: "precious" });
@@ -58,7 +58,7 @@ test("a user who floods the scheduler with arrays that are cancelled at once cos
   expect(frontEnd.status(ANNA)).toHaveProperty("keptSinceMs");
 });
 
-test("jobs that never started take a tenth of the room from those that did, and no more", async () => {
+test("jobs that were never started take at most a tenth of the room from those that were", async () => {
   const bench = makeBench({ config: { policy: "fcfs", keepJobs: 100 } });
   const { clock, frontEnd } = bench;
   await submit(bench, BEN, 100);
@@ -69,7 +69,7 @@ test("jobs that never started take a tenth of the room from those that did, and 
   expect(frontEnd.status().counts).toMatchObject({ done: 90, cancelled: 10 });
 });
 
-test("keepJobs is shared so that who needs less than a fair share loses nothing; any users, ends and room", async () => {
+test("keepJobs is shared so that users with less than a fair share lose nothing; any users, ends and room", async () => {
   const users = [ANNA, BEN, CARL];
   await fc.assert(
     fc.asyncProperty(
@@ -139,7 +139,7 @@ function naiveShares(count: (kind: string) => number, keepJobs: number): Map<str
   return left;
 }
 
-test("commands of ended jobs are shared as well: who has long ones loses one's own", async () => {
+test("commands of ended jobs are shared, too: a user with long commands loses only own jobs", async () => {
   const bench = makeBench({ config: { policy: "fcfs" }, mostKept: { bytes: 1_000_000 } });
   const { clock, frontEnd } = bench;
   await submit(bench, BEN, 20);
@@ -150,7 +150,7 @@ test("commands of ended jobs are shared as well: who has long ones loses one's o
   expect(frontEnd.jobs(ANNA, {}).length).toBe(9);
 });
 
-test("events are shared: a flood of one user's pushes out neither those of another nor those of all", async () => {
+test("events are shared: a flood of one user's events displaces neither other users' events nor those for all", async () => {
   const bench = makeBench({ config: { policy: "fcfs" }, mostKept: { events: 300 } });
   const { clock, frontEnd, store } = bench;
   await submit(bench, BEN, 3);

@@ -31,11 +31,11 @@ function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fc
 }
 
 describe("the model", () => {
-  test("one behind the other, each for as long as it says, where nothing is known of earlier ones", () => {
+  test("without history, jobs follow one another and each takes its estimate", () => {
     expect([...forecastStarts(queueOf(3))]).toEqual([40, 40, 40, 100, 100, 100]);
   });
 
-  test("earlier jobs that needed half of what they said make it half as long, within what is drawn", () => {
+  test("if earlier jobs needed half of their estimates, waits are half as long, within the random spread", () => {
     expect([...forecastStarts(queueOf(3, { ratios: Float64Array.of(0.5) }))]).toEqual([
       10, 10, 10, 40, 40, 40,
     ]);
@@ -48,7 +48,7 @@ describe("the model", () => {
 });
 
 describe("the thread", () => {
-  test("gives the same bits as this one, says what cannot be done, and goes on; others have their turn meanwhile", async () => {
+  test("gives the same bits as this one, reports failures and goes on, and does not block this thread", async () => {
     const engine = forecastThread();
     const small = queueOf(20, { ratios: Float64Array.of(0.2, 0.7, 1) });
     expect(await engine(small)).toEqual(forecastStarts(small));
@@ -69,7 +69,7 @@ describe("the thread", () => {
 });
 
 describe("every job", () => {
-  test("is forecast soon after it has come to wait, without being asked, and judged when it starts", async () => {
+  test("is forecast soon after it enters the queue, without a request, and compared with its start", async () => {
     const bench = makeBench({ cpus: 1, config: { policy: "fcfs" }, runMs: () => 9000 });
     const { clock, frontEnd, store } = bench;
     frontEnd.forecaster.start();
@@ -90,7 +90,7 @@ describe("every job", () => {
     bench.kill();
   });
 
-  test("a burst costs one forecast and some transactions, and all that were forecast are kept in the end", async () => {
+  test("a burst costs one forecast and a few transactions, and all forecasts are stored in the end", async () => {
     const bench = makeBench({ cpus: 1, config: { policy: "fcfs" }, runMs: () => 1e9 });
     const { clock, frontEnd, store } = bench;
     const kept = vi.spyOn(store, "noteForecast");
@@ -110,7 +110,7 @@ describe("every job", () => {
     bench.kill();
   });
 
-  test("of a real front end, in its thread; 10,000 at once are accepted and answered meanwhile", async () => {
+  test("of a real front end, in its thread, while 10,000 jobs are accepted and answered", async () => {
     const { service, stop } = await startFrontEnd({
       stateFolder: join(folder, "state"),
       isShared: false,

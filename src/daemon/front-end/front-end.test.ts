@@ -41,7 +41,7 @@ function refusal(answer: Answer<unknown>): string {
 const fcfs = { config: { policy: "fcfs" } };
 
 describe("FrontEnd.submit", () => {
-  test("a job starts at once on an idle machine, with CPUs of its own, and ends with its exit code", async () => {
+  test("a job starts immediately on an idle machine, with its own CPUs, and ends with its exit code", async () => {
     const bench = makeBench(fcfs);
     const { job } = await submit(bench, { tasks: 3, command: ["/bin/solve", "x"] });
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({
@@ -76,7 +76,7 @@ describe("FrontEnd.submit", () => {
     expect(launches[0].spec.env).toMatchObject({ TUTTI_JOB_ID: "1", TUTTI_NTASKS: "1", TUTTI_CPUS: "0" });
   });
 
-  test("the same key gives the same jobs to the same user, whatever else is asked", async () => {
+  test("the same key returns the same jobs to the same user, whatever else the request contains", async () => {
     const bench = makeBench(fcfs);
     const first = await submit(bench, {}, ANNA, "k");
     expect((await submit(bench, { tasks: 2 }, ANNA, "k")).job).toBe(first.job);
@@ -90,7 +90,7 @@ describe("FrontEnd.submit", () => {
     expect(a).toEqual(b);
   });
 
-  test("refuses what can never run, by reason", async () => {
+  test("refuses jobs that can never run, with the reason", async () => {
     const bench = makeBench({ ...fcfs, memoryBytes: 1e9 });
     const ask = (fields: Partial<SubmitJob>) =>
       answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request(fields)])).then(refusal);
@@ -123,7 +123,7 @@ describe("dependencies", () => {
     expect((await submit(bench, { after: [{ job: first.job, ok: true }] })).state).toBe("queued");
   });
 
-  test("when it should have ended well and has not, those behind it are cancelled, down the line", async () => {
+  test("if a job should have ended well but did not, its dependents are cancelled, and theirs", async () => {
     const bench = makeBench(fcfs);
     const first = await submit(bench);
     const second = await submit(bench, { after: [{ job: first.job, ok: true }] });
@@ -138,7 +138,7 @@ describe("dependencies", () => {
 });
 
 describe("cancel, hold, release, priority, requeue", () => {
-  test("cancel takes a waiting job out, and ends a running one", async () => {
+  test("cancel removes a waiting job and ends a running one", async () => {
     const bench = makeBench(fcfs);
     const running = await submit(bench, { tasks: 4 });
     const waiting = await submit(bench, { tasks: 4 });
@@ -154,7 +154,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.machine.launched).toEqual(["1/1", "3/1"]);
   });
 
-  test("a held job waits until it is released, and then behind the others", async () => {
+  test("a held job waits until it is released, and then after the others", async () => {
     const bench = makeBench(fcfs);
     await submit(bench, { tasks: 4 });
     const held = await submit(bench, { tasks: 4, held: true });
@@ -166,7 +166,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(refusal(await answerOf(bench.clock, bench.frontEnd.hold(ANNA, held.job)))).toBe("wrong-state");
   });
 
-  test("a job of higher priority is served before those that came earlier", async () => {
+  test("a job with higher priority is served before earlier jobs", async () => {
     const bench = makeBench(fcfs);
     await submit(bench, { tasks: 4 });
     const low = await submit(bench, { tasks: 4, priority: -5 });
@@ -179,7 +179,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.machine.launched).toEqual(order.map((job) => `${job}/1`));
   });
 
-  test("requeue starts a job anew as often as it allows", async () => {
+  test("requeue restarts a job as often as its retries allow", async () => {
     const bench = makeBench(fcfs);
     const { job } = await submit(bench, { retries: 1 });
     await answerOf(bench.clock, bench.frontEnd.requeue(ANNA, job));
@@ -194,7 +194,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
   });
 
-  test("lost before its command began, a job is tried three times more, without having asked for it", async () => {
+  test("a job that is lost before its command began is tried three more times, even without retries", async () => {
     const bench = makeBench(fcfs);
     const { job } = await submit(bench);
     for (const attempt of [1, 2, 3, 4]) {
@@ -208,7 +208,7 @@ describe("cancel, hold, release, priority, requeue", () => {
 });
 
 describe("several users", () => {
-  test("jobs of others do not exist, except for an administrator", async () => {
+  test("other users' jobs do not exist, except for an administrator", async () => {
     const bench = makeBench(fcfs);
     const { job } = await submit(bench, { held: true });
     const { frontEnd, clock } = bench;
@@ -226,7 +226,7 @@ describe("several users", () => {
     expect(await answerOf(clock, frontEnd.cancel(ROOT, job))).toMatchObject({ state: "cancelled" });
   });
 
-  test("events are numbered without gaps, and each user hears of the own jobs only", async () => {
+  test("events are numbered without gaps, and users receive only those of their own jobs", async () => {
     const bench = makeBench(fcfs);
     await submit(bench);
     const heard: Record<string, DaemonEvent[]> = { anna: [], ben: [], root: [] };
@@ -259,7 +259,7 @@ describe("queues", () => {
     { queueClass: { ...classes, name: "long", processors: 4 } },
   ];
 
-  test("a job without a queue goes to the tightest that admits it, and is told why", async () => {
+  test("a job without a queue goes to the tightest one that admits it, with the reason", async () => {
     const bench = makeBench({ config: { policy: "fcfs", queues } });
     const short = await submit(bench, { tasks: 2, limitMs: 10_000 });
     const long = await submit(bench, { tasks: 2, limitMs: 60_000 });
@@ -278,7 +278,7 @@ describe("queues", () => {
 });
 
 describe("why, forecast, export", () => {
-  test("why tells of CPUs and of the jobs before; the forecast is when estimates say", async () => {
+  test("why names CPUs and earlier jobs; the forecast follows the estimates", async () => {
     const bench = makeBench({ config: { policy: "fcfs" }, runMs: () => 10_000 });
     await submit(bench, { tasks: 4, limitMs: 10_000 });
     const second = await submit(bench, { tasks: 3, limitMs: 10_000 });
@@ -308,7 +308,7 @@ describe("why, forecast, export", () => {
     expect(whatIf).toMatchObject({ policy: "easy", pastErrorP50Ms: 0, jobs: [] });
   });
 
-  test("a policy of a wing is none here, and the refusal names those that are", async () => {
+  test("a policy of a wing is refused, and the refusal lists the live policies", async () => {
     const { frontEnd, clock } = makeBench(fcfs);
     for (const policy of ["sites-one", "tasks-grades"]) {
       const message = expect.stringMatching(`Cannot find policy "${policy}": expected one of fcfs, `);
@@ -319,7 +319,7 @@ describe("why, forecast, export", () => {
     expect(frontEnd.policy().policy).toBe("fcfs");
   });
 
-  test("a policy that moves running gangs is refused, at the start too; gangs keep their processors live", async () => {
+  test("a policy that moves running gangs is refused, also at the start", async () => {
     const { frontEnd, clock } = makeBench(fcfs);
     const message = expect.stringContaining(
       'Cannot use policy "wlv:migrate=60" live: it moves running gangs to other processors, expected a policy whose gangs keep their processors',
@@ -333,7 +333,7 @@ describe("why, forecast, export", () => {
     );
   });
 
-  test("what ran goes back into the simulator as SWF", async () => {
+  test("the simulator can read the exported SWF", async () => {
     const bench = makeBench({ ...fcfs, runMs: (job) => 500 * job });
     await submit(bench, { tasks: 4, limitMs: 2000 });
     bench.clock.advanceTo(250);
@@ -355,7 +355,7 @@ describe("why, forecast, export", () => {
   });
 });
 
-test("the policy that was switched to outlives the front end; one named at the start goes before it", async () => {
+test("a switched policy survives the front end; a policy named at the start overrides it", async () => {
   const { frontEnd, clock, store, machine } = makeBench(fcfs);
   await answerOf(clock, frontEnd.setPolicy(ROOT, "easy:order=shortest"));
   frontEnd.stop();
@@ -368,7 +368,7 @@ test("the policy that was switched to outlives the front end; one named at the s
   expect(await named.frontEnd.submit(ANNA, [request()])).toMatchObject({ refused: "unavailable" });
 });
 
-test("a conductor that turns gangs and says nothing for long is told of, and no more once it is heard", async () => {
+test("a conductor that has gangs and is silent for long is reported, until it reports again", async () => {
   const bench = makeBench({ config: { policy: "gang" }, slotted: true, runMs: () => 60_000 });
   const { clock, frontEnd } = bench;
   clock.advanceTo(50_000);

@@ -182,7 +182,7 @@ function read(jobs: Jobs, who: Caller, asked: JobQuery, between = () => {}) {
 const numbersOf = (told: readonly Job[]) => told.map(({ job }) => job);
 
 describe("Listing", () => {
-  test("at rest gives what a filter over all would, the missing numbers, and the next page", () => {
+  test("at rest, a list equals a filter over all jobs, with the missing numbers and the next page", () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 80, size: "max" }),
@@ -224,7 +224,7 @@ describe("Listing", () => {
     );
   });
 
-  test("the last so many are the end of the list; of the ended ones alone, what lives stays whole", () => {
+  test("last returns the end of the list; lastEnded limits only the ended jobs", () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 80, size: "max" }),
@@ -255,7 +255,7 @@ describe("Listing", () => {
     );
   });
 
-  test("while jobs come and go between pages, what was meant throughout comes once, in order, and nothing of others", () => {
+  test("while jobs come and go between pages, jobs that always match come once, in order, and no other users' jobs", () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 60, size: "max" }),

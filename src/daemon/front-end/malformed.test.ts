@@ -81,7 +81,7 @@ const mutated = fc
   .map(([field, value]) => Object.defineProperty({ ...request() }, field, { value, enumerable: true }));
 
 describe("FrontEnd against anything", () => {
-  test("submit answers whatever it is given, and what it accepts it can list, explain and export", async () => {
+  test("submit answers every request, and accepted jobs can be listed, explained and exported", async () => {
     let { clock, frontEnd } = makeBench({ config: { policy: "easy" }, runMs: () => 1 });
     let count = 0;
     let accepted = 0;
@@ -111,7 +111,7 @@ describe("FrontEnd against anything", () => {
     expect(await answerOf(clock, frontEnd.submit(ANNA, [request()]))).toHaveProperty("jobs");
   });
 
-  test("every other request answers whatever it is given", async () => {
+  test("every other request is answered, too", async () => {
     const { clock, frontEnd } = makeBench({ config: { policy: "gang" } });
     const value = fc.oneof(fc.anything({ maxDepth: 1 }), fc.integer({ min: -1, max: 3 }));
     await answerOf(clock, frontEnd.submit(ROOT, [request({ held: true }), request()]));

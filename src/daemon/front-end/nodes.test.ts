@@ -68,7 +68,7 @@ test("a gang over two nodes: job, matrix, event and host file name them, also af
 });
 
 test.each(POLICIES.map(({ name, sharing }) => [name, sharing] as const))(
-  "%s decides the same for 16 CPUs of one node and of three",
+  "%s decides the same for 16 CPUs of one node and of three nodes",
   (policy, sharing) => {
     const instance = seededInstance("nodes", {
       ...{ seed: 3, processors: 16, count: 60, gapS: 8, maxRunS: 60, maxSize: 16 },

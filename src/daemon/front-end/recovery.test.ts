@@ -130,7 +130,7 @@ const states = ({ frontEnd }: Bench) => frontEnd.jobs(ROOT, {}).map(({ state }) 
 describe("what the conductor tells the next front end", () => {
   const config = { policy: "fcfs" };
 
-  test("jobs that still run go on, with their CPUs and the time they have had", async () => {
+  test("running jobs go on with their CPUs and running times", async () => {
     const past = await runningThenGone();
     const bench = makeBench({ ...past, config, connected: false });
     expect(states(bench)).toEqual(["running", "running", "queued"]);
@@ -149,7 +149,7 @@ describe("what the conductor tells the next front end", () => {
     expect(past.machine.launched).toEqual(["1/1", "2/1", "3/1"]);
   });
 
-  test("jobs that ended meanwhile are booked with their exit codes", async () => {
+  test("jobs that ended in the meantime get their exit codes", async () => {
     const past = await runningThenGone();
     past.machine.end({ job: 1, attempt: 1 }, "none", { code: 7 });
     past.machine.end({ job: 2, attempt: 1 }, "none", { code: 0 });
@@ -160,23 +160,20 @@ describe("what the conductor tells the next front end", () => {
     expect([...past.machine.attempts.keys()]).toEqual(["3/1"]);
   });
 
-  test.each([0, 1])(
-    "after a restart of the machine they are lost, and started anew %i times",
-    async (retries) => {
-      const past = await runningThenGone(retries);
-      past.machine.reboot();
-      const bench = makeBench({ ...past, config, bootId: "another" });
-      expect(states(bench)).toEqual(
-        retries === 0 ? ["failed", "failed", "running"] : ["running", "running", "queued"],
-      );
-      runToEnd(bench.clock);
-      expect(past.machine.launched).toEqual(
-        retries === 0 ? ["1/1", "2/1", "3/1"] : ["1/1", "2/1", "1/2", "2/2", "3/1"],
-      );
-    },
-  );
+  test.each([0, 1])("after a reboot they are lost, and restarted %i times", async (retries) => {
+    const past = await runningThenGone(retries);
+    past.machine.reboot();
+    const bench = makeBench({ ...past, config, bootId: "another" });
+    expect(states(bench)).toEqual(
+      retries === 0 ? ["failed", "failed", "running"] : ["running", "running", "queued"],
+    );
+    runToEnd(bench.clock);
+    expect(past.machine.launched).toEqual(
+      retries === 0 ? ["1/1", "2/1", "3/1"] : ["1/1", "2/1", "1/2", "2/2", "3/1"],
+    );
+  });
 
-  test("a conductor that has lost its memory is asked to launch again, which runs nothing twice", async () => {
+  test("a conductor that has forgotten its attempts is asked to launch them again, which runs nothing twice", async () => {
     const past = await runningThenGone();
     past.machine.reboot();
     const bench = makeBench({ ...past, config });
@@ -185,7 +182,7 @@ describe("what the conductor tells the next front end", () => {
     expect(states(bench)).toEqual(["failed", "failed", "done"]);
   });
 
-  test("a wish to cancel outlives the front end and the connection", async () => {
+  test("a cancel request survives the front end and the connection", async () => {
     const past = await runningThenGone();
     const bench = makeBench({ ...past, config });
     past.machine.disconnect();
@@ -207,7 +204,7 @@ describe("a disk that refuses", () => {
   }
 
   test.each(["fcfs", "gang"])(
-    "requests are refused, jobs go on, and all goes on when there is room (%s)",
+    "requests are refused and jobs go on, until there is room again (%s)",
     async (policy) => {
       const store = new FullStore(":memory:", 0);
       const bench = makeBench({ config: { policy }, slotted: policy === "gang", runMs: () => 2000, store });

@@ -19,7 +19,7 @@ function forgetAll({ frontEnd }: ReturnType<typeof makeBench>): number {
 }
 
 describe("Retention", () => {
-  test("forgets jobs that ended too long ago with all that belongs to them, and none that has not ended", async () => {
+  test("forgets old ended jobs with all their data, and no job that has not ended", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepDays: 2 } });
     const { clock, frontEnd, machine, store } = bench;
     const script = { base64: Buffer.from("true").toString("base64"), word: 0 };
@@ -47,7 +47,7 @@ describe("Retention", () => {
     expect(again).toMatchObject({ jobs: [{ job: 4 }] });
   });
 
-  test("keeps so many ended jobs, the last; every number of jobs, ends and limits", async () => {
+  test("keeps the last ended jobs, for every number of jobs, ends and limits", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 130 }),
@@ -81,7 +81,7 @@ describe("Retention", () => {
     );
   });
 
-  test("numbers of jobs and events are never used again, also after a restart when nothing is kept", async () => {
+  test("numbers of jobs and events are never reused, even after a restart with nothing kept", async () => {
     const path = join(folder, "numbers.db");
     const bench = makeBench({ config: { policy: "fcfs", keepDays: 1 }, path });
     await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request(), request()]));
@@ -104,7 +104,7 @@ describe("Retention", () => {
     after.kill();
   });
 
-  test("who names a forgotten job is told so; waiting for it however it ended is no obstacle", async () => {
+  test("a request for a forgotten job is answered so; a job may wait for any end of it", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1, keepDays: 7 } });
     const { clock, frontEnd } = bench;
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request(), request({ held: true })]));
@@ -129,7 +129,7 @@ describe("Retention", () => {
     expect(frontEnd.job(ANNA, 4)).toMatchObject({ state: "done" });
   });
 
-  test("a forgotten job that many wait for is looked up once", async () => {
+  test("a forgotten job with many dependents is looked up once", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1 } });
     const { clock, frontEnd, store } = bench;
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request()]));
@@ -142,7 +142,7 @@ describe("Retention", () => {
     expect(lookUp.mock.calls.length).toBeLessThan(5);
   });
 
-  test("a store that refuses takes the step back, and it is done later", async () => {
+  test("if the store refuses, the step is rolled back and repeated later", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1 } });
     const { clock, frontEnd, store } = bench;
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request()]));
@@ -158,7 +158,7 @@ describe("Retention", () => {
     expect(frontEnd.jobs(ROOT, {})).toHaveLength(1);
   });
 
-  test("a disk that refuses after a folder is removed disturbs nobody, and its note goes later", async () => {
+  test("if the disk refuses after a folder was removed, nothing is disturbed, and the note is removed later", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1 } });
     const { clock, frontEnd, store } = bench;
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request()]));
@@ -180,7 +180,7 @@ describe("Retention", () => {
     frontEnd.stop();
   });
 
-  test("folders go after the store has forgotten their jobs, also when the front end was killed in between", async () => {
+  test("folders are removed after the store has forgotten their jobs, even if the front end was killed in between", async () => {
     const state = join(folder, "state");
     const jobs = join(state, "jobs");
     const first = await startFrontEnd({ stateFolder: state, isShared: false });

@@ -12,7 +12,7 @@ function submit({ clock, frontEnd }: Bench, caller: Caller, batch: readonly Subm
 const LARGE = request({ held: true, command: ["true", ...Array(9).fill("x".repeat(100_000))] });
 
 describe("one user's share", () => {
-  test("a quarter of all jobs, whatever the batches; others and administrators find room", async () => {
+  test("is a quarter of all jobs, in any batches; other users and administrators find room", async () => {
     const bench = makeBench();
     const batch = Array.from({ length: 10_000 }, () => request({ held: true }));
     for (let i = 0; i < 5; i++)
@@ -27,7 +27,7 @@ describe("one user's share", () => {
     expect(await submit(bench, ANNA, [request()])).toHaveProperty("jobs.length", 1);
   });
 
-  test("128 MiB of commands, as many after a restart; what has ended makes room", async () => {
+  test("is 128 MiB of commands, also after a restart; ended jobs make room", async () => {
     const first = makeBench();
     const batch = Array.from({ length: 60 }, () => LARGE);
     for (let i = 0; i < 2; i++) expect(await submit(first, ANNA, batch)).toHaveProperty("jobs.length", 60);
@@ -40,7 +40,7 @@ describe("one user's share", () => {
     expect(await submit(second, ANNA, batch)).toHaveProperty("jobs.length", 60);
   });
 
-  test("a batch that would be too much for any answer is refused as a whole", async () => {
+  test("a batch that is too large for any answer is refused as a whole", async () => {
     const bench = makeBench();
     const batch = [{ ...LARGE, array: "0-9999" }];
     expect(await submit(bench, ROOT, batch)).toMatchObject({
@@ -58,7 +58,7 @@ describe("one user's share", () => {
     return request({ held: true, env, script });
   };
 
-  test("128 MiB with environments and scripts, those alike once for each user; as many after a restart", async () => {
+  test("is 128 MiB with environments and scripts, equal ones once per user, also after a restart", async () => {
     const first = makeBench();
     const jobs = Array.from({ length: 100 }, (_, i) => heavy(i));
     expect(await submit(first, ANNA, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
@@ -79,14 +79,14 @@ describe("one user's share", () => {
   test.each([
     ["many short words", Array(90_000).fill("ab")],
     ["letters that take two bytes", Array(9).fill(`λ${"x".repeat(100_000)}`)],
-  ])("128 MiB as %s are in memory, not as they are typed", async (_, words) => {
+  ])("counts %s by their size in memory, not as typed", async (_, words) => {
     const bench = makeBench();
     const batch = Array.from({ length: 25 }, () => request({ held: true, command: ["true", ...words] }));
     for (let i = 0; i < 2; i++) expect(await submit(bench, ANNA, batch)).toHaveProperty("jobs.length", 25);
     expect(await submit(bench, ANNA, batch)).toMatchObject({ refused: "full" });
   });
 
-  test("what a job needs for its start only goes with the end of the last that has it", async () => {
+  test("environment and script are dropped with the end of the last job that has them", async () => {
     const bench = makeBench();
     const { clock, frontEnd, store } = bench;
     const { contents } = store;
@@ -125,7 +125,7 @@ describe("one user's share", () => {
   });
 });
 
-test("a store that has grown too large takes no new jobs, whosever, until what it keeps is less", async () => {
+test("a store that is too large accepts no new jobs of any user until it keeps less", async () => {
   const bench = makeBench({ mostStoreBytes: 2_000_000 });
   const { clock, frontEnd, store } = bench;
   const large = request({ held: true, command: ["true", "x".repeat(100_000)] });

@@ -32,7 +32,7 @@ function linesOf(jobs: readonly Job[], pageSize: number, find: (job: number) => 
   };
 }
 
-test("exportSwf() tells the jobs that have started by their submit, and numbers names as they come", () => {
+test("exportSwf() lists started jobs by submit time, and numbers names by first occurrence", () => {
   fc.assert(
     fc.property(
       fc.array(info, { maxLength: 30, size: "max" }),
@@ -58,7 +58,7 @@ test("exportSwf() tells the jobs that have started by their submit, and numbers 
   );
 });
 
-test("a job that is forgotten between the two looks is left out, and the others keep their lines", () => {
+test("a job that is forgotten between the two passes is left out, and the others keep their lines", () => {
   const jobs = make(
     Array.from({ length: 5 }, (_, i) => ({
       name: "a",

@@ -67,7 +67,7 @@ describe("limits of the matrix", () => {
     "wlv",
     "wlv:extraSlots=returned",
     "wlv:array=ring",
-  ])("%s: never too many rows nor too much memory, first come, first served", async (policy) => {
+  ])("%s: never too many rows or too much memory, first come, first served", async (policy) => {
     const random = new Random(7, policy);
     const bench = makeBench({
       config: { policy, mostRows: 3 },
@@ -100,7 +100,7 @@ describe("limits of the matrix", () => {
     expect(bench.frontEnd.jobs(ROOT, {}).filter(({ state }) => !isEnded(state))).toEqual([]);
   });
 
-  test("under space sharing a job with much memory gets the processors that go with it", async () => {
+  test("under space sharing, a job with much memory gets the same share of processors", async () => {
     const bench = makeBench({ config: { policy: "first-fit" }, memoryBytes: 1000 });
     const { job } = await submit(bench, { tasks: 1, memoryBytes: 600 });
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ tasks: 1, cpus: [0, 1, 2] });

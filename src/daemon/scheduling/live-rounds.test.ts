@@ -3,7 +3,7 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import { LiveRounds } from "./live-rounds.ts";
 
 describe("LiveRounds.ranMs()", () => {
-  test("counts the turns that came between decisions, so that nobody has to wait for a change to see them", () => {
+  test("counts turns between decisions, so that they are visible without a change of the matrix", () => {
     const { definition, parameters } = choosePolicy("gang");
     if (definition.sharing !== "time") throw new Error("gang shares time");
     const options = { definition, parameters, processors: 2, slotMs: 100, epochMs: 1000, originMs: 1000 };

@@ -67,7 +67,7 @@ function failures({ frontEnd }: Bench): unknown[] {
   return found;
 }
 
-test("decides, is shown under its path, and is not replaced while it keeps the rules", async () => {
+test("decides, is shown under its path, and is not replaced while it obeys the contract", async () => {
   const bench = await benchOf(ownPolicy(() => {}));
   expectAllDone(bench);
   expect(bench.frontEnd.policy().policy).toBe(FILE);
@@ -123,7 +123,7 @@ test.each(MISDEEDS)(
   },
 );
 
-test("no other file is taken, of anybody", async () => {
+test("no other file is accepted, from any user", async () => {
   const bench = await benchOf(ownPolicy(() => {}));
   for (const file of ["/tmp/mine.ts", "./mine.ts", "mine.mjs:from=2"]) {
     const refused = {

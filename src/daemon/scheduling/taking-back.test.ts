@@ -63,7 +63,7 @@ async function change({ frontEnd, clock }: Bench, random: Random, job: number): 
 
 describe("jobs that are cancelled, held, released and given other priorities", () => {
   test.each(["fcfs", "first-fit", "fpmpfs", "easy", "easy:order=shortest", "dynp"])(
-    "%s starts them when it would if it were made anew each time",
+    "%s starts them as if it were rebuilt each time",
     async (name) => {
       for (let seed = 1; seed <= 6; seed++) {
         const taken = await story(choosePolicy(name), true, seed);
@@ -77,7 +77,7 @@ describe("jobs that are cancelled, held, released and given other priorities", (
   );
 
   test.each(["conservative", "gang:rows=2", "gang:rows=1:queue=easy", "wlv:rows=2", "random"])(
-    "%s goes on, and starts all",
+    "%s goes on and starts all of them",
     async (name) => {
       for (let seed = 1; seed <= 4; seed++) {
         const { ends, adopted } = await story(choosePolicy(name), true, seed);
@@ -89,7 +89,7 @@ describe("jobs that are cancelled, held, released and given other priorities", (
   );
 });
 
-test("a job that comes before others that wait is started before them, by the same policy object", async () => {
+test("a job that is served before waiting jobs starts before them, under the same policy object", async () => {
   const bench = makeBench({ cpus: 4, config: { policy: "fcfs" }, runMs: () => 1000 });
   const submit = (priority: number) =>
     answerOf(bench.clock, bench.frontEnd.submit(ROOT, [request({ tasks: 4, priority })]));

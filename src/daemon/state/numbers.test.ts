@@ -66,7 +66,7 @@ describe("numbers against a model", () => {
     back: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined, freq: 3 }),
   });
 
-  test("no number is acknowledged twice, an older store is noticed, one that is not older never", () => {
+  test("no number is confirmed twice, and exactly the older stores are noticed", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const disk = new FakeDisk();
@@ -155,7 +155,7 @@ describe("numbers against a model", () => {
 });
 
 describe("the file", () => {
-  test("is made for its owner alone, and overwritten in place", () => {
+  test("is private to its owner, and overwritten in place", () => {
     const path = newPath();
     const numbers = new NumbersFile(lineFile(path), "boot");
     expect([numbers.found, numbers.problem]).toEqual([undefined, "missing"]);
@@ -178,7 +178,7 @@ describe("the file", () => {
     ["of another program", () => "hello\n"],
     ["longer", (line: string) => `${line}more`],
     ["changed", (line: string) => line.replace("7", "8")],
-  ])("that is %s is called damaged, and is whole after the next beginning", (_, change) => {
+  ])("that is %s is reported as damaged, and is complete after the next start", (_, change) => {
     const path = newPath();
     writeFileSync(path, change(formatNumbers({ reserved: 7, job: 7, event: 7 }, boot)));
     const numbers = new NumbersFile(lineFile(path), "boot");

@@ -33,7 +33,7 @@ function reasons(events: readonly DaemonEvent[]): unknown[] {
   return events.filter(({ kind }) => kind === "policy").map(({ data }) => data?.adopted);
 }
 
-test("why a policy takes over is told to the owner of the job and to administrators; others see that it does", async () => {
+test("the job's owner and administrators see why a policy takes over; others see only that it does", async () => {
   const bench = makeBench({ config: { policy: "connected-reservation" }, runMs: () => 1e6 });
   const { clock, frontEnd, machine, store } = bench;
   const heard: DaemonEvent[] = [];
@@ -58,7 +58,7 @@ test("why a policy takes over is told to the owner of the job and to administrat
   expect(JSON.stringify(eventsOf(again, BEN))).not.toMatch(secret);
 });
 
-test("what the conductor refuses is told to administrators", () => {
+test("administrators see what the conductor refuses", () => {
   const store = new Store(":memory:", 0);
   const feed = new EventFeed(store);
   feed.add("conductor", 1, undefined, undefined, { data: { refused: "/home/anna" }, of: undefined });
@@ -72,7 +72,7 @@ test("what the conductor refuses is told to administrators", () => {
   expect(told(ROOT)).toMatchObject([{ sequence: 1, data: { refused: "/home/anna" } }]);
 });
 
-test("how jobs of others have ended is not counted", async () => {
+test("counts of ended jobs do not include other users' jobs", async () => {
   const bench = makeBench({ config: { policy: "fcfs" } });
   const { clock, machine, frontEnd } = bench;
   await answerOf(clock, frontEnd.submit(ANNA, [request(), request(), request({ held: true })]));
@@ -86,7 +86,7 @@ test("how jobs of others have ended is not counted", async () => {
   expect(frontEnd.status(ROOT).counts).toMatchObject({ held: 1, done: 1, failed: 1, cancelled: 1 });
 });
 
-test("reasons that the first release has written are for administrators too", () => {
+test("only administrators see reasons that the first release has written", () => {
   const path = join(folder, "old.db");
   copyFileSync(fileURLToPath(new URL("../store/golden/v2.db", import.meta.url)), path);
   const old = new DatabaseSync(path);

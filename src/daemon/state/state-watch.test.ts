@@ -69,7 +69,7 @@ const REMOVALS: readonly (readonly [string, (state: string) => string, RegExp])[
 ];
 
 describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
-  test("nothing is acknowledged, it is told, running jobs go on", async () => {
+  test("nothing is confirmed, users are warned, and running jobs go on", async () => {
     const bench = start();
     await submit(bench);
     rmSync(pathIn(bench.state), { recursive: true });
@@ -90,7 +90,7 @@ describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
     bench.kill();
   });
 
-  test("it is told within a second also when nobody asks", async () => {
+  test("users are warned within a second, even without a request", async () => {
     const bench = start();
     pass(bench, 3500);
     expect(bench.frontEnd.status().trouble).toBeUndefined();
@@ -100,7 +100,7 @@ describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
     bench.kill();
   });
 
-  test("when it is put back, all goes on and what has ended is written down", async () => {
+  test("when it is put back, everything goes on and the ends of jobs are saved", async () => {
     const bench = start();
     await submit(bench);
     renameSync(pathIn(bench.state), `${bench.state}.away`);
@@ -115,7 +115,7 @@ describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
   });
 });
 
-test("a database that is replaced is not written to", async () => {
+test("nothing is written to a replaced database", async () => {
   const bench = start();
   await submit(bench);
   const database = join(bench.state, "tutti.db");
@@ -163,27 +163,24 @@ describe("a damaged store", () => {
     return database;
   }
 
-  test.each([1, 4])(
-    "with garbage in %i pages is refused in words that say what to do, and stays as it is",
-    async (pages) => {
-      const database = await damaged(pages);
-      const before = readFileSync(database);
-      let error: unknown;
-      try {
-        new Store(database);
-      } catch (caught) {
-        error = caught;
-      }
-      expect(error).toBeInstanceOf(DamagedStoreError);
-      const { message } = error as Error;
-      expect(message).toMatch(/^Cannot use ".*tutti\.db": .* The file is damaged: `tutti check` shows where/);
-      expect(message).toMatch(/a backup/);
-      expect(message).not.toMatch(/remove|delete|no file/);
-      expect(readFileSync(database).equals(before)).toBe(true);
-    },
-  );
+  test.each([1, 4])("with garbage in %i pages is refused with advice, and is not changed", async (pages) => {
+    const database = await damaged(pages);
+    const before = readFileSync(database);
+    let error: unknown;
+    try {
+      new Store(database);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(DamagedStoreError);
+    const { message } = error as Error;
+    expect(message).toMatch(/^Cannot use ".*tutti\.db": .* The file is damaged: `tutti check` shows where/);
+    expect(message).toMatch(/a backup/);
+    expect(message).not.toMatch(/remove|delete|no file/);
+    expect(readFileSync(database).equals(before)).toBe(true);
+  });
 
-  test("met while it runs leaves jobs running, and is told", async () => {
+  test("found at run time leaves jobs running, and is reported", async () => {
     class DamagedStore extends Store {
       isDamaged = false;
       override begin(): void {
@@ -206,7 +203,7 @@ describe("a damaged store", () => {
   });
 });
 
-test("what the file system refuses is told as such, what is a bug stays one", () => {
+test("errors of the file system are explained, and bugs stay bugs", () => {
   const refused = Object.assign(new Error("EROFS: read-only file system, chmod '/state'"), { code: "EROFS" });
   expect(fileError("/state", refused)).toBeInstanceOf(StorageError);
   expect(String(fileError("/state", refused))).toMatch(/expected a writable file system/);

@@ -36,7 +36,7 @@ function turn(store: Store, sequence: number): void {
   store.commit();
 }
 
-test("it holds one moment while the store is written on, and keeps no writer waiting", async () => {
+test("it is a snapshot while the store changes, and does not block writers", async () => {
   const path = newPath();
   const store = new Store(path, 0);
   let last = 0;
@@ -63,7 +63,7 @@ test("it holds one moment while the store is written on, and keeps no writer wai
   store.close();
 });
 
-test("a file that is there stays, also one that comes meanwhile, and nothing half is left", async () => {
+test("an existing file is kept, even one that appears in the meantime, and no partial file is left", async () => {
   const path = newPath();
   const store = new Store(path, 0);
   for (let sequence = 1; sequence <= 3000; sequence++) turn(store, sequence);
@@ -78,7 +78,7 @@ test("a file that is there stays, also one that comes meanwhile, and nothing hal
   expect(readdirSync(folder).filter((name) => name.includes(".new"))).toEqual([]);
 });
 
-test("no link is followed on the way", async () => {
+test("no link is followed", async () => {
   const path = newPath();
   new Store(path, 0).close();
   const copy = newPath();
@@ -92,7 +92,7 @@ test("no link is followed on the way", async () => {
   expect(readFileSync(victim, "utf8")).toBe("precious");
 });
 
-test("a damaged store is not backed up, and is told of", async () => {
+test("a damaged store is reported and not backed up", async () => {
   const path = newPath();
   const store = new Store(path, 0);
   for (let sequence = 1; sequence <= 100; sequence++) turn(store, sequence);
@@ -108,7 +108,7 @@ test("a damaged store is not backed up, and is told of", async () => {
   database.close();
 });
 
-test("what is no store is refused", () => {
+test("a file that is not a store is refused", () => {
   const other = newPath();
   expect(() => openReadOnly(other)).toThrow(InputError);
   writeFileSync(other, "Dear diary".repeat(1000));

@@ -48,7 +48,7 @@ describe("migration 4, from CPUs of a machine to CPUs of nodes", () => {
 
   const on = (...cpus: number[]) => [{ node: "localhost", cpus }];
 
-  test("CPUs of jobs, of attempts and of the matrix become those of this machine; none stay none", () => {
+  test("CPUs of jobs, of attempts and of the matrix become those of this machine; empty lists stay empty", () => {
     const path = oldStore("small.db", 3);
     const store = new Store(path, 0);
     const jobs = [2, 3, 101, 103].map((job) => store.job(job)?.nodes);
@@ -74,7 +74,7 @@ describe("migration 4, from CPUs of a machine to CPUs of nodes", () => {
     database.close();
   });
 
-  test("killed at any moment, it leaves all as it was or all done, and the next start goes on from there", async () => {
+  test("killed at any moment, it has changed everything or nothing, and the next start continues", async () => {
     const original = oldStore("large.db", JOBS);
     const path = join(folder, "killed.db");
     const file = fileURLToPath(new URL("./store.ts", import.meta.url));

@@ -87,7 +87,7 @@ describe("Store against a model", () => {
   });
   const end = fc.constantFrom("commit", "rollback", "reopen");
 
-  test("a job beyond today's limits, as an earlier release took it, is read as it is", () => {
+  test("a job beyond today's limits, from an earlier release, is read unchanged", () => {
     const path = newPath();
     const store = new Store(path);
     const over = {
@@ -106,7 +106,7 @@ describe("Store against a model", () => {
     again.close();
   });
 
-  test("what was committed is there, what was not is not, also after opening again", () => {
+  test("has exactly what was committed, also after it is reopened", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.array(change, { maxLength: 6 }), end)), (turns) => {
         const path = newPath();
@@ -165,7 +165,7 @@ describe("Store against a model", () => {
     );
   });
 
-  test("a script is kept byte for byte, and once", () => {
+  test("a script is stored byte for byte, and only once", () => {
     const store = new Store(":memory:", 0);
     const bytes = Buffer.from([0xff, 0x00, 0x0a, 0x41]);
     const keep = (base64: string) => store.contents.keep(store.contents.ofScript(base64));
@@ -176,7 +176,7 @@ describe("Store against a model", () => {
     expect(store.contents.script(99)).toBeUndefined();
   });
 
-  test("an environment that was dropped is stored anew for the next job, one that a job has stays", () => {
+  test("a dropped environment is stored again for the next job, one that a job has is kept", () => {
     const store = new Store(":memory:", 0);
     const { contents } = store;
     const content = contents.ofEnvironment({ HOME: "/h" });
@@ -214,7 +214,7 @@ describe("Store against a model", () => {
   });
 });
 
-test("events are forgotten by age from the first on, the very last never; and by user, wherever they are", () => {
+test("events are forgotten by age, oldest first, but never the last one; and by user, in any place", () => {
   const store = new Store(":memory:", 0);
   for (let sequence = 1; sequence <= 9; sequence++) {
     const atMs = sequence === 2 ? 99 : sequence;
@@ -246,7 +246,7 @@ test("events are forgotten by age from the first on, the very last never; and by
   expect(store.latestEvent()).toBe(9);
 });
 
-test("what is to be forgotten is found by index, in order: no step looks at all that is kept", () => {
+test("jobs and events to forget are found by index, in order, without reading everything", () => {
   const path = newPath();
   const store = new Store(path, 0);
   const asked: string[] = [];
@@ -316,7 +316,7 @@ describe("a log that is cut off or damaged", () => {
     return jobs.length;
   }
 
-  test("opens with whole transactions, wherever it is cut", () => {
+  test("opens with complete transactions, wherever it is cut", () => {
     expect(log.length).toBeGreaterThan(20_000);
     expect(openWith(log)).toBe(TRANSACTIONS);
     const lengths = new Set<number | undefined>();
@@ -346,56 +346,51 @@ describe("versions", () => {
   const golden = (version: number): string =>
     fileURLToPath(new URL(`./golden/v${version}.db`, import.meta.url));
 
-  test.each(MIGRATIONS.map((_, i) => i + 1))(
-    "a file of version %i opens and tells all it knows",
-    (version) => {
-      const path = newPath();
-      copyFileSync(golden(version), path);
-      const store = new Store(path, 0);
-      expect(store.meta("policy")).toBe("easy:order=shortest");
-      expect(store.liveJobs()).toMatchObject([
-        {
-          job: 2,
-          state: "running",
-          nodes: [{ node: "localhost", cpus: [0, 1] }],
-          attempt: 1,
-          user: "anna",
-          command: ["solve", "--n", "4"],
-        },
-        { job: 3, state: "held", nodes: [], priority: -3, after: [{ job: 2, ok: true }], key: "mine" },
-      ]);
-      expect(store.job(1)).toMatchObject({
-        state: "failed",
-        code: 3,
-        reason: "exit code 3",
-        endedAtMs: 9000,
-      });
-      expect(store.contents.environment(store.job(2)!.environment)).toEqual({
-        PATH: "/bin",
-        LANG: "C.UTF-8",
-      });
-      // Attempts of the first release have no identity; only they are accepted without one.
-      const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
-      expect(attemptsIn(path, 2)).toMatchObject([
-        { attempt: 1, started_ms: 4000, identity: identity ?? null },
-      ]);
-      expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
-      expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
-      expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
-      const { uid } = store.job(1)!;
-      expect(store.kept.endedFrom(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
-      expect(store.kept.endedUpTo(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
-      const { script, scriptWord } = store.job(3)!;
-      expect(scriptWord).toBe(version < 2 ? undefined : 1);
-      const content = script === undefined ? undefined : store.contents.script(script);
-      if (version >= 2) expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
-      store.close();
-      // The second time, there is nothing to migrate.
-      new Store(path, 0).close();
-    },
-  );
+  test.each(MIGRATIONS.map((_, i) => i + 1))("a file of version %i opens with all its data", (version) => {
+    const path = newPath();
+    copyFileSync(golden(version), path);
+    const store = new Store(path, 0);
+    expect(store.meta("policy")).toBe("easy:order=shortest");
+    expect(store.liveJobs()).toMatchObject([
+      {
+        job: 2,
+        state: "running",
+        nodes: [{ node: "localhost", cpus: [0, 1] }],
+        attempt: 1,
+        user: "anna",
+        command: ["solve", "--n", "4"],
+      },
+      { job: 3, state: "held", nodes: [], priority: -3, after: [{ job: 2, ok: true }], key: "mine" },
+    ]);
+    expect(store.job(1)).toMatchObject({
+      state: "failed",
+      code: 3,
+      reason: "exit code 3",
+      endedAtMs: 9000,
+    });
+    expect(store.contents.environment(store.job(2)!.environment)).toEqual({
+      PATH: "/bin",
+      LANG: "C.UTF-8",
+    });
+    // Attempts of the first release have no identity; only they are accepted without one.
+    const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
+    expect(attemptsIn(path, 2)).toMatchObject([{ attempt: 1, started_ms: 4000, identity: identity ?? null }]);
+    expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
+    expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
+    expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
+    const { uid } = store.job(1)!;
+    expect(store.kept.endedFrom(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
+    expect(store.kept.endedUpTo(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
+    const { script, scriptWord } = store.job(3)!;
+    expect(scriptWord).toBe(version < 2 ? undefined : 1);
+    const content = script === undefined ? undefined : store.contents.script(script);
+    if (version >= 2) expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
+    store.close();
+    // The second time, there is nothing to migrate.
+    new Store(path, 0).close();
+  });
 
-  test("a file of a later version, or something else, is refused and left as it is", () => {
+  test("a file of a later version, or of another kind, is refused and not changed", () => {
     const later = newPath();
     new Store(later, 0).close();
     const database = new DatabaseSync(later);
