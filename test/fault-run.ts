@@ -26,11 +26,11 @@ export interface FaultPlan {
   readonly conductor: number;
   readonly both: number;
   /** Longest time from the start of a front end to the next kill, ms. */
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** The full plan, for `npm test` and `npm run soak`. */
-export const FULL_PLAN = { jobs: 500, frontEnd: 100, conductor: 100, both: 100, mostMs: 1000 };
+export const FULL_PLAN = { jobs: 500, frontEnd: 100, conductor: 100, both: 100, maxMs: 1000 };
 
 export interface FaultCounts {
   readonly submitted: number;
@@ -120,7 +120,7 @@ class FaultRun {
       const released = Math.ceil((this.#plan.jobs * (round + 1)) / victims.length);
       const isAimed = this.#random.below(2) === 0;
       if (!isAimed) this.#released = released;
-      await pause(this.#random.below(this.#plan.mostMs));
+      await pause(this.#random.below(this.#plan.maxMs));
       if (isAimed) await this.#amidSubmits(released);
       await this.#kill(victim);
     }

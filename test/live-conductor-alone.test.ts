@@ -18,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), "tutti-alone-"));
 const home = join(folder, "home");
 let conductor: ChildProcess;
 let socket: Socket;
-const heard: { readonly type: string; readonly [field: string]: unknown }[] = [];
+const messages: { readonly type: string; readonly [field: string]: unknown }[] = [];
 
 beforeAll(async () => {
   for (const room of ROOMS) {
@@ -29,7 +29,7 @@ beforeAll(async () => {
   conductor = spawn(process.execPath, [join(folder, "node/conductor/main.ts"), home], { stdio: "inherit" });
   await until(() => existsSync(join(home, "socket")) || conductor.exitCode !== null);
   socket = createConnection(join(home, "socket"));
-  createInterface(socket).on("line", (line) => heard.push(JSON.parse(line)));
+  createInterface(socket).on("line", (line) => messages.push(JSON.parse(line)));
 });
 
 afterAll(async () => {
@@ -45,8 +45,8 @@ function say(message: object): void {
 
 test("gangs of two rows take turns and end with their status", async () => {
   say({ type: "hello", protocol: 2, frontEnd: "test" });
-  await until(() => heard.some(({ type }) => type === "state"));
-  expect(heard[0]).toMatchObject({ type: "state", protocol: 2, attempts: [] });
+  await until(() => messages.some(({ type }) => type === "state"));
+  expect(messages[0]).toMatchObject({ type: "state", protocol: 2, attempts: [] });
   const cpus = allowedCpus().slice(0, 2);
   const gangs = [1, 2].map((job) => ({ job, attempt: 1, cpus }));
   const rows = gangs.map((gang) => [gang]);
@@ -62,7 +62,7 @@ test("gangs of two rows take turns and end with their status", async () => {
     };
     say({ type: "launch", spec });
   }
-  const ends = () => heard.filter(({ type }) => type === "ended").map(({ end }) => end);
+  const ends = () => messages.filter(({ type }) => type === "ended").map(({ end }) => end);
   await until(() => ends().length === 2);
   expect(ends()).toEqual(
     expect.arrayContaining(
@@ -73,5 +73,5 @@ test("gangs of two rows take turns and end with their status", async () => {
     "ran\n",
     "ran\n",
   ]);
-  expect(heard.filter(({ type }) => type === "refused")).toEqual([]);
+  expect(messages.filter(({ type }) => type === "refused")).toEqual([]);
 });

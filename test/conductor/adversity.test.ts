@@ -115,7 +115,7 @@ describe("a conductor", () => {
     s.client.send({ type: "launch", spec: { ...spec, command: [...spec.command, spec.folder] } });
     await until("the link is gone", () => existsSync(join(s.folder, "gone")));
     await until("it is known to run", () =>
-      s.heard.some((one) => one.type === "launched" && one.attempt.job === spec.job),
+      s.messages.some((one) => one.type === "launched" && one.attempt.job === spec.job),
     );
     await new Promise((resolve) => setTimeout(resolve, 100));
     const before = s.conductorPid();
@@ -145,7 +145,7 @@ describe("a conductor", () => {
     for (const job of [1, 2]) s.launch(job, BURN);
     await s.begun(1);
     await s.begun(2);
-    const epochMs = s.heard.findLast((message) => message.type === "state")?.epochMs ?? 0;
+    const epochMs = s.messages.findLast((message) => message.type === "state")?.epochMs ?? 0;
     // Now it is slot 1 of that grid.
     const slotMs = Math.ceil((monotonicMs() - epochMs) / 1.3);
     const rows = [1, 2].map((job) => [{ ...s.key(job), cpus: [0] }]);

@@ -145,7 +145,7 @@ describe("a job", () => {
     await s.begun(1);
     await until("it runs", () => s.out(1) === "begun\n" && s.processes(1).length === 1);
     s.turn([[]]);
-    await until("it stands", () => s.heard.length > 0);
+    await until("it stands", () => s.messages.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(await s.stands(s.processes(1))).toBe(true);
   });
@@ -317,10 +317,10 @@ describe.each(kindsHere())("%s", (kind) => {
     for (const waitMs of [10, 60, 150]) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       process.kill(s.conductorPid(), "SIGKILL");
-      const states = s.heard.filter(({ type }) => type === "state").length;
+      const states = s.messages.filter(({ type }) => type === "state").length;
       await until(
         "the next one answers",
-        () => s.heard.filter(({ type }) => type === "state").length > states,
+        () => s.messages.filter(({ type }) => type === "state").length > states,
       );
     }
     for (const job of jobs) expect(await s.end(job)).toMatchObject({ code: job, reason: "none" });
@@ -354,14 +354,14 @@ describe("the socket", () => {
     const path = join(s.home, "socket");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(s.home).mode & 0o777).toBe(0o700);
-    const heard: FromConductor[] = [];
+    const messages: FromConductor[] = [];
     const raw = createConnection(path);
     let text = "";
     raw.on("data", (chunk) => {
       text += chunk;
-      heard.splice(
+      messages.splice(
         0,
-        heard.length,
+        messages.length,
         ...text
           .split("\n")
           .filter(Boolean)
@@ -378,12 +378,12 @@ describe("the socket", () => {
       "\0",
     ];
     raw.write(`${lines.join("\n")}\n`);
-    await until("all are refused", () => heard.length === lines.length);
-    expect(heard.every(({ type }) => type === "refused")).toBe(true);
+    await until("all are refused", () => messages.length === lines.length);
+    expect(messages.every(({ type }) => type === "refused")).toBe(true);
     raw.write('{"type":"hello","protocol":1,"frontEnd":"second"}\n');
-    await until("the second front end is answered", () => heard.at(-1)?.type === "state");
+    await until("the second front end is answered", () => messages.at(-1)?.type === "state");
     await until("the first was told", () =>
-      s.heard.some((message) => message.type === "refused" && message.message.includes("Another front end")),
+      s.messages.some((message) => message.type === "refused" && message.message.includes("Another front end")),
     );
     raw.destroy();
     // It has reconnected meanwhile.
@@ -398,7 +398,7 @@ describe("the socket", () => {
     s.turn([[[1, 0, 0]]]);
     s.turn([[[1, 4095]]]);
     s.turn([[1]], { slotMs: 19 });
-    await until("three are refused", () => s.heard.filter(({ type }) => type === "refused").length === 3);
+    await until("three are refused", () => s.messages.filter(({ type }) => type === "refused").length === 3);
     const [pid = 0] = s.processes(1);
     const before = cpuTicks(pid);
     await until("the job goes on", () => cpuTicks(pid) > before);

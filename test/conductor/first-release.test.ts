@@ -44,17 +44,17 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
       stdio: ["ignore", log, log],
     }).unref();
     await until("the old one listens", () => existsSync(join(s.home, "socket")));
-    s.heard.length = 0;
+    s.messages.length = 0;
     s.client = s.connect(false);
     await until("the old one answers", () => s.client.connected);
-    expect(s.heard).toMatchObject([{ type: "state" }]);
-    expect(s.heard[0]).not.toHaveProperty("protocol");
+    expect(s.messages).toMatchObject([{ type: "state" }]);
+    expect(s.messages[0]).not.toHaveProperty("protocol");
   }
 
   test("is spoken to in its protocol; its jobs end with their exact status, under it and under today's after it", async () => {
     const s = stage;
     await s.ready();
-    expect(s.heard.find(({ type }) => type === "state")).toMatchObject({ protocol: 2 });
+    expect(s.messages.find(({ type }) => type === "state")).toMatchObject({ protocol: 2 });
     await startOld(s);
     const old = s.conductorPid();
     s.turn([[1, [2, 1]]]);
@@ -70,7 +70,7 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
     const end = await s.end(1);
     expect(end).toMatchObject({ code: 41, reason: "none" });
     expect(end).not.toHaveProperty("identity");
-    expect(s.heard.filter(({ type }) => type === "refused")).toEqual([]);
+    expect(s.messages.filter(({ type }) => type === "refused")).toEqual([]);
     const { attempts } = JSON.parse(readFileSync(join(s.home, "state.json"), "utf8"));
     expect(attempts[0].spec).not.toHaveProperty("identity");
 
@@ -78,7 +78,7 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
     s.client.close();
     s.client = s.connect();
     await until("today's answers", () => s.client.connected && s.conductorPid() !== old);
-    const state = s.heard.findLast(({ type }) => type === "state");
+    const state = s.messages.findLast(({ type }) => type === "state");
     expect(state).toMatchObject({ protocol: 2 });
     writeFileSync(join(s.folder, "go2"), "");
     expect(await s.end(2)).toMatchObject({ code: 42, reason: "none" });
@@ -91,9 +91,9 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
     s.turn([[3]]);
     s.launch(3, "echo ran >> ran3; until [ -e go3 ]; do sleep 0.05; done; exit 43");
     await s.begun(3);
-    const shim = s.heard.findLast((message) => message.type === "launched")!.shim;
+    const shim = s.messages.findLast((message) => message.type === "launched")!.shim;
     await startOld(s);
-    const state = s.heard.findLast((message) => message.type === "state")!;
+    const state = s.messages.findLast((message) => message.type === "state")!;
     expect(state.attempts.find(({ job }) => job === s.key(3).job)).toMatchObject({ phase: "running", shim });
     expect(isAlive(shim)).toBe(true);
     const old = s.conductorPid();

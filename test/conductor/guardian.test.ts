@@ -54,7 +54,7 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     );
     process.kill(conductor, "SIGCONT");
     await until("it says so", () =>
-      s.heard.some((message) => message.type === "refused" && message.message.includes("stood still")),
+      s.messages.some((message) => message.type === "refused" && message.message.includes("stood still")),
     );
     await standing(pids);
     // It is the same conductor, and gangs take turns as before.

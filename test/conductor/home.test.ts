@@ -53,13 +53,13 @@ describe("a conductor whose folder is removed", () => {
     // At once, before the conductor has noticed, as the next front end may do.
     mkdirSync(s.home, { mode: 0o700 });
     const second = startConductor(s.home, "signals");
-    s.heard.length = 0;
+    s.messages.length = 0;
     s.client = s.connect();
     await until("it is answered", () => s.client.connected);
     await until("the second one has ended", () => second.exitCode !== null);
     expect(second.exitCode).toBe(3);
     expect([s.conductorPid(), conductors()]).toEqual([pid, [pid]]);
-    const state = s.heard.find((message) => message.type === "state")!;
+    const state = s.messages.find((message) => message.type === "state")!;
     expect(state.attempts).toMatchObject([{ ...s.key(1), phase: "running" }]);
     expect([s.home, join(s.home, "socket")].map(modeOf)).toEqual([0o700, 0o600]);
     // No other conductor can start next to it either.

@@ -36,7 +36,7 @@ async function forgetEverything(): Promise<void> {
 }
 
 function stateOf(spec: LaunchSpec): AttemptState | undefined {
-  return stage.heard
+  return stage.messages
     .findLast((message) => message.type === "state")
     ?.attempts.find(({ job }) => job === spec.job);
 }
@@ -184,7 +184,7 @@ describe("an identity", () => {
       message.type === "refused" && /identity/.test(message.message);
     const spec = s.spec(1, ["true"], { identity: "$(reboot)" });
     s.client.send({ type: "launch", spec });
-    await until("it is refused", () => s.heard.some(refused));
+    await until("it is refused", () => s.messages.some(refused));
     s.client.send({ type: "launch", spec: { ...spec, identity: newIdentity() } });
     s.turn([[1]]);
     await s.end(1);

@@ -30,7 +30,7 @@ describe("a shim", () => {
     s.turn([[1]]);
     s.launch(1, "sleep 60");
     await s.begun(1);
-    const launched = s.heard.find((message) => message.type === "launched");
+    const launched = s.messages.find((message) => message.type === "launched");
     if (launched === undefined) throw new Error("Not launched");
     expect(isAlive(launched.shim)).toBe(true);
     expect(isAlive({ ...launched.shim, startTicks: launched.shim.startTicks + 1 })).toBe(false);

@@ -30,10 +30,10 @@ export function kindsHere(): FreezerKind[] {
   }
 }
 
-export async function until(what: string, condition: () => boolean, mostMs = 20_000): Promise<void> {
-  const end = performance.now() + mostMs;
+export async function until(what: string, condition: () => boolean, maxMs = 20_000): Promise<void> {
+  const end = performance.now() + maxMs;
   while (!condition()) {
-    if (performance.now() > end) throw new Error(`Waited ${mostMs} ms in vain until ${what}`);
+    if (performance.now() > end) throw new Error(`Waited ${maxMs} ms in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -42,12 +42,12 @@ export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), "tutti-stage-"));
   readonly home = join(this.folder, "home");
   readonly kind: FreezerKind | undefined;
-  readonly heard: FromConductor[] = [];
+  readonly messages: FromConductor[] = [];
   client: ConductorClient;
   #sequence = 0;
   #marks: string;
   /** Each test counts its jobs from 1; this offset keeps the numbers of earlier tests apart. */
-  #act = 0;
+  #test = 0;
   #jobs: number[] = [];
 
   constructor(kind?: FreezerKind) {
@@ -65,7 +65,7 @@ export class Stage {
       startConductor,
       ...(this.kind === undefined ? {} : { freezer: this.kind }),
     });
-    client.on("message", (message) => this.heard.push(message));
+    client.on("message", (message) => this.messages.push(message));
     return client;
   }
 
@@ -74,14 +74,14 @@ export class Stage {
   }
 
   conductorPid(): number {
-    const state = this.heard.findLast((message) => message.type === "state");
+    const state = this.messages.findLast((message) => message.type === "state");
     if (state === undefined) throw new Error("The conductor has not answered");
     return state.pid;
   }
 
   /** Number of the test's job as the conductor knows it. */
   key(job: number): { readonly job: number; readonly attempt: number } {
-    return { job: this.#act * 100 + job, attempt: 1 };
+    return { job: this.#test * 100 + job, attempt: 1 };
   }
 
   /** Identity of the job's attempt. */
@@ -131,14 +131,14 @@ export class Stage {
       }),
     );
     const { slotMs = 100, mode = "gang" } = more;
-    const epochMs = this.heard.findLast((message) => message.type === "state")?.epochMs ?? 0;
+    const epochMs = this.messages.findLast((message) => message.type === "state")?.epochMs ?? 0;
     const fromSlot = slotAt(monotonicMs(), epochMs, slotMs);
     const matrix = { sequence: ++this.#sequence, slotMs, mode, fromSlot, rows: placed };
     this.client.send({ type: "matrix", matrix });
   }
 
   ends(job: number): AttemptEnd[] {
-    return this.heard.flatMap((message) =>
+    return this.messages.flatMap((message) =>
       message.type === "ended" && message.end.job === this.key(job).job ? [message.end] : [],
     );
   }
@@ -150,7 +150,7 @@ export class Stage {
 
   async begun(job: number): Promise<void> {
     await until(`job ${job} has begun`, () =>
-      this.heard.some((message) => message.type === "launched" && message.attempt.job === this.key(job).job),
+      this.messages.some((message) => message.type === "launched" && message.attempt.job === this.key(job).job),
     );
     // The shell that went through the gate becomes the command.
     await until(`job ${job} runs`, () => this.processes(job).length > 0 || this.ends(job).length > 0);
@@ -180,9 +180,9 @@ export class Stage {
     }
     for (const job of running) await this.end(job);
     this.#jobs = [];
-    this.#act++;
-    const state = this.heard.findLast((message) => message.type === "state");
-    this.heard.splice(0, this.heard.length, ...(state === undefined ? [] : [state]));
+    this.#test++;
+    const state = this.messages.findLast((message) => message.type === "state");
+    this.messages.splice(0, this.messages.length, ...(state === undefined ? [] : [state]));
   }
 
   /** Ends the conductor but not its jobs. If the client may, it starts the next conductor. */
