@@ -7,7 +7,7 @@
  *
  * A new row is last in the round. A round takes in at most as many new rows as it began with. A further row
  * is put after the rows that have already had their slot, so that its turn comes in the next round. Without
- * that bound, short jobs that arrive faster than a slot passes, each in a new row that goes after its slot,
+ * that bound, jobs that keep arriving before the round ends, each in a new row that goes after its slot,
  * would keep the round from ever returning to its first row.
  */
 export class RoundRobin {
