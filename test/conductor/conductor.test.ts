@@ -383,7 +383,9 @@ describe("the socket", () => {
     raw.write('{"type":"hello","protocol":1,"frontEnd":"second"}\n');
     await until("the second front end is answered", () => messages.at(-1)?.type === "state");
     await until("the first was told", () =>
-      s.messages.some((message) => message.type === "refused" && message.message.includes("Another front end")),
+      s.messages.some(
+        (message) => message.type === "refused" && message.message.includes("Another front end"),
+      ),
     );
     raw.destroy();
     // It has reconnected meanwhile.

@@ -150,7 +150,9 @@ export class Stage {
 
   async begun(job: number): Promise<void> {
     await until(`job ${job} has begun`, () =>
-      this.messages.some((message) => message.type === "launched" && message.attempt.job === this.key(job).job),
+      this.messages.some(
+        (message) => message.type === "launched" && message.attempt.job === this.key(job).job,
+      ),
     );
     // The shell that went through the gate becomes the command.
     await until(`job ${job} runs`, () => this.processes(job).length > 0 || this.ends(job).length > 0);
