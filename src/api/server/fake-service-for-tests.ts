@@ -109,7 +109,7 @@ export class FakeService implements Service {
   job(caller: Caller, job: number): Answer<Job> {
     const entry = this.entries.get(job);
     if (entry === undefined || !maySee(caller, entry)) {
-      return refuse("not-found", `Cannot find job ${job}: there is none of that number`);
+      return refuse("not-found", `Cannot find job ${job}: there is no such job`);
     }
     return entry.info;
   }
@@ -208,7 +208,7 @@ export class FakeService implements Service {
     }
     if (text === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
     this.policyText = text;
-    this.#tell({ kind: "policy", data: { policy: text } });
+    this.#emit({ kind: "policy", data: { policy: text } });
     return { policy: text };
   }
 
@@ -363,7 +363,7 @@ export class FakeService implements Service {
       after: (request.after ?? []).map((after) => after.job),
     };
     this.entries.set(job, { info, uid: caller.uid, request });
-    this.#tell({ kind: "submitted", job, user: caller.user });
+    this.#emit({ kind: "submitted", job, user: caller.user });
     return info;
   }
 
@@ -388,11 +388,11 @@ export class FakeService implements Service {
   #set(job: number, change: Partial<Job>, kind: DaemonEvent["kind"]): Job {
     const entry = this.entries.get(job)!;
     entry.info = { ...entry.info, ...change };
-    this.#tell({ kind, job, user: entry.info.user });
+    this.#emit({ kind, job, user: entry.info.user });
     return entry.info;
   }
 
-  #tell(event: Omit<DaemonEvent, "sequence" | "atMs">): void {
+  #emit(event: Omit<DaemonEvent, "sequence" | "atMs">): void {
     const whole: DaemonEvent = { sequence: this.events.length + 1, atMs: this.#nowMs, ...event };
     this.events.push(whole);
     for (const listener of [...this.#listeners]) listener(whole);

@@ -233,7 +233,7 @@ describe("nonsense", () => {
   });
 });
 
-describe.skipIf(!isRoot)("users beside each other (as root)", () => {
+describe.skipIf(!isRoot)("users next to each other (as root)", () => {
   const token = (uid: number) => readFileSync(join(folder, "run", "tokens", String(uid)), "utf8").trim();
   const ask = (socket: Socket, path: string, uid: number, count = 1) =>
     socket.write(

@@ -72,11 +72,11 @@ describe("events", () => {
     await submit({ jobs: [someJob()] }, ADA);
     const { sequence, ...rest } = app.service.events[0];
     for (let i = 0; i < 25_000; i++) app.service.events.push({ sequence: sequence + 1 + i, ...rest });
-    let told = 0;
+    let sent = 0;
     const listen = app.service.listen.bind(app.service);
     app.service.listen = (caller, since, listener) =>
       listen(caller, since, (event) => {
-        told++;
+        sent++;
         return listener(event);
       });
     const request = new Request("http://127.0.0.1:7448/v1/events", {
@@ -91,7 +91,7 @@ describe("events", () => {
     await read();
     await read();
     expect(seen.length).toBeGreaterThan(0);
-    expect(told).toBeLessThanOrEqual(2 * seen.length);
+    expect(sent).toBeLessThanOrEqual(2 * seen.length);
     while (seen.length < 25_001) await read();
     // More than is kept for a client that has read all, then some.
     for (let i = 0; i < 600; i++) await submit({ jobs: [someJob()] }, ADA);

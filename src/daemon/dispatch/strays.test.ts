@@ -188,7 +188,7 @@ describe("attempts that run and that the store does not know", () => {
   });
 });
 
-describe("what is told of an attempt with another identity", () => {
+describe("a report about an attempt with another identity", () => {
   test("is ignored", async () => {
     const lives = new Lives();
     const bench = lives.start();
@@ -197,7 +197,7 @@ describe("what is told of an attempt with another identity", () => {
     const [{ spec }] = [...lives.machine.attempts.values()];
     for (const identity of [undefined, "0".repeat(32)]) {
       const end = { job, attempt: 1, ...(identity && { identity }), reason: "none", code: 0 } as const;
-      lives.machine.tell({ type: "ended", end: { ...end, endedAtMs: 1, ranMs: 1 } });
+      lives.machine.report({ type: "ended", end: { ...end, endedAtMs: 1, ranMs: 1 } });
       bench.clock.settle();
       expect(stateOf(bench, job)).toEqual(before);
       // The right attempt is not forgotten because of it.

@@ -57,7 +57,7 @@ export interface FakeMachineOptions {
   readonly slotMs?: number | undefined;
 }
 
-/** The executor and its processes. Outlives front ends; `say` sends to all listeners. */
+/** The executor and its processes. Outlives front ends; `report` sends to all listeners. */
 export class FakeMachine implements Executor {
   connected = false;
   readonly attempts = new Map<string, FakeAttempt>();
@@ -116,7 +116,7 @@ export class FakeMachine implements Executor {
 
   connect(): void {
     this.connected = true;
-    this.#say({
+    this.#emit({
       type: "connected",
       knowsIdentities: this.#speaks2,
       attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec }) => ({
@@ -180,7 +180,7 @@ export class FakeMachine implements Executor {
       endedAtMs: this.#options.clock.unixMs(),
       ranMs: attempt.ran * (this.#options.slotMs ?? 1),
     };
-    this.#say({ type: "ended", end: attempt.end });
+    this.#emit({ type: "ended", end: attempt.end });
   }
 
   get #speaks2(): boolean {
@@ -197,7 +197,7 @@ export class FakeMachine implements Executor {
     const { clock, slotMs, runMs } = this.#options;
     const known = this.attempts.get(key);
     if (known !== undefined) {
-      if (known.end !== undefined) this.#say({ type: "ended", end: known.end });
+      if (known.end !== undefined) this.#emit({ type: "ended", end: known.end });
       else if (known.phase === "running") this.#sayLaunched(known, clock.unixMs());
       return;
     }
@@ -212,7 +212,7 @@ export class FakeMachine implements Executor {
         endedAtMs: clock.unixMs(),
         ranMs: 0,
       } as const;
-      this.#say({ type: "ended", end });
+      this.#emit({ type: "ended", end });
       return;
     }
     this.launched.push(key);
@@ -267,7 +267,7 @@ export class FakeMachine implements Executor {
 
   #sayLaunched(attempt: FakeAttempt, startedAtMs: number): void {
     attempt.phase = "running";
-    this.#say({
+    this.#emit({
       type: "launched",
       attempt: { job: attempt.job, attempt: attempt.attempt },
       ...this.#identityOf(attempt.spec),
@@ -277,11 +277,11 @@ export class FakeMachine implements Executor {
   }
 
   /** Sends any report, even an invalid one. */
-  tell(report: Report): void {
-    this.#say(report);
+  report(report: Report): void {
+    this.#emit(report);
   }
 
-  #say(report: Report): void {
+  #emit(report: Report): void {
     if (!this.connected) return;
     for (const listener of [...this.#listeners]) listener(report);
   }

@@ -168,18 +168,18 @@ function meant(jobs: Jobs, who: Caller, asked: JobQuery): number[] {
 
 /** Collects all pages; calls `between` after each step. */
 function read(jobs: Jobs, who: Caller, asked: JobQuery, between = () => {}) {
-  const told: Job[] = [];
+  const listed: Job[] = [];
   const list = jobs.listing.list(who, asked);
   for (;;) {
     const { done, value } = list.next();
-    if (done) return { told, end: value };
+    if (done) return { listed, end: value };
     expect(value.length).toBeLessThanOrEqual(3);
-    told.push(...value);
+    listed.push(...value);
     between();
   }
 }
 
-const numbersOf = (told: readonly Job[]) => told.map(({ job }) => job);
+const numbersOf = (listed: readonly Job[]) => listed.map(({ job }) => job);
 
 describe("Listing", () => {
   test("at rest, a list equals a filter over all jobs, with the missing numbers and the next page", () => {
@@ -191,10 +191,10 @@ describe("Listing", () => {
         fc.integer({ min: 1, max: 9 }),
         (steps, asked, who, most) => {
           const jobs = new Jobs();
-          for (const one of steps) take(jobs, one);
+          for (const step of steps) take(jobs, step);
           const all = meant(jobs, who, asked);
-          const { told, end } = read(jobs, who, asked);
-          expect(numbersOf(told)).toEqual(all);
+          const { listed, end } = read(jobs, who, asked);
+          expect(numbersOf(listed)).toEqual(all);
           expect(end.next).toBeUndefined();
           const missing = (end.missing ?? []).flatMap(({ first, last, because }) =>
             Array.from({ length: last - first + 1 }, (_, i) => `${first + i} ${because}`),
@@ -210,9 +210,9 @@ describe("Listing", () => {
           const gaps: unknown[] = [];
           for (let after: number | undefined = asked.after ?? 0; after !== undefined; ) {
             const page = read(jobs, who, { ...asked, after, most });
-            paged.push(...numbersOf(page.told));
+            paged.push(...numbersOf(page.listed));
             gaps.push(...(page.end.missing ?? []));
-            expect(page.told).toHaveLength(page.end.next === undefined ? page.told.length : most);
+            expect(page.listed).toHaveLength(page.end.next === undefined ? page.listed.length : most);
             after = page.end.next;
           }
           expect(paged).toEqual(all);
@@ -233,14 +233,14 @@ describe("Listing", () => {
         fc.nat(12),
         (steps, states, who, last) => {
           const jobs = new Jobs();
-          for (const one of steps) take(jobs, one);
+          for (const step of steps) take(jobs, step);
           const all = meant(jobs, who, { states });
-          expect(numbersOf(read(jobs, who, { states, last }).told)).toEqual(
+          expect(numbersOf(read(jobs, who, { states, last }).listed)).toEqual(
             all.slice(Math.max(0, all.length - last)),
           );
           const ended = all.filter((job) => isEnded(jobs.kept.get(job)!.state));
           const left = new Set(ended.slice(0, Math.max(0, ended.length - last)));
-          expect(numbersOf(read(jobs, who, { states, lastEnded: last }).told)).toEqual(
+          expect(numbersOf(read(jobs, who, { states, lastEnded: last }).listed)).toEqual(
             all.filter((job) => !left.has(job)),
           );
           const numbers = [{ first: 3, last: 30 }];
@@ -265,7 +265,7 @@ describe("Listing", () => {
         fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
         (steps, changes, asked, who, most) => {
           const jobs = new Jobs();
-          for (const one of steps) take(jobs, one);
+          for (const step of steps) take(jobs, step);
           let throughout = new Set(meant(jobs, who, asked));
           const ever = new Set(throughout);
           const between = () => {
@@ -276,15 +276,15 @@ describe("Listing", () => {
               for (const job of now) ever.add(job);
             }
           };
-          const told: number[] = [];
+          const listed: number[] = [];
           for (let after: number | undefined = asked.after ?? 0; after !== undefined; ) {
             const page = read(jobs, who, { ...asked, after, ...(most !== undefined && { most }) }, between);
-            told.push(...numbersOf(page.told));
+            listed.push(...numbersOf(page.listed));
             after = page.end.next;
           }
-          expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
-          expect([...throughout].filter((job) => !told.includes(job))).toEqual([]);
-          expect(told.filter((job) => !ever.has(job))).toEqual([]);
+          expect(listed).toEqual([...new Set(listed)].sort((a, b) => a - b));
+          expect([...throughout].filter((job) => !listed.includes(job))).toEqual([]);
+          expect(listed.filter((job) => !ever.has(job))).toEqual([]);
           jobs.store.close();
         },
       ),

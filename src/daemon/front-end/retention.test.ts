@@ -110,10 +110,10 @@ describe("Retention", () => {
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request(), request({ held: true })]));
     clock.advanceTo(5000);
     forgetAll(bench);
-    const told = /forgotten \(ended jobs are kept for 7 days, at most 1 of them\)/;
+    const forgotten = /forgotten \(ended jobs are kept for 7 days, at most 1 of them\)/;
     expect(frontEnd.job(BEN, 1)).toMatchObject({
       refused: "not-found",
-      message: expect.stringMatching(told),
+      message: expect.stringMatching(forgotten),
     });
     expect(frontEnd.job(BEN, 2)).toMatchObject({ message: expect.stringMatching(/there is no such job/) });
     expect(frontEnd.job(ANNA, 9)).toMatchObject({ message: expect.stringMatching(/there is no such job/) });
@@ -121,7 +121,7 @@ describe("Retention", () => {
       answerOf(clock, frontEnd.submit(ANNA, [request({ after: [{ job, ok }] })]));
     expect(await waitFor(1, true)).toMatchObject({
       refused: "invalid",
-      message: expect.stringMatching(told),
+      message: expect.stringMatching(forgotten),
     });
     expect(await waitFor(9, false)).toMatchObject({ message: expect.stringMatching(/no such job/) });
     expect(await waitFor(1, false)).toMatchObject({ jobs: [{ job: 4, state: "queued" }] });

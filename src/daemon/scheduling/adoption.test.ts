@@ -116,11 +116,13 @@ test("a policy that fails is replaced, with an event", async () => {
   runToEnd(bench.clock);
   expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "done" }]);
   expect(bench.frontEnd.policy().policy).toBe("fcfs");
-  const told: unknown[] = [];
+  const reasons: unknown[] = [];
   bench.frontEnd.listen(ROOT, 0, ({ kind, data }) => {
-    if (kind === "policy") told.push(data?.because);
+    if (kind === "policy") reasons.push(data?.because);
   });
-  expect(told).toContainEqual(expect.stringContaining("connected-reservation failed: Cannot find a queue"));
+  expect(reasons).toContainEqual(
+    expect.stringContaining("connected-reservation failed: Cannot find a queue"),
+  );
 });
 
 test("more jobs than a table holds", async () => {

@@ -67,10 +67,10 @@ describe("jobs that are cancelled, held, released and given other priorities", (
     async (name) => {
       for (let seed = 1; seed <= 6; seed++) {
         const taken = await story(choosePolicy(name), true, seed);
-        const anew = await story(choosePolicy(name), false, seed);
-        expect(taken.ends).toEqual(anew.ends);
-        expect(taken.launched).toEqual(anew.launched);
-        expect(anew.adopted.length).toBeGreaterThan(3);
+        const rebuilt = await story(choosePolicy(name), false, seed);
+        expect(taken.ends).toEqual(rebuilt.ends);
+        expect(taken.launched).toEqual(rebuilt.launched);
+        expect(rebuilt.adopted.length).toBeGreaterThan(3);
         expect(taken.adopted).toEqual(["start"]);
       }
     },

@@ -36,25 +36,25 @@ function reasons(events: readonly DaemonEvent[]): unknown[] {
 test("the job's owner and administrators see why a policy takes over; others see only that it does", async () => {
   const bench = makeBench({ config: { policy: "connected-reservation" }, runMs: () => 1e6 });
   const { clock, frontEnd, machine, store } = bench;
-  const heard: DaemonEvent[] = [];
-  frontEnd.listen(BEN, 0, (event) => heard.push(event));
+  const received: DaemonEvent[] = [];
+  frontEnd.listen(BEN, 0, (event) => received.push(event));
   const jobs = [request({ tasks: 4 }), request({ tasks: 4 }), request({ tasks: 4 }), request({ tasks: 4 })];
   await answerOf(clock, frontEnd.submit(ANNA, jobs));
   await answerOf(clock, frontEnd.hold(ANNA, 2));
   await answerOf(clock, frontEnd.setPriority(ANNA, 3, -5));
   await answerOf(clock, frontEnd.cancel(ANNA, 4));
-  const told = ["job 2 is held", "job 3 has another priority", "job 4 was cancelled"];
-  expect(reasons(eventsOf(bench, ANNA))).toEqual(expect.arrayContaining(told));
-  expect(reasons(eventsOf(bench, ROOT))).toEqual(expect.arrayContaining(told));
+  const secrets = ["job 2 is held", "job 3 has another priority", "job 4 was cancelled"];
+  expect(reasons(eventsOf(bench, ANNA))).toEqual(expect.arrayContaining(secrets));
+  expect(reasons(eventsOf(bench, ROOT))).toEqual(expect.arrayContaining(secrets));
   const secret = /held|priority|cancel|anna|submitted|job [0-9]/;
-  for (const events of [heard, eventsOf(bench, BEN)]) {
+  for (const events of [received, eventsOf(bench, BEN)]) {
     expect(reasons(events)).toHaveLength(reasons(eventsOf(bench, ROOT)).length);
     expect(JSON.stringify(events)).not.toMatch(secret);
   }
   // The same after a restart, from the disk.
   frontEnd.stop();
   const again = makeBench({ store, clock, machine });
-  expect(reasons(eventsOf(again, ANNA))).toEqual(expect.arrayContaining(told));
+  expect(reasons(eventsOf(again, ANNA))).toEqual(expect.arrayContaining(secrets));
   expect(JSON.stringify(eventsOf(again, BEN))).not.toMatch(secret);
 });
 
@@ -63,13 +63,13 @@ test("administrators see what the conductor refuses", () => {
   const feed = new EventFeed(store);
   feed.add("conductor", 1, undefined, undefined, { data: { refused: "/home/anna" }, of: undefined });
   feed.commit();
-  const told = (caller: Caller) => {
+  const seenBy = (caller: Caller) => {
     const events: DaemonEvent[] = [];
     feed.listen(caller, 0, (event) => events.push(event))();
     return events;
   };
-  expect(told(BEN)).toEqual([{ sequence: 1, atMs: 1, kind: "conductor" }]);
-  expect(told(ROOT)).toMatchObject([{ sequence: 1, data: { refused: "/home/anna" } }]);
+  expect(seenBy(BEN)).toEqual([{ sequence: 1, atMs: 1, kind: "conductor" }]);
+  expect(seenBy(ROOT)).toMatchObject([{ sequence: 1, data: { refused: "/home/anna" } }]);
 });
 
 test("counts of ended jobs do not include other users' jobs", async () => {

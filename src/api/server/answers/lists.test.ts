@@ -30,14 +30,14 @@ describe("GET /v1/jobs", () => {
 
   test("with after, pages have at most 1,000 jobs, and next while there are more", async () => {
     await submitMany(2100);
-    const told: number[] = [];
+    const listed: number[] = [];
     let asked = 0;
     for (let after: number | undefined = 0; after !== undefined; asked++) {
       const { json } = await app.ask("GET", `/v1/jobs?after=${after}`, { as: ADA });
-      told.push(...numbers(jobsAnswer.parse(json).jobs));
+      listed.push(...numbers(jobsAnswer.parse(json).jobs));
       after = json.next;
     }
-    expect([told, asked]).toEqual([upTo(2100), 3]);
+    expect([listed, asked]).toEqual([upTo(2100), 3]);
     const small = (await app.ask("GET", "/v1/jobs?after=7&limit=2", { as: ADA })).json;
     expect([numbers(small.jobs), small.next]).toEqual([[8, 9], 9]);
     const most = (await app.ask("GET", "/v1/jobs?after=0&limit=5000", { as: ADA })).json;

@@ -147,7 +147,7 @@ describe("submitPieces", () => {
       `{"jobs":[{"cwd":"/","command":["a"],"env":{${Array.from({ length: 1e6 }, (_, i) => `"V${i}":"v"`).join()}}}]}`,
     ],
     ["a million other names", `{${Array.from({ length: 1e6 }, (_, i) => `"V${i}":1`).join()},"jobs":[]}`],
-    ["much beside the jobs", `{"key":"${"k".repeat(1e6)}","jobs":[{}]}`],
+    ["much data around the jobs", `{"key":"${"k".repeat(1e6)}","jobs":[{}]}`],
     ["a million jobs", `{"jobs":[${"{},".repeat(1e6)}{}]}`],
   ])("%s are refused before they are parsed", (_, text) => {
     const parse = JSON.parse;
