@@ -49,7 +49,7 @@ test("it runs jobs, is forecast by, is gone back to, and no other file is taken"
   const other = join(folder, "other.ts");
   copyFileSync(example, other);
   const refused = await tutti("policy", other);
-  expect(refused.stderr).toContain("only the file that the configuration of tutti serve names is allowed");
+  expect(refused.stderr).toContain("only the file named in the configuration of tutti serve is allowed");
   expect((await tutti("policy", "easy")).status).toBe(0);
   expect((await tutti("policy", file)).status).toBe(0);
   expect(await policyInForce()).toBe(file);

@@ -187,7 +187,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.machine.launched).toEqual(["1/1", "1/2"]);
     expect(await answerOf(bench.clock, bench.frontEnd.requeue(ANNA, job))).toMatchObject({
       refused: "wrong-state",
-      message: expect.stringMatching(/started 2 times, and its retries allow a restart 1 time;/),
+      message: expect.stringMatching(/started 2 times, and its retries allow 1 restart;/),
     });
     bench.machine.end({ job, attempt: 2 }, "none", { lost: "shim gone" });
     bench.clock.settle();

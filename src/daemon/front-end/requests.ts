@@ -125,7 +125,7 @@ export class Requests {
     if (record.attempt > record.retries) {
       return refuse(
         "wrong-state",
-        `Cannot requeue job ${job}: it has been started ${times(record.attempt)}, and its retries allow a restart ${times(record.retries)}; submit it again with more retries`,
+        `Cannot requeue job ${job}: it has been started ${plural(record.attempt, "time")}, and its retries allow ${plural(record.retries, "restart")}; submit it again with more retries`,
       );
     }
     return this.#dispatcher.stop(record, "requeued");
@@ -197,8 +197,8 @@ function unmetOf(
   return unmet?.job;
 }
 
-function times(count: number): string {
-  return `${count} ${count === 1 ? "time" : "times"}`;
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function wrongState(action: string, record: JobRecord, why: string): Answer<never> {

@@ -128,7 +128,7 @@ test("no other file is accepted, from any user", async () => {
   for (const file of ["/tmp/mine.ts", "./mine.ts", "mine.mjs:from=2"]) {
     const refused = {
       refused: "invalid",
-      message: expect.stringContaining("only the file that the configuration"),
+      message: expect.stringContaining("only the file named in the configuration"),
     };
     expect(await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, file))).toMatchObject(refused);
     expect(await bench.frontEnd.whatIf(ANNA, file)).toMatchObject(refused);

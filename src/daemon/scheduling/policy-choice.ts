@@ -32,7 +32,7 @@ export function choosePolicyFor(
   const name = nameIn(text);
   if (isFile(name) && name !== ownPolicy?.name) {
     throw new InputError(
-      `Cannot use the policy file "${name}" live: only the file that the configuration of tutti serve names is allowed, expected ${ownPolicy === undefined ? "the name of a policy" : `"${ownPolicy.name}" or the name of a policy`}; tutti simulate accepts any file`,
+      `Cannot use the policy file "${name}" live: only the file named in the configuration of tutti serve is allowed, expected ${ownPolicy === undefined ? "the name of a policy" : `"${ownPolicy.name}" or the name of a policy`}; tutti simulate accepts any file`,
     );
   }
   const knowsQueues = queues.length > 1 || queues[0].queueClass.name !== "default";

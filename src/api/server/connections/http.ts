@@ -79,7 +79,7 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
 /** Refuses heads that Node's parser accepts but HTTP does not allow. */
 function refusalOfHead({ httpVersion, headers }: IncomingMessage): ApiRefusal | undefined {
   if (httpVersion === "1.1" && headers.host === undefined) {
-    return refuse("invalid", "Cannot read the request: it has no Host header, expected one");
+    return refuse("invalid", "Cannot read the request: the Host header is missing");
   }
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect)) {
     return {

@@ -97,7 +97,7 @@ test("a file or a dead socket in its place is replaced, but not a socket at whic
   const { ino } = lstatSync(api.socket);
   await untilNoted(2);
   expect(notes[1]).toMatch(
-    /^Cannot be reached: the socket ".*" was replaced, and another program listens there$/,
+    /^The scheduler cannot be reached: its socket ".*" was replaced, and another program listens there$/,
   );
   expect(lstatSync(api.socket).ino).toBe(ino);
   await new Promise((resolve) => other.close(resolve));

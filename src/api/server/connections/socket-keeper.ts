@@ -81,7 +81,7 @@ export class SocketKeeper {
       const taken = await this.#takenByOther(missing);
       if (taken !== undefined) {
         this.#noteOnce(
-          `Cannot be reached: the socket "${taken}" was replaced, and another program listens there`,
+          `The scheduler cannot be reached: its socket "${taken}" was replaced, and another program listens there`,
         );
         return;
       }
