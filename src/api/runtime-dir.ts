@@ -33,7 +33,7 @@ import { InputError } from "../core/errors.ts";
 import { foreignFile, readText } from "../host/files.ts";
 import { makeFolders } from "../host/make-folders.ts";
 import { exchangeablePart } from "../host/trusted-path.ts";
-import { privately } from "../host/umask.ts";
+import { withPrivateUmask } from "../host/umask.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
 const SOCKET_NAME = "tutti.sock";
@@ -88,7 +88,7 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
  *   other files
  */
 export function makeRuntimeDir(places: RuntimeDir): void {
-  privately(() => {
+  withPrivateUmask(() => {
     const parent = dirname(places.folder);
     const problem = currentUid() === 0 ? exchangeablePart(parent, 0) : undefined;
     if (problem !== undefined) {

@@ -9,7 +9,7 @@ import { systemClock } from "../host/clock.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
 import { bootId } from "../host/processes.ts";
 import { exchangeablePart } from "../host/trusted-path.ts";
-import { privately } from "../host/umask.ts";
+import { withPrivateUmask } from "../host/umask.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { type Config, DEFAULT_CONFIG, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
@@ -67,7 +67,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     const folder = makeStateFolder(path, setup.isShared);
     held.defer(lockStateFolder(folder));
     const store = held.adopt(
-      privately(() => new Store(folder.database)),
+      withPrivateUmask(() => new Store(folder.database)),
       (opened) => opened.close(),
     );
     if (!setup.isShared) {
@@ -76,7 +76,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     }
     openToJobs(folder);
     const numbers = held.adopt(
-      privately(() => new NumbersFile(lineFile(folder.numbers), bootId())),
+      withPrivateUmask(() => new NumbersFile(lineFile(folder.numbers), bootId())),
       (opened) => opened.close(),
     );
     const executor = localExecutor({
@@ -93,7 +93,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       watch: new StateWatch({
         kept: [folder.path, folder.lock, folder.database, `${folder.database}-wal`, `${folder.database}-shm`],
         jobs: { path: folder.jobs, mode: folder.jobsMode },
-        numbers: { path: folder.numbers, recreate: () => privately(() => numbers.recreate()) },
+        numbers: { path: folder.numbers, recreate: () => withPrivateUmask(() => numbers.recreate()) },
       }),
       executor,
       clock: systemClock,

@@ -10,7 +10,7 @@ const scope = globalThis as { [WORK]?: (() => void) | undefined };
  * `finally` blocks run.
  * @param late called after an abort
  */
-export function limited<Result>(mostMs: number, work: () => Result, late: () => never): Result {
+export function withTimeLimit<Result>(mostMs: number, work: () => Result, late: () => never): Result {
   let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
   const before = scope[WORK];
   scope[WORK] = () => {

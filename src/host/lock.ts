@@ -4,7 +4,7 @@
  * work: /proc/net/unix shows its name to everybody, and anybody could take it after our end.)
  */
 import { DatabaseSync } from "node:sqlite";
-import { privately } from "./umask.ts";
+import { withPrivateUmask } from "./umask.ts";
 
 const BUSY = 5;
 
@@ -17,7 +17,7 @@ export type Unlock = () => void;
  * @throws an error of SQLite if the file cannot be used
  */
 export function takeLock(path: string): Unlock | undefined {
-  return privately(() => {
+  return withPrivateUmask(() => {
     const database = new DatabaseSync(path, { timeout: 0 });
     try {
       database.exec("BEGIN EXCLUSIVE");

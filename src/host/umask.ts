@@ -9,6 +9,6 @@ export function withUmask<Result>(mask: number, run: () => Result): Result {
 }
 
 /** Runs code whose new files nobody else may access. */
-export function privately<Result>(run: () => Result): Result {
+export function withPrivateUmask<Result>(run: () => Result): Result {
   return withUmask(0o077, run);
 }

@@ -6,7 +6,7 @@
 import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
-import { limited } from "../host/limited.ts";
+import { withTimeLimit } from "../host/limited.ts";
 
 /** The user's own policy failed. */
 export class PolicyError extends Error {
@@ -84,7 +84,7 @@ function working<Result>(path: string, run: () => Result, mostMs?: number): Resu
   const before = atWork;
   atWork = path;
   try {
-    return mostMs === undefined ? run() : limited(mostMs, run, () => tooLate(path, mostMs));
+    return mostMs === undefined ? run() : withTimeLimit(mostMs, run, () => tooLate(path, mostMs));
   } catch (error) {
     if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
     throw new PolicyError(

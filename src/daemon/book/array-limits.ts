@@ -6,7 +6,7 @@
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
-import { placeIn } from "./rising-numbers.ts";
+import { countLeading } from "./rising-numbers.ts";
 
 interface LimitedArray {
   readonly most: number;
@@ -31,7 +31,8 @@ export class ArrayLimits {
       this.#arrays.set(array, limited);
     }
     if (hasProcess(record.state)) limited.inFlight.add(record.job);
-    else if (record.state === "queued") limited.waiting.splice(placeOf(limited.waiting, record), 0, record);
+    else if (record.state === "queued")
+      limited.waiting.splice(positionOf(limited.waiting, record), 0, record);
     this.#touched.add(array);
   }
 
@@ -40,8 +41,8 @@ export class ArrayLimits {
     const limited = array === undefined ? undefined : this.#arrays.get(array);
     if (array === undefined || limited === undefined) return;
     if (!limited.inFlight.delete(record.job)) {
-      const place = placeOf(limited.waiting, record);
-      if (limited.waiting[place]?.job === record.job) limited.waiting.splice(place, 1);
+      const position = positionOf(limited.waiting, record);
+      if (limited.waiting[position]?.job === record.job) limited.waiting.splice(position, 1);
     }
     if (limited.inFlight.size === 0 && limited.waiting.length === 0) this.#arrays.delete(array);
     else this.#touched.add(array);
@@ -82,6 +83,9 @@ export class ArrayLimits {
 }
 
 /** Actual or would-be position of the job among the waiting ones. */
-function placeOf(waiting: readonly JobRecord[], record: Pick<JobRecord, "priority" | "queueRank">): number {
-  return placeIn(waiting, (other) => servedBefore(other, record));
+function positionOf(
+  waiting: readonly JobRecord[],
+  record: Pick<JobRecord, "priority" | "queueRank">,
+): number {
+  return countLeading(waiting, (other) => servedBefore(other, record));
 }

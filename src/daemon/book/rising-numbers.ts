@@ -19,7 +19,7 @@ export class RisingNumbers {
     const last = this.#numbers.at(-1);
     if (last === undefined || number > last) this.#numbers.push(number);
     // Happens only in a rollback.
-    else this.#numbers.splice(this.#placeOf(number), 0, number);
+    else this.#numbers.splice(this.#positionOf(number), 0, number);
   }
 
   /** Removes a number that is in the list. */
@@ -33,7 +33,7 @@ export class RisingNumbers {
   /** The first numbers from `first` to `last`, at most `most`. */
   rising(first: number, last: number, most: number): number[] {
     const result: number[] = [];
-    for (let i = this.#placeOf(first); i < this.#numbers.length && result.length < most; i++) {
+    for (let i = this.#positionOf(first); i < this.#numbers.length && result.length < most; i++) {
       const number = this.#numbers[i];
       if (number > last) break;
       if (!this.#gone.has(number)) result.push(number);
@@ -44,7 +44,7 @@ export class RisingNumbers {
   /** The last numbers up to `last`, in descending order, at most `most`. */
   falling(last: number, most: number): number[] {
     const result: number[] = [];
-    for (let i = this.#placeOf(last + 1) - 1; i >= 0 && result.length < most; i--) {
+    for (let i = this.#positionOf(last + 1) - 1; i >= 0 && result.length < most; i--) {
       const number = this.#numbers[i];
       if (!this.#gone.has(number)) result.push(number);
     }
@@ -52,13 +52,13 @@ export class RisingNumbers {
   }
 
   /** Number of entries below a number, including holes. */
-  #placeOf(number: number): number {
-    return placeIn(this.#numbers, (other) => other < number);
+  #positionOf(number: number): number {
+    return countLeading(this.#numbers, (other) => other < number);
   }
 }
 
 /** Binary search: the number of leading values for which `isBefore` is true. */
-export function placeIn<Value>(values: readonly Value[], isBefore: (value: Value) => boolean): number {
+export function countLeading<Value>(values: readonly Value[], isBefore: (value: Value) => boolean): number {
   let from = 0;
   let to = values.length;
   while (from < to) {

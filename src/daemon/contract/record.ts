@@ -49,7 +49,7 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
   readonly ending?: EndReason | undefined;
 }
 
-export function mayTouch(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
+export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
   return caller.isAdministrator || caller.uid === record.uid;
 }
 

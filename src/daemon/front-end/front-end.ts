@@ -9,7 +9,7 @@ import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
-import { type JobRecord, mayTouch } from "../contract/record.ts";
+import { type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
 import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -248,7 +248,7 @@ export class FrontEnd implements Service {
       ...this.#context,
       executorTrouble: this.#dispatcher.health.trouble,
       forecast,
-      sees: (other: JobRecord) => mayTouch(caller, other),
+      sees: (other: JobRecord) => mayAccess(caller, other),
     });
   }
 
@@ -310,7 +310,7 @@ export class FrontEnd implements Service {
     const visible = (job: JobNumber): boolean => {
       const record = this.#context.book.live(job);
       // A cached forecast may include jobs that have started since.
-      return record?.state === "queued" && mayTouch(caller, record);
+      return record?.state === "queued" && mayAccess(caller, record);
     };
     return {
       policy: choice.label,

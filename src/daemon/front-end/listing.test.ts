@@ -9,7 +9,7 @@ import { holds, mergeRanges } from "../../core/number-ranges.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { JobBook } from "../book/job-book.ts";
-import { infoOf, type JobRecord, mayTouch } from "../contract/record.ts";
+import { infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, JobQuery } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { Store } from "../store/store.ts";
@@ -151,7 +151,7 @@ function isMeant(
   { states, numbers, name, queue, user, after = 0 }: JobQuery,
 ) {
   return (
-    mayTouch(who, record) &&
+    mayAccess(who, record) &&
     record.job > after &&
     (states ?? JOB_STATES).includes(record.state) &&
     (numbers === undefined || holds(numbers, record.job)) &&

@@ -4,7 +4,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { hasProcess, isEnded } from "../../protocol/states.ts";
-import { infoOf, type JobRecord, mayTouch } from "../contract/record.ts";
+import { infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, Change } from "../contract/service.ts";
 import { chooseQueue, jobCount, type Submission } from "../contract/submission.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -29,7 +29,7 @@ export class Requests {
   /** A job that the caller may see. Other users' jobs are refused like jobs that do not exist. */
   find(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
-    if (record !== undefined && mayTouch(caller, record)) return record;
+    if (record !== undefined && mayAccess(caller, record)) return record;
     const gone = this.#whyGone(job) ?? "there is no such job; `tutti jobs` lists yours";
     return refuse("not-found", `Cannot find job ${job}: ${gone}`);
   }
@@ -76,7 +76,7 @@ export class Requests {
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
-    const strays = this.#dispatcher.strays.of(job).filter((stray) => mayTouch(caller, stray));
+    const strays = this.#dispatcher.strays.of(job).filter((stray) => mayAccess(caller, stray));
     this.#dispatcher.cancelStrays(strays, caller.user);
     const hasGone = isRefusal(record) || isEnded(record.state);
     if (hasGone && strays.length > 0) return recordOfStray(strays[0], this.#context.clock.nowMs());
