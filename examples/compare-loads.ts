@@ -1,5 +1,6 @@
-// The laboratory as a library: how the mean response of three policies grows with the load, with 95 % intervals over ten seeds.
-// In the clone, after `npm ci`: `npx node examples/compare-loads.ts`; elsewhere see docs/library.md.
+// The laboratory as a library: how the mean response of three policies grows with the load, with 95 %
+// intervals over ten seeds. In the clone, after `npm ci`: `npx node examples/compare-loads.ts`; elsewhere see
+// docs/library.md.
 import { compare, metricOf, type Summary } from "tutti";
 
 const POLICIES = ["easy", "easy:order=shortest", "wlv:extraSlots=returned"];

@@ -11,8 +11,8 @@ import { MatrixRecorder } from "./matrix-recorder.ts";
 
 export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"> {
   /**
-   * Bounds of job classes by run time, inclusive and ascending; one more class is above the last. Default: the
-   * usual classes.
+   * Bounds of job classes by run time, inclusive and ascending; one more class is above the last. Default:
+   * the usual classes.
    */
   readonly classBoundsS?: readonly number[];
   /** What the result has besides numbers; the matrix is for gang policies only. */
