@@ -27,7 +27,7 @@ describe.each(PAPERS.map(({ key }) => key))("docs/papers/%s.html", (key) => {
     expect(committed("index"), REMEDY).toContain(`href="${key}.html"`);
   });
 
-  test("has a reason for every value beyond 10 %", () => {
+  test("has a reason for every value beyond 10 % and chance", () => {
     expect(committed(key)).not.toContain("no reason given");
   });
 });

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sumOf } from "./compensated-sum.ts";
-import { confidenceInterval, normalQuantile, pairedDifference, studentQuantile } from "./statistics.ts";
+import {
+  confidenceInterval,
+  normalQuantile,
+  pairedDifference,
+  studentQuantile,
+  testMean,
+} from "./statistics.ts";
 
 /** Printed tables of Student's t (for example NIST/SEMATECH e-Handbook, 1.3.6.7.2), with three decimals. */
 const DF = [1, 2, 3, 4, 5, 10, 20, 30, 60, 100, Number.POSITIVE_INFINITY];
@@ -85,3 +91,46 @@ test("sumOf() keeps what a plain sum loses", () => {
   expect(sumOf([1, 1e100, 1, -1e100])).toBe(2);
   expect(sumOf([5, 1, 2, 9], 1, 3)).toBe(3);
 });
+
+describe("testMean()", () => {
+  test("hand-worked: 1 … 5 against 4.5 of 20 runs", () => {
+    // Mean 3, variance 2.5: t = −1.5 ÷ √(2.5 (1/5 + 1/20)) = −1.5 ÷ √0.625; quantile from the printed table, df 4.
+    const { t, quantile, otherCount } = testMean([1, 2, 3, 4, 5], 4.5, 20);
+    expect(t).toBeCloseTo(-1.5 / Math.sqrt(0.625), 12);
+    expect(quantile).toBeCloseTo(2.776, 3);
+    expect(otherCount).toBe(20);
+  });
+
+  test("many runs on the other side leave the one-sample t: 1 … 5 against 4", () => {
+    expect(testMean([1, 2, 3, 4, 5], 4, 1e12).t).toBeCloseTo(-Math.SQRT2, 6);
+  });
+
+  test("values that do not vary differ from every other mean, and not from their own", () => {
+    expect(testMean([2, 2, 2], 2, 5).t).toBe(0);
+    expect(testMean([2, 2, 2], 1, 5).t).toBe(Number.POSITIVE_INFINITY);
+    expect(() => testMean([2], 1, 5)).toThrow("expected 2 or more");
+  });
+
+  test("samples of one distribution exceed the quantile in one case of twenty", () => {
+    const random = generator(7);
+    const sample = (count: number) => Array.from({ length: count }, () => normalQuantile(random()));
+    let beyond = 0;
+    const cases = 4000;
+    for (let i = 0; i < cases; i++) {
+      const others = sample(20);
+      const { t, quantile } = testMean(sample(5), others.reduce((a, b) => a + b) / 20, 20);
+      if (Math.abs(t) > quantile) beyond++;
+    }
+    // Binomial with p = 0.05: 200 ± 3.5 · 13.8.
+    expect(Math.abs(beyond - 200)).toBeLessThan(48);
+  });
+});
+
+/** Park and Miller's minimal standard generator. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+}

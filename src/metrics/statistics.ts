@@ -49,6 +49,33 @@ export function pairedDifference(a: ArrayLike<number>, b: ArrayLike<number>, lev
   );
 }
 
+/** How far a mean is from another one, of which only the value and the number of runs are printed. */
+export interface MeanTest {
+  /** Student's t; 0 for equal means. ±∞ if the values do not vary. */
+  readonly t: number;
+  /** Means of such samples differ by more than this in one case of twenty, at level 0.95. */
+  readonly quantile: number;
+  readonly otherCount: number;
+}
+
+/**
+ * Two-sample t test of the mean of the values against a mean of `otherCount` runs whose variance is unknown.
+ * The variance of the values stands for both, so the degrees of freedom are those of the values alone.
+ * @throws RangeError for fewer than two values, which have no variance
+ */
+export function testMean(
+  values: ArrayLike<number>,
+  other: number,
+  otherCount: number,
+  level = 0.95,
+): MeanTest {
+  const { mean, sd, count } = confidenceInterval(values, level);
+  if (count < 2) throw new RangeError(`Cannot test the mean of ${count} values: expected 2 or more`);
+  const difference = mean - other;
+  const t = difference === 0 ? 0 : difference / (sd * Math.sqrt(1 / count + 1 / otherCount));
+  return { t, quantile: studentQuantile(0.5 + level / 2, count - 1), otherCount };
+}
+
 /** From here on, the expansion in 1/df is exact to 10 digits and the continued fraction becomes slow. */
 const MANY_DEGREES = 1000;
 

@@ -1,5 +1,5 @@
-/** Published values next to ours: their deviations as text, and how many of them need a reason. */
-import type { ReproducedTable, ReproducedValue, Reproduction } from "../results/reproduction.ts";
+/** Published values next to ours: their deviations, which of them need a reason, and both as text. */
+import type { ReproducedTable, ReproducedValue } from "../results/reproduction.ts";
 import { formatCount, formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
 
 /** Deviations up to this share need no reason. */
@@ -12,19 +12,44 @@ export function deviation({ published, ours }: ReproducedValue): number {
   return published === 0 ? Number.NaN : ours / published - 1;
 }
 
-/** Whether the deviation needs a reason. From a published 0, every other value deviates. */
-export function deviates(value: ReproducedValue): boolean {
+/** Whether ours is more than 10 % off. From a published 0, every other value is. */
+export function isFar(value: ReproducedValue): boolean {
   const { published, ours } = value;
   if (published === null || published === ours) return false;
   return published === 0 || !(Math.abs(deviation(value)) <= TOLERANCE);
 }
 
+/** Whether two sets of as many runs differ less than this in 95 % of cases; undefined without a test. */
+export function isChance({ test }: ReproducedValue): boolean | undefined {
+  return test === undefined ? undefined : Math.abs(test.t) <= test.quantile;
+}
+
+/** Whether the value needs a reason: it is more than 10 % off, and chance does not explain that. */
+export function deviates(value: ReproducedValue): boolean {
+  return isFar(value) && isChance(value) !== true;
+}
+
 /** Such as `+12.3 %`; empty if there is nothing to compare with. */
 export function deviationText(value: ReproducedValue): string {
   const share = deviation(value);
-  if (Number.isNaN(share)) return deviates(value) ? "∞" : "";
+  if (Number.isNaN(share)) return isFar(value) ? "∞" : "";
   const text = Math.abs(100 * share).toFixed(1);
   return `${text === "0.0" ? "" : share < 0 ? "−" : "+"}${text} %`;
+}
+
+/** Such as `t −2.3`; empty if there is no test. */
+export function testText({ test }: ReproducedValue): string {
+  return test === undefined ? "" : `t ${formatNumber(test.t)}`;
+}
+
+/** What the t of a table means and how large it may be; empty if no value of the table has one. */
+export function testLegend({ rows }: ReproducedTable): string {
+  const tests = rows.flatMap(({ values }) => values.flatMap(({ test }) => test ?? []));
+  if (tests.length === 0) return "";
+  const list = (texts: readonly string[]) => [...new Set(texts)].join(", ");
+  const runs = list(tests.map(({ otherCount }) => formatCount(otherCount)));
+  const limit = list(tests.map(({ quantile }) => formatNumber(quantile)));
+  return `t: two-sample t of our mean against the paper's, which is of ${runs} runs; our variance stands for both; beyond ± ${limit} in 5 % of cases if both programs are the same`;
 }
 
 /**
@@ -65,39 +90,6 @@ export function valueTexts(
 function decimalsOf(value: number): number {
   const text = String(value);
   return text.includes(".") && !text.includes("e") ? text.length - text.indexOf(".") - 1 : 0;
-}
-
-/** Counts of the values and statements of a paper. */
-export function countReproduction({ tables, statements }: Reproduction) {
-  const values = tables.flatMap(({ rows }) => rows.flatMap((row) => row.values));
-  const compared = values.filter(({ published }) => published !== null);
-  const beyond = compared.filter(deviates);
-  const explained = beyond.filter(({ reason = "" }) => reason !== "").length;
-  return {
-    /** Values with a published value. */
-    compared: compared.length,
-    within: compared.length - beyond.length,
-    explained,
-    /** Values beyond the tolerance without a reason. There should be none. */
-    unexplained: beyond.length - explained,
-    statements: statements.length,
-    holding: statements.filter(({ holds }) => holds).length,
-  };
-}
-
-/**
- * The counts of a paper for a table of papers: values within the tolerance, values beyond it with and without
- * a reason, statements that hold.
- */
-export function countTexts(reproduction: Reproduction): string[] {
-  const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
-  const shareText = (count: number, of: number) =>
-    of === 0 ? NO_VALUE : `${formatCount(count)} of ${formatCount(of)}`;
-  return [
-    shareText(within, compared),
-    ...[explained, unexplained].map(formatCount),
-    shareText(holding, statements),
-  ];
 }
 
 /** The number of a reason, from 1. Adds a new reason to the list; the same reason keeps its number. */

@@ -1,4 +1,5 @@
 /** A paper's tables, figures and statements: the published values next to ours. */
+import type { MeanTest } from "../metrics/statistics.ts";
 
 /** One value of a table: the published one and ours. */
 export interface ReproducedValue {
@@ -9,7 +10,9 @@ export interface ReproducedValue {
    * Half width of the 95 % confidence interval over replications; null for a single run or an exact value.
    */
   readonly halfWidth: number | null;
-  /** One sentence. A deviation above 10 % needs one. */
+  /** Ours against the published mean; absent if the paper does not say of how many runs its mean is. */
+  readonly test?: MeanTest;
+  /** One sentence. A deviation needs one if it is above 10 % and not explained by chance (`test`). */
   readonly reason?: string;
 }
 
@@ -17,6 +20,11 @@ export interface ReproducedTable {
   /** As the paper numbers it, such as "Table 2". */
   readonly id: string;
   readonly title: string;
+  /**
+   * Absent for results. Values that our program contains (`constants`) and values to which a model was fitted
+   * agree by themselves, so they do not count as reproduced.
+   */
+  readonly kind?: "constants" | "fitted";
   /** Headings of the columns with labels. */
   readonly labelColumns: readonly string[];
   readonly valueColumns: readonly {
@@ -78,6 +86,30 @@ export interface Reproduction {
   readonly notes: readonly string[];
 }
 
+/**
+ * A table, figure or sentence of the paper that claims something. Parts of the page decide it, or it is not
+ * claimed here.
+ */
+export interface IndexEntry {
+  /** Where it is in the paper, such as `4.3, table 2`. */
+  readonly at: string;
+  /** What it claims, in our words. */
+  readonly says: string;
+  /** Ids of tables, figures and matrices that show it. */
+  readonly shown?: readonly string[];
+  /** Beginnings of the statements that decide it. Several statements may begin alike. */
+  readonly statements?: readonly string[];
+  /** Why nothing on the page decides it; set if and only if no part is named. */
+  readonly notClaimed?: string;
+}
+
+export interface PaperIndex {
+  /** In the order of the paper. */
+  readonly entries: readonly IndexEntry[];
+  /** What the page has and the paper has not: ids and beginnings of statements. */
+  readonly added: { readonly shown: readonly string[]; readonly statements: readonly string[] };
+}
+
 /** Which paper it is. */
 export interface PaperHeading {
   /** Key on the command line, such as `zhou2000`. */
@@ -91,5 +123,6 @@ export interface PaperHeading {
 export interface ReproducedPaper extends Reproduction {
   readonly tutti: { readonly version: string };
   readonly paper: PaperHeading;
+  readonly index: PaperIndex;
   readonly seed: number;
 }

@@ -4,27 +4,35 @@
  */
 
 import {
-  countTexts,
   deviates,
   deviationText,
   reasonNumber,
+  testLegend,
+  testText,
   valueColumns,
   valueTexts,
 } from "../../report/deviations.ts";
+import { COUNT_TITLES, countTexts, pageClaims } from "../../report/paper-counts.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
 import { bold, dim, left, right, table, wrap } from "./text.ts";
 
 /** One paper in full. */
-export function reproductionText({ paper, tables, statements, notes, seed, tutti }: ReproducedPaper): string {
+export function reproductionText(reproduction: ReproducedPaper): string {
+  const { paper, tables, statements, notes, seed, tutti } = reproduction;
+  const { claimed, notClaimed } = pageClaims(reproduction);
+  const bullets = (title: string, texts: readonly string[]) =>
+    texts.length === 0 ? [] : [[bold(title), ...texts.map((text) => `  - ${wrap(text, 4)}`)].join("\n")];
   const verdicts = statements.map(
     ({ statement, holds, evidence }) =>
       `  ${holds ? "holds          " : "does not hold  "}${wrap(`${statement}: ${evidence}`, 17)}`,
   );
   return [
     `${bold(paper.title)}\n${wrap(`${paper.authors}, ${paper.published}`, 0)}`,
+    ...bullets("What this reproduction claims", claimed),
+    ...bullets("What it does not claim", notClaimed),
     ...tables.map(tableText),
     ...(verdicts.length === 0 ? [] : [[bold("Statements of the paper"), ...verdicts].join("\n")]),
-    [bold("Notes"), ...notes.map((note) => `  - ${wrap(note, 4)}`)].join("\n"),
+    ...bullets("Notes", notes),
     dim(`seed ${seed}, tutti ${tutti.version}\n`),
   ].join("\n\n");
 }
@@ -32,13 +40,7 @@ export function reproductionText({ paper, tables, statements, notes, seed, tutti
 /** One line per paper: how many values and statements agree. */
 export function overviewText(papers: readonly ReproducedPaper[]): string {
   const rows = papers.map((reproduction) => [reproduction.paper.key, ...countTexts(reproduction)]);
-  const columns = [
-    left("paper"),
-    right("values within 10 %"),
-    right("beyond 10 %, with a reason", 1),
-    right("beyond 10 %, without", 2),
-    right("statements that hold"),
-  ];
+  const columns = [left("paper"), ...COUNT_TITLES.map((title, i) => right(title, i % 4))];
   return `${table(columns, rows)}\n`;
 }
 
@@ -46,9 +48,11 @@ function tableText(reproduced: ReproducedTable): string {
   const { id, title, rows } = reproduced;
   const reasons: string[] = [];
   const isCompared = rows.some(({ values }) => values.some(({ published }) => published !== null));
+  const test = testLegend(reproduced);
   return [
     bold(`${id}. ${title}`),
     isCompared ? comparedTable(reproduced, reasons) : plainTable(reproduced),
+    ...(test === "" ? [] : [dim(`  ${wrap(test, 4)}`)]),
     ...reproduced.valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
     ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
   ].join("\n");
@@ -70,6 +74,7 @@ function plainTable(reproduced: ReproducedTable): string {
 /** A table with published values, one line per value, so that each deviation can have its reason. */
 function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   const columns = valueColumns(reproduced);
+  const isTested = testLegend(reproduced) !== "";
   const lines = reproduced.rows.flatMap(({ labels, values }) =>
     values.map((value, i) => {
       const { heading, areDurations } = columns[i];
@@ -77,7 +82,9 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
       return [
         ...(i === 0 ? labels : labels.map(() => "")),
         heading,
-        ...[published, ours, halfWidth, deviationText(value), reasonMark(value, reasons)],
+        ...[published, ours, halfWidth, deviationText(value)],
+        ...(isTested ? [testText(value).replace("t ", "")] : []),
+        reasonMark(value, reasons),
       ];
     }),
   );
@@ -89,6 +96,7 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
       right("ours"),
       right("±", 1),
       right("deviation"),
+      ...(isTested ? [right("t")] : []),
       left(""),
     ],
     lines,

@@ -7,13 +7,15 @@
  *   paper      the paper and its tables     published  its numbers as printed
  *   cells      what is simulated            claims     statements of its text, judged by our numbers
  *   figures    its figures                  notes      how it was read, and why numbers deviate
+ *   index      every table, figure and sentence of the paper that claims something
  *   run        the result of a cell, for a paper with its own kind of cell
  */
-import type { PaperHeading, Reproduction } from "../../results/reproduction.ts";
+import type { PaperHeading, PaperIndex, Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
 import type { Results } from "./results.ts";
 
 export type {
+  PaperIndex,
   ReproducedFigure,
   ReproducedMatrices,
   ReproducedStatement,
@@ -30,6 +32,7 @@ export interface PlacedCell<Place, K extends Kind> {
 
 export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHeading {
   readonly defaultSeed: number;
+  readonly index: PaperIndex;
   /** Cells on the same jobs are adjacent. The most expensive come first where possible. */
   cells(seed: number): readonly PlacedCell<Place, K>[];
   collect(results: Results<Place, CellResult<K>>): Reproduction;

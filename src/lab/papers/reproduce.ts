@@ -17,7 +17,7 @@ export async function reproduce(
   seed: number | undefined,
   options: WorkerOptions,
 ): Promise<ReproductionResult> {
-  const { key, title, authors, published, defaultSeed } = paper;
+  const { key, title, authors, published, defaultSeed, index } = paper;
   const cells = paper.cells(seed ?? defaultSeed);
   const results = await runCells(
     cells.map(({ cell }) => cell),
@@ -26,6 +26,7 @@ export async function reproduce(
   return {
     tutti: provenance(),
     paper: { key, title, authors, published },
+    index,
     seed: seed ?? defaultSeed,
     ...paper.collect(new Results(cells, results)),
   };

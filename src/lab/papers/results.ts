@@ -1,5 +1,5 @@
 /** The results of a paper by their place in its tables, and the values that tables show of them. */
-import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
+import { confidenceInterval, type Interval, pairedDifference, testMean } from "../../metrics/statistics.ts";
 import { deviates } from "../../report/deviations.ts";
 import type { ReproducedValue } from "../../results/reproduction.ts";
 import { canonicalText } from "../experiments/cell.ts";
@@ -42,16 +42,27 @@ export class Results<Place, Result> {
     return pairedDifference(this.values(to, measure), this.values(from, measure));
   }
 
-  /** A value of a table; `reason` is called only if the value deviates from the published one. */
+  /**
+   * A value of a table.
+   * @param reason called only if the value deviates from the published one
+   * @param publishedRuns of how many runs the published mean is, if the paper says so
+   */
   value(
     place: Place,
     measure: (result: Result) => number,
     published: number | null = null,
     reason?: (values: readonly number[]) => string,
+    publishedRuns?: number,
   ): ReproducedValue {
     const values = this.values(place, measure);
     const { mean, half, count } = confidenceInterval(values);
-    const value = { published, ours: mean, halfWidth: count < 2 ? null : half };
+    const isTested = published !== null && publishedRuns !== undefined && count > 1;
+    const value = {
+      published,
+      ours: mean,
+      halfWidth: count < 2 ? null : half,
+      ...(isTested && { test: testMean(values, published, publishedRuns) }),
+    };
     return reason !== undefined && deviates(value) ? { ...value, reason: reason(values) } : value;
   }
 }

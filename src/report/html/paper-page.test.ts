@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ReproducedPaper } from "../../results/reproduction.ts";
-import { countReproduction, deviates, deviation, deviationText, valueTexts } from "../deviations.ts";
+import { deviates, deviation, deviationText, isFar, testLegend, valueTexts } from "../deviations.ts";
+import { countReproduction, pageClaims } from "../paper-counts.ts";
+import { indexLines, notInIndex } from "../paper-index.ts";
 import { matrixSvg } from "../svg/matrix-svg.ts";
 import { paperPage, papersIndex } from "./paper-page.ts";
 
@@ -15,6 +17,17 @@ function reproduced(name = "a & b"): ReproducedPaper {
   return {
     tutti: { version: "1.2.3" },
     paper: { key: "key", title: `On ${name}`, authors: "A. Author", published: "2000" },
+    index: {
+      entries: [
+        { at: "1", says: "a table", shown: ["Table 1"] },
+        { at: "2", says: "BR is better", statements: ["BR beats"] },
+        { at: "2", says: "each is better", statements: ["BR beats", "BC beats"] },
+        { at: "2", says: "a curve", shown: ["Figure 3"] },
+        { at: "3", says: "bars", shown: ["Figure 4"] },
+        { at: "4", says: name, notClaimed: "an opinion" },
+      ],
+      added: { shown: ["Figure 5"], statements: [] },
+    },
     seed: 7,
     tables: [
       {
@@ -126,14 +139,102 @@ describe("deviation", () => {
   });
 });
 
+describe("a deviation and chance", () => {
+  const value = (ours: number, t: number) => ({
+    published: 100,
+    ours,
+    halfWidth: 1,
+    test: { t, quantile: 2.1, otherCount: 20 },
+  });
+
+  test.each([
+    ["near, chance", value(105, 2), false, false],
+    ["near, but not by chance", value(105, 3), false, false],
+    ["far, but by chance", value(120, -2.1), true, false],
+    ["far, and not by chance", value(120, 2.11), true, true],
+  ])("%s", (_, tested, far, needsReason) => {
+    expect(isFar(tested)).toBe(far);
+    expect(deviates(tested)).toBe(needsReason);
+  });
+
+  test("each of the four is counted in its place", () => {
+    const paper = reproduced();
+    const values = [value(105, 2), value(105, 3), value(120, -2.1), { ...value(120, 2.11), reason: "why" }];
+    const [table] = paper.tables;
+    const tested = { ...table, rows: [{ labels: ["BC"], values }] };
+    const counts = countReproduction({ ...paper, tables: [tested] });
+    expect(counts).toMatchObject({ compared: 4, tested: 4, within: 2, small: 1, byChance: 1, explained: 1 });
+    expect(testLegend(tested)).toContain("of 20 runs");
+    expect(testLegend(tested)).toContain("± 2.10 ");
+    const kinds = (["constants", "fitted"] as const).map((kind) => ({ ...tested, kind }));
+    const uncounted = countReproduction({ ...paper, tables: kinds });
+    expect(uncounted).toMatchObject({ compared: 0, within: 0, constants: 4, fitted: 4 });
+  });
+});
+
 test("countReproduction() counts values and statements", () => {
   expect(countReproduction(reproduced())).toEqual({
     compared: 3,
+    tested: 0,
     within: 1,
+    small: 0,
+    byChance: 0,
     explained: 1,
     unexplained: 1,
+    constants: 0,
+    fitted: 0,
+    unpublished: 3,
     statements: 2,
     holding: 1,
+  });
+});
+
+test("pageClaims() says what is claimed and what is not, without counts of nothing", () => {
+  const { claimed, notClaimed } = pageClaims(reproduced());
+  expect(claimed).toEqual([
+    "1 of 3 published values are within 10 % of ours.",
+    "1 of 2 statements hold in our numbers.",
+    "1 figure of matrices made by the operations that the text describes.",
+    "6 tables, figures and sentences of the paper are in the index: 2 reproduced, 2 deviating.",
+  ]);
+  expect(notClaimed).toEqual([
+    "1 published value beyond the limits: not reproduced, with a reason next to it.",
+    "1 published value beyond the limits, without a reason.",
+    "1 statement of the text that does not hold.",
+    "Chance is not judged for 3 published values: the paper does not say of how many runs they are.",
+    "3 values without a published value next to them.",
+    "2 entries of the index that nothing here decides, each with a reason.",
+  ]);
+});
+
+describe("index of a paper", () => {
+  test("the status of each entry follows from the numbers of its parts", () => {
+    expect(indexLines(reproduced()).map(({ status, why, parts }) => [status, why, parts[0]?.anchor])).toEqual(
+      [
+        ["deviating", "2 of 3 values beyond 10 % and beyond chance, see the table for reasons", "table-1"],
+        ["reproduced", "holds", "statement-1"],
+        ["deviating", "1 of 2 statements do not hold: 2 > 1", "statement-1"],
+        ["reproduced", "1 of 1 points within 10 %", "figure-3"],
+        ["not claimed", "the paper prints no numbers of the figure; ours are drawn", "figure-4"],
+        ["not claimed", "an opinion", undefined],
+      ],
+    );
+  });
+
+  test("parts without an entry are found, and an entry without its part is refused", () => {
+    const paper = reproduced();
+    expect(notInIndex(paper)).toEqual([]);
+    expect(notInIndex({ ...paper, index: { ...paper.index, entries: [] } })).toEqual([
+      "Table 1",
+      "Figure 3",
+      "Figure 4",
+      "BR beats BC",
+      "BC beats BR",
+    ]);
+    const entries = [{ at: "1", says: "nothing", shown: ["Table 9"] }];
+    expect(() => indexLines({ ...paper, index: { ...paper.index, entries } })).toThrow(
+      'Cannot make the index of key: the page has no table or figure "Table 9"',
+    );
   });
 });
 
@@ -218,5 +319,5 @@ test("matrixSvg() draws a gang as one box and describes the matrix in words", ()
 test("papersIndex() links every page and counts its results", () => {
   const html = papersIndex([reproduced()]);
   expect(html).toContain('<a href="key.html">On a &amp; b</a>');
-  expect(html).toContain("<td>1 of 3</td><td>1</td><td>1</td><td>1 of 2</td>");
+  expect(html).toContain("<td>1 of 3</td><td>0</td><td>1</td><td>1</td><td>1 of 2</td>");
 });

@@ -12,19 +12,21 @@ import type {
   ReproducedValue,
 } from "../../results/reproduction.ts";
 import {
-  countReproduction,
-  countTexts,
   deviates,
   deviationText,
   reasonNumber,
+  testLegend,
+  testText,
   valueColumns,
   valueTexts,
 } from "../deviations.ts";
+import { COUNT_TITLES, countTexts, pageClaims } from "../paper-counts.ts";
+import { anchorsOf, statementAnchor } from "../paper-index.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
-import { formatCount, formatNumber } from "../text/format.ts";
+import { formatNumber } from "../text/format.ts";
 import { escapeHtml } from "./escape.ts";
-import { bullets, factList, htmlPage, termList } from "./html-parts.ts";
+import { bullets, htmlPage, termList } from "./html-parts.ts";
 import { dataTable } from "./html-tables.ts";
 
 const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
@@ -32,16 +34,18 @@ const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
 /** The page of one paper. */
 export function paperPage(reproduction: ReproducedPaper): string {
   const { paper, tables, figures, matrices = [], statements, notes, seed, tutti } = reproduction;
+  const anchors = anchorsOf(reproduction);
   return htmlPage({
     title: paper.title,
     version: tutti.version,
     brand: "Tutti · a paper reproduced",
-    lead: `<p>${escapeHtml(`${paper.authors}, ${paper.published}`)}</p>${factList(countFacts(reproduction))}`,
+    lead: `<p>${escapeHtml(`${paper.authors}, ${paper.published}`)}</p>`,
     main: [
+      claimsSection(reproduction),
       statements.length === 0 ? "" : statementsSection(statements),
-      ...matrices.map(matricesFigure),
-      ...tables.map(tableSection),
-      figuresSection(figures),
+      ...matrices.map((figure) => matricesFigure(figure, anchors.get(figure)!)),
+      ...tables.map((table) => tableSection(table, anchors.get(table)!)),
+      figuresSection(figures, anchors),
       `<section><h2>How the paper was read</h2>${bullets(notes)}</section>`,
       `<section><h2>How this page was made</h2>${termList([
         ["command", `tutti reproduce ${paper.key} --seed ${seed}`],
@@ -64,13 +68,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
       .map((text) => `<td>${text}</td>`)
       .join("")}</tr>`;
   });
-  const head = [
-    "paper",
-    "published values reproduced within 10 %",
-    "beyond 10 %, with a reason",
-    "beyond 10 %, without",
-    "statements that hold",
-  ].map((title) => `<th scope="col">${title}</th>`);
+  const head = ["paper", ...COUNT_TITLES].map((title) => `<th scope="col">${title}</th>`);
   return htmlPage({
     title: "Papers reproduced",
     version,
@@ -86,28 +84,23 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
   });
 }
 
-function countFacts(reproduction: ReproducedPaper): [string, string][] {
-  const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
-  const facts: [string, string][] = [];
-  if (compared > 0) {
-    facts.push(["published values", formatCount(compared)], ["reproduced within 10 %", formatCount(within)]);
-    facts.push(["beyond 10 %, with a reason", formatCount(explained)]);
-  }
-  if (unexplained > 0) facts.push(["beyond 10 %, without a reason", formatCount(unexplained)]);
-  if (statements > 0)
-    facts.push(["statements that hold", `${formatCount(holding)} of ${formatCount(statements)}`]);
-  return facts;
+/** What the page claims, and what it does not. */
+function claimsSection(reproduction: ReproducedPaper): string {
+  const { claimed, notClaimed } = pageClaims(reproduction);
+  const section = (title: string, texts: readonly string[]) =>
+    texts.length === 0 ? "" : `<section><h2>${title}</h2>${bullets(texts)}</section>`;
+  return section("What this page claims", claimed) + section("What it does not claim", notClaimed);
 }
 
 function statementsSection(statements: readonly ReproducedStatement[]): string {
   const items = statements.map(
-    ({ statement, holds, evidence }) =>
-      `<li><span class="verdict ${holds ? "yes" : "no"}">${holds ? "holds" : "does not hold"}</span><div>${escapeHtml(statement)}<p class="note">${escapeHtml(evidence)}</p></div></li>`,
+    ({ statement, holds, evidence }, i) =>
+      `<li id="${statementAnchor(i)}"><span class="verdict ${holds ? "yes" : "no"}">${holds ? "holds" : "does not hold"}</span><div>${escapeHtml(statement)}<p class="note">${escapeHtml(evidence)}</p></div></li>`,
   );
   return `<section><h2>What the paper says</h2><ol class="statements">${items.join("")}</ol></section>`;
 }
 
-function tableSection(table: ReproducedTable): string {
+function tableSection(table: ReproducedTable, anchor: string): string {
   const { id, title, labelColumns, rows } = table;
   const columns = valueColumns(table);
   const reasons: string[] = [];
@@ -126,9 +119,10 @@ function tableSection(table: ReproducedTable): string {
     `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
     isCompared ? "; below it the published value and our deviation from it" : "",
   ].join("");
-  return `<section>
+  const test = testLegend(table);
+  return `<section id="${anchor}">
 <h2>${escapeHtml(`${id}. ${title}`)}</h2>
-<p class="note">${legend}.</p>
+<p class="note">${legend}.${test === "" ? "" : ` ${escapeHtml(test)}.`}</p>
 <div class="scroll"><table class="paper"><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>
 ${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<li>${escapeHtml(reason)}</li>`).join("")}</ol>`}
 <details><summary>What the columns mean</summary>${termList(table.valueColumns.map(({ name, meaning }) => [name, meaning]))}</details>
@@ -143,23 +137,24 @@ function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]):
   const isBeyond = deviates(value);
   const missing = isBeyond ? ' <strong class="missing">no reason given</strong>' : "";
   const mark = reason === "" ? missing : ` <sup>${reasonNumber(reason, reasons)}</sup>`;
-  const text = deviationText(value);
-  return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${published}${text === "" ? "" : ` · ${text}`}${mark}</small></td>`;
+  const texts = [published, deviationText(value), testText(value)].filter((text) => text !== "");
+  return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${texts.join(" · ")}${mark}</small></td>`;
 }
 
-function figuresSection(figures: readonly ReproducedFigure[]): string {
+function figuresSection(figures: readonly ReproducedFigure[], anchors: ReadonlyMap<object, string>): string {
   if (figures.length === 0) return "";
-  return `<div class="pair">${figures.map(figureOf).join("\n")}</div>`;
+  const drawn = figures.map((figure, i) => figureOf(figure, i, anchors.get(figure)!));
+  return `<div class="pair">${drawn.join("\n")}</div>`;
 }
 
-function figureOf(figure: ReproducedFigure, index: number): string {
+function figureOf(figure: ReproducedFigure, index: number, anchor: string): string {
   const { xAxis, series } = figure;
   const isBars = figure.categories !== undefined;
   const marks = series.flatMap(({ name, published }, i) => [
     `<span>${legendMark(i, isBars ? "bar" : "line")}${escapeHtml(name)}</span>`,
     ...(published === undefined ? [] : [`<span>${legendMark(i, "published")}published</span>`]),
   ]);
-  return `<figure>
+  return `<figure id="${anchor}">
 <figcaption><h2>${escapeHtml(figureTitle(figure))}</h2></figcaption>
 <p class="legend">${marks.join("")}</p>
 <div class="drawing">${inlineFigureSvg(figure, `f${index}`)}</div>

@@ -17,13 +17,13 @@ const CELL_HEIGHT = 26;
 const MARGIN = 22;
 
 /** The matrices of one figure, side by side if there is room. */
-export function matricesFigure({ id, title, steps }: ReproducedMatrices): string {
+export function matricesFigure({ id, title, steps }: ReproducedMatrices, anchor: string): string {
   const names = [...new Set(steps.flatMap(({ rows }) => rows.flat().filter((name) => name !== null)))];
   const grids = steps.map(
     ({ caption, rows }) =>
       `<div class="step">${matrixSvg(rows, caption, names)}<p class="note">${escapeHtml(caption)}</p></div>`,
   );
-  return `<figure><figcaption><h2>${escapeHtml(`${id}. ${title}`)}</h2></figcaption><div class="steps">${grids.join("")}</div></figure>`;
+  return `<figure id="${anchor}"><figcaption><h2>${escapeHtml(`${id}. ${title}`)}</h2></figcaption><div class="steps">${grids.join("")}</div></figure>`;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { Paper, ReproducedTable, ReproducedValue } from "../paper.ts";
 import { cells, type KawanamiResults, type Place, SCHEDULER_KEYS, SCHEDULERS } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { figures } from "./figures.ts";
+import { INDEX } from "./index.ts";
 import { notes } from "./notes.ts";
 import { PRINTED_CLASSES } from "./published.ts";
 import { QUEUE_NAMES, type QueuesResult } from "./run.ts";
@@ -22,6 +23,7 @@ export const kawanami2008: Paper<Place, "queues"> = {
   authors: "H. Kawanami, T. Yoshihisa and M. Kanazawa",
   published: "Kyoto University and Osaka University, 2008",
   defaultSeed: 1,
+  index: INDEX,
   cells,
   collect: (results) => ({
     tables: [cpuTimeTable(results), classTable(), reservationTable(), ...byScheduler(results)],

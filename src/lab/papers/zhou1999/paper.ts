@@ -20,6 +20,7 @@ import {
 } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { figureResults } from "./figures.ts";
+import { INDEX } from "./index.ts";
 import { NOTES } from "./notes.ts";
 
 export const zhou1999: Paper<Place, "summary"> = {
@@ -28,6 +29,7 @@ export const zhou1999: Paper<Place, "summary"> = {
   authors: "B. B. Zhou, R. P. Brent, C. W. Johnson and D. Walsh",
   published: "Job Scheduling Strategies for Parallel Processing, LNCS 1659, Springer 1999",
   defaultSeed: 1999,
+  index: INDEX,
   cells,
   collect(results) {
     const { matrices, statements } = figureResults();

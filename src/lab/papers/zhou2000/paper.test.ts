@@ -57,13 +57,26 @@ describe("zhou2000", () => {
     expect(row.values[3].ours).toBeCloseTo(mean, 10);
   });
 
-  test("every value more than 10 % off has a reason, no other has", () => {
+  test("every value more than 10 % off and beyond chance has a reason, no other has", () => {
     for (const { rows } of result.tables) {
-      for (const { ours, published, reason } of rows.flatMap((row) => row.values)) {
-        expect(reason !== undefined).toBe(Math.abs(ours / published! - 1) > 0.1);
+      for (const { ours, published, test: of, reason } of rows.flatMap((row) => row.values)) {
+        const isFar = Math.abs(ours / published! - 1) > 0.1;
+        expect(reason !== undefined).toBe(isFar && Math.abs(of!.t) > of!.quantile);
         if (reason !== undefined) expect(reason.length).toBeGreaterThan(40);
       }
     }
+  });
+
+  test("means of table 1 are tested against 20 runs, those of table 2 against 5", () => {
+    const runs = (id: string) => [
+      ...new Set(
+        result.tables
+          .filter((table) => table.id.startsWith(id))
+          .flatMap(({ rows }) => rows.flatMap(({ values }) => values.map((value) => value.test?.otherCount))),
+      ),
+    ];
+    expect(runs("Table 1")).toEqual([20]);
+    expect(runs("Table 2")).toEqual([5]);
   });
 
   test("figures 3 to 5 show the columns of table 1, statements carry their numbers", () => {

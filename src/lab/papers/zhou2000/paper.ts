@@ -16,8 +16,16 @@ import {
 } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { figures } from "./figures.ts";
+import { INDEX } from "./index.ts";
 import { NOTES, reasonFor } from "./notes.ts";
-import { TABLE_1, TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES, ZHOU2000_SCHEMES } from "./published.ts";
+import {
+  PUBLISHED_RUNS,
+  TABLE_1,
+  TABLE_2,
+  ZHOU2000_LOADS,
+  ZHOU2000_MEASURES,
+  ZHOU2000_SCHEMES,
+} from "./published.ts";
 
 export const zhou2000: Paper<Place, "summary"> = {
   key: "zhou2000",
@@ -25,6 +33,7 @@ export const zhou2000: Paper<Place, "summary"> = {
   authors: "B. B. Zhou, D. Walsh and R. P. Brent",
   published: "Job Scheduling Strategies for Parallel Processing, LNCS 1911, Springer 2000",
   defaultSeed: 2000,
+  index: INDEX,
   cells,
   collect: (results) => ({
     tables: [
@@ -58,8 +67,12 @@ function table(
       return {
         labels: [nameOf(variant), load.toFixed(2)],
         values: ZHOU2000_MEASURES.map((measure, m) =>
-          results.value({ table: which, variant, load }, MEASURES[measure], published[m], () =>
-            reasonFor(which, scheme, load, measure),
+          results.value(
+            { table: which, variant, load },
+            MEASURES[measure],
+            published[m],
+            () => reasonFor(which, scheme, load, measure),
+            PUBLISHED_RUNS[which],
           ),
         ),
       };

@@ -7,6 +7,9 @@ export const ZHOU2000_LOADS = [0.2, 0.5, 0.7, 0.9] as const;
 export const ZHOU2000_SCHEMES = ["bc", "br", "brms", "brmms"] as const;
 export const ZHOU2000_MEASURES = ["r_a", "n_l", "n_a", "t_ta", "t_sa", "t_ma", "t_la"] as const;
 
+/** Sets of jobs of which the printed values are means (section 4.3). */
+export const PUBLISHED_RUNS = { 1: 20, 2: 5 } as const;
+
 export type Zhou2000Scheme = (typeof ZHOU2000_SCHEMES)[number];
 export type Zhou2000Measure = (typeof ZHOU2000_MEASURES)[number];
 /** One number per measure, in the order of ZHOU2000_MEASURES. */

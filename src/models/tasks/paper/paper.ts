@@ -8,6 +8,7 @@ import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
 import { cells, type Place, type SilvaResults } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { idleFigures, SCHEDULER_TITLES, studyFigures } from "./figures.ts";
+import { INDEX } from "./index.ts";
 import { NOTES } from "./notes.ts";
 import { PUBLISHED, type PublishedTable, SCHEDULERS, WORKLOADS } from "./published.ts";
 
@@ -17,6 +18,7 @@ export const silva1999: Paper<Place, "tasks"> = {
   authors: "Fabricio Alves Barbosa da Silva, Isaac D. Scherson",
   published: "1999",
   defaultSeed: 1999,
+  index: INDEX,
   cells,
   collect: (results) => ({
     tables: [...PUBLISHED.map((table) => tableOf(table, results)), causesTable(results)],

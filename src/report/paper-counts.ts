@@ -1,0 +1,110 @@
+/** What a page on a paper claims and what it does not claim, in counts of its values and statements. */
+import type { ReproducedPaper, Reproduction } from "../results/reproduction.ts";
+import { deviates, isChance, isFar } from "./deviations.ts";
+import { indexCounts } from "./paper-index.ts";
+import { formatCount, NO_VALUE, plural } from "./text/format.ts";
+
+/** Counts of the values and statements of a paper. */
+export function countReproduction({ tables, statements }: Reproduction) {
+  const valuesOf = (kind: "constants" | "fitted" | undefined) =>
+    tables.filter((table) => table.kind === kind).flatMap(({ rows }) => rows.flatMap((row) => row.values));
+  const published = (kind: "constants" | "fitted" | undefined) =>
+    valuesOf(kind).filter((value) => value.published !== null);
+  const compared = published(undefined);
+  const far = compared.filter(isFar);
+  const beyond = far.filter(deviates);
+  const explained = beyond.filter(({ reason = "" }) => reason !== "").length;
+  return {
+    /** Results with a published value. Constants and fitted values are not among them. */
+    compared: compared.length,
+    /** Of these, the values whose difference from the published one was tested. */
+    tested: compared.filter(({ test }) => test !== undefined).length,
+    within: compared.length - far.length,
+    /** Of those within 10 %, the values whose difference is still more than chance. */
+    small: compared.filter((value) => !isFar(value) && isChance(value) === false).length,
+    /** Beyond 10 %, but chance explains it. */
+    byChance: far.length - beyond.length,
+    /** Beyond both limits, with a reason. */
+    explained,
+    /** Beyond both limits, without a reason. There should be none. */
+    unexplained: beyond.length - explained,
+    constants: published("constants").length,
+    fitted: published("fitted").length,
+    unpublished: valuesOf(undefined).length - compared.length,
+    statements: statements.length,
+    holding: statements.filter(({ holds }) => holds).length,
+  };
+}
+
+/** Headings of `countTexts`, after the paper's own. */
+export const COUNT_TITLES = [
+  "values within 10 %",
+  "beyond, by chance",
+  "beyond, with a reason",
+  "beyond, without",
+  "statements that hold",
+] as const;
+
+/** The counts of a paper for a table of papers. */
+export function countTexts(reproduction: Reproduction): string[] {
+  const { compared, within, byChance, explained, unexplained, statements, holding } =
+    countReproduction(reproduction);
+  const shareText = (count: number, of: number) =>
+    of === 0 ? NO_VALUE : `${formatCount(count)} of ${formatCount(of)}`;
+  return [
+    shareText(within, compared),
+    ...[byChance, explained, unexplained].map(formatCount),
+    shareText(holding, statements),
+  ];
+}
+
+/** Sentences for the beginning of the page. */
+export function pageClaims(paper: ReproducedPaper): {
+  readonly claimed: readonly string[];
+  readonly notClaimed: readonly string[];
+} {
+  const counts = countReproduction(paper);
+  const { compared, tested, within, small, byChance, explained, unexplained } = counts;
+  const { constants, fitted, unpublished, statements, holding } = counts;
+  const failing = statements - holding;
+  const matrices = paper.matrices?.length ?? 0;
+  const index = indexCounts(paper);
+  const values = (count: number) => plural(count, "published value");
+  const said = (list: readonly (readonly [count: number, sentence: string])[]) =>
+    list.filter(([count]) => count > 0).map(([, sentence]) => sentence);
+  return {
+    claimed: said([
+      [compared, `${formatCount(within)} of ${values(compared)} are within 10 % of ours.`],
+      [
+        byChance,
+        `${values(byChance)} more differ by no more than chance (two-sample t with both numbers of runs, 95 %).`,
+      ],
+      [statements, `${formatCount(holding)} of ${plural(statements, "statement")} hold in our numbers.`],
+      [matrices, `${plural(matrices, "figure")} of matrices made by the operations that the text describes.`],
+      [
+        index.entries,
+        `${formatCount(index.entries)} tables, figures and sentences of the paper are in the index: ${formatCount(index.reproduced)} reproduced, ${formatCount(index.deviating)} deviating.`,
+      ],
+    ]),
+    notClaimed: said([
+      [explained, `${values(explained)} beyond the limits: not reproduced, with a reason next to it.`],
+      [unexplained, `${values(unexplained)} beyond the limits, without a reason.`],
+      [small, `${values(small)} within 10 % of ours, but farther from it than chance.`],
+      [
+        failing,
+        `${plural(failing, "statement")} of the text that ${failing === 1 ? "does" : "do"} not hold.`,
+      ],
+      [constants, `${values(constants)} that our program contains as constants: shown, but not counted.`],
+      [fitted, `${values(fitted)} to which the model of the jobs was fitted: shown, but not counted.`],
+      [
+        compared - tested,
+        `Chance is not judged for ${values(compared - tested)}: the paper does not say of how many runs they are.`,
+      ],
+      [unpublished, `${plural(unpublished, "value")} without a published value next to them.`],
+      [
+        index.notClaimed,
+        `${formatCount(index.notClaimed)} entries of the index that nothing here decides, each with a reason.`,
+      ],
+    ]),
+  };
+}

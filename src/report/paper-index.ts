@@ -1,0 +1,197 @@
+/**
+ * The index of a paper: every table, figure and sentence that claims something, with what became of it here.
+ * Where the page decides, the status follows from the numbers of the run.
+ */
+import type {
+  IndexEntry,
+  ReproducedFigure,
+  ReproducedPaper,
+  ReproducedStatement,
+  ReproducedTable,
+  Reproduction,
+} from "../results/reproduction.ts";
+import { deviates, isFar } from "./deviations.ts";
+import { formatCount } from "./text/format.ts";
+
+type IndexStatus = "reproduced" | "deviating" | "not claimed";
+
+interface IndexLine {
+  readonly at: string;
+  readonly says: string;
+  readonly status: IndexStatus;
+  /** The numbers of a reproduction, the cause of a deviation, or the reason for claiming nothing. */
+  readonly why: string;
+  /** The parts of the page that decide it, on the paper's own page. */
+  readonly parts: readonly { readonly name: string; readonly anchor: string }[];
+}
+
+/** A part of a page: a table, a figure, matrices or a statement. */
+interface Part {
+  readonly name: string;
+  readonly anchor: string;
+  readonly status: IndexStatus;
+  readonly why: string;
+}
+
+/** The anchor of every table, figure and group of matrices of a page. */
+export function anchorsOf({ tables, figures, matrices = [] }: Reproduction): ReadonlyMap<object, string> {
+  const counts = new Map<string, number>();
+  return new Map(
+    [...tables, ...figures, ...matrices].map((part) => {
+      const slug = part.id.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+      const count = (counts.get(slug) ?? 0) + 1;
+      counts.set(slug, count);
+      return [part, count === 1 ? slug : `${slug}-${count}`];
+    }),
+  );
+}
+
+/** The anchor of a statement by its place on the page, from 0. */
+export function statementAnchor(place: number): string {
+  return `statement-${place + 1}`;
+}
+
+/** @throws RangeError if the index names a part that the page does not have */
+export function indexLines(paper: ReproducedPaper): IndexLine[] {
+  return paper.index.entries.map((entry) => lineOf(entry, paper));
+}
+
+/** How many entries have each status. */
+export function indexCounts(paper: ReproducedPaper) {
+  const lines = indexLines(paper);
+  const count = (status: IndexStatus) => lines.filter((line) => line.status === status).length;
+  return {
+    entries: lines.length,
+    reproduced: count("reproduced"),
+    deviating: count("deviating"),
+    notClaimed: count("not claimed"),
+  };
+}
+
+/** Tables, figures, matrices and statements of the page that the index does not name, as texts. */
+export function notInIndex({ index, tables, figures, matrices = [], statements }: ReproducedPaper): string[] {
+  const { entries, added } = index;
+  const shown = new Set([...entries, added].flatMap((entry) => entry.shown ?? []));
+  const beginnings = [...entries, added].flatMap((entry) => entry.statements ?? []);
+  return [
+    ...[...tables, ...figures, ...matrices].map(({ id }) => id).filter((id) => !shown.has(id)),
+    ...statements
+      .map(({ statement }) => statement)
+      .filter((statement) => !beginnings.some((beginning) => statement.startsWith(beginning))),
+  ];
+}
+
+function lineOf(entry: IndexEntry, paper: ReproducedPaper): IndexLine {
+  const { at, says } = entry;
+  if (entry.notClaimed !== undefined)
+    return { at, says, status: "not claimed", why: entry.notClaimed, parts: [] };
+  const shown = (entry.shown ?? []).flatMap((id) => shownParts(id, paper));
+  const said = (entry.statements ?? []).flatMap((beginning) => statementParts(beginning, paper));
+  const parts = [...shown, ...said];
+  const deciding = parts.filter(({ status }) => status !== "not claimed");
+  const deviating = deciding.filter(({ status }) => status === "deviating");
+  const status = deciding.length === 0 ? "not claimed" : deviating.length === 0 ? "reproduced" : "deviating";
+  const whys = [
+    ...shown.filter((part) => status === "not claimed" || part.status === status).map(({ why }) => why),
+    ...statementsWhy(said),
+  ];
+  return {
+    at,
+    says,
+    status,
+    why: [...new Set(whys)].join("; "),
+    parts: parts.map(({ name, anchor }) => ({ name, anchor })),
+  };
+}
+
+/** The numbers of one or two statements that fail. Of more, how many do; their numbers are on the page. */
+function statementsWhy(statements: readonly Part[]): string[] {
+  if (statements.length === 0) return [];
+  const failing = statements.filter(({ status }) => status === "deviating");
+  const of = formatCount(statements.length);
+  if (failing.length === 0) return [statements.length === 1 ? "holds" : `all ${of} statements hold`];
+  const few = failing.length <= 2 ? failing.map(({ why }) => why) : [];
+  const how =
+    statements.length === 1
+      ? "does not hold"
+      : `${formatCount(failing.length)} of ${of} statements do not hold`;
+  return [few.length === 0 ? how : `${how}: ${few.join("; ")}`];
+}
+
+function shownParts(id: string, reproduction: ReproducedPaper): Part[] {
+  const { paper, tables, figures, matrices = [] } = reproduction;
+  const anchors = anchorsOf(reproduction);
+  const parts = <Shown extends { readonly id: string }>(
+    list: readonly Shown[],
+    verdictOf: (part: Shown) => Verdict,
+  ): Part[] =>
+    list
+      .filter((part) => part.id === id)
+      .map((part) => {
+        const [status, why] = verdictOf(part);
+        return { name: id, anchor: anchors.get(part)!, status, why };
+      });
+  const found = [
+    ...parts(tables, tableVerdict),
+    ...parts(figures, figureVerdict),
+    ...parts(matrices, () => ["reproduced", "made by the operations that the text describes"]),
+  ];
+  if (found.length === 0) throw missing(paper.key, `table or figure "${id}"`);
+  return found;
+}
+
+function statementParts(beginning: string, { paper, statements }: ReproducedPaper): Part[] {
+  const found = [...statements.entries()].filter(([, { statement }]) => statement.startsWith(beginning));
+  if (found.length === 0) throw missing(paper.key, `statement that begins with "${beginning}"`);
+  return found.map(([place, statement]) => ({
+    name: `statement ${place + 1}`,
+    anchor: statementAnchor(place),
+    ...statementVerdict(statement),
+  }));
+}
+
+const missing = (key: string, what: string) =>
+  new RangeError(
+    `Cannot make the index of ${key}: the page has no ${what}, expected the index to name it as it is there`,
+  );
+
+type Verdict = readonly [status: IndexStatus, why: string];
+
+function tableVerdict({ kind, rows }: ReproducedTable): Verdict {
+  const compared = rows.flatMap(({ values }) => values.filter(({ published }) => published !== null));
+  if (kind === "constants") return ["not claimed", "constants that our program contains"];
+  if (kind === "fitted") return ["not claimed", "the model of the jobs was fitted to these values"];
+  if (compared.length === 0) return ["not claimed", "the paper prints no numbers; ours are shown"];
+  const far = compared.filter(isFar).length;
+  const beyond = compared.filter(deviates).length;
+  const of = formatCount(compared.length);
+  const chance = far > beyond ? `, ${formatCount(far - beyond)} farther by no more than chance` : "";
+  if (beyond === 0)
+    return ["reproduced", `${formatCount(compared.length - far)} of ${of} values within 10 %${chance}`];
+  return [
+    "deviating",
+    `${formatCount(beyond)} of ${of} values beyond 10 % and beyond chance, see the table for reasons`,
+  ];
+}
+
+/** The numbers of a figure are means without a test, so only the 10 % count. */
+function figureVerdict({ series }: ReproducedFigure): Verdict {
+  const points = series.flatMap(({ ours, published = [] }) =>
+    published.map(([x, y]) => ({
+      published: y,
+      ours: ours.find(([at]) => at === x)?.[1] ?? Number.NaN,
+      halfWidth: null,
+    })),
+  );
+  if (points.length === 0)
+    return ["not claimed", "the paper prints no numbers of the figure; ours are drawn"];
+  const far = points.filter(isFar).length;
+  const of = formatCount(points.length);
+  return far === 0
+    ? ["reproduced", `${of} of ${of} points within 10 %`]
+    : ["deviating", `${formatCount(far)} of ${of} points beyond 10 %`];
+}
+
+function statementVerdict({ holds, evidence }: ReproducedStatement): Pick<Part, "status" | "why"> {
+  return { status: holds ? "reproduced" : "deviating", why: evidence };
+}
