@@ -11,6 +11,7 @@
  */
 import type { KnownOutage } from "./interruptions.ts";
 import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";
+import type { JobShape } from "./queue-classes.ts";
 import type { ResourceKind } from "./resources.ts";
 
 /** The hooks of a policy, in life-cycle order. */
@@ -311,12 +312,27 @@ export interface PolicyDescription<Claims = Guarantees> {
   /** Features that the policy can handle. A machine with any other feature refuses the policy. */
   copesWith?(parameters: ParameterValues): readonly Feature[];
   /**
+   * For a policy that cannot schedule every job that fits the machine. All jobs are checked before a run
+   * begins; live, each job is checked when it is submitted, and all jobs when the policy is chosen. Default:
+   * the policy can schedule every job. Policies in users' files have none, because they may not see jobs
+   * that have not arrived.
+   */
+  readonly jobCheck?: ((parameters: ParameterValues) => JobCheck) | undefined;
+  /**
    * What the checker may expect. What a policy does not guarantee is declared here and not skipped silently.
    */
   guarantees(parameters: ParameterValues): Claims;
   /** Default: none. */
   readonly capabilities?: Capabilities;
 }
+
+/** A job as it is offered to a policy; `queue` as in the column of that name, or UNKNOWN. */
+export interface OfferedJob extends JobShape {
+  readonly queue: number;
+}
+
+/** Why the policy can never schedule the job, and what to set; the text follows the words "the job". */
+export type JobCheck = (job: OfferedJob) => string | undefined;
 
 /** Features of a machine that not every policy can handle, each in the words of the message to a user. */
 export const FEATURES = {

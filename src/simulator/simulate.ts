@@ -1,6 +1,6 @@
 /** The entry point of the simulator, for every policy. */
 import { InputError } from "../core/errors.ts";
-import type { Instance } from "../core/jobs.ts";
+import { type Instance, UNKNOWN } from "../core/jobs.ts";
 import { FEATURES, type Feature, type PolicyChoice } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
 import { simulatePool } from "./pool.ts";
@@ -18,16 +18,46 @@ interface SimulationOptions {
 
 /**
  * Runs the instance under the policy.
- * @throws InputError if the machine has a feature that the policy cannot handle
+ * @throws InputError if the policy cannot handle a feature of the machine, or one of the jobs
  * @throws RuleViolation if the policy makes a decision that the machine does not allow
  */
 export function simulate(instance: Instance, choice: PolicyChoice, options: SimulationOptions): Schedule {
   const { definition, parameters } = choice;
-  if (instance.interruptions?.outages.length) requireFeature(choice, "outages");
-  if (instance.resources?.length) requireFeature(choice, "resources");
+  requireUsable(instance, choice);
   return definition.sharing === "space"
     ? simulatePool(instance, definition, parameters, options)
     : simulateRounds(instance, definition, parameters, options);
+}
+
+/**
+ * Checks before a run what a policy cannot handle.
+ * @throws InputError that names the feature of the machine, or the largest of the jobs
+ */
+export function requireUsable(instance: Instance, choice: PolicyChoice): void {
+  if (instance.interruptions?.outages.length) requireFeature(choice, "outages");
+  if (instance.resources?.length) requireFeature(choice, "resources");
+  const check = choice.definition.jobCheck?.(choice.parameters);
+  if (check === undefined) return;
+  const { size, shape, estimateS } = instance;
+  let count = 0;
+  let largest = { row: UNKNOWN, reason: "" };
+  for (let row = 0; row < instance.count; row++) {
+    const reason = check({
+      processors: size[row],
+      processes: shape?.processes[row] ?? size[row],
+      threads: shape?.threads[row] ?? 1,
+      estimateS: estimateS[row],
+      queue: shape?.queue[row] ?? UNKNOWN,
+    });
+    if (reason === undefined) continue;
+    if (count === 0 || size[row] > size[largest.row]) largest = { row, reason };
+    count++;
+  }
+  if (count === 0) return;
+  const others = count === 1 ? "" : `; ${count} jobs cannot be scheduled, and this is the largest`;
+  throw new InputError(
+    `Cannot run policy "${choice.label}" here: job ${instance.id[largest.row]} ${largest.reason}${others}`,
+  );
 }
 
 function requireFeature({ definition, parameters, label }: PolicyChoice, feature: Feature): void {

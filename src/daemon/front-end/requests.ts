@@ -10,6 +10,7 @@ import { chooseQueue, jobCount, type Submission } from "../contract/submission.t
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { recordOfStray } from "../dispatch/strays.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import { whyRefused } from "../scheduling/job-check.ts";
 import { isLost } from "../store/lost-jobs.ts";
 import { type Accepted, enterJobs } from "./new-jobs.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
@@ -40,7 +41,7 @@ export class Requests {
     key: string | undefined,
     nowMs: number,
   ): Answer<{ readonly jobs: readonly Job[] }> {
-    const { store } = this.#context;
+    const { store, scheduler } = this.#context;
     if (key !== undefined) {
       const before = store.jobsByKey(caller.uid, key);
       if (before.length > 0) return { jobs: before.map((record) => infoOf(record)) };
@@ -57,6 +58,11 @@ export class Requests {
       const { request } = submission;
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
+      const { tasks = 1, memoryBytes } = request;
+      const why = whyRefused(scheduler, scheduler.choice, { tasks, memoryBytes, ...queue });
+      if (why !== undefined) {
+        return refuse("too-large", `Cannot submit under policy "${scheduler.choice.label}": the job ${why}`);
+      }
       for (const { job, ok } of request.after ?? []) {
         const other = others.get(job) ?? this.#waitedFor(caller, job);
         // A forgotten job has ended, but nobody knows whether it ended well.
@@ -146,7 +152,12 @@ export class Requests {
   }
 
   setPolicy(caller: Caller, choice: PolicyChoice): Answer<{ readonly policy: string }> {
-    const { store, feed, scheduler, clock } = this.#context;
+    const { store, feed, scheduler, clock, book } = this.#context;
+    for (const record of choice.definition.jobCheck === undefined ? [] : book.all()) {
+      const why = whyRefused(scheduler, choice, record);
+      if (why === undefined) continue;
+      return refuse("wrong-state", `Cannot switch to policy "${choice.label}": job ${record.job} ${why}`);
+    }
     const before = scheduler.choice.label;
     store.setMeta("policy", choice.label);
     feed.add("policy", clock.unixMs(), undefined, { before, after: choice.label, by: caller.user });

@@ -1,10 +1,11 @@
 /**
  * A new policy object takes over running jobs: none is moved without need, and waiting jobs keep their order.
  */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Random } from "../../core/random.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
+import { ConnectedReservation } from "../../policies/space/connected-reservation.ts";
 import type { Matrix } from "../executor/executor.ts";
 import {
   ANNA,
@@ -110,9 +111,11 @@ describe("from every policy to every other, while jobs run", () => {
 });
 
 test("a policy that fails is replaced, with an event", async () => {
-  const bench = makeBench({ config: { policy: "connected-reservation" }, cpus: 600, runMs: () => 1000 });
-  // Its largest queue allows 512 processors.
-  await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks: 600 })]));
+  const bench = makeBench({ config: { policy: "connected-reservation" }, runMs: () => 1000 });
+  const failing = vi.spyOn(ConnectedReservation.prototype, "decide").mockImplementation(() => {
+    throw new Error("a defect");
+  });
+  await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks: 1 })]));
   runToEnd(bench.clock);
   expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "done" }]);
   expect(bench.frontEnd.policy().policy).toBe("fcfs");
@@ -120,9 +123,31 @@ test("a policy that fails is replaced, with an event", async () => {
   bench.frontEnd.listen(ROOT, 0, ({ kind, data }) => {
     if (kind === "policy") reasons.push(data?.because);
   });
-  expect(reasons).toContainEqual(
-    expect.stringContaining("connected-reservation failed: Cannot find a queue"),
-  );
+  failing.mockRestore();
+  expect(reasons).toContainEqual(expect.stringContaining("connected-reservation failed: a defect"));
+});
+
+test("jobs that the policy cannot schedule are refused, and so is a policy that cannot schedule a job", async () => {
+  const bench = makeBench({ config: { policy: "connected-reservation" }, cpus: 600, runMs: () => 1000 });
+  const { clock, frontEnd } = bench;
+  const wide = () => answerOf(clock, frontEnd.submit(ANNA, [request({ tasks: 600 })]));
+  expect(await wide()).toEqual({
+    refused: "too-large",
+    message:
+      'Cannot submit under policy "connected-reservation": the job asks for 600 processors, 600 processes and 1 thread per process, but no queue class admits that: the widest, d512, admits 512 processors, 512 processes and 32 threads per process; set scale=2 or more for wider classes',
+  });
+  expect(await answerOf(clock, frontEnd.setPolicy(ROOT, "fcfs"))).toEqual({ policy: "fcfs" });
+  expect(await wide()).toMatchObject({ jobs: [{ job: 1 }] });
+  expect(await answerOf(clock, frontEnd.setPolicy(ROOT, "connected-reservation"))).toMatchObject({
+    refused: "wrong-state",
+    message: expect.stringContaining(
+      'Cannot switch to policy "connected-reservation": job 1 asks for 600 processors',
+    ),
+  });
+  const wider = "connected-reservation:scale=2";
+  expect(await answerOf(clock, frontEnd.setPolicy(ROOT, wider))).toEqual({ policy: wider });
+  runToEnd(clock);
+  expect(frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "done" }]);
 });
 
 test("more jobs than a table holds", async () => {

@@ -9,6 +9,7 @@ import { WHOLE_RUN } from "../../metrics/window.ts";
 import { PolicyError } from "../../own-policies/guarded-policy.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
+import { generateJobs } from "./jobs.ts";
 import { type Experiment, type ExperimentOptions, runExperiment } from "./run.ts";
 
 let folder = "";
@@ -114,6 +115,30 @@ describe("runExperiment()", () => {
     }
     expect(result.workloadHash).toMatch(/^[0-9a-f]{16}$/);
     expect(result.made.version).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  test("jobs that a policy cannot schedule are refused before the first run, whatever the seed", async () => {
+    // Queue classes of 512 processors.
+    const source = { jobs: "downey:jobs=300:processors=2048:load=0.9", seed: 3 };
+    let runs = 0;
+    const running = runExperiment(
+      { ...experiment, source },
+      { ...options, policies: ["fcfs", "connected-reservation"], onDone: () => runs++ },
+    );
+    await expect(running).rejects.toThrow(
+      /^Cannot run policy "connected-reservation" here: job \d+ asks for \d+ processors.*set scale=4/,
+    );
+    // The first of two seeds has no job of more than 512 processors, the second one does.
+    const few = "downey:jobs=2:processors=1024:load=0.9";
+    const isWide = (seed: number) => generateJobs(few, seed).jobs.size.some((size) => size > 512);
+    let seed = 1;
+    while (isWide(seed) || !isWide(seed + 1)) seed++;
+    const many = runExperiment(
+      { ...experiment, source: { jobs: few, seed } },
+      { ...options, replications: 2, policies: ["fcfs", "connected-reservation"], onDone: () => runs++ },
+    );
+    await expect(many).rejects.toThrow('Cannot run policy "connected-reservation" here: job');
+    expect(runs).toBe(0);
   });
 
   test("a machine on which no job fits, and replications of a trace, are refused", async () => {

@@ -6,7 +6,10 @@ import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";
 import { describeRules } from "../../core/rules.ts";
 import { describeWindow } from "../../metrics/window.ts";
+import { isFile } from "../../own-policies/own-policy.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { Comparison } from "../../results/comparison.ts";
+import { requireUsable } from "../../simulator/simulate.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
 import { chooseModel } from "../files/source.ts";
 import type { Cell, CellResult } from "./kinds.ts";
@@ -59,6 +62,7 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
   const opened = options.opened ?? (await openExperiment(experiment, replications));
   const { workload } = opened;
   const instance = prepareJobs(workload, experiment.processors, experiment.rules);
+  await requireAllUsable(instance, experiment, options);
   const runs = await runCells(cellsOf(experiment, options), { ...options, opened });
   const isGang = runs.some(({ summary }) => summary.gang !== undefined);
   return {
@@ -78,6 +82,28 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
       };
     }),
   };
+}
+
+/**
+ * Checks all policies on the jobs of all seeds before the first run, except users' own, whose code runs only
+ * in their runs.
+ * @throws InputError for the first policy that cannot schedule the jobs
+ */
+async function requireAllUsable(
+  first: Instance,
+  experiment: Experiment,
+  { policies, replications }: ExperimentOptions,
+): Promise<void> {
+  const registered = policies.filter((policy) => !isFile(policy.split(":")[0]));
+  const choices = registered.map((policy) => choosePolicy(policy));
+  for (const choice of choices) requireUsable(first, choice);
+  const choosy = choices.filter(({ definition }) => definition.jobCheck !== undefined);
+  const { source, processors, rules } = experiment;
+  for (let r = 1; choosy.length > 0 && r < replications; r++) {
+    const { workload } = await openJobs({ ...source, seed: source.seed + r }, WITH_FILES);
+    const instance = prepareJobs(workload, processors, rules);
+    for (const choice of choosy) requireUsable(instance, choice);
+  }
 }
 
 function cellsOf(experiment: Experiment, options: ExperimentOptions): Cell<"summary">[] {

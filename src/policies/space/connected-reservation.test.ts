@@ -1,10 +1,13 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
+import type { SpacePolicyDefinition } from "../../core/policy.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import { simulatePool } from "../../simulator/pool.ts";
+import { simulate } from "../../simulator/simulate.ts";
 import { makeChoice } from "../parse-policy.ts";
-import { type ShapedJob, shapedInstance } from "../shaped-jobs-for-tests.ts";
-import { connectedReservationOver } from "./connected-reservation.ts";
+import { type ShapedJob, SMALL_CLASSES, shapedInstance } from "../shaped-jobs-for-tests.ts";
+import { ConnectedReservation, connectedReservationOver } from "./connected-reservation.ts";
 
 /** A queue without reservations for small jobs, and one that reserves. */
 function classes(
@@ -273,13 +276,87 @@ describe("queues", () => {
   test("a chosen queue that does not admit the job is refused with the limit", () => {
     expect(() => run(16, [job("A", 0, 1, 9, { queue: X })], classes())).toThrow(InputError);
     expect(() => run(16, [job("A", 0, 1, 9, { queue: X })], classes())).toThrow(
-      'Cannot put job row 0 into queue "x": it asks for 9 processors, but the queue\'s limit is 8',
+      'job row 0: it asks for 9 processors, 9 processes and 1 thread per process in queue "x", which admits 8 processors, 8 processes and 8 threads per process; set scale=2 or more for wider classes, or selection=automatic',
     );
   });
 
   test("a job that no class admits is refused, with what it asks for", () => {
     expect(() => run(32, [job("A", 0, 1, 17, { queue: -1 })], classes())).toThrow(
-      "no queue class admits it, the widest allows 16 processors",
+      "it asks for 17 processors, 17 processes and 1 thread per process, but no queue class admits that: the widest, q, admits 16 processors, 16 processes and 8 threads per process; set scale=2 or more for wider classes",
+    );
+  });
+
+  test("scale widens every class, and thereby what a job gains when it is passed", () => {
+    expect(run(32, [job("A", 0, 10, 17, { queue: -1 })], classes(), "scale=2").starts).toEqual({ A: 0 });
+    // V takes the only reservation, so W waits without one until B passes it. Formula (1) with the limits 32
+    // and 16: W, of 8 processors and 2 threads, gains (2/16 · 8/32)^(−1/2).
+    const lines = [
+      job("A", 0, 10, 12),
+      job("V", 1, 5, 8),
+      job("W", 2, 5, 4, { threads: 2 }),
+      job("B", 3, 1, 4),
+    ];
+    const settings = ["selection=user", "scale=2"];
+    const { definition, parameters } = makeChoice(connectedReservationOver(classes()), settings);
+    let policy: ConnectedReservation | undefined;
+    const watched: SpacePolicyDefinition = {
+      ...(definition as SpacePolicyDefinition),
+      make: (pool, jobs) => {
+        policy = new ConnectedReservation(pool, jobs, parameters, classes());
+        return policy;
+      },
+    };
+    simulatePool(shapedInstance(16, lines), watched, parameters);
+    expect(policy!.priorityOf(2)).toBeCloseTo(Math.sqrt(32), 12);
+  });
+});
+
+describe("jobCheck", () => {
+  const shapes = fc.record({
+    processes: fc.integer({ min: 1, max: 60 }),
+    threads: fc.integer({ min: 1, max: 20 }),
+    estimateS: fc.integer({ min: 1, max: 40 }),
+    queue: fc.integer({ min: -1, max: SMALL_CLASSES.length - 1 }),
+  });
+
+  test("refuses what no class admits, and the scale that it names is the smallest that helps", () => {
+    const property = fc.property(
+      shapes,
+      fc.integer({ min: 1, max: 4 }),
+      fc.boolean(),
+      ({ processes, threads, estimateS, queue }, scale, byUser) => {
+        const offered = { processors: processes * threads, processes, threads, estimateS, queue };
+        const open = byUser && queue >= 0 ? [SMALL_CLASSES[queue]] : SMALL_CLASSES;
+        const admits = (by: number) =>
+          open.some(
+            (one) =>
+              offered.processors <= by * one.processors &&
+              processes <= by * one.processes &&
+              threads <= by * one.threads &&
+              (one.elapsedBelowS === undefined || estimateS < one.elapsedBelowS),
+          );
+        const { jobCheck } = connectedReservationOver(SMALL_CLASSES);
+        const reason = jobCheck!({ scale, selection: byUser ? "user" : "automatic" })(offered);
+        expect(reason === undefined).toBe(admits(scale));
+        const named = /set scale=(\d+) /.exec(reason ?? "")?.[1];
+        if (named !== undefined)
+          expect([admits(Number(named) - 1), admits(Number(named))]).toEqual([false, true]);
+        else if (reason !== undefined) expect(admits(1e6)).toBe(false);
+      },
+    );
+    fc.assert(property, { numRuns: 1000 });
+  });
+
+  test("is made before a run: the text names the policy, the job's own number, its shape and what to set", () => {
+    const instance = shapedInstance(32, [
+      ...Array.from({ length: 3 }, (_, i) => ({ submitS: i, runS: 1, processes: 1 })),
+      { submitS: 3, runS: 1, processes: 17 },
+      { submitS: 4, runS: 1, processes: 9, threads: 2 },
+    ]);
+    const numbered = { ...instance, id: Int32Array.from([101, 102, 103, 104, 105]) };
+    const choice = makeChoice(connectedReservationOver(classes()));
+    expect(() => simulate(numbered, choice, { slotS: 1, switchS: 0 })).toThrow(
+      'Cannot run policy "connected-reservation" here: job 105 asks for 18 processors, 9 processes and 2 threads per process, but no queue class admits that: the widest, q, admits 16 processors, 16 processes and 8 threads per process; set scale=2 or more for wider classes; 2 jobs cannot be scheduled, and this is the largest',
     );
   });
 });

@@ -16,8 +16,10 @@
 
 import { InputError } from "../../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
-import { choice, number } from "../../core/parameters.ts";
+import { choice, integer, number } from "../../core/parameters.ts";
 import type {
+  JobCheck,
+  OfferedJob,
   ParameterSpec,
   ParameterValues,
   Policy,
@@ -25,17 +27,10 @@ import type {
   SpacePolicyDefinition,
 } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
-import {
-  checkQueueClasses,
-  exceededLimit,
-  HPC2500_CLASSES,
-  type JobShape,
-  limitOf,
-  NO_QUEUE,
-  type QueueClass,
-} from "../../core/queue-classes.ts";
+import { checkQueueClasses, HPC2500_CLASSES, NO_QUEUE, type QueueClass } from "../../core/queue-classes.ts";
 import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+import { chosenQueue, queueCheck, scaledClasses } from "./queue-check.ts";
 import { selectQueue } from "./queue-selection.ts";
 import { ReservationBook } from "./reservation-book.ts";
 
@@ -49,6 +44,7 @@ export class ConnectedReservation implements Policy {
   readonly #jobs: JobsView;
   readonly #classes: readonly QueueClass[];
   readonly #byUser: boolean;
+  readonly #check: JobCheck;
   /** Maximum number of reservations by queue; 0 if its jobs never reserve. */
   readonly #limits: readonly number[];
   /** Maximum number of processors for all running jobs that have passed others. */
@@ -66,7 +62,9 @@ export class ConnectedReservation implements Policy {
   #wasReleased = false;
   #scratch = new Int32Array(64);
 
-  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues, classes: readonly QueueClass[]) {
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues, given: readonly QueueClass[]) {
+    const classes = scaledClasses(given, parameters);
+    this.#check = queueCheck(given, parameters);
     this.#pool = pool;
     this.#jobs = jobs;
     this.#classes = classes;
@@ -242,32 +240,22 @@ export class ConnectedReservation implements Policy {
   }
 
   #chooseQueue(job: JobIndex): number {
-    const shape = shapeOf(this.#jobs, job);
-    const chosen = this.#byUser ? (this.#jobs.shape?.queue[job] ?? NO_QUEUE) : NO_QUEUE;
-    if (chosen >= 0 && chosen < this.#classes.length) {
-      const limit = exceededLimit(this.#classes[chosen], shape);
-      if (limit === undefined) return chosen;
-      const asked = limit === "elapsed" ? shape.estimateS : shape[limit];
-      throw new InputError(
-        `Cannot put job row ${job} into queue "${this.#classes[chosen].name}": it asks for ${asked} ${limit}, but the queue's limit is ${limitOf(this.#classes[chosen], limit)}`,
-      );
-    }
-    const queue = selectQueue(this.#classes, shape);
-    if (queue !== NO_QUEUE) return queue;
-    const widest = Math.max(...this.#classes.map(({ processors }) => processors));
-    throw new InputError(
-      `Cannot find a queue for job row ${job} of ${shape.processors} processors, ${shape.processes} processes, ${shape.threads} threads: no queue class admits it, the widest allows ${widest} processors`,
-    );
+    const offered = offeredJob(this.#jobs, job);
+    const reason = this.#check(offered);
+    if (reason !== undefined) throw new InputError(`Cannot find a queue for job row ${job}: it ${reason}`);
+    const chosen = this.#byUser ? chosenQueue(this.#classes, offered) : NO_QUEUE;
+    return chosen === NO_QUEUE ? selectQueue(this.#classes, offered) : chosen;
   }
 }
 
 /** The job as its queue sees it. Without shape columns, every processor runs one single-threaded process. */
-function shapeOf(jobs: JobsView, job: JobIndex): JobShape {
+function offeredJob(jobs: JobsView, job: JobIndex): OfferedJob {
   return {
     processors: jobs.size[job],
     processes: jobs.shape?.processes[job] ?? jobs.size[job],
     threads: jobs.shape?.threads[job] ?? 1,
     estimateS: jobs.estimateS[job],
+    queue: jobs.shape?.queue[job] ?? NO_QUEUE,
   };
 }
 
@@ -290,6 +278,11 @@ const PARAMETERS: readonly ParameterSpec[] = [
     { min: 0, max: 1, default: 1 },
     "maximum share of the machine's processors that running jobs which passed waiting ones hold together (section 3 says that the HPC2500 limits their nodes, but not to how many)",
   ),
+  integer(
+    "scale",
+    { min: 1, max: 1_000_000, default: 1 },
+    "factor of the limits on processors, processes and threads of every queue class, for machines with larger jobs than the HPC2500 has",
+  ),
 ];
 
 /** The policy for a site's own queue classes. @throws InputError if the classes are not valid */
@@ -308,11 +301,13 @@ export function connectedReservationOver(
     rules: [
       "the policy decides once per instant, after all ends and arrivals of that instant",
       `all queues share all processors and are served in the order ${names}`,
+      "a job that no class admits is refused before the run begins (live: when it is submitted)",
+      "the limits of every class on processors, processes and threads are multiplied by scale",
       "automatic selection takes the tightest class that admits the job, by processors, then processes, threads and elapsed time; without shape columns, a job counts as one single-threaded process per processor",
       "after a job has ended, each queue is searched once, in order of arrival, and every job that fits starts",
       "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
       "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
-      "a job asks for a connected reservation if its priority is above the threshold of its class, if it cannot start on arrival and no job waits in its queue, or (only if the class says so) if it is the first job without a reservation and still cannot start after a job has ended",
+      "a job asks for a connected reservation if its priority is above the threshold of its class, if it cannot start on arrival and no job of its queue waits, with or without a reservation, or (only if the class says so) if it is the first job without a reservation and still cannot start after a job has ended",
       "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
       "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
       "a request is refused if its class has reached its limit or if there are not enough donors, and the job keeps waiting",
@@ -324,6 +319,7 @@ export function connectedReservationOver(
       workConserving: reservations === "none" && passing === 1,
       keepsPromises: true,
     }),
+    jobCheck: (parameters) => queueCheck(classes, parameters),
     make: (pool, jobs, parameters) => new ConnectedReservation(pool, jobs, parameters, classes),
   };
 }
