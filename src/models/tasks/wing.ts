@@ -1,7 +1,12 @@
 /** Tasks that block, and what their processors do in the meantime (Silva and Scherson 1999). */
 import { ModelError } from "../../core/errors.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
-import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
+import type {
+  GangPolicyDefinition,
+  ParameterSpec,
+  ParameterValues,
+  PolicyChoice,
+} from "../../core/policy.ts";
 import { CompensatedSum } from "../../metrics/compensated-sum.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
@@ -55,6 +60,16 @@ const PARAMETERS: readonly ParameterSpec[] = [
     "gang",
     GANGS.map(({ name }) => name),
     "the gang policy that fills the matrix",
+  ),
+  choice(
+    "fit",
+    ["first", "best"],
+    "gang=gang: which row an arrival takes, the first one or the one that leaves least",
+  ),
+  choice(
+    "place",
+    ["any", "adjacent"],
+    "gang=gang: which idle processors of a row an arrival may take; any: as in the paper",
   ),
 ];
 
@@ -148,10 +163,17 @@ function optionsOf(
     slotMs,
     switchMs,
     ownReturns: parameters.returns === "yes",
-    gang: makeChoice(GANGS.find(({ name }) => name === parameters.gang) as (typeof GANGS)[number]),
+    gang: gangOf(parameters),
     local,
     recordAtMs: [untilMs(parameters)],
   };
+}
+
+function gangOf(parameters: ParameterValues): PolicyChoice<GangPolicyDefinition> {
+  const definition = GANGS.find(({ name }) => name === parameters.gang) as GangPolicyDefinition;
+  const has = (wanted: string) => definition.parameters.some(({ name }) => name === wanted);
+  const settings = ["fit", "place"].filter(has).map((name) => `${name}=${parameters[name]}`);
+  return makeChoice(definition, settings);
 }
 
 function measuresOf(

@@ -138,6 +138,12 @@ function hasRoom(
   limitKB: number,
 ) {
   const { size, processors } = instance;
+  if (name === "any") {
+    const lines = [...new Set(present.flatMap((one) => one.rows))];
+    const usedIn = (row: number) =>
+      present.reduce((sum, one) => sum + (one.rows.includes(row) ? size[one.job] : 0), 0);
+    return lines.length < rows || lines.some((row) => processors - usedIn(row) >= size[job]);
+  }
   const memoryOf = (one: JobIndex) => Math.min(instance.memoryKB?.[one] ?? 0, limitKB);
   const isBuddy = name !== "gang" && name !== "wlv";
   const step = isBuddy ? 1 << blockLevel(size[job]) : 1;
@@ -182,7 +188,7 @@ function watched(
 ): GangPolicyDefinition {
   const rows = Number(parameters.rows) || Infinity;
   const limitKB = 1024 * Number(parameters.memory ?? 0) || Infinity;
-  const { name } = definition;
+  const name = parameters.place === "any" ? "any" : definition.name;
   const make: GangPolicyDefinition["make"] = (machine, jobs) => {
     const waiting = new Set<JobIndex>();
     const placed = new Set<JobIndex>();
@@ -257,12 +263,15 @@ function watched(
 }
 
 describe("which jobs are admitted", () => {
-  for (const definition of GANGS) {
+  for (const [definition, ...settings] of [
+    ...GANGS.map((one) => [one] as const),
+    [gang, "place=any"] as const,
+  ]) {
     for (const queue of QUEUES) {
-      test(`${definition.name}, queue=${queue}: never too many rows, no job waits unnecessarily, the forecast is the naive one`, () => {
+      test(`${[definition.name, ...settings].join(":")}, queue=${queue}: never too many rows, no job waits unnecessarily, the forecast is the naive one`, () => {
         fc.assert(
           fc.property(arbitraryInstance(18), fc.integer({ min: 1, max: 4 }), (instance, rows) => {
-            const parameters = set(definition, `rows=${rows}`, `queue=${queue}`);
+            const parameters = set(definition, ...settings, `rows=${rows}`, `queue=${queue}`);
             const slot = { slotS: 2, switchS: 0.5 };
             stepRounds(instance, watched(definition, parameters, instance, slot), parameters, slot);
           }),

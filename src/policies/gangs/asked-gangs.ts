@@ -12,8 +12,11 @@ export interface MatrixUse {
    * gathered (re-packing), so a processor has room as long as fewer than m of its slots are taken.
    */
   readonly lines: "rows" | "columns";
-  /** Where a job may begin. `whole buddy`: no other job uses the rest of its block. */
-  readonly blocks: "side by side" | "buddy" | "whole buddy";
+  /**
+   * Where a job may begin. `whole buddy`: no other job uses the rest of its block. `any`: its processors need
+   * not be consecutive; such a policy uses lines `rows` and does not ask.
+   */
+  readonly blocks: "side by side" | "buddy" | "whole buddy" | "any";
   /** Whether the policy asks `mayBegin`. */
   readonly asks: boolean;
 }

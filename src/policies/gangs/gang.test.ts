@@ -6,11 +6,11 @@ import { simulateRounds } from "../../simulator/rounds.ts";
 import { gang } from "./gang.ts";
 import { gangBench } from "./gang-bench-for-tests.ts";
 
-const bench = (fit: string, processors: number, sizes: readonly number[]) =>
-  gangBench(gang, { fit }, processors, sizes).step;
+const bench = (fit: string, processors: number, sizes: readonly number[], place = "adjacent") =>
+  gangBench(gang, { fit, place }, processors, sizes).step;
 
 /** A naive twin: rows of cells, searched cell by cell, with the same rules. */
-function naive(fit: string, processors: number, sizes: readonly number[]) {
+function naive(fit: string, processors: number, sizes: readonly number[], place: string) {
   let rows: string[][] = [];
   const letter = (job: JobIndex) => String.fromCharCode(65 + job);
   return (ends: readonly JobIndex[], arrive: readonly JobIndex[]): string[] => {
@@ -21,17 +21,24 @@ function naive(fit: string, processors: number, sizes: readonly number[]) {
       rows = kept.length > 0 ? kept : rows.slice(0, 1);
     }
     for (const job of arrive) {
-      const gaps = rows.flatMap((row) =>
-        [...row.join("").matchAll(/\.+/g)].map((gap) => ({ row, first: gap.index, size: gap[0].length })),
-      );
-      const fitting = gaps.filter((gap) => gap.size >= sizes[job]);
-      if (fit === "best") fitting.sort((a, b) => a.size - b.size);
-      let place = fitting[0];
-      if (place === undefined) {
-        place = { row: new Array<string>(processors).fill("."), first: 0, size: processors };
-        rows.push(place.row);
+      // Places where a job could be: the gaps of each row, or all its idle processors together.
+      const places = rows.flatMap((row) => {
+        const idle = row.flatMap((cell, p) => (cell === "." ? [p] : []));
+        if (place === "any") return [{ row, idle }];
+        const starts = idle.filter((p) => row[p - 1] !== ".");
+        return starts.map((first, i) => ({
+          row,
+          idle: idle.filter((p) => p >= first && !(p >= starts[i + 1])),
+        }));
+      });
+      const fitting = places.filter(({ idle }) => idle.length >= sizes[job]);
+      if (fit === "best") fitting.sort((a, b) => a.idle.length - b.idle.length);
+      let taken = fitting[0];
+      if (taken === undefined) {
+        taken = { row: new Array<string>(processors).fill("."), idle: [...Array(processors).keys()] };
+        rows.push(taken.row);
       }
-      place.row.fill(letter(job), place.first, place.first + sizes[job]);
+      for (const p of taken.idle.slice(0, sizes[job])) taken.row[p] = letter(job);
     }
     return rows.map((row) => row.join(""));
   };
@@ -50,6 +57,19 @@ describe("gang", () => {
     }
   });
 
+  test("place=any: first fit by capacity scans the rows in order, best fit takes the smallest sufficient capacity", () => {
+    // A and C end: row 0 has 5 idle processors in two gaps, row 1 has 1, row 2 has 4 side by side.
+    const sizes = [3, 3, 2, 7, 4, 4];
+    for (const [fit, placed] of [
+      ["first", ["FFFBBBF.", "DDDDDDD.", "EEEE...."]],
+      ["best", ["...BBB..", "DDDDDDD.", "EEEEFFFF"]],
+    ] as const) {
+      const step = bench(fit, 8, sizes, "any");
+      expect(step([], [0, 1, 2, 3, 4])).toEqual(["AAABBBCC", "DDDDDDD.", "EEEE...."]);
+      expect(step([0, 2], [5])).toEqual(placed);
+    }
+  });
+
   test("a row that becomes empty goes, except the last one; no job moves", () => {
     const step = bench("first", 4, [3, 3, 3, 1]);
     expect(step([], [0, 1, 2])).toEqual(["AAA.", "BBB.", "CCC."]);
@@ -58,18 +78,19 @@ describe("gang", () => {
     expect(step([2], [])).toEqual(["...."]);
   });
 
-  test("both fits place jobs as a search over cells does, for any arrivals and ends", () => {
+  test("both fits place jobs, side by side or anywhere, as a search over cells does, for any arrivals and ends", () => {
     const change = fc.record({ arrive: fc.nat(3), ends: fc.array(fc.nat(20), { maxLength: 3 }) });
     fc.assert(
       fc.property(
         fc.constantFrom("first", "best"),
+        fc.constantFrom("adjacent", "any"),
         fc.integer({ min: 1, max: 9 }),
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 25, maxLength: 25 }),
         fc.array(change, { maxLength: 12 }),
-        (fit, processors, wanted, changes) => {
+        (fit, place, processors, wanted, changes) => {
           const sizes = wanted.map((size) => Math.min(size, processors));
-          const ours = bench(fit, processors, sizes);
-          const theirs = naive(fit, processors, sizes);
+          const ours = bench(fit, processors, sizes, place);
+          const theirs = naive(fit, processors, sizes, place);
           const present: JobIndex[] = [];
           let next = 0;
           for (const { arrive, ends } of changes) {

@@ -11,9 +11,12 @@
  *
  * Another job may pass if by the same rule it ends by that time, or if its processors within the reserved
  * block will have a slot (and memory) to spare at that time.
+ *
+ * A policy that takes any processors of a row needs no block: a row has room for a head of size n at the n-th
+ * smallest of its times.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
-import type { GangMachine, RowId } from "../../core/policy.ts";
+import type { GangMachine, RowId, RunId } from "../../core/policy.ts";
 import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import type { AskedGangs } from "./asked-gangs.ts";
@@ -189,14 +192,20 @@ export class HeadForecast {
     const freeS = this.#freeS.fill(machine.nowS);
     for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
       if (!this.#gangs.isTaken(run)) continue;
-      const job = machine.runJob(run);
-      freeS.fill(this.#endS.get(job), machine.runFirst(run), this.#takenEnd(job));
+      freeS.fill(this.#endS.get(machine.runJob(run)), machine.runFirst(run), this.#takenEnd(run));
     }
   }
 
   /** Finds the block that is free first, and takes it if it is earlier than the best one so far. */
   #findBlock(): void {
     const size = this.#jobs.size[this.#head];
+    if (this.#gangs.use.blocks === "any") {
+      const sorted = this.#windowS;
+      sorted.set(this.#freeS);
+      sorted.sort();
+      this.shadowS = Math.min(this.shadowS, sorted[size - 1]);
+      return;
+    }
     const step = this.#stepOf(size);
     const freeS = this.#freeS;
     const memoryFreeS = this.#memoryFreeS;
@@ -232,9 +241,10 @@ export class HeadForecast {
 
   /**
    * Computes what is left in the head's block at the shadow time besides the head and the jobs still expected
-   * there.
+   * there. A policy that does not ask has no use for it.
    */
   #findSpare(): void {
+    if (!this.#gangs.use.asks) return;
     const size = this.#jobs.size[this.#head];
     const slots = this.#spareSlots.fill(Number.POSITIVE_INFINITY);
     const memory = this.#spareKB.fill(Number.POSITIVE_INFINITY);
@@ -267,10 +277,10 @@ export class HeadForecast {
     return Math.min(first + (1 << blockLevel(size)), this.#machine.processors);
   }
 
-  /** End of the processors that no other job can use in the row while the job is there. */
-  #takenEnd(job: JobIndex): number {
-    const size = this.#jobs.size[job];
-    const first = this.#firstOf(job);
+  /** End of the processors that no other job can use in the row while the run is there. */
+  #takenEnd(run: RunId): number {
+    const size = this.#machine.runSize(run);
+    const first = this.#machine.runFirst(run);
     return this.#gangs.use.blocks === "whole buddy" ? this.#endOf(size, first) : first + size;
   }
 

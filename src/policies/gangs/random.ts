@@ -1,9 +1,10 @@
 /** Random allocation within a row, the scheme that zhou1999 argues against. */
 
 import { integer } from "../../core/parameters.ts";
+import { Random } from "../../core/random.ts";
 import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
-import { RandomFit } from "./row-fits.ts";
+import { CapacityFit } from "./row-fits.ts";
 import { withAdmission } from "./with-admission.ts";
 
 export const random = withAdmission(
@@ -33,7 +34,7 @@ export const random = withAdmission(
         machine,
         jobs,
         extraSlotsOf(parameters),
-        (layout) => new RandomFit(layout, Number(parameters.seed)),
+        (layout) => new CapacityFit(layout, false, new Random(Number(parameters.seed), "random allocation")),
       ),
   },
   { parameters: false, asks: false },

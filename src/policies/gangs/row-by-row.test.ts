@@ -13,6 +13,8 @@ import { random } from "./random.ts";
 const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
   [gang, { fit: "first" }],
   [gang, { fit: "best" }],
+  [gang, { fit: "first", place: "any" }],
+  [gang, { fit: "best", place: "any" }],
   [buddy, {}],
   [random, { seed: 7 }],
 ];

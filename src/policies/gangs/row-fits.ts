@@ -1,9 +1,9 @@
 /**
- * Ways to find room in the rows of a matrix that are filled separately: first and best fit, buddy blocks,
- * random.
+ * Ways to find room in the rows of a matrix that are filled separately: first and best fit by gaps or by
+ * capacity, buddy blocks, random.
  */
 import type { GangMachine, RowId } from "../../core/policy.ts";
-import { Random } from "../../core/random.ts";
+import type { Random } from "../../core/random.ts";
 import { BuddyRows, blockLevel } from "../../structures/matrix/buddy.ts";
 import { firstRowWithRoom, type RowFit, type RowLayout } from "./row-by-row.ts";
 
@@ -165,21 +165,28 @@ export class BuddyFit implements RowFit {
   }
 }
 
-/** Idle processors of the first row that has enough of them, drawn at random. */
-export class RandomFit implements RowFit {
-  readonly blocks = "side by side";
+/**
+ * Any idle processors of a row that has enough of them. The idle processors of a row are its capacity. First
+ * fit: the first row of sufficient capacity. Best fit: the row of the smallest sufficient capacity (Silva and
+ * Scherson 1999, section 2.3).
+ */
+export class CapacityFit implements RowFit {
+  readonly blocks = "any";
   readonly stretches: Int32Array;
   stretchCount = 0;
   readonly #layout: RowLayout;
   readonly #machine: GangMachine;
-  readonly #random: Random;
+  readonly #best: boolean;
+  readonly #random: Random | undefined;
   readonly #processors: Int32Array;
   readonly #idle: number[] = [];
 
-  constructor(layout: RowLayout, seed: number) {
+  /** @param random draws the processors; default: those with the lowest numbers are taken */
+  constructor(layout: RowLayout, best: boolean, random?: Random) {
     this.#layout = layout;
     this.#machine = layout.machine;
-    this.#random = new Random(seed, "random allocation");
+    this.#best = best;
+    this.#random = random;
     this.#processors = new Int32Array(layout.machine.processors);
     this.stretches = new Int32Array(layout.machine.processors + 1);
   }
@@ -189,9 +196,11 @@ export class RandomFit implements RowFit {
   }
 
   take(size: number): RowId {
-    const row = firstRowWithRoom(this.#machine, this, size);
+    const row = this.#best ? this.#bestRow(size) : firstRowWithRoom(this.#machine, this, size);
     if (row === NONE) return NONE;
-    this.#draw(this.#listIdle(row), size);
+    const count = this.#listIdle(row);
+    if (this.#random !== undefined) this.#draw(this.#random, count, size);
+    this.#writeStretches(size);
     this.#idle[row] -= size;
     return row;
   }
@@ -208,7 +217,18 @@ export class RandomFit implements RowFit {
     this.#idle[row] += size;
   }
 
-  /** Lists the processors of the row that are not taken; returns their number. */
+  /** Row of the smallest sufficient capacity (ties: the first one); −1 if there is none. */
+  #bestRow(size: number): RowId {
+    const machine = this.#machine;
+    let best = NONE;
+    for (let position = 0; position < machine.rowCount; position++) {
+      const row = machine.rowAt(position);
+      if (this.hasRoom(row, size) && (best === NONE || this.#idle[row] < this.#idle[best])) best = row;
+    }
+    return best;
+  }
+
+  /** Lists the processors of the row that are not taken, ascending; returns their number. */
   #listIdle(row: RowId): number {
     const machine = this.#machine;
     const idle = this.#processors;
@@ -223,16 +243,21 @@ export class RandomFit implements RowFit {
     }
   }
 
-  /** Draws `size` of the listed processors without replacement and writes them as stretches. */
-  #draw(count: number, size: number): void {
+  /** Puts `size` of the `count` listed processors in front, drawn without replacement, ascending. */
+  #draw(random: Random, count: number, size: number): void {
     const listed = this.#processors;
     for (let i = 0; i < size; i++) {
-      const other = i + this.#random.below(count - i);
+      const other = i + random.below(count - i);
       const processor = listed[other];
       listed[other] = listed[i];
       listed[i] = processor;
     }
     listed.subarray(0, size).sort();
+  }
+
+  /** Writes the first `size` listed processors as stretches. */
+  #writeStretches(size: number): void {
+    const listed = this.#processors;
     const stretches = this.stretches;
     let ends = 0;
     for (let i = 0; i < size; i++) {

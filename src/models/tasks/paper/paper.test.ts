@@ -3,7 +3,7 @@ import { judge } from "../../../lab/claims.ts";
 import { runCells } from "../../../lab/experiments/run-cells.ts";
 import { Results } from "../../../lab/papers/results.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
-import { chooseAmong } from "../../../policies/parse-policy.ts";
+import { chooseAmong, makeChoice } from "../../../policies/parse-policy.ts";
 import { parseWing } from "../../wings.ts";
 import { TaskChecker } from "../checker.ts";
 import { grades, idle } from "../local-task-scheduler.ts";
@@ -136,7 +136,7 @@ describe("silva1999", () => {
         slotMs: OPEN.slotMs,
         switchMs: 100,
         ownReturns: true,
-        gang: { definition: gang, parameters: { fit: "first" } },
+        gang: makeChoice(gang, ["place=any"]),
         local: { definition, parameters: { alpha: 2, slots: 5 } },
         recordAtMs: [untilMs],
       };

@@ -4,6 +4,7 @@
 
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
+import { makeChoice } from "../../../policies/parse-policy.ts";
 import type { TasksOptions, TasksResult } from "../contract.ts";
 import { grades, idle } from "../local-task-scheduler.ts";
 import { simulateTasks } from "../simulate.ts";
@@ -38,7 +39,7 @@ export async function runTasks(cell: TasksCell, inputs: CellInputs): Promise<Ser
       slotMs,
       switchMs,
       ownReturns,
-      gang: { definition: gang, parameters: { fit: "first" } },
+      gang: makeChoice(gang, ["place=any"]),
       local:
         alpha === undefined
           ? { definition: idle, parameters: {} }
