@@ -14,6 +14,8 @@ const PROGRAMS = [
   "src/conductor/main.ts",
   "src/lab/experiments/worker.ts",
   "src/report/browser/report-page.ts",
+  "src/web/papers.ts",
+  "src/web/worker.ts",
 ];
 /** Exports for callers outside the sources: a verb's `configure`. */
 const DOORS = ["configure"];

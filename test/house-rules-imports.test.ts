@@ -45,6 +45,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "report",
     ],
   },
+  // Its programs run in a browser: no room that it uses imports Node where it is used.
+  web: { imports: ["results", "report", "lab"] },
   conductor: { imports: ["host", "protocol", "structures"] },
   // The forecast simulates the live state; history is exported as a workload.
   daemon: {

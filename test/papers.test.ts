@@ -2,11 +2,12 @@
  * The pages in docs/papers: they exist for every paper, are up to date, and do not depend on the number of
  * workers.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findPaper, PAPERS } from "../src/lab/papers/registry.ts";
 import { reproduce } from "../src/lab/papers/reproduce.ts";
 import { paperPage } from "../src/report/html/paper-page.ts";
+import { markdownPage } from "../src/report/markdown/paper-markdown.ts";
 
 /**
  * Papers that take only seconds are computed again here; `npm run papers` and then `git diff` checks the
@@ -16,25 +17,54 @@ const CHEAP = ["kawanami2008"];
 const REMEDY = "npm run papers makes the pages anew";
 
 function committed(name: string): string {
-  const file = new URL(`../docs/papers/${name}.html`, import.meta.url);
+  const file = new URL(`../docs/papers/${name}`, import.meta.url);
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
-describe.each(PAPERS.map(({ key }) => key))("docs/papers/%s.html", (key) => {
+describe.each(PAPERS.map(({ key }) => key))("docs/papers/%s", (key) => {
   test("names its command and the paper's seed, and the index links it", () => {
     const { defaultSeed } = findPaper(key);
-    expect(committed(key), REMEDY).toContain(`tutti reproduce ${key} --seed ${defaultSeed}<`);
-    expect(committed("index"), REMEDY).toContain(`href="${key}.html"`);
+    expect(committed(`${key}.html`), REMEDY).toContain(`tutti reproduce ${key} --seed ${defaultSeed}<`);
+    expect(committed(`${key}.md`), REMEDY).toContain(`tutti reproduce ${key} --seed ${defaultSeed}\``);
+    expect(committed("index.html"), REMEDY).toContain(`href="${key}.html"`);
+    expect(committed("index.md"), REMEDY).toContain(`](${key}.md)`);
   });
 
   test("has a reason for every value beyond 10 % and chance", () => {
-    expect(committed(key)).not.toContain("no reason given");
+    expect(committed(`${key}.html`)).not.toContain("no reason given");
   });
 });
 
-test.each(CHEAP)("%s computed anew gives the committed page, with 1 and with 2 workers", async (key) => {
+describe("links of the Markdown pages", () => {
+  const pages = [...PAPERS.map(({ key }) => key), "index"].map((key) => [
+    `${key}.md`,
+    committed(`${key}.md`),
+  ]);
+  const links = pages.flatMap(([, page]) =>
+    Array.from(page.matchAll(/\]\(([^)\s]+)\)/g), ([, link]) => link),
+  );
+
+  test("lead to files and to anchors that exist", () => {
+    expect(links.length).toBeGreaterThan(100);
+    const broken = links.filter((link) => {
+      const [file, anchor] = link.split("#");
+      const target = committed(file);
+      return target === "" || (anchor !== undefined && !target.includes(`<a id="${anchor}"></a>`));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("lead to every figure in the folder", () => {
+    const figures = readdirSync(new URL("../docs/papers/figures", import.meta.url));
+    const unlinked = figures.filter((name) => !links.includes(`figures/${name}`));
+    expect(unlinked, "figures that no page shows any longer: delete them").toEqual([]);
+  });
+});
+
+test.each(CHEAP)("%s computed again gives the committed pages, with 1 and with 2 workers", async (key) => {
   for (const workers of [1, 2]) {
-    const page = paperPage(await reproduce(findPaper(key), undefined, { workers }));
-    expect(page === committed(key), REMEDY).toBe(true);
+    const paper = await reproduce(findPaper(key), undefined, { workers });
+    for (const [name, content] of [[`${key}.html`, paperPage(paper)] as const, ...markdownPage(paper)])
+      expect(content === committed(name), `${name}: ${REMEDY}`).toBe(true);
   }
 });

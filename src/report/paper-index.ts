@@ -68,6 +68,12 @@ export function indexCounts(paper: ReproducedPaper) {
   };
 }
 
+/** Such as `12 entries: 7 reproduced, 2 deviating, 3 not claimed.` */
+export function statusCounts(paper: ReproducedPaper): string {
+  const { entries, reproduced, deviating, notClaimed } = indexCounts(paper);
+  return `${entries === 1 ? "1 entry" : `${formatCount(entries)} entries`}: ${formatCount(reproduced)} reproduced, ${formatCount(deviating)} deviating, ${formatCount(notClaimed)} not claimed.`;
+}
+
 /** Tables, figures, matrices and statements of the page that the index does not name, as texts. */
 export function notInIndex({ index, tables, figures, matrices = [], statements }: ReproducedPaper): string[] {
   const { entries, added } = index;

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Paper } from "../../lab/papers/paper.ts";
 import { findPaper, PAPERS } from "../../lab/papers/registry.ts";
 import { type ReproductionResult, reproduce } from "../../lab/papers/reproduce.ts";
+import type { PageFile } from "../../report/markdown/paper-markdown.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { addWorkersOption } from "../options/options.ts";
@@ -18,6 +19,7 @@ interface ReproduceOptions {
   readonly json?: boolean;
   readonly svg?: string;
   readonly html?: string;
+  readonly markdown?: string;
   readonly progress: boolean;
 }
 
@@ -36,6 +38,10 @@ export function configure(command: Command): void {
     .option(
       "--html <path>",
       "also write a page to this file; with --all, write a page per paper and an index to this folder",
+    )
+    .option(
+      "--markdown <folder>",
+      "also write the page as Markdown, with its figures, to this folder; with --all, all pages and an index",
     )
     .option("--svg <folder>", "also draw the figures, one file each, in this existing folder")
     .option("--no-progress", "show no progress bar");
@@ -57,9 +63,16 @@ async function run(key: string | undefined, options: ReproduceOptions): Promise<
   const result = await reproduceOne(paper, `cells of ${key}`, options);
   if (options.svg !== undefined) await writeFigures(options.svg, result);
   if (options.html !== undefined) {
-    const { writePaperPage } = await import("../../lab/files/write-paper-pages.ts");
-    await writePaperPage(options.html, result);
+    const [{ paperPage }, { writeOutput }] = await Promise.all([
+      import("../../report/html/paper-page.ts"),
+      import("../../lab/files/write-whole.ts"),
+    ]);
+    await writeOutput(options.html, [paperPage(result)]);
     hint(`The page is in ${options.html}`);
+  }
+  if (options.markdown !== undefined) {
+    const { markdownPage } = await import("../../report/markdown/paper-markdown.ts");
+    await writeTo(options.markdown, markdownPage(result), `${key}.md`);
   }
   writeOut(options.json ? jsonDocument(JSON_SCHEMA, result) : reproductionText(result));
 }
@@ -72,14 +85,20 @@ async function runAll(key: string | undefined, options: ReproduceOptions): Promi
     const what = `cells of ${paper.key}, paper ${i + 1} of ${PAPERS.length}`;
     const result = await reproduceOne(paper, what, options);
     if (options.svg !== undefined) await writeFigures(options.svg, result);
-    if (options.html === undefined && !options.json) writeOut(`${reproductionText(result)}\n`);
+    const isWritten = options.html !== undefined || options.markdown !== undefined;
+    if (!isWritten && !options.json) writeOut(`${reproductionText(result)}\n`);
     results.push(result);
   }
-  if (options.html !== undefined) {
-    const { writePaperPages } = await import("../../lab/files/write-paper-pages.ts");
-    hint(`The pages are in ${options.html}; begin with ${await writePaperPages(options.html, results)}`);
-  }
+  const { htmlFiles, markdownFiles } = await import("../../report/paper-files.ts");
+  if (options.html !== undefined) await writeTo(options.html, htmlFiles(results), "index.html");
+  if (options.markdown !== undefined) await writeTo(options.markdown, markdownFiles(results), "index.md");
   writeOut(options.json ? jsonDocument("tutti.reproductions/1", { papers: results }) : overviewText(results));
+}
+
+async function writeTo(folder: string, files: readonly PageFile[], first: string): Promise<void> {
+  const { writePages } = await import("../../lab/files/write-paper-pages.ts");
+  await writePages(folder, files);
+  hint(`Begin with ${folder}/${first}`);
 }
 
 function reproduceOne(

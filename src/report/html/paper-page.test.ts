@@ -4,7 +4,8 @@ import { deviates, deviation, deviationText, isFar, testLegend, valueTexts } fro
 import { countReproduction, pageClaims } from "../paper-counts.ts";
 import { indexLines, notInIndex } from "../paper-index.ts";
 import { matrixSvg } from "../svg/matrix-svg.ts";
-import { paperPage, papersIndex } from "./paper-page.ts";
+import { paperPage } from "./paper-page.ts";
+import { papersIndex } from "./papers-index.ts";
 
 const EVIL = `</style><script>alert(1)</script><img src=x>"'`;
 

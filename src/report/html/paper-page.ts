@@ -20,7 +20,7 @@ import {
   valueColumns,
   valueTexts,
 } from "../deviations.ts";
-import { COUNT_TITLES, countTexts, pageClaims } from "../paper-counts.ts";
+import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor } from "../paper-index.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
@@ -29,7 +29,7 @@ import { escapeHtml } from "./escape.ts";
 import { bullets, htmlPage, termList } from "./html-parts.ts";
 import { dataTable } from "./html-tables.ts";
 
-const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
+export const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
 
 /** The page of one paper. */
 export function paperPage(reproduction: ReproducedPaper): string {
@@ -54,33 +54,6 @@ export function paperPage(reproduction: ReproducedPaper): string {
       ])}<p class="note">The same command prints the same numbers to the last digit, with any number of threads.</p></section>`,
     ].join("\n"),
     footer: `${FOOTER}${escapeHtml(tutti.version)}. <a href="index.html">All papers</a>`,
-  });
-}
-
-/** A table of all papers, each with a link to its page, `<key>.html`. */
-export function papersIndex(papers: readonly ReproducedPaper[]): string {
-  const version = papers[0]?.tutti.version ?? "";
-  const rows = papers.map((reproduction) => {
-    const { paper } = reproduction;
-    return `<tr><th scope="row" class="words"><a href="${escapeHtml(paper.key)}.html">${escapeHtml(paper.title)}</a><br><span class="note">${escapeHtml(`${paper.authors}, ${paper.published}`)}</span></th>${countTexts(
-      reproduction,
-    )
-      .map((text) => `<td>${text}</td>`)
-      .join("")}</tr>`;
-  });
-  const head = ["paper", ...COUNT_TITLES].map((title) => `<th scope="col">${title}</th>`);
-  return htmlPage({
-    title: "Papers reproduced",
-    version,
-    brand: "Tutti · laboratory",
-    lead: `<p>Every table and figure, recomputed: the published value next to ours, the deviation, and the reason if it exceeds 10 %.</p>`,
-    main: `<section><div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div></section>
-<section><h2>How these pages were made</h2>${termList([
-      ["command", "tutti reproduce --all --html docs/papers"],
-      ["seeds", papers.map(({ paper, seed }) => `${paper.key} ${seed}`).join(", ")],
-      ["program", `tutti ${version}`],
-    ])}</section>`,
-    footer: `${FOOTER}${escapeHtml(version)}.`,
   });
 }
 

@@ -74,6 +74,9 @@ a{color:var(--accent)}
 .yes{background:var(--best);color:var(--best-text)}
 .no,.beyond{background:var(--beyond)}
 .no,.missing{color:var(--beyond-text)}
+.status{white-space:nowrap;font-weight:650}
+.deviating{color:var(--beyond-text)}
+.not-claimed{color:var(--muted)}
 .statements{list-style:none;padding:0;font-size:.95rem}
 .statements li{display:flex;gap:14px;padding:.55em 0;border-bottom:1px solid var(--line)}
 .statements li:last-child{border-bottom:0}

@@ -1,0 +1,70 @@
+/**
+ * Runs the pages of `src/web` in Debian's Chromium, without a network: the browser asks this process for
+ * every file.
+ */
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { chromium } from "playwright-core";
+import type { Cell } from "../src/lab/experiments/kinds.ts";
+import type { PageFile } from "../src/report/markdown/paper-markdown.ts";
+import type { PapersPage } from "../src/web/messages.ts";
+import { buildPapersPage } from "./build-web.ts";
+
+/** Where Debian's package puts it. */
+const CHROMIUM = "/usr/bin/chromium";
+/** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
+const ORIGIN = "https://tutti.invalid/";
+
+export const hasChromium = existsSync(CHROMIUM);
+
+/** The page that reproduces papers, open in Chromium. It uses all processors of this machine. */
+interface OpenPapersPage {
+  /**
+   * The files of the pages on papers.
+   * @param version of Tutti, which the pages name
+   */
+  files(keys: readonly string[], version: string): Promise<readonly PageFile[]>;
+  /** The results of cells, as JSON. */
+  results(cells: readonly Cell[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openPapersPage(): Promise<OpenPapersPage> {
+  const scripts = await buildPapersPage();
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      // Chromium refuses to sandbox pages of root.
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+      // As bin/tutti.js does; see docs/decisions.md, Numbers.
+      "--js-flags=--no-maglev",
+      "--disable-dev-shm-usage",
+    ],
+  });
+  const page = await browser.newPage();
+  await page.route("**/*", (route) => {
+    const body = scripts.get(route.request().url().slice(ORIGIN.length));
+    const contentType = body?.startsWith("<") ? "text/html" : "text/javascript";
+    return body === undefined ? route.fulfill({ status: 404 }) : route.fulfill({ body, contentType });
+  });
+  await page.goto(ORIGIN);
+  const workers = availableParallelism();
+  return {
+    files: (keys, version) =>
+      page.evaluate((request) => (globalThis as unknown as InPage).tuttiPapers.files(request), {
+        keys,
+        workers,
+        version,
+      }),
+    results: (cells) =>
+      page.evaluate(
+        (request) => (globalThis as unknown as InPage).tuttiPapers.results(request.cells, request.workers),
+        { cells, workers },
+      ),
+    close: () => browser.close(),
+  };
+}
+
+interface InPage {
+  readonly tuttiPapers: PapersPage;
+}

@@ -1,0 +1,28 @@
+/**
+ * `npm run papers:chromium [KEY …]`: computes the pages on papers in Chromium and compares them, byte by byte,
+ * with those in docs/papers, which Node has written. Without keys, all papers and their index.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { ownVersion } from "../src/lab/experiments/provenance.ts";
+import { PAPERS } from "../src/lab/papers/registry.ts";
+import { openPapersPage } from "./chromium.ts";
+
+const folder = fileURLToPath(new URL("../docs/papers/", import.meta.url));
+
+const asked = process.argv.slice(2);
+const keys = asked.length > 0 ? asked : PAPERS.map(({ key }) => key);
+const begin = performance.now();
+const page = await openPapersPage();
+const files = await page.files(keys, ownVersion()).finally(page.close);
+// An index of some papers is not the index in docs/papers.
+const compared = files.filter(([name]) => asked.length === 0 || !name.startsWith("index."));
+const different = compared.filter(
+  ([name, content]) => !existsSync(folder + name) || readFileSync(folder + name, "utf8") !== content,
+);
+for (const [name] of different) console.log(`docs/papers/${name} differs`);
+const seconds = ((performance.now() - begin) / 1000).toFixed(0);
+console.log(
+  `${compared.length - different.length} of ${compared.length} files are the same in Chromium (${seconds} s)`,
+);
+process.exitCode = different.length === 0 ? 0 : 1;

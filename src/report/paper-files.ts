@@ -1,0 +1,17 @@
+/** The files of the pages on papers, as docs/papers has them: a page for each paper, and an index of all. */
+import type { ReproducedPaper } from "../results/reproduction.ts";
+import { paperPage } from "./html/paper-page.ts";
+import { papersIndex } from "./html/papers-index.ts";
+import { markdownPage, type PageFile } from "./markdown/paper-markdown.ts";
+import { papersIndexMarkdown } from "./markdown/papers-index.ts";
+
+/** The index comes last. */
+export function htmlFiles(papers: readonly ReproducedPaper[]): PageFile[] {
+  const pages = papers.map((paper): PageFile => [`${paper.paper.key}.html`, paperPage(paper)]);
+  return [...pages, ["index.html", papersIndex(papers)]];
+}
+
+/** With the figures that the pages link. The index comes last. */
+export function markdownFiles(papers: readonly ReproducedPaper[]): PageFile[] {
+  return [...papers.flatMap(markdownPage), ["index.md", papersIndexMarkdown(papers)]];
+}

@@ -1,0 +1,27 @@
+/** What the page and its workers send each other, and what a program asks of the page. */
+import type { Cell, CellResult } from "../lab/experiments/kinds.ts";
+import type { PageFile } from "../report/markdown/paper-markdown.ts";
+import type { ReproducedPaper } from "../results/reproduction.ts";
+
+/** A question to a worker: run a cell, or make the files of the pages on papers. */
+export type Question = { readonly cell: Cell } | { readonly papers: readonly ReproducedPaper[] };
+
+export type Answer =
+  | { readonly result: CellResult }
+  | { readonly files: readonly PageFile[] }
+  | { readonly failure: string };
+
+interface PapersRequest {
+  readonly keys: readonly string[];
+  readonly workers: number;
+  /** Version of Tutti, which the pages name. */
+  readonly version: string;
+}
+
+/** What the page offers to a program that drives it, as `globalThis.tuttiPapers`. */
+export interface PapersPage {
+  /** The files of the pages on these papers, and of an index of them. */
+  files(request: PapersRequest): Promise<readonly PageFile[]>;
+  /** The results of cells, as JSON. */
+  results(cells: readonly Cell[], workers: number): Promise<string>;
+}

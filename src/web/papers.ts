@@ -1,0 +1,45 @@
+/**
+ * The page that reproduces papers in the browser: the same cells, tables and files as `tutti reproduce`, on
+ * workers of the page.
+ */
+import { collectPaper } from "../lab/papers/collect.ts";
+import { findPaper } from "../lab/papers/registry.ts";
+import { jsonDocument } from "../report/text/json.ts";
+import type { ReproducedPaper } from "../results/reproduction.ts";
+import type { PapersPage } from "./messages.ts";
+import { Workers } from "./workers.ts";
+
+declare global {
+  var tuttiPapers: PapersPage;
+}
+
+globalThis.tuttiPapers = {
+  files: ({ keys, workers, version }) =>
+    withWorkers(workers, async (pool) => {
+      const papers: ReproducedPaper[] = [];
+      for (const key of keys) {
+        const paper = findPaper(key);
+        const cells = paper.cells(paper.defaultSeed).map(({ cell }) => cell);
+        const results = await pool.run(cells, (done) => show(`${key}: ${done} of ${cells.length} cells`));
+        papers.push(collectPaper(paper, undefined, results, { version }));
+      }
+      return pool.files(papers);
+    }),
+  results: (cells, workers) =>
+    withWorkers(workers, async (pool) =>
+      jsonDocument("tutti.cells/1", { results: await pool.run(cells, () => {}) }),
+    ),
+};
+
+async function withWorkers<Made>(count: number, work: (pool: Workers) => Promise<Made>): Promise<Made> {
+  const pool = new Workers("worker.js", count);
+  try {
+    return await work(pool);
+  } finally {
+    pool.end();
+  }
+}
+
+function show(text: string): void {
+  document.title = text;
+}

@@ -1,0 +1,22 @@
+/**
+ * A worker of the page: runs cells, one after the other, as a worker thread of Node does. It also makes the
+ * files of pages, because only without a document does ECharts measure text as it does in Node.
+ */
+import { CellRunner, WITHOUT_FILES } from "../lab/experiments/runner.ts";
+import { htmlFiles, markdownFiles } from "../report/paper-files.ts";
+import type { Answer, Question } from "./messages.ts";
+
+const runner = new CellRunner(WITHOUT_FILES);
+
+async function answer(question: Question): Promise<Answer> {
+  try {
+    if ("cell" in question) return { result: await runner.run(question.cell) };
+    return { files: [...htmlFiles(question.papers), ...markdownFiles(question.papers)] };
+  } catch (error) {
+    return { failure: String((error instanceof Error && error.stack) || error) };
+  }
+}
+
+addEventListener("message", async ({ data }: MessageEvent<Question>) => {
+  postMessage(await answer(data));
+});

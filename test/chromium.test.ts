@@ -1,0 +1,46 @@
+/**
+ * The laboratory in a browser: what `src/web` computes in Chromium is the same, byte by byte, as in Node.
+ * `npm run papers:chromium` compares all pages on papers in the same way.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasChromium, openPapersPage } from "../scripts/chromium.ts";
+import { ownVersion } from "../src/lab/experiments/provenance.ts";
+import { runCells } from "../src/lab/experiments/run-cells.ts";
+import { PAPERS } from "../src/lab/papers/registry.ts";
+import { jsonDocument } from "../src/report/text/json.ts";
+
+/** A paper that takes only seconds. */
+const CHEAP = "kawanami2008";
+/** Cells of each paper, spread evenly over its list. */
+const SAMPLE = 12;
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  let page: Awaited<ReturnType<typeof openPapersPage>>;
+
+  beforeAll(async () => {
+    page = await openPapersPage();
+  });
+
+  afterAll(() => page?.close());
+
+  test(`the pages and figures of ${CHEAP} are those in docs/papers`, async () => {
+    const files = await page.files([CHEAP], ownVersion());
+    const own = files.filter(([name]) => name.includes(CHEAP));
+    expect(own.map(([name]) => name.slice(name.lastIndexOf(".")))).toEqual([".html", ".md", ".svg", ".svg"]);
+    for (const [name, content] of own) {
+      const committed = readFileSync(new URL(`../docs/papers/${name}`, import.meta.url), "utf8");
+      expect(content === committed, `${name}: npm run papers writes it again`).toBe(true);
+    }
+  });
+
+  test.each(PAPERS.map((paper) => [paper.key, paper] as const))(
+    "cells of %s give the numbers that they give in Node",
+    async (_, paper) => {
+      const all = paper.cells(paper.defaultSeed).map(({ cell }) => cell);
+      const cells = Array.from({ length: SAMPLE }, (_, i) => all[Math.floor((i * all.length) / SAMPLE)]);
+      const results = await runCells(cells, { workers: 1 });
+      expect(await page.results(cells)).toBe(jsonDocument("tutti.cells/1", { results }));
+    },
+  );
+});
