@@ -350,6 +350,12 @@ export interface Guarantees {
   /** A job starts no later than its last `promise`, and while it waits its promises never become later. */
   readonly keepsPromises: boolean;
   /**
+   * Space sharing: after a decision that leaves processors free or lets jobs pass, the first job in queue
+   * order holds a promise no later than the shadow time, and by the estimates that promise can be kept.
+   * Default: it may have none.
+   */
+  readonly reservesHead?: boolean | undefined;
+  /**
    * Space sharing: according to the estimates, no job that starts runs into a known outage. Default: jobs
    * may.
    */

@@ -79,7 +79,7 @@ describe("every gang policy behind an admission queue passes the checker", () =>
     test(`${definition.name}: ${choices.length} combinations`, { timeout: 60_000 }, () => {
       for (const [i, choice] of choices.entries()) {
         for (const instance of [INSTANCES[0], INSTANCES[1 + (i % 2)]]) {
-          const result = audit(instance, choice, SLOTS);
+          const result = audit(instance, choice, { ...SLOTS, probedInstants: 3_000 });
           const name = `${instance.workload.name}, ${choice.label}`;
           expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
           expect(result.checked.ends, name).toBe(instance.count);

@@ -48,7 +48,7 @@ describe("every policy of the registry passes the checker", () => {
     for (const choice of allChoices(definition, definition.sharing === "time" ? IDLE_CHOICES : [])) {
       test(choice.label, () => {
         for (const [i, instance] of instancesFor(choice).entries()) {
-          const result = audit(instance, choice, SLOTS[i % SLOTS.length]);
+          const result = audit(instance, choice, { ...SLOTS[i % SLOTS.length], probedInstants: 3_000 });
           const name = instance.workload.name;
           expect(result.ok, [`workload ${name}, ${i}`, ...auditLines(choice.label, result)].join("\n")).toBe(
             true,

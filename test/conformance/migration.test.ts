@@ -34,7 +34,7 @@ describe("every policy whose gangs migrate passes the checker", () => {
         let migrations = 0;
         for (const instance of instances) {
           for (const slots of SLOTS) {
-            const result = audit(instance, choice, slots);
+            const result = audit(instance, choice, { ...slots, probedInstants: 3_000 });
             const name = `${instance.workload.name}, ${choice.label}`;
             expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
             expect(result.checked.ends, name).toBe(instance.count);

@@ -243,7 +243,7 @@ describe("a policy that chooses sizes passes the checker", () => {
   for (const [i, plain] of conformanceInstances().entries()) {
     test(plain.workload.name, () => {
       const drawn = drawnMolding(drawnResources(drawnInterruptions(plain, i), i), i);
-      const result = audit(drawn, greedy, SLOTS);
+      const result = audit(drawn, greedy, { ...SLOTS, probedInstants: 3_000 });
       expect(result.ok ? "ok" : result.violation).toBe("ok");
       if (result.ok && drawn.count > 10 && drawn.processors > 1)
         expect([...(result.schedule.given?.size ?? [])]).not.toEqual([...drawn.size]);

@@ -23,7 +23,7 @@ describe("real traces", () => {
         .reduce((sum, one) => sum + one.count, 0);
       expect(instance.count + dropped).toBe(dataLines(traceBytes(name)));
       for (const policy of ["fcfs", "easy"]) {
-        const result = audit(instance, choosePolicy(policy), { slotS: 1, switchS: 0 });
+        const result = audit(instance, choosePolicy(policy), { slotS: 1, switchS: 0, probedInstants: 0 });
         if (!result.ok) throw new Error(auditLines(policy, result).join("\n"));
         expect(result.checked).toMatchObject({ starts: instance.count, ends: instance.count, probes: 6 });
         expect(result.schedule.startS.every((startS, job) => startS >= instance.submitS[job])).toBe(true);

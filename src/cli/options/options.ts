@@ -85,7 +85,7 @@ export function addRunOptions(command: Command): Command {
     )
     .option("--switch <duration>", "time sharing: time lost at each change of slot", duration("zero"), 0)
     .option("--seed <n>", "seed of a model", integer(0), 1)
-    .option("--audit", "first check that no policy breaks a rule; takes about five more simulations")
+    .option("--audit", "first check that no policy breaks a rule; takes at least ten more simulations")
     .option("--no-progress", "show no progress bar");
 }
 

@@ -3,6 +3,7 @@
  * JSON or CSV.
  */
 import type { Command } from "commander";
+import { AUDIT_RULES } from "../../lab/audit/checker.ts";
 import { type Experiment, openExperiment, runExperiment } from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
 import type { OpenedJobs } from "../../lab/experiments/runner.ts";
@@ -37,33 +38,63 @@ export async function runPolicies(
   await checkOutputs(source, { "--html": html, "--swf": swf });
   const experiment = await makeExperiment(source, policies, options);
   const opened = await openExperiment(experiment, replications);
-  if (options.audit) await auditPolicies(experiment, opened, policies);
+  const audited = options.audit ? await auditPolicies(experiment, opened, options) : undefined;
   const progress = new Progress(counted, options.progress);
   const update = (done: number, of: number) => progress.update(done, of);
-  return runExperiment(experiment, {
+  const comparison = await runExperiment(experiment, {
     ...{ policies, replications, workers, opened },
     command: commandLine(command),
     recordMatrix: html !== undefined,
     ...(counted === "jobs" ? { progress: update } : { onDone: update }),
   }).finally(() => progress.end());
+  if (audited !== undefined) requireAudited(comparison, audited);
+  return comparison;
 }
 
 /**
- * Reports on standard error what was checked.
+ * Reports on standard error what was checked: for every policy and every seed, since each of these runs is
+ * part of the result.
+ * @returns the hashes of the schedules, by seed and then by policy
  * @throws CheckFailed after the first policy that breaks a rule
  */
 async function auditPolicies(
   experiment: Experiment,
   opened: OpenedJobs,
-  policies: readonly string[],
-): Promise<void> {
+  { policies, replications }: PolicyRun,
+): Promise<string[][]> {
   const { auditLines } = await import("../../lab/audit/audit.ts");
   const { window: _, parameters: __, ...machine } = experiment;
-  for (const policy of policies) {
-    const cell = { kind: "audit", ...machine, policy } as const;
-    const [result] = await runCells([cell], { workers: 1, opened });
-    for (const line of auditLines(result.label, result)) hint(line);
-    if (!result.ok) throw new CheckFailed(`a rule is broken by ${result.label}`);
+  const hashes: string[][] = [];
+  for (let r = 0; r < replications; r++) {
+    const source = { ...machine.source, seed: machine.source.seed + r };
+    const ofSeed: string[] = [];
+    for (const policy of policies) {
+      const cell = { kind: "audit", ...machine, source, policy } as const;
+      const [result] = await runCells([cell], { workers: 1, opened });
+      const label = replications === 1 ? result.label : `${result.label}, seed ${source.seed}`;
+      for (const line of auditLines(label, result)) hint(line);
+      if (!result.ok) throw new CheckFailed(`a rule is broken by ${label}`);
+      ofSeed.push(result.scheduleHash!);
+    }
+    hashes.push(ofSeed);
+  }
+  return hashes;
+}
+
+/**
+ * A policy could behave while it is checked and not when its result is made: the schedules must be the same.
+ * @throws CheckFailed if they are not, before anything is printed
+ */
+function requireAudited({ policies }: Comparison, audited: readonly (readonly string[])[]): void {
+  for (const [p, { label, scheduleHash, replicationHashes }] of policies.entries()) {
+    for (const [r, { [p]: hash }] of audited.entries()) {
+      const made = replicationHashes?.[r].schedule ?? scheduleHash;
+      if (made === hash) continue;
+      hint(`audit of ${label}: rule "other-run" is broken`);
+      hint(`  the rule: ${AUDIT_RULES["other-run"]}`);
+      hint(`  The schedule that was checked has the hash ${hash}, that of the result ${made}`);
+      throw new CheckFailed(`a rule is broken by ${label}`);
+    }
   }
 }
 

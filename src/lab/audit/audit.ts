@@ -1,12 +1,11 @@
 /**
  * The checker that any policy can run under, including a user's own. A run is observed by the checker's own
- * books (see checker.ts, space.ts, gangs.ts), then repeated, then probed with other futures (see probes.ts).
+ * books (see checker.ts, space.ts, gangs.ts), then repeated, then tried with other futures (see futures.ts).
  */
 import { assert, RuleViolation } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
 import type { Guarantees, PolicyChoice } from "../../core/policy.ts";
-import { Random } from "../../core/random.ts";
-import type { Observer, Schedule } from "../../core/schedule.ts";
+import type { Schedule } from "../../core/schedule.ts";
 import { formatCount } from "../../report/text/format.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { both } from "../observers.ts";
@@ -17,27 +16,20 @@ import {
   type AuditRule,
   type Checker,
   noCounts,
-  StopRun,
   type Violation,
 } from "./checker.ts";
+import { compareRuns, violationOf } from "./futures.ts";
 import { GangChecker } from "./gangs.ts";
-import {
-  Comparison,
-  changeArrivals,
-  changedJob,
-  changeRunTimes,
-  copyColumns,
-  DecisionLog,
-  setColumns,
-  withColumnsOf,
-} from "./probes.ts";
+import { changedJob, copyColumns, DecisionLog } from "./probes.ts";
 import { SpaceChecker } from "./space.ts";
 
-interface AuditOptions {
+export interface AuditOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
   /** Seconds lost at each slot boundary while there is more than one row; time sharing only. */
   readonly switchS: number;
+  /** Bound on the work of runs with another future, in instants; more if three such runs need more. */
+  readonly probedInstants?: number;
 }
 
 /** Either the counts of everything that was checked, or the first violation. */
@@ -47,20 +39,15 @@ export type AuditResult =
       readonly checked: AuditCounts;
       /** What could not be checked or is not promised, one sentence each. */
       readonly notChecked: readonly string[];
+      /** Claims that hold only because nothing tested them, one sentence each. */
+      readonly warnings: readonly string[];
       readonly schedule: Schedule;
     }
   | { readonly ok: false; readonly violation: Violation; readonly checked: AuditCounts };
 
 /**
- * The future is changed at least at MIN_PROBES instants, and at more as long as all runs together stay within
- * PROBED_INSTANTS instants.
- */
-const MIN_PROBES = 3;
-const PROBED_INSTANTS = 3_000;
-
-/**
- * Runs the policy under the checker. Costs about five simulations of a long trace, and memory for all
- * decisions of one. The instance's columns change during the probes and are restored.
+ * Runs the policy under the checker. Costs about ten simulations of a long trace, more of a short one,
+ * and memory for all decisions of one. The instance's columns change during the probes and are restored.
  * @throws what the policy itself throws, except refused decisions
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
@@ -80,7 +67,13 @@ export function audit(instance: Instance, choice: PolicyChoice, options: AuditOp
   }
   const violation = compareRuns(instance, choice, { own, log, schedule, counts }, options);
   if (violation !== undefined) return { ok: false, violation, checked: counts };
-  return { ok: true, checked: counts, notChecked: notChecked(choice, instance), schedule };
+  return {
+    ok: true,
+    checked: counts,
+    notChecked: notChecked(choice, instance, counts),
+    warnings: warnings(choice, counts),
+    schedule,
+  };
 }
 
 /** The result as lines of text. */
@@ -96,7 +89,8 @@ export function auditLines(label: string, result: AuditResult): string[] {
       `  ${message}`,
     ];
   }
-  const { starts, ends, instants, matrixChanges, slots, queueChecks, promises, promiseChecks } = checked;
+  const { starts, ends, instants, matrixChanges, slots, queueChecks, promises } = checked;
+  const { promiseChecks, shadowChecks } = checked;
   const matrix =
     matrixChanges > 0
       ? `, ${formatCount(matrixChanges)} changes of the matrix, ${formatCount(slots)} slots`
@@ -105,12 +99,14 @@ export function auditLines(label: string, result: AuditResult): string[] {
     queueChecks > 0 ? `${formatCount(queueChecks)} queues searched for a job that should have started` : "",
     promises > 0 ? `${formatCount(promises)} promises` : "",
     promiseChecks > 0 ? `tested ${formatCount(promiseChecks)} times` : "",
+    shadowChecks > 0 ? `${formatCount(shadowChecks)} shadow times computed` : "",
   ].filter((part) => part !== "");
   return [
     `audit of ${label}: no rule is broken`,
     `  ${formatCount(starts)} starts, ${formatCount(ends)} ends, ${formatCount(instants)} decisions${matrix}`,
     ...(claims.length > 0 ? [`  ${claims.join(", ")}`] : []),
-    `  ${formatCount(checked.comparisons)} decisions compared with those of a second run and of ${formatCount(checked.probes)} runs whose future was changed after ${formatCount(checked.probedInstants)} of ${formatCount(instants)} instants`,
+    `  ${formatCount(checked.comparisons)} decisions compared: with a second run, with ${formatCount(checked.maskedRuns)} runs during which the job table shows another future at every instant, and with ${formatCount(checked.probes)} runs whose future was changed after ${formatCount(checked.probedInstants)} of ${formatCount(instants)} instants`,
+    ...result.warnings.map((sentence) => `  warning: ${sentence}`),
     ...result.notChecked.map((sentence) => `  not checked: ${sentence}`),
   ];
 }
@@ -136,7 +132,8 @@ function checkedRun(
   options: AuditOptions,
 ): Schedule | undefined {
   try {
-    const schedule = run(instance, choice, both(checker, log.observer()), options);
+    const observer = both(checker, log.observer());
+    const schedule = simulate(instance, choice, { ...options, observer });
     if (checker.violation === undefined) checker.finish(schedule);
     return schedule;
   } catch (error) {
@@ -148,85 +145,24 @@ function checkedRun(
   }
 }
 
-function run(instance: Instance, choice: PolicyChoice, observer: Observer, options: AuditOptions): Schedule {
-  return simulate(instance, choice, { slotS: options.slotS, switchS: options.switchS, observer });
+/** A claim without a test is worth nothing, and a policy can make it so. */
+function warnings(choice: PolicyChoice, checked: AuditCounts): string[] {
+  const { keepsPromises, reservesHead, maxRows } = choice.definition.guarantees(choice.parameters);
+  const { promises, emptyPromises, shadowChecks, waits } = checked;
+  const isWaiting = waits > 0 || maxRows !== undefined;
+  const sentences: string[] = [];
+  if (keepsPromises && promises === 0 && isWaiting)
+    sentences.push("the policy claims to keep its promises, but it made none: the claim was not tested");
+  if (emptyPromises > 0)
+    sentences.push(
+      `${formatCount(emptyPromises)} of ${formatCount(promises)} promises are for a time by which all known jobs could have run one after the other: keeping them shows nothing`,
+    );
+  if (reservesHead && shadowChecks === 0 && waits > 0)
+    sentences.push("the policy claims to reserve for the first job of the queue, but that was never tested");
+  return sentences;
 }
 
-interface FirstRun {
-  /** The instance with its own columns. */
-  readonly own: Instance;
-  readonly log: DecisionLog;
-  readonly schedule: Schedule;
-  readonly counts: AuditCounts;
-}
-
-/** Repeats the run unchanged and with other futures; returns the first difference that breaks a rule. */
-function compareRuns(
-  instance: Instance,
-  choice: PolicyChoice,
-  first: FirstRun,
-  options: AuditOptions,
-): Violation | undefined {
-  const { own, log, counts } = first;
-  const again = follow(choice, first, Number.POSITIVE_INFINITY, options);
-  if (again.difference !== undefined) {
-    const { job, timeS, first: was, second } = again.difference;
-    const text = `The policy decides differently in a second run with the same jobs: in the first run ${was}; in the second run ${second}`;
-    return violationOf("not-deterministic", instance, job, timeS, text);
-  }
-  const instants = log.instants.length;
-  const probes = Math.min(
-    instants,
-    Math.max(MIN_PROBES, Math.floor(PROBED_INSTANTS / Math.max(instants, 1))),
-  );
-  for (let i = 0; i < probes; i++) {
-    counts.probedInstants++;
-    const atS =
-      log.instants.values[probes === instants ? i : Math.floor(((i + 1) / (probes + 1)) * instants)];
-    for (const rule of ["sees-run-times", "sees-arrivals"] as const) {
-      const random = new Random(counts.probes, rule);
-      if (rule === "sees-run-times") changeRunTimes(own, first.schedule, atS, random);
-      else changeArrivals(own, atS, random);
-      counts.probes++;
-      const { difference } = withColumnsOf(own, instance, () => follow(choice, first, atS, options));
-      setColumns(own, instance);
-      if (difference === undefined) continue;
-      const { job, timeS, first: was, second } = difference;
-      const what =
-        rule === "sees-run-times" ? `run times that end after ${atS} s` : `jobs that arrive after ${atS} s`;
-      const text = `With other ${what}, the policy decides differently before that: in the first run ${was}; now ${second}`;
-      return violationOf(rule, instance, job, timeS, text);
-    }
-  }
-  return undefined;
-}
-
-/** Follows the log of the first run up to an instant. */
-function follow(choice: PolicyChoice, first: FirstRun, untilS: number, options: AuditOptions): Comparison {
-  const comparison = new Comparison(first.log, untilS, first.own);
-  let failure: string | undefined;
-  try {
-    run(first.own, choice, comparison.observer(), options);
-  } catch (error) {
-    // The first run did not fail: if its decisions are missing now, that is the difference.
-    if (!(error instanceof StopRun)) failure = error instanceof Error ? error.message : String(error);
-  }
-  comparison.finish(failure);
-  first.counts.comparisons += comparison.compared;
-  return comparison;
-}
-
-function violationOf(
-  rule: AuditRule,
-  instance: Instance,
-  job: number | undefined,
-  timeS: number,
-  message: string,
-): Violation {
-  return { rule, job: job === undefined ? undefined : instance.id[job], timeS, message };
-}
-
-function notChecked(choice: PolicyChoice, { interruptions }: Instance): string[] {
+function notChecked(choice: PolicyChoice, { interruptions }: Instance, { promises }: AuditCounts): string[] {
   const guarantees: Guarantees = choice.definition.guarantees(choice.parameters);
   const sentences: string[] = [];
   if (choice.definition.sharing === "time") {
@@ -252,5 +188,9 @@ function notChecked(choice: PolicyChoice, { interruptions }: Instance): string[]
     sentences.push(`queue order "${choice.parameters.order}" is unknown to the checker`);
   if (!guarantees.keepsPromises)
     sentences.push("promises may be broken: the policy does not claim to keep them");
+  if (promises > 0 && !guarantees.reservesHead)
+    sentences.push(
+      "promises may be for any time: the policy does not claim to reserve for the first job of the queue",
+    );
   return sentences;
 }

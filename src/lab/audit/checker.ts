@@ -38,8 +38,11 @@ export const AUDIT_RULES = {
   "promise-broken": "a job starts no later than it was last promised",
   "promise-impossible":
     "if running jobs end by their estimates, every promised job gets its processors in time",
+  "head-not-reserved":
+    "the first job in queue order is promised a start no later than the shadow time, and jobs that pass leave that possible",
   "jobs-changed": "a policy does not write into the job table",
   "not-deterministic": "two runs take the same decisions",
+  "other-run": "the run whose result is printed has the schedule that was checked",
   "sees-run-times": "decisions do not depend on the run times of jobs that have not ended",
   "sees-arrivals": "decisions do not depend on jobs that have not arrived",
   "no-such-row": "only rows that exist are used",
@@ -84,12 +87,20 @@ export interface AuditCounts {
   promises: number;
   /** Promises tested against the running jobs' estimates. */
   promiseChecks: number;
+  /** Promises that only an idle machine could break: for a time by which all known jobs could have run in turn. */
+  emptyPromises: number;
+  /** Shadow times that the checker computed and compared with the promise to the head of the queue. */
+  shadowChecks: number;
+  /** Decisions after which some job waited. */
+  waits: number;
   /** Changes of the matrix. */
   matrixChanges: number;
   /** Slots served. */
   slots: number;
   /** Decisions compared between runs. */
   comparisons: number;
+  /** Runs during which the job table shows another future at every instant. */
+  maskedRuns: number;
   /** Runs with another future, two for each probed instant. */
   probes: number;
   /** Instants after which the future was changed. */
@@ -105,9 +116,13 @@ export function noCounts(): AuditCounts {
     queueChecks: 0,
     promises: 0,
     promiseChecks: 0,
+    emptyPromises: 0,
+    shadowChecks: 0,
+    waits: 0,
     matrixChanges: 0,
     slots: 0,
     comparisons: 0,
+    maskedRuns: 0,
     probes: 0,
     probedInstants: 0,
   };

@@ -1,15 +1,6 @@
 /**
- * Does a policy use what it must not know? The decisions of a run are recorded. Then the future is changed
- * (the run times of jobs that have not ended by an instant T, or the jobs that arrive after T), and the
- * policy decides again. All decisions up to and including T must be the same:
- *
- *   run     ──decisions──────── T ──decisions of the true future────▶
- *   probe   ──the same?──────── T   another future, not examined
- *
- * It does not matter how a policy learns about the future, be it from the machine, the job table, an import
- * or a closure over the instance: the instance's own columns are changed for the probe and restored after it.
- * A probe cannot see a copy that the policy brings along; the rules about promises hold for such a policy,
- * too.
+ * The decisions of a run, their comparison with those of a second run, and the changes to the job table that
+ * make another future. futures.ts says what they are for.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
@@ -191,7 +182,7 @@ type JobTable = Pick<
   Instance,
   "count" | "submitS" | "runS" | "size" | "estimateS" | "shape" | "molding" | "demand"
 >;
-type Columns = Omit<JobTable, "count">;
+export type Columns = Omit<JobTable, "count">;
 
 export function copyColumns({ submitS, runS, size, estimateS, shape, molding, demand }: JobTable): Columns {
   return {
@@ -214,7 +205,7 @@ export function copyColumns({ submitS, runS, size, estimateS, shape, molding, de
 }
 
 /** What jobs request: these columns belong together. */
-function requestedColumns({
+export function requestedColumns({
   size,
   estimateS,
   shape,

@@ -5,6 +5,7 @@ import { JobSet } from "../observers.ts";
 import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
 import { ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
+import { type Holding, shadowS } from "./shadow.ts";
 
 export class SpaceChecker extends Checker {
   readonly #guarantees: Guarantees;
@@ -29,12 +30,19 @@ export class SpaceChecker extends Checker {
   /** Whether a start or a promise has been seen since the last decision. */
   #hasDecided = false;
   #busyUntil = new Float64Array(64);
+  /** Whether the checker computes shadow times: they are simple only while nothing but processors is lacking. */
+  readonly #checksShadow: boolean;
+  /** Jobs started since the last decision. */
+  #startedNow: JobIndex[] = [];
+  /** Estimates of all known jobs that have not ended, in seconds. */
+  #knownWorkS = 0;
 
   constructor(instance: Instance, counts: AuditCounts, guarantees: Guarantees, parameters: ParameterValues) {
     super(instance, counts);
     this.#guarantees = guarantees;
     this.#orderKey = queueKey(parameters);
     this.#checksHead = guarantees.headNeverFits && knowsOrder(parameters);
+    this.#checksShadow = checksShadow(instance, guarantees, parameters);
     this.#free = instance.processors;
     this.#resources = new ResourceBook(instance);
     this.#sinceS = new Float64Array(instance.count);
@@ -75,6 +83,7 @@ export class SpaceChecker extends Checker {
       );
     this.#resources.take(job);
     this.#hasDecided = true;
+    if (this.#checksShadow) this.#startedNow.push(job);
     this.#sinceS[job] = timeS;
     this.#expectedEndS[job] = timeS + this.#leftEstimateS[job];
     this.#running.splice(this.#runningBy(this.#expectedEndS[job]), 0, job);
@@ -90,8 +99,14 @@ export class SpaceChecker extends Checker {
     }
   }
 
+  override arrived(timeS: number, job: JobIndex): void {
+    super.arrived(timeS, job);
+    this.#knownWorkS += this.instance.estimateS[job];
+  }
+
   departed(timeS: number, job: JobIndex): void {
     this.onDriverEvent(timeS);
+    this.#knownWorkS -= this.instance.estimateS[job];
     this.noteEnd(timeS, job);
     const dueS = this.#sinceS[job] + this.#leftS[job];
     if (timeS !== dueS)
@@ -183,6 +198,10 @@ export class SpaceChecker extends Checker {
       const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${this.#promisedS[job]} s before`;
       this.fail("promise-later", job, text);
     }
+    const { molding, interruptions } = this.instance;
+    const isPlain = molding === undefined && interruptions === undefined;
+    // The sums are rounded.
+    if (isPlain && startS > (timeS + this.#knownWorkS) * (1 + 1e-9)) this.counts.emptyPromises++;
     this.#promisedS[job] = startS;
     if (!this.#promised.has(job)) this.#promised.add(job);
   }
@@ -196,7 +215,9 @@ export class SpaceChecker extends Checker {
       const text = `After the decision at ${timeS} s, running jobs use ${-this.#free} processors that are away`;
       this.fail("processor-away", undefined, text);
     }
+    if (this.waiting.size > 0) this.counts.waits++;
     if (this.#guarantees.workConserving || this.#checksHead) this.#checkQueue(timeS);
+    if (this.#checksShadow) this.#checkHeadReserved(timeS);
     if (this.#hasDecided && this.#guarantees.keepsPromises && this.#promised.size > 0)
       this.#checkPromises(timeS);
     this.#hasDecided = false;
@@ -231,6 +252,42 @@ export class SpaceChecker extends Checker {
       const job = this.waiting.members[i];
       if (!canStart(job)) continue;
       this.fail("fitting-job-waits", job, `${this.name(job)} waits at ${timeS} s: ${fits(job)}`);
+    }
+  }
+
+  /**
+   * The shadow time is that of EASY, computed from the checker's own books: without the jobs that have passed
+   * the head in this decision, when do enough running jobs end by their estimates? With them, the head must
+   * still get its processors at the time that it was promised.
+   */
+  #checkHeadReserved(timeS: number): void {
+    const started = this.#startedNow;
+    this.#startedNow = [];
+    const key = this.#orderKey;
+    const head = this.firstWaiting(key, timeS, () => true, this.#known);
+    if (head < 0) return;
+    const headKey = key(this.#known, head, timeS);
+    const passers = started.filter((job) => {
+      const jobKey = key(this.#known, job, timeS);
+      return jobKey > headKey || (jobKey === headKey && job > head);
+    });
+    if (this.#free === 0 && passers.length === 0) return;
+    this.counts.shadowChecks++;
+    const { size } = this.instance;
+    const held = this.#running.map((job): Holding => [this.#expectedEndS[job], size[job]]);
+    const before = held.filter((_, i) => !passers.includes(this.#running[i]));
+    const atS = shadowS(size[head], this.instance.processors, timeS, before);
+    const promisedS = this.#promised.has(head) ? this.#promisedS[head] : Number.POSITIVE_INFINITY;
+    const passed = passers.length === 0 ? "" : ` before ${this.name(passers[0])} passed it`;
+    if (!(promisedS <= atS)) {
+      const was = promisedS === Number.POSITIVE_INFINITY ? "no start" : `${promisedS} s`;
+      const text = `${this.name(head)} is first in the queue at ${timeS} s and is promised ${was}, but its shadow time was ${atS} s${passed}`;
+      this.fail("head-not-reserved", head, text);
+    }
+    const nowPossibleS = shadowS(size[head], this.instance.processors, timeS, held);
+    if (nowPossibleS > promisedS) {
+      const text = `${this.name(head)} is first in the queue at ${timeS} s and was promised ${promisedS} s, but ${this.name(passers[0] ?? head)} passed it, and now the estimates of running jobs delay it to ${nowPossibleS} s`;
+      this.fail("head-not-reserved", head, text);
     }
   }
 
@@ -271,4 +328,14 @@ export class SpaceChecker extends Checker {
     }
     return low;
   }
+}
+
+/** Outages, resources and stopped jobs make the shadow time more than a sum. */
+function checksShadow(
+  { interruptions, resources }: Instance,
+  { reservesHead }: Guarantees,
+  parameters: ParameterValues,
+): boolean {
+  const isPlain = interruptions === undefined && !resources?.length;
+  return reservesHead === true && isPlain && knowsOrder(parameters);
 }

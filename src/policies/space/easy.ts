@@ -219,6 +219,7 @@ export const easy: SpacePolicyDefinition = {
     workConserving: false,
     // In any other order, an arrival may become the head and take the only reservation.
     keepsPromises: parameters.order === "arrival",
+    reservesHead: true,
     avoidsOutages: true,
   }),
   capabilities: { withdraw: true, restore: true },

@@ -46,7 +46,7 @@ export const fcfs: SpacePolicyDefinition = {
   source: "folklore; the baseline of Feitelson and Rudolph, JSSPP 1995",
   parameters: [ORDER_PARAMETER],
   copesWith: () => ["outages", "resources"],
-  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
+  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: false }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstComeFirstServed(pool, jobs, parameters),
 };

@@ -54,7 +54,7 @@ export const firstFit: SpacePolicyDefinition = {
   source: "folklore; FPFS of Aida, Kasahara and Narita, JSSPP 1998",
   parameters: [ORDER_PARAMETER],
   copesWith: () => ["outages", "resources"],
-  guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
+  guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: false }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstFit(pool, jobs, parameters),
 };

@@ -96,7 +96,7 @@ export const fpmpfs: SpacePolicyDefinition = {
     ),
   ],
   copesWith: () => ["outages", "resources"],
-  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
+  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: false }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new MostProcessorsFirst(pool, jobs, parameters),
 };

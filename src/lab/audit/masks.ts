@@ -1,0 +1,56 @@
+/**
+ * Another future, shown in the job table at every instant of a run: a cell has a false value until the run
+ * reaches the event that reveals it.
+ */
+import type { JobIndex } from "../../core/jobs.ts";
+import type { Random } from "../../core/random.ts";
+import type { Observer } from "../../core/schedule.ts";
+import { type Columns, copyColumns, requestedColumns } from "./probes.ts";
+
+export interface Mask {
+  /** The table at the beginning of the run. */
+  readonly columns: Columns;
+  /** Writes the true values into the table, job by job, just before a policy may know them. */
+  revealing(table: Columns): Observer;
+}
+
+type Truth = Columns & { readonly count: number };
+
+/** False run times, revealed when jobs end. */
+export function maskRunTimes(truth: Truth, random: Random): Mask {
+  const columns = copyColumns(truth);
+  for (let job = 0; job < truth.count; job++) columns.runS[job] = truth.estimateS[job] * random.uniform();
+  return {
+    columns,
+    revealing: (table) => ({
+      departed: (_, job) => {
+        table.runS[job] = truth.runS[job];
+      },
+    }),
+  };
+}
+
+/** Jobs trade places and gaps between submits, and are revealed when they arrive. */
+export function maskArrivals(truth: Truth, random: Random): Mask {
+  const columns = copyColumns(truth);
+  const { count, submitS } = truth;
+  const gapsS = Float64Array.from({ length: count }, (_, job) => submitS[job] - (submitS[job - 1] ?? 0));
+  const traded = [...requestedColumns(columns), gapsS];
+  for (let job = count - 1; job > 0; job--) {
+    const other = random.below(job + 1);
+    for (const column of traded) [column[job], column[other]] = [column[other], column[job]];
+  }
+  // As seen from the last job that has arrived, whose submit time is true.
+  for (let job = 0; job < count; job++) {
+    columns.submitS[job] = (submitS[job - 1] ?? 0) + gapsS[job];
+    columns.runS[job] = columns.estimateS[job] * random.uniform();
+  }
+  return { columns, revealing: (table) => ({ arrived: (_, job) => copyRow(table, truth, job) }) };
+}
+
+function copyRow(to: Columns, from: Columns, job: JobIndex): void {
+  to.submitS[job] = from.submitS[job];
+  to.runS[job] = from.runS[job];
+  const columns = requestedColumns(to);
+  for (const [i, column] of requestedColumns(from).entries()) columns[i][job] = column[job];
+}
