@@ -13,6 +13,7 @@ import { knowsOrder } from "../queue-keys.ts";
 import {
   AUDIT_RULES,
   type AuditCounts,
+  type AuditOptions,
   type AuditRule,
   type Checker,
   noCounts,
@@ -22,15 +23,6 @@ import { compareRuns, violationOf } from "./futures.ts";
 import { GangChecker } from "./gangs.ts";
 import { changedJob, copyColumns, DecisionLog } from "./probes.ts";
 import { SpaceChecker } from "./space.ts";
-
-export interface AuditOptions {
-  /** Useful length of a slot in seconds; time sharing only. */
-  readonly slotS: number;
-  /** Seconds lost at each slot boundary while there is more than one row; time sharing only. */
-  readonly switchS: number;
-  /** Bound on the work of runs with another future, in instants; more if three such runs need more. */
-  readonly probedInstants?: number;
-}
 
 /** Either the counts of everything that was checked, or the first violation. */
 export type AuditResult =

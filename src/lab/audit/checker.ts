@@ -76,6 +76,16 @@ export interface Violation {
   readonly message: string;
 }
 
+/** How a policy is checked. */
+export interface AuditOptions {
+  /** Useful length of a slot in seconds; time sharing only. */
+  readonly slotS: number;
+  /** Seconds lost at each slot boundary while there is more than one row; time sharing only. */
+  readonly switchS: number;
+  /** Bound on the work of runs with another future, in instants; more if three such runs need more. */
+  readonly probedInstants?: number;
+}
+
 /** How often each kind of check was made. */
 export interface AuditCounts {
   arrivals: number;

@@ -1,6 +1,6 @@
 /**
  * Does a policy use what it must not know? The decisions of a run are recorded. Then the policy decides again
- * beside another future, and each decision is compared with the recorded one as it is made. Two ways:
+ * with another future, and each decision is compared with the recorded one as it is made. Two ways:
  *
  *   run      ──────────────────────────────────────▶
  *   masked   ─ same? ─ same? ─ same? ─ same? ─ …        the jobs are the same; the job table shows a false
@@ -18,8 +18,7 @@ import { Random } from "../../core/random.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { both } from "../observers.ts";
-import type { AuditOptions } from "./audit.ts";
-import { type AuditCounts, type AuditRule, StopRun, type Violation } from "./checker.ts";
+import { type AuditCounts, type AuditOptions, type AuditRule, StopRun, type Violation } from "./checker.ts";
 import { type Mask, maskArrivals, maskRunTimes } from "./masks.ts";
 import {
   Comparison,

@@ -99,11 +99,8 @@ export class GangChecker extends Checker {
   promised(timeS: number, job: JobIndex, startS: number): void {
     this.counts.promises++;
     if (!this.isWaiting(job) || this.#rowsOf[job] > 0 || !(startS >= timeS)) {
-      this.fail(
-        "promise-void",
-        job,
-        `${this.name(job)} is promised a start at ${startS} s, but it is ${timeS} s already`,
-      );
+      const text = `${this.name(job)} is promised a start at ${startS} s, but it is ${timeS} s already`;
+      this.fail("promise-void", job, text);
     }
     const beforeS = this.#promisedS[job];
     if (this.#guarantees.keepsPromises && startS > beforeS + ROUNDING * Math.max(startS, this.#slotS)) {
@@ -119,11 +116,8 @@ export class GangChecker extends Checker {
     this.noteEnd(timeS, job);
     const work = this.#slotsOfWork(job);
     if (this.#served[job] !== work) {
-      this.fail(
-        "service",
-        job,
-        `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, but its work is ${work}`,
-      );
+      const text = `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, but its work is ${work}`;
+      this.fail("service", job, text);
     }
     this.#takeOut(job);
   }
@@ -190,11 +184,8 @@ export class GangChecker extends Checker {
       const job = this.waiting.members[i];
       if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
       if (!this.#memory.hasRoom(job, mostKB) || !this.#resources.has(job)) continue;
-      this.fail(
-        head === undefined ? "fitting-job-waits" : "head-waits",
-        job,
-        `${this.name(job)} is in no row at ${timeS} s, although a row could be added for it`,
-      );
+      const text = `${this.name(job)} is in no row at ${timeS} s, although a row could be added for it`;
+      this.fail(head === undefined ? "fitting-job-waits" : "head-waits", job, text);
     }
   }
 
@@ -409,11 +400,8 @@ export class GangChecker extends Checker {
       const reportedS = this.startS[job];
       if (Number.isNaN(firstS) && Number.isNaN(reportedS)) continue;
       if (!(Math.abs(firstS - reportedS) <= ROUNDING * Math.max(firstS, this.#slotS))) {
-        this.fail(
-          "start-time",
-          job,
-          `${this.name(job)} has its first slot at ${firstS} s, but its start is reported as ${reportedS} s`,
-        );
+        const text = `${this.name(job)} has its first slot at ${firstS} s, but its start is reported as ${reportedS} s`;
+        this.fail("start-time", job, text);
       }
       this.#unstarted.delete(job);
     }
@@ -422,11 +410,8 @@ export class GangChecker extends Checker {
   #checkShape(job: JobIndex, stretches: Stretches): void {
     const end = stretches[stretches.length - 1];
     if (!(stretches[0] >= 0 && end <= this.instance.processors)) {
-      this.fail(
-        "off-machine",
-        job,
-        `${this.name(job)} is placed on processors ${stretches[0]} to ${end - 1}, but there are only ${this.instance.processors}`,
-      );
+      const text = `${this.name(job)} is placed on processors ${stretches[0]} to ${end - 1}, but there are only ${this.instance.processors}`;
+      this.fail("off-machine", job, text);
     }
     let size = 0;
     for (let i = 0; i < stretches.length; i++) {
@@ -434,11 +419,8 @@ export class GangChecker extends Checker {
       size += i % 2 === 0 ? -stretches[i] : stretches[i];
     }
     if (size !== this.instance.size[job]) {
-      this.fail(
-        "wrong-size",
-        job,
-        `${this.name(job)} is placed on stretches ${stretches.join(" ")}, but its size is ${this.instance.size[job]}`,
-      );
+      const text = `${this.name(job)} is placed on stretches ${stretches.join(" ")}, but its size is ${this.instance.size[job]}`;
+      this.fail("wrong-size", job, text);
     }
   }
 
