@@ -1,11 +1,14 @@
 /** What a page on a paper claims and what it does not claim, in counts of its values and statements. */
-import type { ReproducedPaper, Reproduction } from "../results/reproduction.ts";
+import type { ReproducedPaper, ReproducedStatement } from "../results/reproduction.ts";
 import { deviates, isChance, isFar } from "./deviations.ts";
 import { indexCounts } from "./paper-index.ts";
 import { formatCount, NO_VALUE, plural } from "./text/format.ts";
 
 /** Counts of the values and statements of a paper. */
-export function countReproduction({ tables, statements }: Reproduction) {
+export function countReproduction({ tables, statements, index }: ReproducedPaper) {
+  const isAdded = ({ statement }: ReproducedStatement) =>
+    index.added.statements.some((beginning) => statement.startsWith(beginning));
+  const said = statements.filter((statement) => !isAdded(statement));
   const valuesOf = (kind: "constants" | "fitted" | undefined) =>
     tables.filter((table) => table.kind === kind).flatMap(({ rows }) => rows.flatMap((row) => row.values));
   const published = (kind: "constants" | "fitted" | undefined) =>
@@ -31,8 +34,11 @@ export function countReproduction({ tables, statements }: Reproduction) {
     constants: published("constants").length,
     fitted: published("fitted").length,
     unpublished: valuesOf(undefined).length - compared.length,
-    statements: statements.length,
-    holding: statements.filter(({ holds }) => holds).length,
+    /** Of the paper. */
+    statements: said.length,
+    holding: said.filter(({ holds }) => holds).length,
+    /** Statements about questions that the paper does not ask. */
+    added: statements.length - said.length,
   };
 }
 
@@ -46,7 +52,7 @@ export const COUNT_TITLES = [
 ] as const;
 
 /** The counts of a paper for a table of papers. */
-export function countTexts(reproduction: Reproduction): string[] {
+export function countTexts(reproduction: ReproducedPaper): string[] {
   const { compared, within, byChance, explained, unexplained, statements, holding } =
     countReproduction(reproduction);
   const shareText = (count: number, of: number) =>
@@ -65,7 +71,7 @@ export function pageClaims(paper: ReproducedPaper): {
 } {
   const counts = countReproduction(paper);
   const { compared, tested, within, small, byChance, explained, unexplained } = counts;
-  const { constants, fitted, unpublished, statements, holding } = counts;
+  const { constants, fitted, unpublished, statements, holding, added } = counts;
   const failing = statements - holding;
   const matrices = paper.matrices?.length ?? 0;
   const index = indexCounts(paper);
@@ -101,6 +107,7 @@ export function pageClaims(paper: ReproducedPaper): {
         `Chance is not judged for ${values(compared - tested)}: the paper does not say of how many runs they are.`,
       ],
       [unpublished, `${plural(unpublished, "value")} without a published value next to them.`],
+      [added, `${plural(added, "statement")} that ${added === 1 ? "is" : "are"} not in the paper.`],
       [
         index.notClaimed,
         `${formatCount(index.notClaimed)} entries of the index that nothing here decides, each with a reason.`,

@@ -187,6 +187,14 @@ test("countReproduction() counts values and statements", () => {
     unpublished: 3,
     statements: 2,
     holding: 1,
+    added: 0,
+  });
+  const { index, ...paper } = reproduced();
+  const added = { shown: [], statements: ["BC beats"] };
+  expect(countReproduction({ ...paper, index: { ...index, added } })).toMatchObject({
+    statements: 1,
+    holding: 1,
+    added: 1,
   });
 });
 

@@ -1,0 +1,28 @@
+/** Every index and its page belong together: the parts of a page are in the index, and no others. */
+import { expect, test } from "vitest";
+import { indexLines, notInIndex } from "../../report/paper-index.ts";
+import type { CellResult, Kind } from "../experiments/kinds.ts";
+import { runCells } from "../experiments/run-cells.ts";
+import { collectPaper } from "./collect.ts";
+import { PAPERS } from "./registry.ts";
+
+test.each(PAPERS.map((paper) => [paper.key, paper] as const))(
+  "%s: the index names every table, figure and statement of the page, and nothing else",
+  async (_, paper) => {
+    // One result of each kind stands for all: numbers do not matter here. The last cells are the shortest.
+    const cells = paper.cells(paper.defaultSeed).map(({ cell }) => cell);
+    const ofKind = new Map<Kind, CellResult>();
+    for (const cell of cells.toReversed())
+      if (!ofKind.has(cell.kind)) ofKind.set(cell.kind, (await runCells([cell], { workers: 1 }))[0]);
+    const results = cells.map(({ kind }) => ofKind.get(kind)!);
+    const page = collectPaper(paper, undefined, results, { version: "" });
+    expect(notInIndex(page)).toEqual([]);
+
+    const { entries, added } = paper.index;
+    expect(indexLines(page)).toHaveLength(entries.length);
+    const additions = [{ at: "", says: "", ...added }];
+    expect(() => indexLines({ ...page, index: { entries: additions, added } })).not.toThrow();
+    for (const { says, shown = [], statements = [], notClaimed } of entries)
+      expect((notClaimed === undefined) !== (shown.length + statements.length === 0), says).toBe(true);
+  },
+);
