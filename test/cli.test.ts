@@ -115,7 +115,7 @@ describe("help", () => {
       /^Jobs for one machine\n.*^ {2}lublin .*^Machines with.*^ {2}sites .*^ {2}tasks /ms,
     );
     expect(tutti(folder, ["models", "sites:load=2"]).stdout).toMatch(
-      /Rules.*overhead.*sites:sizes=16,16\n.*each integer from 1.*tutti simulate sites --policy sites-one\|sites-across/s,
+      /Rules.*overhead.*sites:sizes=16,16\n.*integers separated by\s+commas,\s+from\s+1.*tutti simulate sites --policy sites-one\|sites-across/s,
     );
     expect(tutti(folder, ["models", "lublin"]).stdout).toMatch(/Parameters.*tutti simulate lublin --policy/s);
     expectRefusal(tutti(folder, ["models", "site"]), 2, '"site"', 'did you mean "sites"');
@@ -278,7 +278,7 @@ describe("results", () => {
     const window = ["--warmup", ".5", "--cooldown", ".49"];
     const { status, stderr } = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", ...window]);
     // 40 jobs less 20 and, rounded down, 19.
-    expect(stderr).toBe("Of 40 jobs 1 is counted\n");
+    expect(stderr).toBe("1 of 40 jobs is counted\n");
     expect(status).toBe(0);
   });
   test("replications give intervals, and differences from the first policy", () => {
@@ -547,7 +547,7 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--policy", "easy", "--overrun", "ignore"], "raise, kill"],
     [["simulate", "trace.swf", "--policy", "easy", "--missing-estimate", "-5"], "--missing-estimate"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "1e-9"], "--slot"],
-    [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "from 0.000001 s on"],
+    [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "at least 0.000001 s"],
     [["simulate", "trace.swf", "--policy", "easy", "--bound", "9".repeat(400)], "at most 1000000000 s"],
     [["simulate", "trace.swf", "--policy", "easy", "--limit", "9e17"], "from 1 to 9007199254740991"],
     [["simulate", "trace.swf", "--policy", "easy", "--policy", "fcfs"], "one policy"],
