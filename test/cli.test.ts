@@ -76,6 +76,26 @@ describe("help", () => {
     expect(stdout).toMatch(/spare processors/);
   });
 
+  test("policies NAME prints five rules, --all the rules in force, --json all of these", () => {
+    const rulesOf = (...words: string[]) => {
+      const { stdout } = tutti(folder, ["policies", ...words]);
+      const section = stdout.slice(stdout.indexOf("\nRules\n") + 7, stdout.indexOf("\n\nParameters"));
+      return section.split(/\n {2}(?! )/).map((text) => text.replace(/^ *- /, "").replace(/\s+/g, " "));
+    };
+    const five = rulesOf("br:rows=4");
+    const all = rulesOf("br:rows=4", "--all");
+    expect(five.slice(0, 5)).toEqual(all.slice(0, 5));
+    expect(five.slice(5)).toEqual([`and ${all.length - 5} more; --all shows all`]);
+    expect(all).toContain("queue=fcfs: no job passes the head");
+    expect(all.join("\n")).not.toMatch(/^(no job waits|queue=easy|migrate|memory)/m);
+    const [{ rules }] = JSON.parse(tutti(folder, ["policies", "br:rows=4", "--json"]).stdout).policies;
+    expect(rules).toEqual(all);
+    expect(rulesOf("connected-reservation:reservations=none", "--all").join("\n")).not.toMatch(
+      /donor|threshold/,
+    );
+    expect(rulesOf("sites-one:backfill=none", "--all").join("\n")).not.toMatch(/threshold|critical|fastest/);
+  });
+
   test("policies lists every kind of policy with the command that runs it", () => {
     const { status, stdout } = tutti(folder, ["policies"]);
     const groups = stdout.split("\n\n");

@@ -268,7 +268,7 @@ export interface Rule {
   readonly text: string;
   /** Default: the rule always holds. */
   readonly when?: Condition;
-  /** Whether the rule comes from what the policy builds on, such as a queue in front of it. */
+  /** Whether several policies share the rule, or it comes from what they build on, such as a queue. */
   readonly isInherited?: boolean;
 }
 
@@ -280,7 +280,7 @@ export function when(condition: Condition, texts: readonly string[]): Rule[] {
 /** The sentences that hold with given parameters. */
 export interface RulesInForce {
   readonly own: readonly string[];
-  /** Rules of what the policy builds on. */
+  /** Rules that other policies have, too. */
   readonly inherited: readonly string[];
 }
 

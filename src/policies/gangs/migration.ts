@@ -258,7 +258,7 @@ export const MIGRATION_RULES = when(
     "migrate: moving pays if S × (processors of the moved gangs) ≤ T × W ÷ (R − 1), where R is the number of rows and W the number of slots taken in a round",
     "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much again as it has had (Harchol-Balter and Downey 1997)",
   ],
-);
+).map((rule) => ({ ...rule, isInherited: true }));
 
 /** Seconds that a migration costs; undefined if gangs keep their processors. */
 export function migrationCostS(parameters: ParameterValues): number | undefined {

@@ -219,7 +219,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
 
 /** Rules that hold for every fit. */
 export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
-  "arrivals of one instant are placed in order of submission",
+  { text: "arrivals of one instant are placed in order of submission", isInherited: true },
   "a job keeps its row and its processors until it ends",
   ...when(withExtraSlots("none"), ["a job has one slot per round"]),
   ...when(withExtraSlots("kept"), [

@@ -57,6 +57,7 @@ const limitedBy =
 const NOBODY_WAITS: Rule = {
   when: (parameters) => !limited(parameters),
   text: "no job waits: every arrival is placed at once",
+  isInherited: true,
 };
 
 /** Rules that hold with a limit. @param asks as in `MatrixUse` */

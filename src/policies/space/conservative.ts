@@ -15,6 +15,7 @@ import { StartRule } from "../../core/policy.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 import { Plan } from "./plan.ts";
+import { DECIDES_ONCE, SEES_ESTIMATES } from "./shared-rules.ts";
 
 class ConservativeBackfilling implements Policy {
   readonly #pool: Pool;
@@ -186,15 +187,15 @@ export const conservative: SpacePolicyDefinition = {
   summary:
     "Every job gets a reservation when it arrives, and it starts no later than that as long as estimates hold.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "an arriving job reserves the earliest start that delays no existing reservation",
+    "a job starts when its reservation is due",
     "compression: when a job ends before its expected end, each waiting job, in queue order, gives up its reservation and takes the earliest possible one, which is never later",
     "compression comes before the reservations for the arrivals of the same instant",
     "compression is a single pass, so jobs can use the room that a job further back has given up only at the next compression",
-    "a job starts when its reservation is due",
     "a job with an estimate of 0 reserves one second",
     "the queue order applies in compression and to jobs that arrive at the same instant",
-    "policies see estimates, never run times",
+    DECIDES_ONCE,
+    SEES_ESTIMATES,
   ],
   source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
   parameters: [ORDER_PARAMETER],
