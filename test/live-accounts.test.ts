@@ -190,7 +190,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     removeAccount(carl.user);
 
     await frontEnd!.service.change(ROOT, { action: "release" }, [job]);
-    expect((await ended(job)).reason).toContain("this account does not exist any more");
+    expect((await ended(job)).reason).toContain("this account no longer exists");
 
     const dora = makeAccount("dora", "-u", String(carl.uid));
     await frontEnd!.service.change(ROOT, { action: "release" }, [other]);
@@ -212,10 +212,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     removeAccount(erna.user);
     await frontEnd!.service.change(ROOT, { action: "requeue" }, [job]);
     const { state: how, reason } = await ended(job);
-    expect([how, reason]).toEqual([
-      "failed",
-      expect.stringContaining("this account does not exist any more"),
-    ]);
+    expect([how, reason]).toEqual(["failed", expect.stringContaining("this account no longer exists")]);
     expect(existsSync(join(state, "jobs", String(job), "2"))).toBe(false);
   });
 });

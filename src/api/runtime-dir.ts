@@ -228,7 +228,7 @@ function checkParent(parent: string): void {
   const isSticky = (mode & 0o1000) !== 0;
   if (((mode & 0o022) !== 0 && !isSticky) || (uid !== 0 && uid !== currentUid())) {
     throw new InputError(
-      `Cannot put a socket below "${parent}": other users may rename its contents, expected a folder of yours or of root's; set TUTTI_SOCKET to another path`,
+      `Cannot put a socket below "${parent}": other users may rename its contents, expected a folder that belongs to you or to root; set TUTTI_SOCKET to another path`,
     );
   }
 }

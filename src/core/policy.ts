@@ -26,7 +26,7 @@ export interface Policy {
   // Optional hooks, called between decisions if the definition declares them in `capabilities`. For a policy
   // without them, the caller makes a new policy object and repeats all events to it.
 
-  /** The waiting job must not be started any more. */
+  /** The waiting job can no longer be started. */
   withdraw?(job: JobIndex): void;
   /**
    * Called before the first decision, in order of start: a job that the policy has not seen has been running

@@ -101,7 +101,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== undefined && stat.startTicks === identity.startTicks && !hasEnded(stat);
 }
 
-/** Whether a process has only the rights of this user; true if it does not exist any more. */
+/** Whether a process has only the rights of this user; true if it no longer exists. */
 export function runsAs(pid: number, uid: number): boolean {
   const text = readText(`/proc/${pid}/status`, "latin1");
   if (text === undefined) return true;

@@ -117,7 +117,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.#presence[job] = Presence.here;
   }
 
-  /** The job must not be placed any more. */
+  /** The job can no longer be placed. */
   protected forget(job: JobIndex): void {
     this.#presence[job] = Presence.gone;
   }

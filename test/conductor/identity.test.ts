@@ -124,7 +124,7 @@ describe("a number that was given before", () => {
   });
 });
 
-test("a number whose earlier processes nobody knows any more: they live, and the new job does not join them", async ({
+test("a number whose earlier processes are no longer known: they live, and the new job does not join them", async ({
   skip,
 }) => {
   const s = stage;

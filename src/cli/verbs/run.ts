@@ -128,7 +128,7 @@ function cancelOnSignal(connection: ReconnectingClient, job: number): () => bool
   const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
     cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
   );
-  // When the reader of a pipe closes it, the output is not needed any more, so the job is cancelled.
+  // When the reader of a pipe closes it, the output is no longer needed, so the job is cancelled.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
     requestCancel().then(leave, leave);

@@ -261,7 +261,7 @@ export class Cycles {
     try {
       store.rollback();
     } catch {
-      // There is no transaction any more, as intended.
+      // The transaction has ended already, as intended.
     }
     store.reuseLog();
     book.rollback();

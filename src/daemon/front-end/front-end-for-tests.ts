@@ -424,7 +424,7 @@ export async function answerOf<T>(clock: FakeClock, promise: Promise<T>): Promis
   return await promise;
 }
 
-/** Lets time pass until nothing is due any more. */
+/** Lets time pass until nothing more is due. */
 export function runToEnd(clock: FakeClock, mostMs = Number.POSITIVE_INFINITY): void {
   clock.settle();
   for (let nextMs = clock.nextMs(); nextMs < mostMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);

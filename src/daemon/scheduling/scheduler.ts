@@ -182,7 +182,7 @@ export class Scheduler {
   }
 
   /**
-   * A waiting job must not be started any more, or its rank in the queue has changed.
+   * A waiting job can no longer be started, or its rank in the queue has changed.
    * @param because why, such as "is held"
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {

@@ -1,5 +1,5 @@
 /**
- * Re-packing with migration at a cost. When exchanges between rows cannot empty a row any more, gangs on full
+ * Re-packing with migration at a cost. When exchanges between rows can no longer empty a row, gangs on full
  * processors (those without an idle slot) move to other processors, if that saves a row and pays.
  *
  *   AA..      ..AA      CCAA     processors 0 and 1 are full: exchanges cannot save a row;
@@ -7,7 +7,7 @@
  *
  * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the
  * gang that reaches furthest over full processors, to the window that an arrival would get in a matrix with
- * one row fewer. So as few gangs as possible move, provided that each of them finds a window.
+ * one row fewer. Thus the fewest possible gangs move, provided that each of them finds a window.
  *
  * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much
  * service again as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),

@@ -24,7 +24,7 @@ interface ByteRange {
 /**
  * Opens a file below a folder for reading. The caller closes it.
  * @param root a folder that only we can write to
- * @param uid the user to whom the file must belong
+ * @param uid the user who must own the file
  * @returns undefined if there is no such file, if links lead to it, or if it is not a plain file of that user
  */
 export function openInside(root: string, file: string, uid: number): number | undefined {
