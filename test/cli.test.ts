@@ -111,7 +111,7 @@ describe("help", () => {
     expect(status).toBe(0);
   });
 
-  test("policies NAME tells of each policy what it schedules, its rules, its source and a command that exists", () => {
+  test("policies NAME states for each policy what it schedules, its rules, its source and a command that exists", () => {
     const { policies } = JSON.parse(tutti(folder, ["policies", "--json"]).stdout);
     expect(policies.length).toBeGreaterThan(15);
     const { models } = JSON.parse(tutti(folder, ["models", "--json"]).stdout);
@@ -602,7 +602,7 @@ describe("a policy of the user's own that is wrong", () => {
     expect(stdout).toBe("");
     expect(status).toBe(1);
   });
-  test("never starts some jobs: their count is told, and the run has failed", () => {
+  test("never starts some jobs: their count is reported, and the run has failed", () => {
     write(
       "lazy.mjs",
       `export default { name: "lazy", sharing: "space", make: (pool) => ({
@@ -618,7 +618,7 @@ describe("a policy of the user's own that is wrong", () => {
       expect(status).toBe(1);
     }
   });
-  test("places a gang before it has come: the job's number in the trace is told", () => {
+  test("places a gang before it has arrived: the message has the job's number in the trace", () => {
     write("numbered.swf", `; MaxProcs: 8\n${swfLine(71, 0, 9, 1, 9)}\n${swfLine(72, 5, 9, 1, 9)}\n`);
     write(
       "early.mjs",

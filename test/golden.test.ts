@@ -26,7 +26,7 @@ describe("golden schedules", () => {
   for (const source of [...models, ...TESTED_TRACES]) {
     const isMissing = source.endsWith(".gz") && traceFile(source) === undefined;
     test.skipIf(isMissing)(
-      `${source}: every policy schedules it as ever`,
+      `${source}: every policy schedules it as before`,
       async () => {
         const cells = goldenKeys([source]);
         const results = await runCells(cells.map(goldenCell), { workers: 1 });
@@ -60,7 +60,7 @@ describe("golden schedules", () => {
     }
   });
 
-  test("a schedule that differs in one digit is told, with both lines", () => {
+  test("a schedule that differs in one digit is reported, with both lines", () => {
     const [cell] = goldenKeys(["downey"]);
     const result = table.get("downey\tfcfs") as Extract<GoldenResult, { hash: string }>;
     expect(differences(table, [cell], [result])).toEqual([]);

@@ -149,7 +149,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     spawnSync("chown", ["-R", "0:0", state]);
   });
 
-  test("a folder that another user has made in the place of one's own socket is neither used nor believed", async () => {
+  test("a folder that another user made at the path of our socket is neither used nor believed", async () => {
     makeFolders();
     const eve = makeAccount("eve");
     const place = `/tmp/tutti-${ada.uid}`;
@@ -198,7 +198,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(existsSync(join(state, "jobs", String(other)))).toBe(false);
   });
 
-  test("a job that is started anew after its account has gone does not run", async () => {
+  test("a job that restarts after its account was removed does not run", async () => {
     makeFolders();
     await start();
     const erna = makeAccount("erna");

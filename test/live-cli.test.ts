@@ -160,7 +160,7 @@ describe("submit", () => {
     expect(service.entries.size).toBe(0);
   });
 
-  test("a full scheduler is told by the code for trying later", async () => {
+  test("a full scheduler answers with the exit code for trying later", async () => {
     service.refuseSubmits = { refused: "full", message: "Cannot take more jobs now" };
     expect(await tutti("submit", "--", "true")).toMatchObject({
       status: 75,
@@ -400,7 +400,7 @@ describe("habits from elsewhere", () => {
     [["kill", "7"], /use tutti cancel\n/],
     [["submit", "--dependency=afterok:3", "--", "x"], /instead of Slurm's --dependency, use --after 12,13/],
     [["submit", "-c", "2", "--", "x"], /instead of Slurm's -c, use -n 4, with one CPU per process/],
-  ])("%j is told what it is here", async (parameters, words) => {
+  ])("%j: the answer says what it is here", async (parameters, words) => {
     const { status, stderr, stdout } = await tutti(...parameters);
     expect(stderr).toMatch(words);
     expect([status, stdout]).toEqual([2, ""]);
@@ -458,7 +458,7 @@ describe("many jobs at once", () => {
 });
 
 describe("a job that the selector means and that cannot be changed", () => {
-  test("is told with its reason: an error when nothing was changed, a remark else", async () => {
+  test("is reported with its reason: an error when nothing was changed, a remark otherwise", async () => {
     await tutti("submit", "-a", "1-3", "--", "x");
     service.start(3);
     const alone = await tutti("hold", "last");

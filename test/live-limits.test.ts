@@ -50,7 +50,7 @@ function submitOver(agent: Agent): Promise<number> {
 }
 
 describe("a full disk", () => {
-  test("at the output of a job: the job sees it and its exit code is told; the scheduler and other jobs go on", async ({
+  test("at the output of a job: the job sees it and its exit code is reported; the scheduler and other jobs continue", async ({
     skip,
   }) => {
     s = new LiveScheduler();

@@ -146,7 +146,7 @@ describe("a store that does not know what runs", () => {
   });
 });
 
-test("the state folder is removed while it runs: nothing is acknowledged, and it is told", async () => {
+test("the state folder is removed while it runs: nothing is acknowledged, and the reason is reported", async () => {
   await live.start();
   const short = await live.submit("sleep 1; exit 3");
   const long = await live.submit("sleep 1000");

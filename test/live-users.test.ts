@@ -138,7 +138,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect((await as(ADA, "cancel", "2")).status).toBe(0);
   });
 
-  test("a link in the place of the output is not followed with root's rights, nor another's output named as one's own", async () => {
+  test("a link at the path of the output is not followed with root's rights, nor is another user's output shown", async () => {
     const log = join(frontEnd.jobsFolder, "3", "stdout");
     const link = join(frontEnd.jobsFolder, "3", "1", "link");
     // The folder of the attempt belongs to the user. The folder of the job belongs to root, so the first
@@ -202,7 +202,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     },
   );
 
-  test("a script is copied for its user alone, whoever may read the original", async () => {
+  test("a script is copied for its user alone, even if others may read the original", async () => {
     const path = join(folder, "mine.sh");
     writeFileSync(path, "#!/bin/sh\nid -u\nstat -c '%a %u' \"$0\"\n");
     chownSync(path, ADA.uid, ADA.uid);
@@ -283,7 +283,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect((await as(ADA, "show", failed)).stdout).toMatch(/exit +1\n/);
   });
 
-  test("no event tells of what another does with a job", async () => {
+  test("no event shows what another user does with a job", async () => {
     const latest = (await as(BOB, "events", "--json")).stdout.trimEnd().split("\n").at(-1)!;
     const since = String(JSON.parse(latest).sequence);
     const cpus = frontEnd.service.status().cpus;

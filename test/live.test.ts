@@ -97,7 +97,7 @@ describe("the whole", () => {
     for (const { ranMs, startedAtMs, endedAtMs } of jobs) expect(ranMs).toBeLessThan(endedAtMs - startedAtMs);
   });
 
-  test("a script runs as it was when it was submitted, also when it is started anew", async () => {
+  test("a script runs as it was when it was submitted, also after a restart of the job", async () => {
     const path = join(folder, "copied.sh");
     writeFileSync(path, '#!/bin/sh\necho "first $1 $(basename "$0") $TUTTI_SCRIPT"\nsleep 1000\n');
     await tutti("submit", "--hold", "--retries", "1", "--name", "copied", "copied.sh", "one");

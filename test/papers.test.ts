@@ -13,7 +13,7 @@ import { paperPage } from "../src/report/html/paper-page.ts";
  * others.
  */
 const CHEAP = ["kawanami2008"];
-const REMEDY = "npm run papers makes the pages anew";
+const REMEDY = "npm run papers makes the pages again";
 
 function committed(name: string): string {
   const file = new URL(`../docs/papers/${name}.html`, import.meta.url);
@@ -32,7 +32,7 @@ describe.each(PAPERS.map(({ key }) => key))("docs/papers/%s.html", (key) => {
   });
 });
 
-test.each(CHEAP)("%s computed anew gives the committed page, with 1 and with 2 workers", async (key) => {
+test.each(CHEAP)("%s, computed again, gives the committed page, with 1 and with 2 workers", async (key) => {
   for (const workers of [1, 2]) {
     const page = paperPage(await reproduce(findPaper(key), undefined, { workers }));
     expect(page === committed(key), REMEDY).toBe(true);

@@ -110,10 +110,10 @@ describe("a job", () => {
     for (let i = 0; i < 3; i++) s.client.send({ type: "launch", spec });
     expect(await s.end(1)).toMatchObject({ code: 0 });
     s.client.send({ type: "launch", spec });
-    await until("the end is told again", () => s.ends(1).length >= 2);
+    await until("the end is reported again", () => s.ends(1).length >= 2);
     s.client.send({ type: "forget", attempt: s.key(1) });
     s.client.send({ type: "launch", spec });
-    await until("the end is told once more", () => s.ends(1).length >= 3);
+    await until("the end is reported once more", () => s.ends(1).length >= 3);
     expect(readFileSync(join(s.folder, "count"), "utf8")).toBe("ran\n");
   });
 
@@ -382,7 +382,7 @@ describe("the socket", () => {
     expect(messages.every(({ type }) => type === "refused")).toBe(true);
     raw.write('{"type":"hello","protocol":1,"frontEnd":"second"}\n');
     await until("the second front end is answered", () => messages.at(-1)?.type === "state");
-    await until("the first was told", () =>
+    await until("the first was reported", () =>
       s.messages.some(
         (message) => message.type === "refused" && message.message.includes("Another front end"),
       ),

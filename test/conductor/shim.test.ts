@@ -84,7 +84,7 @@ describe("a shim", () => {
     expect(end.neverBegan).toBeUndefined();
   });
 
-  test("of before the machine was started anew: the job may have begun, though no first process reached the disk", async () => {
+  test("of before a reboot: the job may have begun, though no first process reached the disk", async () => {
     const s = stage;
     s.turn([[1]]);
     const spec = s.spec(1, ["sh", "-c", "echo ran"]);

@@ -121,7 +121,7 @@ describe("deviation", () => {
     expect(deviates(value)).toBe(isBeyond);
   });
 
-  test("deviation() is ours ÷ published − 1", () => {
+  test("deviation() is our value ÷ the published value − 1", () => {
     expect(deviation({ published: 4, ours: 5, halfWidth: null })).toBe(0.25);
   });
 });
