@@ -134,7 +134,7 @@ const jobOptions = () => [
   new JobOption(
     "memoryBytes",
     "--mem <size>",
-    "memory of the whole job, such as 512M or 2G; a limit if the machine can enforce it",
+    "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
     bytes,
   ),
   new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),

@@ -6,8 +6,9 @@
  *   CC..   →  CC..   →           A moves, then they can
  *
  * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the
- * gang that reaches furthest over full processors, to the window that an arrival would get in a matrix with
- * one row fewer. Thus the fewest possible gangs move, provided that each of them finds a window.
+ * gang that reaches furthest to the right, where reach counts up to the last full processor, to the window
+ * that an arrival would get in a matrix with one row fewer. Thus the fewest possible gangs move, provided
+ * that each of them finds a window.
  *
  * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much
  * service again as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),
@@ -145,8 +146,8 @@ export class Migration {
   }
 
   /**
-   * Prefers the gang that reaches furthest over full processors, then the smallest, then the one submitted
-   * first.
+   * Prefers the gang that reaches furthest to the right, up to the last full processor; then the smallest,
+   * then the one submitted first.
    */
   #comesBefore(a: RunId, b: RunId): boolean {
     const machine = this.machine;
@@ -251,7 +252,7 @@ export const MIGRATION_RULES = when(
     "migrate=S: after the arrivals of an instant, when exchanges can save no more rows, gangs move to other processors as long as that saves a row and pays",
     "migrate=S: each gang that moves needs S more seconds of service",
     "migrate=S: a live scheduler never moves gangs",
-    "migrate: for each processor without an idle slot, from left to right, the policy moves the gang on it that reaches furthest over such processors (ties: the smallest, then submitted first)",
+    "migrate: at each processor without an idle slot, from left to right, one gang moves: the one that reaches furthest to the right, at most up to the last such processor (ties: the smallest, then submitted first)",
     "migrate: a gang moves to the place that an arrival would get in a matrix with one row fewer",
     "migrate: either every processor gets an idle slot in this way, or no gang moves",
     "migrate: a gang may move if it has one slot per round, has had a slot and, after an earlier move, has had as much service as that move cost",
