@@ -439,8 +439,8 @@ describe("bad input: one line, the documented exit code", () => {
   });
   test("no size of the machine", () => {
     write("sizeless.swf", `${job}\n`);
-    expectRefusal(simulate("sizeless.swf"), 66, "sizeless.swf", "--procs");
-    expect(simulate("sizeless.swf", "--procs", "4").status).toBe(0);
+    expectRefusal(simulate("sizeless.swf"), 66, "sizeless.swf", "--processors");
+    expect(simulate("sizeless.swf", "--processors", "4").status).toBe(0);
   });
 
   test.each([
@@ -534,10 +534,10 @@ describe("bad input: one line, the documented exit code", () => {
     expectRefusal(simulate(words[0]), 2, "minRunS to be at most maxRunS");
     expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS to be at most maxRunS");
   });
-  test("more processors than time sharing keeps books of, by --procs or by the trace", () => {
+  test("more processors than time sharing keeps books of, by --processors or by the trace", () => {
     const gangs = (source: string, ...more: string[]) =>
       tutti(folder, ["simulate", source, "--policy", "br", ...more]);
-    expectRefusal(gangs("trace.swf", "--procs", "2147483647"), 2, "br", "at most 16777216");
+    expectRefusal(gangs("trace.swf", "--processors", "2147483647"), 2, "br", "at most 16777216");
     write("vast.swf", `; MaxProcs: 100000000\n${job}\n`);
     expectRefusal(gangs("vast.swf"), 66, "br", "at most 16777216");
     expect(simulate("vast.swf").status).toBe(0);
@@ -549,6 +549,20 @@ describe("bad input: one line, the documented exit code", () => {
   test("the same policy twice", () => {
     expectRefusal(tutti(folder, ["compare", "trace.swf", "--policy", "easy,easy"]), 2, '"easy" twice');
   });
+  test("older names of options give the same result, and help shows the present ones", () => {
+    const run = (...options: string[]) => {
+      const { status, stdout } = simulate("trace.swf", "--json", ...options);
+      expect(status).toBe(0);
+      const { results } = JSON.parse(stdout) as { results: unknown };
+      return JSON.stringify(results);
+    };
+    const present = run("--processors", "8", "--first", "1");
+    expect(run("--procs", "8", "--limit", "1")).toBe(present);
+    expect(run("--procs", "9", "--processors", "8", "--first", "2", "--limit", "1")).toBe(present);
+    const help = tutti(folder, ["simulate", "--help"]).stdout;
+    expect(help).toMatch(/--processors <n>[^]*--first <n>/);
+    expect(help).not.toMatch(/--procs|--limit/);
+  });
   test("replications of a trace", () => {
     const words = ["compare", "trace.swf", "--policy", "easy", "--replications", "3"];
     expectRefusal(tutti(folder, words), 66, "trace is the same every time");
@@ -559,7 +573,7 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--polcy", "easy"], "--policy"],
     [["simulate", "trace.swf"], "--policy"],
     [["simulate", "--policy", "easy"], "trace"],
-    [["simulate", "trace.swf", "--policy", "easy", "--procs", "0"], "--procs"],
+    [["simulate", "trace.swf", "--policy", "easy", "--processors", "0"], "--processors"],
     [["simulate", "trace.swf", "--policy", "easy", "--procs", "many"], "--procs"],
     [["simulate", "trace.swf", "--policy", "easy", "--warmup", "1.5"], "--warmup"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "0"], "--slot"],
@@ -569,7 +583,7 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "1e-9"], "--slot"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "at least 0.000001 s"],
     [["simulate", "trace.swf", "--policy", "easy", "--bound", "9".repeat(400)], "at most 1000000000 s"],
-    [["simulate", "trace.swf", "--policy", "easy", "--limit", "9e17"], "from 1 to 9007199254740991"],
+    [["simulate", "trace.swf", "--policy", "easy", "--first", "9e17"], "from 1 to 9007199254740991"],
     [["simulate", "trace.swf", "--policy", "easy", "--policy", "fcfs"], "one policy"],
     [["completions", "tcsh"], "bash"],
   ])("%j is a matter of usage", (words, word) => {

@@ -11,7 +11,7 @@ import {
 } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
 import type { GoldenResult } from "../src/lab/golden/run.ts";
-import { differences, leftOver, parseTable } from "../src/lab/golden/table.ts";
+import { differences, orphanLines, parseTable } from "../src/lab/golden/table.ts";
 import { POLICIES } from "../src/policies/registry.ts";
 import { traceFile } from "../src/workload/traces-for-tests.ts";
 
@@ -37,7 +37,7 @@ describe("golden schedules", () => {
   }
 
   test("the table has every cell and no other", () => {
-    expect(leftOver(table)).toEqual([]);
+    expect(orphanLines(table)).toEqual([]);
     expect(table.size).toBe(goldenKeys().length);
   });
 

@@ -482,8 +482,12 @@ describe("config", () => {
     const { stdout, status } = await tutti("config", "check", "t.toml");
     expect(stdout).toMatch(/^slotMs +50 +line 2$/m);
     expect(stdout).toMatch(/^policy +easy +line 3$/m);
-    expect(stdout).toMatch(/^mostRows +4 +default$/m);
+    expect(stdout).toMatch(/^maxRows +4 +default$/m);
     expect(status).toBe(0);
+    writeFileSync(join(folder, "t.toml"), "mostRows = 3\n");
+    const older = await tutti("config", "check", "t.toml");
+    expect(older.stdout).toMatch(/^maxRows +3 +line 1$/m);
+    expect(older.stderr).toMatch(/^tutti: note: "mostRows" .*write "maxRows"\n$/);
     writeFileSync(join(folder, "t.toml"), 'policy = "eazy"\n');
     const wrong = await tutti("config", "check", "t.toml");
     expect([wrong.status, wrong.stdout]).toEqual([66, ""]);

@@ -100,7 +100,7 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     expect(swf).toContain(`; MaxJobs: ${ENDED - 5}\n`);
     expect(swf.split("\n").filter((line) => /^\d/.test(line))).toHaveLength(ENDED - 5);
     const table = (await tutti("jobs")).stdout;
-    expect(table).toMatch(/and 1150 more; --limit 1200 shows all\n$/);
+    expect(table).toMatch(/and 1150 more; --first 1200 shows all\n$/);
   });
 });
 

@@ -100,7 +100,7 @@ describe("tutti workload convert", () => {
     [["scale", "jobs.txt"], 2, /expected either --factor or --load/],
     [["scale", "jobs.txt", "--factor", "2", "--load", "1"], 2, /cannot be used with/],
     [["scale", "jobs.txt", "--factor", "-1"], 2, /Expected a number above 0/],
-    [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--procs/],
+    [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--processors/],
   ] as const)("%j is refused with exit code %d", (words, status, message) => {
     const result = tutti(folder, ["workload", ...words]);
     expect(result.stderr.replace(/\s+/g, " ")).toMatch(message);

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { SeenTime } from "../../src/conductor/attempts/seen-time.ts";
+import { ObservedTime } from "../../src/conductor/attempts/observed-time.ts";
 import { ShimWatch } from "../../src/conductor/attempts/shim-watch.ts";
 import type { ProcessIdentity } from "../../src/host/processes.ts";
 import {
@@ -241,12 +241,12 @@ describe("a job that has ended", () => {
   });
 });
 
-test("SeenTime: a pause between looks counts for a quarter of a second at most, and only time in which it held", () => {
-  const time = new SeenTime();
-  expect(time.see(1000, true)).toBe(0);
-  expect(time.see(1100, true)).toBe(100);
+test("ObservedTime: a pause between looks counts for a quarter of a second at most, and only time in which it held", () => {
+  const time = new ObservedTime();
+  expect(time.add(1000, true)).toBe(0);
+  expect(time.add(1100, true)).toBe(100);
   // The machine slept.
-  expect(time.see(1e9, true)).toBe(350);
-  expect(time.see(1e9 + 100, false)).toBe(350);
-  expect(time.see(1e9 + 150, true)).toBe(400);
+  expect(time.add(1e9, true)).toBe(350);
+  expect(time.add(1e9 + 100, false)).toBe(350);
+  expect(time.add(1e9 + 150, true)).toBe(400);
 });

@@ -12,7 +12,7 @@ import {
   valueTexts,
 } from "../../report/deviations.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
-import { bold, dim, left, right, table, wrap } from "./text.ts";
+import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
 /** One paper in full. */
 export function reproductionText({ paper, tables, statements, notes, seed, tutti }: ReproducedPaper): string {
@@ -33,11 +33,11 @@ export function reproductionText({ paper, tables, statements, notes, seed, tutti
 export function overviewText(papers: readonly ReproducedPaper[]): string {
   const rows = papers.map((reproduction) => [reproduction.paper.key, ...countTexts(reproduction)]);
   const columns = [
-    left("paper"),
-    right("values within 10 %"),
-    right("beyond 10 %, with a reason", 1),
-    right("beyond 10 %, without", 2),
-    right("statements that hold"),
+    leftColumn("paper"),
+    rightColumn("values within 10 %"),
+    rightColumn("beyond 10 %, with a reason", 1),
+    rightColumn("beyond 10 %, without", 2),
+    rightColumn("statements that hold"),
   ];
   return `${table(columns, rows)}\n`;
 }
@@ -62,7 +62,7 @@ function plainTable(reproduced: ReproducedTable): string {
     return halfWidth === "" ? ours : `${ours} ± ${halfWidth}`;
   };
   return table(
-    [...reproduced.labelColumns.map(left), ...columns.map(({ heading }, i) => right(heading, i))],
+    [...reproduced.labelColumns.map(leftColumn), ...columns.map(({ heading }, i) => rightColumn(heading, i))],
     reproduced.rows.map(({ labels, values }) => [...labels, ...values.map(cell)]),
   );
 }
@@ -83,13 +83,13 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   );
   return table(
     [
-      ...reproduced.labelColumns.map(left),
-      left(""),
-      right("published"),
-      right("ours"),
-      right("±", 1),
-      right("deviation"),
-      left(""),
+      ...reproduced.labelColumns.map(leftColumn),
+      leftColumn(""),
+      rightColumn("published"),
+      rightColumn("ours"),
+      rightColumn("±", 1),
+      rightColumn("deviation"),
+      leftColumn(""),
     ],
     lines,
   );

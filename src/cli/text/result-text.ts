@@ -11,7 +11,7 @@ import {
 } from "../../report/replications.ts";
 import { formatCount, formatMetric, formatNumber, formatPercent, plural } from "../../report/text/format.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
-import { bold, dim, left, right, table, wrap } from "./text.ts";
+import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
 /** One policy in full: every metric, every class. */
 export function simulationText(comparison: Comparison): string {
@@ -34,15 +34,15 @@ export function simulationText(comparison: Comparison): string {
 function metricsTable(summary: Summary): string {
   return table(
     [
-      left(""),
-      right("mean"),
-      right("median", 2),
-      right("p90", 4),
-      right("p95", 2),
-      right("p99", 3),
-      right("longest"),
-      right("of job", 1),
-      right("area-weighted", 5),
+      leftColumn(""),
+      rightColumn("mean"),
+      rightColumn("median", 2),
+      rightColumn("p90", 4),
+      rightColumn("p95", 2),
+      rightColumn("p99", 3),
+      rightColumn("longest"),
+      rightColumn("of job", 1),
+      rightColumn("area-weighted", 5),
     ],
     summary.metrics.map(({ title, unit, all }) => [
       title,
@@ -58,11 +58,11 @@ function classesTable(summary: Summary): string {
   const slowdown = metricOf(summary, "bounded-slowdown").byClass;
   return table(
     [
-      left(summary.classScheme),
-      right("jobs"),
-      right("mean wait"),
-      right("longest wait", 1),
-      right("bounded slowdown", 2),
+      leftColumn(summary.classScheme),
+      rightColumn("jobs"),
+      rightColumn("mean wait"),
+      rightColumn("longest wait", 1),
+      rightColumn("bounded slowdown", 2),
     ],
     summary.classes.map(({ label, jobs }, i) => [
       label,
@@ -114,7 +114,7 @@ function rankingTable(policies: readonly ComparedPolicy[]): string[] {
   const columns = rankingColumns(policies);
   const cells = columns.map((column) => rankingCells(column, policies));
   const ranking = table(
-    [left("policy"), ...columns.map(({ title, dropOrder }) => right(title, dropOrder))],
+    [leftColumn("policy"), ...columns.map(({ title, dropOrder }) => rightColumn(title, dropOrder))],
     policies.map(({ label }, row) => [
       label,
       ...cells.map((column) => {
@@ -128,13 +128,13 @@ function rankingTable(policies: readonly ComparedPolicy[]): string[] {
 
 function replicationTables(policies: readonly ComparedPolicy[]): string[] {
   const [first] = policies as readonly [ComparedPolicy];
-  const headings = REPLICATED.map(({ title }) => right(title));
+  const headings = REPLICATED.map(({ title }) => rightColumn(title));
   const means = table(
-    [left("policy"), ...headings, right(MAX_WAIT, 1)],
+    [leftColumn("policy"), ...headings, rightColumn(MAX_WAIT, 1)],
     policies.map((policy) => [policy.label, ...meanTexts(policy), longestWaitText(policy)]),
   );
   const differences = table(
-    [left(`difference from ${first.label}`), ...headings],
+    [leftColumn(`difference from ${first.label}`), ...headings],
     policies.slice(1).map((policy) => [policy.label, ...differenceTexts(policy, first)]),
   );
   const count = first.replications?.length ?? 0;

@@ -13,10 +13,10 @@ import { csvLine } from "../../report/text/csv.ts";
 import { formatMetric, formatPercent, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { type PolicyRun, requireNoneLeft } from "./policy-run.ts";
+import { type PolicyRun, requireAllFinished } from "./policy-run.ts";
 import { Progress } from "./progress.ts";
 import { replicatedTables } from "./result-text.ts";
-import { bold, dim, hint, left, right, table, wrap, writeOut } from "./text.ts";
+import { bold, dim, hint, leftColumn, rightColumn, table, wrap, writeOut } from "./text.ts";
 
 /** Options that apply to a wing. All others are about the jobs of one machine. */
 const WING_OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
@@ -52,7 +52,7 @@ export async function runWing(
     label,
     count: runs.reduce((sum, run) => sum + run.left, 0),
   }));
-  requireNoneLeft("ended", unfinished);
+  requireAllFinished("ended", unfinished);
 }
 
 function refuseOptions({ wing, label }: WingChoice, command: Command): void {
@@ -98,7 +98,7 @@ function onePolicy({ label, title, measures }: WingPolicyResult): string[] {
   const [{ mean, values }] = measures;
   const isReplicated = mean !== undefined;
   const rows = measures.map((measure) => [measure.title, valueText(measure)]);
-  const results = table([left("measure"), right(isReplicated ? "mean" : "value")], rows);
+  const results = table([leftColumn("measure"), rightColumn(isReplicated ? "mean" : "value")], rows);
   return [
     `${bold(label)}: ${title}`,
     "",
@@ -113,12 +113,12 @@ function severalPolicies(policies: readonly WingPolicyResult[]): string[] {
     of: readonly WingPolicyResult[],
     text: (measure: WingPolicyResult["measures"][number]) => string,
   ) => of.map(({ label, measures }) => [label, ...columns.map(({ i }) => text(measures[i]))]);
-  const headings = columns.map(({ title }, i) => right(title, i));
-  const results = table([left("policy"), ...headings], rows(policies, valueText));
+  const headings = columns.map(({ title }, i) => rightColumn(title, i));
+  const results = table([leftColumn("policy"), ...headings], rows(policies, valueText));
   const [{ mean, values }] = first.measures;
   if (mean === undefined) return [results];
   const differences = table(
-    [left(`difference from ${first.label}`), ...headings],
+    [leftColumn(`difference from ${first.label}`), ...headings],
     rows(others, ({ unit, difference }) => spreadText(unit, difference)),
   );
   return replicatedTables(values.length, results, differences);

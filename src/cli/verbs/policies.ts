@@ -11,7 +11,7 @@ import {
   rulesInForce,
 } from "../../core/policy.ts";
 import { WINGS } from "../../models/wings.ts";
-import { isFile, loadPolicy } from "../../own-policies/own-policy.ts";
+import { isPolicyFile, loadPolicy } from "../../own-policies/own-policy.ts";
 import { chooseAmong, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
@@ -97,7 +97,7 @@ function listed(): Grouped[] {
 
 async function groupedPolicy(text: string): Promise<Grouped> {
   const [name = ""] = text.split(":");
-  const choice: Choice = isFile(name)
+  const choice: Choice = isPolicyFile(name)
     ? await loadPolicy(text)
     : chooseAmong(
         GROUPS.flatMap(({ entries }) => entries),

@@ -9,7 +9,7 @@ import { Random } from "../../core/random.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import { formatCount } from "../../report/text/format.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import { both } from "../observers.ts";
+import { bothObservers } from "../observers.ts";
 import { knowsOrder } from "../queue-keys.ts";
 import {
   AUDIT_RULES,
@@ -136,7 +136,7 @@ function checkedRun(
   options: AuditOptions,
 ): Schedule | undefined {
   try {
-    const schedule = run(instance, choice, both(checker, log.observer()), options);
+    const schedule = run(instance, choice, bothObservers(checker, log.observer()), options);
     if (checker.violation === undefined) checker.finish(schedule);
     return schedule;
   } catch (error) {

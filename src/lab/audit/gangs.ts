@@ -162,14 +162,14 @@ export class GangChecker extends Checker {
   #checkQueue(timeS: number): void {
     if (this.capacity.awayAt(timeS) > 0) return;
     this.counts.queueChecks++;
-    const { mostKB } = this.#memory;
+    const { maxKB } = this.#memory;
     const head = this.#guarantees.workConserving
       ? undefined
       : this.firstWaiting(this.#orderKey, timeS, (job) => this.#rowsOf[job] === 0, this.#known);
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
       if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
-      if (!this.#memory.hasRoom(job, mostKB) || !this.#resources.has(job)) continue;
+      if (!this.#memory.hasRoom(job, maxKB) || !this.#resources.has(job)) continue;
       this.fail(
         head === undefined ? "fitting-job-waits" : "head-waits",
         job,

@@ -197,7 +197,7 @@ export class Migration {
   #leastLoadedWindow(size: number, from: number, end: number): number {
     const { idle } = this;
     let best = NONE;
-    let mostIdle = 0;
+    let maxIdle = 0;
     // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with two
     // each.
     let sum = 0;
@@ -205,9 +205,9 @@ export class Migration {
     for (let at = from; at < end; at++) {
       sum += idle[at] - (at >= from + size ? idle[at - size] : 0);
       free = idle[at] > 1 ? free + 1 : 0;
-      if (free < size || sum <= mostIdle) continue;
+      if (free < size || sum <= maxIdle) continue;
       best = at - size + 1;
-      mostIdle = sum;
+      maxIdle = sum;
     }
     return best;
   }
@@ -216,16 +216,16 @@ export class Migration {
     const { idle } = this;
     const width = 1 << blockLevel(size);
     let best = NONE;
-    let mostIdle = 0;
+    let maxIdle = 0;
     for (let first = 0; first + size <= idle.length; first += width) {
       const end = Math.min(first + width, idle.length);
       // As in a matrix with one row fewer.
       let sum = 0;
       let at = first;
       for (; at < end && idle[at] > 1; at++) sum += idle[at] - 1;
-      if (at < end || sum <= mostIdle) continue;
+      if (at < end || sum <= maxIdle) continue;
       best = first;
-      mostIdle = sum;
+      maxIdle = sum;
     }
     return best;
   }

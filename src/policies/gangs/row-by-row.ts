@@ -13,8 +13,8 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { type GangMachine, type RowId, type Rule, type RunId, when } from "../../core/policy.ts";
 import { JobIntegers } from "../../structures/job-column.ts";
-import type { AskedGangs, MatrixUse } from "./asked-gangs.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
+import type { MatrixUse, QueryableGangs } from "./queryable-gangs.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 
 const NONE = -1;
@@ -55,7 +55,7 @@ export interface RowLayout {
   isTaken(run: RunId): boolean;
 }
 
-export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
+export class RowByRow implements QueryableGangs, RowLayout, ExtraSlotHost {
   readonly machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #fit: RowFit;

@@ -90,12 +90,12 @@ class ConservativeBackfilling implements Policy {
     if (isKnown && before.every((outage) => outage.untilS <= nowS || now.includes(outage))) return;
     const count = this.#queue.copyInOrder();
     const waiting = this.#queue.inOrder.subarray(0, count);
-    this.#plan.noteOutages(before, nowS, -1);
+    this.#plan.applyOutages(before, nowS, -1);
     for (const job of waiting) {
       const heldS = this.#startS.get(job);
       this.#plan.release(job, heldS, heldS + this.#lengthS(job));
     }
-    this.#plan.noteOutages(now, nowS, 1);
+    this.#plan.applyOutages(now, nowS, 1);
     this.#nextDueS = Number.POSITIVE_INFINITY;
     for (const job of waiting) this.#reserve(job, nowS);
   }

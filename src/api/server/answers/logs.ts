@@ -9,7 +9,7 @@ import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { isPlainFileOf } from "../../../host/files.ts";
-import { pause } from "../../../host/pause.ts";
+import { sleep } from "../../../host/sleep.ts";
 
 const readAt = promisify(read);
 const CHUNK_BYTES = 64 * 1024;
@@ -150,7 +150,7 @@ export async function* followPieces(
         }
       }
       if (job.hasEnded) return;
-      await pause(POLL_MS, signal);
+      await sleep(POLL_MS, signal);
     }
   } finally {
     if (file !== undefined) closeSync(file);

@@ -1,7 +1,7 @@
 /** How Kawanami, Yoshihisa and Kanazawa 2008 was read, and what the model adds to it. */
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import { explainQueue } from "../../../policies/space/queue-selection.ts";
-import { tellQueueSelection } from "../../../report/text/queue-selection-text.ts";
+import { formatQueueSelection } from "../../../report/text/queue-selection-text.ts";
 import { hpc2500 } from "../../../workload/models/hpc2500.ts";
 import { JUDGEMENT } from "./claims.ts";
 
@@ -9,7 +9,7 @@ const sentence = (rule: string) => `${rule[0].toUpperCase()}${rule.slice(1)}.`;
 
 export function notes(): string[] {
   const example = (processes: number, threads: number, estimateS: number) =>
-    tellQueueSelection(
+    formatQueueSelection(
       HPC2500_CLASSES,
       explainQueue(HPC2500_CLASSES, { processors: processes * threads, processes, threads, estimateS }),
     );
