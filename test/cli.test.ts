@@ -70,7 +70,7 @@ describe("help", () => {
     expect(tutti(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({ status: 2, stdout: "" });
   });
 
-  test("policies easy states its rules in words", () => {
+  test("policies easy states its rules as sentences", () => {
     const { stdout } = tutti(folder, ["policies", "easy"]);
     expect(stdout).toMatch(/shadow time/);
     expect(stdout).toMatch(/spare processors/);
@@ -449,7 +449,7 @@ describe("bad input: one line, the documented exit code", () => {
     ["NaN", swfLine(2, 10, 50, 1, 60).replace(" 50 ", " NaN "), "line 3"],
     ["a negative submit time", swfLine(2, -10, 50, 1, 60), "line 3"],
     ["unsorted submit times", `${swfLine(2, 500, 50, 1, 60)}\n${swfLine(3, 20, 50, 1, 60)}`, "line 4"],
-  ])("%s is repaired or dropped, and told with its line", (_, lines, place) => {
+  ])("%s is repaired or dropped, and reported with its line", (_, lines, place) => {
     write("odd.swf", `; MaxProcs: 8\n${job}\n${lines}\n`);
     const { status, stdout, stderr } = simulate("odd.swf");
     expect(status).toBe(0);
@@ -458,7 +458,7 @@ describe("bad input: one line, the documented exit code", () => {
     expect(stdout.replace(/\s+/g, " ")).toContain(place);
   });
 
-  test("a job larger than the machine is left out and told, or clipped", () => {
+  test("a job larger than the machine is left out and reported, or clipped", () => {
     write("large.swf", `; MaxProcs: 8\n${job}\n${swfLine(2, 10, 50, 9, 60)}\n`);
     expect(simulate("large.swf").stdout).toMatch(/^dropped 1: /m);
     expect(simulate("large.swf", "--oversize", "clip").stdout).toMatch(/^repaired 1: /m);

@@ -353,7 +353,7 @@ class FaultRun {
   async #checkNoneWasOlder(): Promise<void> {
     const { stdout } = await startTutti(this.#socket, ["events", "--json"]).result;
     const told = stdout.split("\n").filter((line) => /"kind":"recovered".*"(because|stray)":/.test(line));
-    this.#problems.push(...told.map((line) => `without a reason the front end told: ${line}`));
+    this.#problems.push(...told.map((line) => `without a reason the front end reported: ${line}`));
   }
 
   async #shutDown(): Promise<void> {

@@ -41,7 +41,7 @@ describe("golden schedules", () => {
     expect(table.size).toBe(goldenKeys().length);
   });
 
-  test("every policy stands in it with its defaults and with every value of its choices", () => {
+  test("it has every policy with its defaults and with every value of its choices", () => {
     const settings = goldenPolicies();
     for (const { name, parameters } of POLICIES) {
       expect(settings).toContain(name);

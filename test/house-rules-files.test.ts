@@ -143,7 +143,7 @@ describe("assertions", () => {
     ).toEqual([]);
   });
 
-  test("`]!` stands only where an element can be missing by its type", () => {
+  test("`]!` is used only where an element can be missing by its type", () => {
     expect(
       emptyAssertions([
         ...production,

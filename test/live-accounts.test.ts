@@ -94,7 +94,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
       timeout: 60_000,
     });
 
-  test("root who serves root alone is not given the waiting jobs of others", async () => {
+  test("root's scheduler for root alone does not get the waiting jobs of others", async () => {
     makeFolders();
     await start();
     const { job } = await submit(ada, { held: true });
@@ -130,7 +130,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(serve("--config", open).stderr).toContain(`others may write to "${open}"`);
   });
 
-  test("nor is a user whom root has given the folder of a scheduler for all", async () => {
+  test("nor does a user who got the folder of a scheduler for all from root", async () => {
     makeFolders();
     const bob = makeAccount("bob");
     await start();
@@ -177,7 +177,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     }
   });
 
-  test("a job whose account is gone, or whose number somebody else has, does not run", async () => {
+  test("a job does not run if its account is gone, or if its user id belongs to another user", async () => {
     makeFolders();
     await start();
     const carl = makeAccount("carl");

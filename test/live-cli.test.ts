@@ -268,7 +268,7 @@ describe("jobs", () => {
     }
   });
 
-  test("show, why, matrix, queues, policy, whatif, history, events and status say it in words", async () => {
+  test("show, why, matrix, queues, policy, whatif, history, events and status print sentences", async () => {
     service.finish(1, 3);
     await tutti("submit", "--name", "next", "--", "x");
     service.start(2);
@@ -304,7 +304,7 @@ describe("jobs", () => {
     expect((await tutti("logs", "--tail", "3", "1")).stdout).toBe("0m\n");
   });
 
-  test("logs of a job that wrote nothing say so, and how it stands", async () => {
+  test("logs of a job that wrote nothing say so, and show its state", async () => {
     expect(await tutti("logs", "2")).toEqual({
       status: 0,
       stdout: "",
@@ -408,7 +408,7 @@ describe("habits from elsewhere", () => {
 });
 
 describe("what a terminal shows", () => {
-  test("events -f begins with the last twenty and goes on", async () => {
+  test("events -f begins with the last twenty and continues", async () => {
     await tutti("submit", "-a", "1-40", "--", "x");
     const { child, stdout, result } = startTutti(api.socket, ["events", "-f"]);
     await until(() => stdout().includes("job 40 "));

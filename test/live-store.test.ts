@@ -279,7 +279,7 @@ describe("a store that cannot be used", () => {
     }
   });
 
-  test("damaged while it runs: running jobs go on, requests are refused in words", async () => {
+  test("damaged while it runs: running jobs continue, requests are refused with a message", async () => {
     await live.start();
     const job = await live.submit("sleep 5000");
     await live.running(job);

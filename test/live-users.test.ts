@@ -176,31 +176,26 @@ describe.skipIf(!canBe)("several users (as root)", () => {
   test.each([
     ["root's", () => 0],
     ["another user's", () => BOB.uid],
-  ])(
-    "a file of %s that a job has moved into its folder is not given out as its output",
-    async (whose, uid) => {
-      // Like a file that sudo leaves in a home folder: the user may move it but not read it.
-      const home = mkdtempSync(join(folder, "home-"));
-      chownSync(home, ADA.uid, ADA.uid);
-      const secret = join(home, "secret");
-      writeFileSync(secret, `TOP SECRET of ${whose}`, { mode: 0o600 });
-      chownSync(secret, uid(), uid());
-      const output = join(frontEnd.jobsFolder, "%j", "1", "out");
-      const script = `mv -f ${secret} $(dirname $TUTTI_HOSTFILE)/out; sleep 0.3`;
+  ])("a file of %s that a job moved into its folder is not shown as its output", async (whose, uid) => {
+    // Like a file that sudo leaves in a home folder: the user may move it but not read it.
+    const home = mkdtempSync(join(folder, "home-"));
+    chownSync(home, ADA.uid, ADA.uid);
+    const secret = join(home, "secret");
+    writeFileSync(secret, `TOP SECRET of ${whose}`, { mode: 0o600 });
+    chownSync(secret, uid(), uid());
+    const output = join(frontEnd.jobsFolder, "%j", "1", "out");
+    const script = `mv -f ${secret} $(dirname $TUTTI_HOSTFILE)/out; sleep 0.3`;
 
-      const { stdout: told } = await as(ADA, "submit", "--json", "-o", output, "--", "sh", "-c", script);
+    const { stdout: told } = await as(ADA, "submit", "--json", "-o", output, "--", "sh", "-c", script);
 
-      const { job } = JSON.parse(told).jobs[0];
-      const followed = as(ADA, "logs", "--follow", String(job));
-      expect((await as(ADA, "wait", String(job))).status).toBe(0);
-      expect(readFileSync(join(frontEnd.jobsFolder, String(job), "1", "out"), "utf8")).toContain(
-        "TOP SECRET",
-      );
-      const { status, stdout } = await as(ADA, "logs", String(job));
-      expect([status === 0, stdout]).toEqual([false, ""]);
-      expect((await followed).stdout).toBe("");
-    },
-  );
+    const { job } = JSON.parse(told).jobs[0];
+    const followed = as(ADA, "logs", "--follow", String(job));
+    expect((await as(ADA, "wait", String(job))).status).toBe(0);
+    expect(readFileSync(join(frontEnd.jobsFolder, String(job), "1", "out"), "utf8")).toContain("TOP SECRET");
+    const { status, stdout } = await as(ADA, "logs", String(job));
+    expect([status === 0, stdout]).toEqual([false, ""]);
+    expect((await followed).stdout).toBe("");
+  });
 
   test("a script is copied for its user alone, even if others may read the original", async () => {
     const path = join(folder, "mine.sh");
@@ -221,7 +216,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect([status(ADA), status(BOB)]).toEqual([0, 1]);
   });
 
-  test("no output path that a user thinks of keeps the jobs of others from starting", async () => {
+  test("no output path of a user keeps the jobs of others from starting", async () => {
     for (const inside of ["1", ".", "script", "x".repeat(300)]) {
       const { job } = JSON.parse((await as(BOB, "submit", "--hold", "--json", "--", "true")).stdout).jobs[0];
       const path = `${join(frontEnd.jobsFolder, String(job + 1))}/${inside}`;
@@ -260,7 +255,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     await as(ADA, "cancel", "all");
   });
 
-  test("a user who floods the scheduler with jobs that are cancelled at once destroys no result of another", async () => {
+  test("a user who floods the scheduler with jobs that are cancelled at once destroys no results of other users", async () => {
     expect(await as(BOB, "run", "--name", "precious", "--", "echo", "precious")).toMatchObject({ status: 0 });
     const jobOf = async (who: typeof ADA) =>
       String(JSON.parse((await as(who, "show", "last", "--json")).stdout).jobs[0].job);

@@ -28,7 +28,7 @@ describe("replaceablePart()", () => {
     expect(replaceablePart(join(folder, "round"), own)).toMatch(/too many links/);
   });
 
-  test.skipIf(!isRoot)("is a folder or a link of another user's, above folders of root's own", () => {
+  test.skipIf(!isRoot)("is another user's folder or link, above folders of root", () => {
     const hers = join(folder, "eve");
     mkdirSync(join(hers, "made-by-root", "state"), { recursive: true });
     lchownSync(hers, EVE, EVE);

@@ -129,7 +129,7 @@ describe.skipIf(!isRoot)("the idle class", () => {
 });
 
 describe.skipIf(!isRoot || !existsSync("/usr/bin/setpriv"))("a user without rights", () => {
-  test("is refused concurrent mode in plain words when the idle class cannot be left", ({ skip }) => {
+  test("is refused concurrent mode with a clear message when the idle class cannot be left", ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), "tutti-idle-"));
     try {
       chmodSync(folder, 0o777);

@@ -179,7 +179,7 @@ describe("a job that has ended", () => {
     );
   });
 
-  test("ShimWatch gives a shim up that is stopped at ten looks, and none while its job lives", async () => {
+  test("ShimWatch gives up a shim that is stopped at ten looks, but not while its job lives", async () => {
     const shim = byEve("sh", "-c", "while :; do kill -STOP $$; done");
     const job = byEve("sleep", "1000");
     await until("both are there", () => shim.pid !== undefined && job.pid !== undefined);
@@ -206,7 +206,7 @@ describe("a job that has ended", () => {
     expect(watch.look(nowMs + 999, of, first, attempt)).toBeUndefined();
   });
 
-  test("and whose folder was removed is lost, the reason says so, and its shim goes", async () => {
+  test("and whose folder was removed is lost with that reason, and its shim ends", async () => {
     s.turn([[1]]);
     const go = join(s.folder, "go");
     const spec = ofEve(1, `until [ -e ${go} ]; do sleep 0.05; done; exit 3`);
@@ -226,7 +226,7 @@ describe("a job that has ended", () => {
     rmSync(go);
   });
 
-  test("whose folder was removed and made again with somebody's exit status in it is lost too", async () => {
+  test("whose folder was removed and made again with a forged exit status is lost, too", async () => {
     s.turn([[1]]);
     const go = join(s.folder, "go");
     const spec = ofEve(1, `until [ -e ${go} ]; do sleep 0.05; done; exit 3`);

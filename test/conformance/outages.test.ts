@@ -45,7 +45,7 @@ const CASES: Readonly<Record<string, Case>> = {
     starts: [0],
     ends: [10],
   },
-  "the job that started last is stopped, keeps its work and goes on when there is room": {
+  "the job that started last is stopped, keeps its work and continues when there is room": {
     policy: "fcfs",
     jobs: [job(0, 2, 10), job(1, 2, 10)],
     events: { outages: [loss(4, 7, 1)] },
