@@ -69,7 +69,7 @@ export const configFile = z
         .min(1, CPUS)
         .refine((cpus) => new Set(cpus).size === cpus.length, CPUS)
         .optional()
-        .meta({ uniqueItems: true, description: "CPUs that jobs may use; left out: all" }),
+        .meta({ uniqueItems: true, description: "CPUs that jobs may use; default: all" }),
       slotMs: whole(MIN_SLOT_MS, MAX_SLOT_MS).default(100).describe("Length of a slot in ms"),
       maxRows: whole(1, MAX_ROWS)
         .default(4)
@@ -77,7 +77,7 @@ export const configFile = z
       memoryBytes: whole(1, Number.MAX_SAFE_INTEGER)
         .optional()
         .describe(
-          "Memory that the jobs of all rows may request together, in bytes; left out: all of the machine's",
+          "Memory that the jobs of all rows may request together, in bytes; default: the machine's memory",
         ),
       graceMs: whole(0, 86_400_000).default(5000).describe("Time between SIGTERM and SIGKILL, in ms"),
       keepDays: whole(1, 36_500).default(30).describe("Days after which ended jobs and events are forgotten"),

@@ -57,7 +57,7 @@ export function addProcessorsOption(command: Command, description: string): Comm
  * Machine, rules, window and seed: everything that decides a result, apart from the jobs and the policies.
  */
 export function addRunOptions(command: Command): Command {
-  addProcessorsOption(command, "processors of the machine (default: what the trace names)");
+  addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
   return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
     .addOption(
       new Option("--overrun <rule>", "what happens when a job runs past its estimate")

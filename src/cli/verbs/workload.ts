@@ -57,7 +57,7 @@ export function configure(command: Command): void {
     .command("info")
     .description("describe a trace or a model: jobs, load, run times, sizes and oddities")
     .argument("<trace>", SOURCE_HELP);
-  addProcessorsOption(describing, "processors of the machine (default: what the trace names)")
+  addProcessorsOption(describing, "processors of the machine (default: the number that the trace names)")
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .option("--json", "print as JSON")
     .action(info);

@@ -89,7 +89,7 @@ export class GangChecker extends Checker {
     }
     const beforeS = this.#promisedS[job];
     if (this.#guarantees.keepsPromises && startS > beforeS + ROUNDING * Math.max(startS, this.#slotS)) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${beforeS} s before`;
+      const text = `${this.name(job)} is promised a start at ${startS} s, but an earlier promise was ${beforeS} s`;
       this.fail("promise-later", job, text);
     }
     this.#promisedS[job] = startS;

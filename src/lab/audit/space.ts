@@ -180,7 +180,7 @@ export class SpaceChecker extends Checker {
       );
     }
     if (this.#guarantees.keepsPromises && startS > this.#promisedS[job]) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${this.#promisedS[job]} s before`;
+      const text = `${this.name(job)} is promised a start at ${startS} s, but an earlier promise was ${this.#promisedS[job]} s`;
       this.fail("promise-later", job, text);
     }
     this.#promisedS[job] = startS;
