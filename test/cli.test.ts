@@ -203,7 +203,9 @@ describe("results", () => {
     expect(audited.stderr).toMatch(
       /audit of sites-one: no rule.*\d{4} steps.*audit of sites-across: no rule/s,
     );
-    expect(audited.stdout).toMatch(/500 jobs on 16 processors.*^sites-one +[\d.]+ s.*^sites-across .*%$/ms);
+    expect(audited.stdout).toMatch(
+      /500 jobs on 16 processors.*mean response \(s\) .*^sites-one +[\d.]+ .*^sites-across .*%$/ms,
+    );
     const { policies, label } = JSON.parse(tutti(folder, [...words, "--json"]).stdout);
     expect(label).toBe(words[1]);
     const [heading, ...lines] = tutti(folder, [...words, "--csv"])
@@ -307,7 +309,7 @@ describe("results", () => {
     ]);
     expect(stdout).toMatch(/^fcfs .*±/m);
     expect(stdout).toMatch(/^fcfs .* \(seed [1-4], job \d+\)$/m);
-    expect(stdout).toMatch(/difference from fcfs +mean wait +mean response/);
+    expect(stdout).toMatch(/difference from fcfs +mean wait \(\w+\) +mean response \(\w+\)/);
     expect(stdout).toMatch(/hashes of\s+seed\s+1/);
     expect(status).toBe(0);
   });
