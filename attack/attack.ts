@@ -21,29 +21,29 @@ export interface Outcome {
   /** Number of attempts that got through. */
   readonly through: number;
   /** What got through, or what happened instead; one line. */
-  readonly got: string;
+  readonly detail: string;
 }
 
 /** Counts attempts and remembers the first that got through. */
 export class Tally {
   #tried = 0;
   #through = 0;
-  #got = "";
+  #detail = "";
 
   /** @param gotThrough what got through; false or undefined if the scheduler held */
   attempt(gotThrough: string | false | undefined): void {
     this.#tried++;
     if (gotThrough === false || gotThrough === undefined) return;
     this.#through++;
-    this.#got ||= gotThrough;
+    this.#detail ||= gotThrough;
   }
 
   /** @param otherwise the text if no attempt got through */
   outcome(otherwise: string): Outcome {
     if (this.#tried === 0) throw new Error("Broken invariant: an attack that tried nothing");
     const held = this.#through === 0;
-    const got = oneLine(held ? otherwise : this.#got);
-    return { held, tried: this.#tried, through: this.#through, got };
+    const detail = oneLine(held ? otherwise : this.#detail);
+    return { held, tried: this.#tried, through: this.#through, detail };
   }
 }
 

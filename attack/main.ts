@@ -56,7 +56,7 @@ printTable(
     attack.name,
     String(outcome?.tried ?? 0),
     String(outcome?.through ?? 0),
-    skipped !== undefined ? `skipped: ${skipped}` : (outcome?.got ?? `the attack failed: ${failure}`),
+    skipped !== undefined ? `skipped: ${skipped}` : (outcome?.detail ?? `the attack failed: ${failure}`),
   ]),
 );
 const tried = results.reduce((sum, { outcome }) => sum + (outcome?.tried ?? 0), 0);

@@ -24,7 +24,8 @@ export async function runAttacks(stage: Stage, attacks: readonly Attack[]): Prom
     const result = await runOne(stage, attack);
     results.push(result);
     const took = `${((performance.now() - fromMs) / 1000).toFixed(1)} s`;
-    const what = result.failure ?? `${result.outcome?.held ? "held" : "GOT THROUGH"}: ${result.outcome?.got}`;
+    const what =
+      result.failure ?? `${result.outcome?.held ? "held" : "GOT THROUGH"}: ${result.outcome?.detail}`;
     stage.note(`${attack.finding.padEnd(4)} ${attack.name.padEnd(24)} ${took.padStart(7)}  ${what}`);
   }
   return results;

@@ -138,7 +138,7 @@ export class Scheduler {
     for (;;) {
       const { pid } = (await this.status()).conductor;
       if (pid !== undefined) return pid;
-      await pause(20);
+      await sleep(20);
     }
   }
 
@@ -153,7 +153,7 @@ export class Scheduler {
       const now = await this.job(job);
       if (ENDED.includes(now.state)) return now;
       if (Date.now() > lastMs) return undefined;
-      await pause(20);
+      await sleep(20);
     }
   }
 
@@ -207,11 +207,11 @@ export class ServeFailed extends Error {
   }
 }
 
-export function pause(ms: number): Promise<void> {
+export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Waits until something holds; the time limit of the attack ends it. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(20);
+  while (!(await condition())) await sleep(20);
 }

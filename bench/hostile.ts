@@ -16,7 +16,7 @@ import { spawnSync } from "node:child_process";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { pause, type Scheduler } from "../attack/scheduler.ts";
+import { type Scheduler, sleep } from "../attack/scheduler.ts";
 import { Stage } from "../attack/stage.ts";
 import { cpuTicks, pidsOfJob, Watch } from "./hostile-watch.ts";
 import { printTable } from "./measure.ts";
@@ -63,7 +63,7 @@ process.exit();
 async function measure(run: number): Promise<void> {
   const { ann, bob, eve } = stage.users;
   const cpusOfGangs = Array.from({ length: availableParallelism() - 1 }, (_, i) => i + 1);
-  const config = { mostRows: GANGS + 1, ...(values.apart && { cpus: cpusOfGangs }) };
+  const config = { maxRows: GANGS + 1, ...(values.apart && { cpus: cpusOfGangs }) };
   const scheduler = await stage.serve({ http: true, config });
   if (values.apart) {
     for (const pid of [scheduler.frontEndPid, await scheduler.conductorPid()])
@@ -80,7 +80,7 @@ async function measure(run: number): Promise<void> {
   const { cpus: attackersCpus } = await scheduler.job(attackers);
   // From here on this process sends no requests: it could be locked out like any other client.
   if (!values["no-attack"]) startAttack(scheduler);
-  await pause(2000);
+  await sleep(2000);
   const load = loadavg()[0] ?? 0;
   const pidsOf = gangs.map((gang) => pidsOfJob(gang, bob.uid));
   const before = pidsOf.map(cpuTicks);

@@ -308,8 +308,8 @@ function pinThreads(folder: string): void {
   });
 }
 
-async function until(condition: () => boolean, mostMs = 120_000): Promise<void> {
-  const end = performance.now() + mostMs;
+async function until(condition: () => boolean, maxMs = 120_000): Promise<void> {
+  const end = performance.now() + maxMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error("A gang did not end");
     await new Promise((resolve) => setTimeout(resolve, 10));

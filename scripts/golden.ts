@@ -12,7 +12,7 @@ import { tracesFolder } from "../src/host/traces-folder.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
 import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
-import { differences, formatTable, leftOver, parseTable } from "../src/lab/golden/table.ts";
+import { differences, formatTable, orphanLines, parseTable } from "../src/lab/golden/table.ts";
 
 const tableFile = fileURLToPath(new URL("../docs/golden.tsv", import.meta.url));
 const pageFile = fileURLToPath(new URL("../docs/golden.md", import.meta.url));
@@ -56,7 +56,7 @@ async function run(): Promise<number> {
   const table = parseTable(readFileSync(tableFile, "utf8"));
   const lines = [
     ...differences(table, cells, results),
-    ...leftOver(table).map((key) => `no such cell: ${key}`),
+    ...orphanLines(table).map((key) => `no such cell: ${key}`),
   ];
   for (const line of lines) process.stdout.write(`${line}\n`);
   process.stdout.write(

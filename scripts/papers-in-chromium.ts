@@ -1,6 +1,6 @@
 /**
- * `npm run papers:chromium [KEY …]`: computes the pages on papers in Chromium and compares them, byte by byte,
- * with those in docs/papers, which Node has written. Without keys, all papers and their index.
+ * `npm run papers:chromium [KEY …]`: computes the pages on papers in Chromium and compares them, byte by
+ * byte, with those in docs/papers, which Node has written. Without keys, all papers and their index.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * What a policy of the user's own needs: `import { definePolicy, StartRule } from "tutti"` in its file. Found
- * there wherever the file lies, as the very modules of the program that runs it.
+ * What a policy of the user's own needs: `import { definePolicy, StartRule } from "tutti"` in its file. The
+ * program that runs the policy provides these modules, wherever the file is.
  */
 export { type JobIndex, type JobsView, NO_JOB } from "./core/jobs.ts";
 export type {

@@ -70,10 +70,30 @@ describe("help", () => {
     expect(tutti(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({ status: 2, stdout: "" });
   });
 
-  test("policies easy states its rules in words", () => {
+  test("policies easy states its rules as sentences", () => {
     const { stdout } = tutti(folder, ["policies", "easy"]);
     expect(stdout).toMatch(/shadow time/);
     expect(stdout).toMatch(/spare processors/);
+  });
+
+  test("policies NAME prints five rules, --all the rules in force, --json all of these", () => {
+    const rulesOf = (...words: string[]) => {
+      const { stdout } = tutti(folder, ["policies", ...words]);
+      const section = stdout.slice(stdout.indexOf("\nRules\n") + 7, stdout.indexOf("\n\nParameters"));
+      return section.split(/\n {2}(?! )/).map((text) => text.replace(/^ *- /, "").replace(/\s+/g, " "));
+    };
+    const five = rulesOf("br:rows=4");
+    const all = rulesOf("br:rows=4", "--all");
+    expect(five.slice(0, 5)).toEqual(all.slice(0, 5));
+    expect(five.slice(5)).toEqual([`and ${all.length - 5} more; --all shows all`]);
+    expect(all).toContain("queue=fcfs: no job passes the head");
+    expect(all.join("\n")).not.toMatch(/^(no job waits|queue=easy|migrate|memory)/m);
+    const [{ rules }] = JSON.parse(tutti(folder, ["policies", "br:rows=4", "--json"]).stdout).policies;
+    expect(rules).toEqual(all);
+    expect(rulesOf("connected-reservation:reservations=none", "--all").join("\n")).not.toMatch(
+      /donor|threshold/,
+    );
+    expect(rulesOf("sites-one:backfill=none", "--all").join("\n")).not.toMatch(/threshold|critical|fastest/);
   });
 
   test("policies lists every kind of policy with the command that runs it", () => {
@@ -91,7 +111,7 @@ describe("help", () => {
     expect(status).toBe(0);
   });
 
-  test("policies NAME tells of each policy what it schedules, its rules, its source and a command that exists", () => {
+  test("policies NAME states for each policy what it schedules, its rules, its source and a command that exists", () => {
     const { policies } = JSON.parse(tutti(folder, ["policies", "--json"]).stdout);
     expect(policies.length).toBeGreaterThan(15);
     const { models } = JSON.parse(tutti(folder, ["models", "--json"]).stdout);
@@ -115,7 +135,7 @@ describe("help", () => {
       /^Jobs for one machine\n.*^ {2}lublin .*^Machines with.*^ {2}sites .*^ {2}tasks /ms,
     );
     expect(tutti(folder, ["models", "sites:load=2"]).stdout).toMatch(
-      /Rules.*overhead.*sites:sizes=16,16\n.*each integer from 1.*tutti simulate sites --policy sites-one\|sites-across/s,
+      /Rules.*overhead.*sites:sizes=16,16\n.*integers separated by\s+commas,\s+from\s+1.*tutti simulate sites --policy sites-one\|sites-across/s,
     );
     expect(tutti(folder, ["models", "lublin"]).stdout).toMatch(/Parameters.*tutti simulate lublin --policy/s);
     expectRefusal(tutti(folder, ["models", "site"]), 2, '"site"', 'did you mean "sites"');
@@ -183,7 +203,9 @@ describe("results", () => {
     expect(audited.stderr).toMatch(
       /audit of sites-one: no rule.*\d{4} steps.*audit of sites-across: no rule/s,
     );
-    expect(audited.stdout).toMatch(/500 jobs on 16 processors.*^sites-one +[\d.]+ s.*^sites-across .*%$/ms);
+    expect(audited.stdout).toMatch(
+      /500 jobs on 16 processors.*mean response \(s\) .*^sites-one +[\d.]+ .*^sites-across .*%$/ms,
+    );
     const { policies, label } = JSON.parse(tutti(folder, [...words, "--json"]).stdout);
     expect(label).toBe(words[1]);
     const [heading, ...lines] = tutti(folder, [...words, "--csv"])
@@ -278,7 +300,7 @@ describe("results", () => {
     const window = ["--warmup", ".5", "--cooldown", ".49"];
     const { status, stderr } = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", ...window]);
     // 40 jobs less 20 and, rounded down, 19.
-    expect(stderr).toBe("Of 40 jobs 1 is counted\n");
+    expect(stderr).toBe("1 of 40 jobs is counted\n");
     expect(status).toBe(0);
   });
   test("replications give intervals, and differences from the first policy", () => {
@@ -287,7 +309,7 @@ describe("results", () => {
     ]);
     expect(stdout).toMatch(/^fcfs .*±/m);
     expect(stdout).toMatch(/^fcfs .* \(seed [1-4], job \d+\)$/m);
-    expect(stdout).toMatch(/difference from fcfs +mean wait +mean response/);
+    expect(stdout).toMatch(/difference from fcfs +mean wait \(\w+\) +mean response \(\w+\)/);
     expect(stdout).toMatch(/hashes of\s+seed\s+1/);
     expect(status).toBe(0);
   });
@@ -419,8 +441,8 @@ describe("bad input: one line, the documented exit code", () => {
   });
   test("no size of the machine", () => {
     write("sizeless.swf", `${job}\n`);
-    expectRefusal(simulate("sizeless.swf"), 66, "sizeless.swf", "--procs");
-    expect(simulate("sizeless.swf", "--procs", "4").status).toBe(0);
+    expectRefusal(simulate("sizeless.swf"), 66, "sizeless.swf", "--processors");
+    expect(simulate("sizeless.swf", "--processors", "4").status).toBe(0);
   });
 
   test.each([
@@ -429,7 +451,7 @@ describe("bad input: one line, the documented exit code", () => {
     ["NaN", swfLine(2, 10, 50, 1, 60).replace(" 50 ", " NaN "), "line 3"],
     ["a negative submit time", swfLine(2, -10, 50, 1, 60), "line 3"],
     ["unsorted submit times", `${swfLine(2, 500, 50, 1, 60)}\n${swfLine(3, 20, 50, 1, 60)}`, "line 4"],
-  ])("%s is repaired or dropped, and told with its line", (_, lines, place) => {
+  ])("%s is repaired or dropped, and reported with its line", (_, lines, place) => {
     write("odd.swf", `; MaxProcs: 8\n${job}\n${lines}\n`);
     const { status, stdout, stderr } = simulate("odd.swf");
     expect(status).toBe(0);
@@ -438,7 +460,7 @@ describe("bad input: one line, the documented exit code", () => {
     expect(stdout.replace(/\s+/g, " ")).toContain(place);
   });
 
-  test("a job larger than the machine is left out and told, or clipped", () => {
+  test("a job larger than the machine is left out and reported, or clipped", () => {
     write("large.swf", `; MaxProcs: 8\n${job}\n${swfLine(2, 10, 50, 9, 60)}\n`);
     expect(simulate("large.swf").stdout).toMatch(/^dropped 1: /m);
     expect(simulate("large.swf", "--oversize", "clip").stdout).toMatch(/^repaired 1: /m);
@@ -514,10 +536,10 @@ describe("bad input: one line, the documented exit code", () => {
     expectRefusal(simulate(words[0]), 2, "minRunS to be at most maxRunS");
     expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS to be at most maxRunS");
   });
-  test("more processors than time sharing keeps books of, by --procs or by the trace", () => {
+  test("more processors than time sharing keeps books of, by --processors or by the trace", () => {
     const gangs = (source: string, ...more: string[]) =>
       tutti(folder, ["simulate", source, "--policy", "br", ...more]);
-    expectRefusal(gangs("trace.swf", "--procs", "2147483647"), 2, "br", "at most 16777216");
+    expectRefusal(gangs("trace.swf", "--processors", "2147483647"), 2, "br", "at most 16777216");
     write("vast.swf", `; MaxProcs: 100000000\n${job}\n`);
     expectRefusal(gangs("vast.swf"), 66, "br", "at most 16777216");
     expect(simulate("vast.swf").status).toBe(0);
@@ -529,6 +551,20 @@ describe("bad input: one line, the documented exit code", () => {
   test("the same policy twice", () => {
     expectRefusal(tutti(folder, ["compare", "trace.swf", "--policy", "easy,easy"]), 2, '"easy" twice');
   });
+  test("older names of options give the same result, and help shows the present ones", () => {
+    const run = (...options: string[]) => {
+      const { status, stdout } = simulate("trace.swf", "--json", ...options);
+      expect(status).toBe(0);
+      const { results } = JSON.parse(stdout) as { results: unknown };
+      return JSON.stringify(results);
+    };
+    const present = run("--processors", "8", "--first", "1");
+    expect(run("--procs", "8", "--limit", "1")).toBe(present);
+    expect(run("--procs", "9", "--processors", "8", "--first", "2", "--limit", "1")).toBe(present);
+    const help = tutti(folder, ["simulate", "--help"]).stdout;
+    expect(help).toMatch(/--processors <n>[\s\S]*--first <n>/);
+    expect(help).not.toMatch(/--procs|--limit/);
+  });
   test("replications of a trace", () => {
     const words = ["compare", "trace.swf", "--policy", "easy", "--replications", "3"];
     expectRefusal(tutti(folder, words), 66, "trace is the same every time");
@@ -539,7 +575,7 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--polcy", "easy"], "--policy"],
     [["simulate", "trace.swf"], "--policy"],
     [["simulate", "--policy", "easy"], "trace"],
-    [["simulate", "trace.swf", "--policy", "easy", "--procs", "0"], "--procs"],
+    [["simulate", "trace.swf", "--policy", "easy", "--processors", "0"], "--processors"],
     [["simulate", "trace.swf", "--policy", "easy", "--procs", "many"], "--procs"],
     [["simulate", "trace.swf", "--policy", "easy", "--warmup", "1.5"], "--warmup"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "0"], "--slot"],
@@ -547,9 +583,9 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--policy", "easy", "--overrun", "ignore"], "raise, kill"],
     [["simulate", "trace.swf", "--policy", "easy", "--missing-estimate", "-5"], "--missing-estimate"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "1e-9"], "--slot"],
-    [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "from 0.000001 s on"],
+    [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "at least 0.000001 s"],
     [["simulate", "trace.swf", "--policy", "easy", "--bound", "9".repeat(400)], "at most 1000000000 s"],
-    [["simulate", "trace.swf", "--policy", "easy", "--limit", "9e17"], "from 1 to 9007199254740991"],
+    [["simulate", "trace.swf", "--policy", "easy", "--first", "9e17"], "from 1 to 9007199254740991"],
     [["simulate", "trace.swf", "--policy", "easy", "--policy", "fcfs"], "one policy"],
     [["completions", "tcsh"], "bash"],
   ])("%j is a matter of usage", (words, word) => {
@@ -582,7 +618,7 @@ describe("a policy of the user's own that is wrong", () => {
     expect(stdout).toBe("");
     expect(status).toBe(1);
   });
-  test("never starts some jobs: their count is told, and the run has failed", () => {
+  test("never starts some jobs: their count is reported, and the run has failed", () => {
     write(
       "lazy.mjs",
       `export default { name: "lazy", sharing: "space", make: (pool) => ({
@@ -598,7 +634,7 @@ describe("a policy of the user's own that is wrong", () => {
       expect(status).toBe(1);
     }
   });
-  test("places a gang before it has come: the job's number in the trace is told", () => {
+  test("places a gang before it has arrived: the message has the job's number in the trace", () => {
     write("numbered.swf", `; MaxProcs: 8\n${swfLine(71, 0, 9, 1, 9)}\n${swfLine(72, 5, 9, 1, 9)}\n`);
     write(
       "early.mjs",

@@ -120,7 +120,7 @@ class FaultRun {
       const released = Math.ceil((this.#plan.jobs * (round + 1)) / victims.length);
       const isAimed = this.#random.below(2) === 0;
       if (!isAimed) this.#released = released;
-      await pause(this.#random.below(this.#plan.maxMs));
+      await sleep(this.#random.below(this.#plan.maxMs));
       if (isAimed) await this.#amidSubmits(released);
       await this.#kill(victim);
     }
@@ -193,10 +193,10 @@ class FaultRun {
   /** Waits for a moment at which the front end has not yet answered a submit. */
   async #amidSubmits(released: number): Promise<void> {
     const untilMs = performance.now() + START_MS;
-    while (!this.#frontEnd.stdout().includes("next") && performance.now() < untilMs) await pause(1);
+    while (!this.#frontEnd.stdout().includes("next") && performance.now() < untilMs) await sleep(1);
     this.#released = released;
-    while (this.#unanswered === 0 && performance.now() < untilMs) await pause(0);
-    await pause(this.#random.below(MAX_ANSWER_MS));
+    while (this.#unanswered === 0 && performance.now() < untilMs) await sleep(0);
+    await sleep(this.#random.below(MAX_ANSWER_MS));
   }
 
   async #kill(victim: Victim): Promise<void> {
@@ -219,7 +219,7 @@ class FaultRun {
   async #conductorIsThere(): Promise<void> {
     const untilMs = performance.now() + START_MS;
     while (this.#leftovers.conductors().length === 0) {
-      await pause(this.#random.below(50));
+      await sleep(this.#random.below(50));
       if (performance.now() < untilMs) continue;
       this.#problems.push(`no conductor was started within ${START_MS} ms`);
       return;
@@ -232,7 +232,7 @@ class FaultRun {
     for (;;) {
       const count = this.#leftovers.stopped().length;
       if (count > 0 || performance.now() > untilMs) return count;
-      await pause(5);
+      await sleep(5);
     }
   }
 
@@ -253,7 +253,7 @@ class FaultRun {
 
   async #submitJobs(): Promise<void> {
     while (!this.#isOver && this.#nextJob < this.#plan.jobs) {
-      if (this.#nextJob >= this.#released) await pause(5);
+      if (this.#nextJob >= this.#released) await sleep(5);
       else await this.#submit(this.#nextJob++);
     }
   }
@@ -283,7 +283,7 @@ class FaultRun {
         const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
         if (!UNHEARD.includes(code)) this.#cutOff++;
         if (!hasKey && !UNHEARD.includes(code)) return;
-        await pause(10);
+        await sleep(10);
       }
     }
   }
@@ -305,7 +305,7 @@ class FaultRun {
       } catch (error) {
         if (!(error instanceof NoDaemonError)) throw error;
       }
-      await pause(50);
+      await sleep(50);
     }
     return [];
   }
@@ -315,7 +315,7 @@ class FaultRun {
     let left: string[];
     do {
       left = [...this.#leftovers.stopped(), ...this.#leftovers.ofJobs().map(describeProcess)];
-      if (left.length > 0) await pause(20);
+      if (left.length > 0) await sleep(20);
     } while (left.length > 0 && performance.now() < untilMs);
     this.#problems.push(...left.map((one) => `${one} is left ${THAW_MS} ms after the last job`));
   }
@@ -353,7 +353,7 @@ class FaultRun {
   async #checkNoneWasOlder(): Promise<void> {
     const { stdout } = await startTutti(this.#socket, ["events", "--json"]).result;
     const told = stdout.split("\n").filter((line) => /"kind":"recovered".*"(because|stray)":/.test(line));
-    this.#problems.push(...told.map((line) => `without a reason the front end told: ${line}`));
+    this.#problems.push(...told.map((line) => `without a reason the front end reported: ${line}`));
   }
 
   async #shutDown(): Promise<void> {
@@ -361,7 +361,7 @@ class FaultRun {
     if (status !== 0) this.#problems.push(`tutti down ended with ${status}: ${stderr}`);
     const untilMs = performance.now() + 5000;
     const left = () => [...this.#leftovers.processes().map(describeProcess), ...this.#leftovers.groups()];
-    while (left().length > 0 && performance.now() < untilMs) await pause(20);
+    while (left().length > 0 && performance.now() < untilMs) await sleep(20);
     this.#problems.push(...left().map((one) => `${one} is left after tutti down`));
   }
 
@@ -378,7 +378,7 @@ class FaultRun {
   }
 }
 
-function pause(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 

@@ -11,7 +11,7 @@ import {
 } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
 import type { GoldenResult } from "../src/lab/golden/run.ts";
-import { differences, leftOver, parseTable } from "../src/lab/golden/table.ts";
+import { differences, orphanLines, parseTable } from "../src/lab/golden/table.ts";
 import { POLICIES } from "../src/policies/registry.ts";
 import { traceFile } from "../src/workload/traces-for-tests.ts";
 
@@ -26,7 +26,7 @@ describe("golden schedules", () => {
   for (const source of [...models, ...TESTED_TRACES]) {
     const isMissing = source.endsWith(".gz") && traceFile(source) === undefined;
     test.skipIf(isMissing)(
-      `${source}: every policy schedules it as ever`,
+      `${source}: every policy schedules it as before`,
       async () => {
         const cells = goldenKeys([source]);
         const results = await runCells(cells.map(goldenCell), { workers: 1 });
@@ -37,11 +37,11 @@ describe("golden schedules", () => {
   }
 
   test("the table has every cell and no other", () => {
-    expect(leftOver(table)).toEqual([]);
+    expect(orphanLines(table)).toEqual([]);
     expect(table.size).toBe(goldenKeys().length);
   });
 
-  test("every policy stands in it with its defaults and with every value of its choices", () => {
+  test("it has every policy with its defaults and with every value of its choices", () => {
     const settings = goldenPolicies();
     for (const { name, parameters } of POLICIES) {
       expect(settings).toContain(name);
@@ -60,7 +60,7 @@ describe("golden schedules", () => {
     }
   });
 
-  test("a schedule that differs in one digit is told, with both lines", () => {
+  test("a schedule that differs in one digit is reported, with both lines", () => {
     const [cell] = goldenKeys(["downey"]);
     const result = table.get("downey\tfcfs") as Extract<GoldenResult, { hash: string }>;
     expect(differences(table, [cell], [result])).toEqual([]);

@@ -35,7 +35,7 @@ describe("docs/guide-laboratory.md", () => {
     expect(status).toBe(0);
   });
 
-  test("the files it speaks of are there afterwards", () => {
+  test("the files that it mentions exist afterwards", () => {
     for (const name of ["report.html", "gangs.html", "result.csv", "schedule.swf", "kawanami2008.html"])
       expect(filesIn(folder)).toContain(name);
   });

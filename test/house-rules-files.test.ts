@@ -95,7 +95,7 @@ const emptyAssertions = (files: readonly Source[]) =>
     .map(({ path }) => path);
 
 describe("folders", () => {
-  test("one with too many files is found, and a test is none of them", () => {
+  test("one with too many files is found, and tests do not count", () => {
     const files = (folder: string, count: number) =>
       Array.from({ length: count }, (_, i) => source(`src/${folder}/f${i}.ts`, ""));
     expect(fullFolders([...files("core", 21), ...files("lab", 20), ...files("cli/verbs", 50)])).toEqual([
@@ -145,7 +145,7 @@ describe("assertions", () => {
     ).toEqual([]);
   });
 
-  test("`]!` stands only where an element can be missing by its type", () => {
+  test("`]!` is used only where an element can be missing by its type", () => {
     expect(
       emptyAssertions([
         ...production,

@@ -1,14 +1,17 @@
 /**
- * The English of the documents that are written by hand: lines that can be read in an editor, and no phrases
- * that a reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers)
- * are not checked.
+ * The English of documents, of texts that users read, and of comments: lines that can be read in an editor,
+ * and no phrases that a reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md,
+ * docs/papers) repeat texts of src, which are checked there.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "./sources.ts";
+import { root, type Source, source, sourcesIn } from "./sources.ts";
+import { textsOf } from "./texts.ts";
 
 const MAX_LINE_LENGTH = 120;
+/** The width to which Biome formats code. */
+const MAX_COMMENT_LENGTH = 110;
 const GENERATED = ["docs/golden.md", "docs/findings.md"];
 const DOCUMENTS = ["", "docs"]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
@@ -20,9 +23,9 @@ const BANNED: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bso many\b/i, "a number, or “that many”"],
   [/\banew\b/i, "again, or a verb: restart, redraw, refit"],
   [/\bwhoever\b/i, "anyone who, or the noun"],
-  [/\b(?:is|are|was|were|be|been) told\b/i, "report, show, list, receive"],
+  [/\btold\b/i, "report, show, list, receive"],
   [/\bwhat is no\b/i, "what is not a"],
-  [/\b(?:is|are) no (?:JSON|list|folder|number|object|file|directory|integer)\b/i, "is not a"],
+  [/(?<!\bthere )\b(?:is|are) no (?:JSON|list|folder|number|object|file|directory|integer)\b/i, "is not a"],
   [/\b(?:of|is|are) (?:ours|yours|theirs)\b/i, "our, or the owner's name"],
   [/\blets? it go\b/i, "releases it"],
   [/\bnevertheless\b/i, "still, or a sentence of its own"],
@@ -44,6 +47,16 @@ const BANNED: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\btells? of\b/i, "reports, names, says"],
   [/\bknows? nothing of\b/i, "does not know"],
   [/\bshall\b/i, "should, must, will"],
+  [/\b(?:is|are|was|were|be) met by\b/i, "answers, handles"],
+  [/\b(?:by|for|of|to|with) whom\b/i, "who, or the noun"],
+  [/\bfor how long\b/i, "how long"],
+  [/\b(?:refused|said|says so) in words\b/i, "with a message"],
+  [/\bso as (?:few|little|many|much)\b/i, "thus the fewest, so that"],
+  [/\bas good as\b/i, "almost"],
+  [/\bhangs? on (?:the|its|a|an|how|whether)\b/i, "depends on"],
+  [/\bcomes? to itself\b/i, "continues, restarts"],
+  [/\bany more(?! \w+s\b)/i, "no longer"],
+  [/\b(?:here|there|where)(?:by|in|of|upon|with)\b/i, "by it, in it, of it"],
 ];
 
 interface Line {
@@ -79,18 +92,45 @@ function proseOf(path: string, document: string): string {
     .filter((line) => !isFromCode(line))
     .map(({ text }) => text)
     .join(" ")
-    .replace(/`[^`]*`: "[^"]*"/g, "")
-    .replace(/`[^`]*`/g, "`")
-    .replace(/\s+/g, " ");
+    .replace(/`[^`]*`: "[^"]*"/g, "");
 }
 
-const bannedIn = (path: string, document: string) =>
-  BANNED.flatMap(([phrase, instead]) =>
-    [...proseOf(path, document).matchAll(new RegExp(phrase, "gi"))].map(
-      ({ 0: found, index, input }) =>
-        `${path}: "${input.slice(Math.max(0, index - 30), index + found.length + 30)}": not "${found}" but ${instead}`,
+function bannedIn(at: string, prose: string): string[] {
+  const words = prose.replace(/`[^`]*`/g, "`").replace(/\s+/g, " ");
+  return BANNED.flatMap(([phrase, instead]) =>
+    [...words.matchAll(new RegExp(phrase, "gi"))].map(
+      ({ 0: found, index }) =>
+        `${at}: "${words.slice(Math.max(0, index - 30), index + found.length + 30)}": not "${found}" but ${instead}`,
     ),
   );
+}
+
+const bannedInDocument = (path: string, document: string) => bannedIn(path, proseOf(path, document));
+
+/**
+ * Strings that are more than a word: help, messages, rules of policies, notes of papers, and titles of tests,
+ * which are read when one fails.
+ */
+const bannedInStrings = ({ path, text }: Source) =>
+  textsOf(text)
+    .strings.filter((string) => string.text.includes(" "))
+    .flatMap((string) => bannedIn(`${path}:${string.line}`, string.text));
+
+const bannedInComments = ({ path, text }: Source) =>
+  textsOf(text).comments.flatMap((comment) => bannedIn(`${path}:${comment.line}`, comment.text));
+
+/** Lines that end in or belong to a comment; the address of a page cannot be broken. */
+const longComments = ({ path, text }: Source) => {
+  const lines = text.split("\n");
+  return textsOf(text).comments.flatMap((comment) =>
+    comment.text
+      .split("\n")
+      .map((_, i) => comment.line + i)
+      .map((line) => ({ line, length: lines[line - 1].replace(/https?:\S+/g, "").length }))
+      .filter(({ length }) => length > MAX_COMMENT_LENGTH)
+      .map(({ line, length }) => `${path}:${line}: ${length} characters`),
+  );
+};
 
 const documents = DOCUMENTS.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
 
@@ -110,14 +150,68 @@ describe("lines of documents", () => {
 
 describe("words of documents", () => {
   test("a banned phrase is found, also across a line break, but not in code or in a quotation", () => {
-    expect(bannedIn("x.md", "Tutti starts it anew.")).toHaveLength(1);
-    expect(bannedIn("x.md", "It is\ntold. None\nare left.")).toHaveLength(2);
+    expect(bannedInDocument("x.md", "Tutti starts it anew.")).toHaveLength(1);
+    expect(bannedInDocument("x.md", "It is\ntold. None\nare left.")).toHaveLength(2);
     expect(
-      bannedIn("x.md", '`anew` and `a.test.ts`: "it is told"\n```\nanew\n```\nIt is renewed.'),
+      bannedInDocument("x.md", '`anew` and `a.test.ts`: "it is told"\n```\nanew\n```\nIt is renewed.'),
     ).toHaveLength(0);
   });
 
   test("none of the banned phrases occurs", () => {
-    expect(documents.flatMap(([path, text]) => bannedIn(path, text))).toEqual([]);
+    expect(documents.flatMap(([path, text]) => bannedInDocument(path, text))).toEqual([]);
+  });
+});
+
+describe("strings and comments", () => {
+  const launcher = source("bin/tutti.js", readFileSync(join(root, "bin/tutti.js"), "utf8"));
+  const all = [...["src", "test", "attack", "bench", "scripts", "examples"].flatMap(sourcesIn), launcher];
+  const planted = source(
+    "src/core/x.ts",
+    [
+      "/**",
+      ` * ${"word ".repeat(22)}`,
+      " * The job is",
+      " * told of. // anew",
+      " */",
+      'const a = "anew"; // one word is code',
+      'const b = "starts it anew"; const c = value! / 2; const d = /"anew it is told/;',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the source of a template
+      "const e = `none are ${jobs.map((job) => `${job} likewise`)} left, see \\`anew\\``;",
+      `const f = ${JSON.stringify("long ".repeat(30))};`,
+      `const g = 1; ${" ".repeat(90)} // too far`,
+      `// https://example.com/${"x".repeat(100)}`,
+    ].join("\n"),
+  );
+
+  test("a banned phrase is found in strings of several words, in templates and in their holes", () => {
+    expect(bannedInStrings(planted).map((found) => found.replace(/"[^"]*": not/, "not"))).toEqual([
+      'src/core/x.ts:7: not "anew" but again, or a verb: restart, redraw, refit',
+      'src/core/x.ts:8: not "likewise" but also',
+      'src/core/x.ts:8: not "none are" but no NOUN is',
+    ]);
+  });
+
+  test("a banned phrase is found in comments, also across a line break", () => {
+    expect(bannedInComments(planted)).toHaveLength(2);
+    expect(bannedInComments(planted).join("\n")).toMatch(/x\.ts:1: .*is told.*\n.*x\.ts:1: .*anew/s);
+  });
+
+  test("a long line of a comment is found, but not one of code or with an address", () => {
+    expect(longComments(planted).map((found) => found.split(":")[1])).toEqual(["2", "10"]);
+  });
+
+  test("no string of the program or of its tests has a banned phrase", () => {
+    const others = all.filter(({ path }) => path !== "test/house-rules-words.test.ts");
+    expect(others).toHaveLength(all.length - 1);
+    expect(others.flatMap(bannedInStrings)).toEqual([]);
+  });
+
+  test("no comment has a banned phrase", () => {
+    expect(all.length).toBeGreaterThan(600);
+    expect(all.flatMap(bannedInComments)).toEqual([]);
+  });
+
+  test(`lines with comments have at most ${MAX_COMMENT_LENGTH} characters`, () => {
+    expect(all.flatMap(longComments)).toEqual([]);
   });
 });

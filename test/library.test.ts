@@ -47,7 +47,7 @@ describe("docs/library.md", () => {
   });
 
   test.each(examples.map(([, , printed = ""], i) => [i + 1, printed] as const))(
-    "example %d prints what stands below it",
+    "example %d prints what is below it",
     (number, printed) => {
       expect(output(`"${process.execPath}" example-${number - 1}.ts`)).toBe(printed);
     },

@@ -94,7 +94,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
       timeout: 60_000,
     });
 
-  test("root who serves root alone is not given the waiting jobs of others", async () => {
+  test("root's scheduler for root alone does not get the waiting jobs of others", async () => {
     makeFolders();
     await start();
     const { job } = await submit(ada, { held: true });
@@ -130,7 +130,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(serve("--config", open).stderr).toContain(`others may write to "${open}"`);
   });
 
-  test("nor is a user whom root has given the folder of a scheduler for all", async () => {
+  test("nor does a user who got the folder of a scheduler for all from root", async () => {
     makeFolders();
     const bob = makeAccount("bob");
     await start();
@@ -149,7 +149,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     spawnSync("chown", ["-R", "0:0", state]);
   });
 
-  test("a folder that another user has made in the place of one's own socket is neither used nor believed", async () => {
+  test("a folder that another user made at the path of our socket is neither used nor believed", async () => {
     makeFolders();
     const eve = makeAccount("eve");
     const place = `/tmp/tutti-${ada.uid}`;
@@ -177,7 +177,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     }
   });
 
-  test("a job whose account is gone, or whose number somebody else has, does not run", async () => {
+  test("a job does not run if its account is gone, or if its user id belongs to another user", async () => {
     makeFolders();
     await start();
     const carl = makeAccount("carl");
@@ -190,7 +190,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     removeAccount(carl.user);
 
     await frontEnd!.service.change(ROOT, { action: "release" }, [job]);
-    expect((await ended(job)).reason).toContain("this account does not exist any more");
+    expect((await ended(job)).reason).toContain("this account no longer exists");
 
     const dora = makeAccount("dora", "-u", String(carl.uid));
     await frontEnd!.service.change(ROOT, { action: "release" }, [other]);
@@ -198,7 +198,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(existsSync(join(state, "jobs", String(other)))).toBe(false);
   });
 
-  test("a job that is started anew after its account has gone does not run", async () => {
+  test("a job that restarts after its account was removed does not run", async () => {
     makeFolders();
     await start();
     const erna = makeAccount("erna");
@@ -212,10 +212,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     removeAccount(erna.user);
     await frontEnd!.service.change(ROOT, { action: "requeue" }, [job]);
     const { state: how, reason } = await ended(job);
-    expect([how, reason]).toEqual([
-      "failed",
-      expect.stringContaining("this account does not exist any more"),
-    ]);
+    expect([how, reason]).toEqual(["failed", expect.stringContaining("this account no longer exists")]);
     expect(existsSync(join(state, "jobs", String(job), "2"))).toBe(false);
   });
 });

@@ -160,7 +160,7 @@ describe("submit", () => {
     expect(service.entries.size).toBe(0);
   });
 
-  test("a full scheduler is told by the code for trying later", async () => {
+  test("a full scheduler answers with the exit code for trying later", async () => {
     service.refuseSubmits = { refused: "full", message: "Cannot take more jobs now" };
     expect(await tutti("submit", "--", "true")).toMatchObject({
       status: 75,
@@ -268,7 +268,7 @@ describe("jobs", () => {
     }
   });
 
-  test("show, why, matrix, queues, policy, whatif, history, events and status say it in words", async () => {
+  test("show, why, matrix, queues, policy, whatif, history, events and status print sentences", async () => {
     service.finish(1, 3);
     await tutti("submit", "--name", "next", "--", "x");
     service.start(2);
@@ -304,7 +304,7 @@ describe("jobs", () => {
     expect((await tutti("logs", "--tail", "3", "1")).stdout).toBe("0m\n");
   });
 
-  test("logs of a job that wrote nothing say so, and how it stands", async () => {
+  test("logs of a job that wrote nothing say so, and show its state", async () => {
     expect(await tutti("logs", "2")).toEqual({
       status: 0,
       stdout: "",
@@ -400,7 +400,7 @@ describe("habits from elsewhere", () => {
     [["kill", "7"], /use tutti cancel\n/],
     [["submit", "--dependency=afterok:3", "--", "x"], /instead of Slurm's --dependency, use --after 12,13/],
     [["submit", "-c", "2", "--", "x"], /instead of Slurm's -c, use -n 4, with one CPU per process/],
-  ])("%j is told what it is here", async (parameters, words) => {
+  ])("%j: the answer says what it is here", async (parameters, words) => {
     const { status, stderr, stdout } = await tutti(...parameters);
     expect(stderr).toMatch(words);
     expect([status, stdout]).toEqual([2, ""]);
@@ -408,7 +408,7 @@ describe("habits from elsewhere", () => {
 });
 
 describe("what a terminal shows", () => {
-  test("events -f begins with the last twenty and goes on", async () => {
+  test("events -f begins with the last twenty and continues", async () => {
     await tutti("submit", "-a", "1-40", "--", "x");
     const { child, stdout, result } = startTutti(api.socket, ["events", "-f"]);
     await until(() => stdout().includes("job 40 "));
@@ -458,7 +458,7 @@ describe("many jobs at once", () => {
 });
 
 describe("a job that the selector means and that cannot be changed", () => {
-  test("is told with its reason: an error when nothing was changed, a remark else", async () => {
+  test("is reported with its reason: an error when nothing was changed, a remark otherwise", async () => {
     await tutti("submit", "-a", "1-3", "--", "x");
     service.start(3);
     const alone = await tutti("hold", "last");
@@ -482,8 +482,12 @@ describe("config", () => {
     const { stdout, status } = await tutti("config", "check", "t.toml");
     expect(stdout).toMatch(/^slotMs +50 +line 2$/m);
     expect(stdout).toMatch(/^policy +easy +line 3$/m);
-    expect(stdout).toMatch(/^mostRows +4 +default$/m);
+    expect(stdout).toMatch(/^maxRows +4 +default$/m);
     expect(status).toBe(0);
+    writeFileSync(join(folder, "t.toml"), "mostRows = 3\n");
+    const older = await tutti("config", "check", "t.toml");
+    expect(older.stdout).toMatch(/^maxRows +3 +line 1$/m);
+    expect(older.stderr).toMatch(/^tutti: note: "mostRows" .*write "maxRows"\n$/);
     writeFileSync(join(folder, "t.toml"), 'policy = "eazy"\n');
     const wrong = await tutti("config", "check", "t.toml");
     expect([wrong.status, wrong.stdout]).toEqual([66, ""]);

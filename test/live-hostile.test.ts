@@ -191,7 +191,7 @@ describe("a fork bomb", () => {
 });
 
 describe("a conductor that hangs", () => {
-  test("jobs of all rows go on to their ends, which are told when it comes to itself, and then gangs take turns", async () => {
+  test("jobs of all rows run to their ends, which it reports when it continues, and then gangs take turns", async () => {
     await s.start();
     const go = join(s.folder, "go");
     const done = (code: number) => join(s.folder, `done${code}`);

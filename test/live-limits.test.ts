@@ -50,7 +50,7 @@ function submitOver(agent: Agent): Promise<number> {
 }
 
 describe("a full disk", () => {
-  test("at the output of a job: the job sees it and its exit code is told; the scheduler and other jobs go on", async ({
+  test("at the output of a job: the job sees it and its exit code is reported; the scheduler and other jobs continue", async ({
     skip,
   }) => {
     s = new LiveScheduler();
@@ -76,7 +76,7 @@ describe("a full disk", () => {
     expect(readFileSync(join(small, "after"), "utf8")).toBe("room\n");
   });
 
-  test("at the store: submits are refused in words, jobs end with their exit codes, nothing acknowledged is lost, also when both are killed then", async ({
+  test("at the store: submits are refused with a message, jobs end with their exit codes, and nothing acknowledged is lost, even if both are killed then", async ({
     skip,
   }) => {
     s = new LiveScheduler();

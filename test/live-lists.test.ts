@@ -52,7 +52,7 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     expect(stdout.match(/ended well/g)).toHaveLength(2);
   });
 
-  test("what is forgotten, or was never given, is told and is never taken for well", async () => {
+  test("forgotten and unused numbers are reported and never taken for jobs that ended well", async () => {
     const forgotten = isOld ? "nothing is known of jobs 1-5" : "jobs 1-5 are forgotten";
     const some = await tutti("wait", "1-5,21-30", "1-22");
     expect(some).toMatchObject({ status: 5, stdout: "" });
@@ -100,12 +100,12 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     expect(swf).toContain(`; MaxJobs: ${ENDED - 5}\n`);
     expect(swf.split("\n").filter((line) => /^\d/.test(line))).toHaveLength(ENDED - 5);
     const table = (await tutti("jobs")).stdout;
-    expect(table).toMatch(/and 1150 more; --limit 1200 shows all\n$/);
+    expect(table).toMatch(/and 1150 more; --first 1200 shows all\n$/);
   });
 });
 
 describe("thousands of jobs", () => {
-  test("are waited for through a restart, cancelled in one request, and each end is told once", async () => {
+  test("are waited for through a restart, cancelled in one request, and each end is reported once", async () => {
     const waiting = startTutti(scheduler.socket, ["wait", "1501-2700"]);
     const atOld = startTutti(oldSocket, ["wait", "2601-2640"]);
     const cancel = startTutti(oldSocket, ["cancel", "2641-2700"]);
@@ -143,7 +143,7 @@ describe("thousands of jobs", () => {
   });
 });
 
-test("the benchmark of long lists runs, and every verb tells of all jobs", async () => {
+test("the benchmark of long lists runs, and every verb shows all jobs", async () => {
   const { phases } = await measureListing({ ended: 1100, held: 60, cancelled: 50, restS: 0 });
   const lines = Object.fromEntries(phases.map(({ name, lines: count }) => [name, count]));
   expect(lines).toMatchObject({

@@ -74,7 +74,7 @@ test("one that loops without end is replaced, and jobs go on", async ({ skip }) 
   expect((await tutti("status")).stdout).toContain(`the policy ${file} failed and was replaced by fcfs`);
 });
 
-test("one that others could exchange is refused in words, at the start and by tutti config check", async () => {
+test("one that others could replace is refused with a message, at the start and by tutti config check", async () => {
   const file = join(folder, "mine.ts");
   copyFileSync(example, file);
   configure(file);

@@ -70,7 +70,7 @@ test("a second one says that the first has the folder", async () => {
   expect(stderr).toMatch(/Cannot start a scheduler .*another one uses it, process \d+ .*tutti down/);
 });
 
-test("Ctrl-C ends it and says what goes on", async () => {
+test("Ctrl-C ends it and says what continues", async () => {
   // To the whole process group, as a terminal does. How npm itself reacts does not matter.
   process.kill(-npm.pid!, "SIGINT");
   await gone;

@@ -174,7 +174,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     expect(readdirSync(folder)).not.toContain("trace");
   });
 
-  test("its mask decides over nobody's files", async () => {
+  test("its umask decides about no user's files", async () => {
     const modes = (one: string) =>
       spawnSync("find", [path(one), "-perm", "/022", "!", "-type", "l", "!", "-type", "s"], {
         encoding: "utf8",
@@ -259,7 +259,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
       }
     });
 
-    test("are their user's alone where no mask is given", async () => {
+    test("belong to their user alone if no umask is given", async () => {
       const body = { jobs: [{ command: ["touch", "private"], cwd: home(), env: { PATH: "/usr/bin:/bin" } }] };
       const request = `curl -s --unix-socket ${path("run/tutti.sock")} -H "Authorization: Bearer $(cat ${path(`run/tokens/${ada.uid}`)})" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' http://localhost/v1/jobs`;
       const { stdout } = await resultOf(spawnAs(ada, ["/bin/sh", "-c", request]));

@@ -146,7 +146,7 @@ describe("a store that does not know what runs", () => {
   });
 });
 
-test("the state folder is removed while it runs: nothing is acknowledged, and it is told", async () => {
+test("the state folder is removed while it runs: nothing is acknowledged, and the reason is reported", async () => {
   await live.start();
   const short = await live.submit("sleep 1; exit 3");
   const long = await live.submit("sleep 1000");
@@ -279,7 +279,7 @@ describe("a store that cannot be used", () => {
     }
   });
 
-  test("damaged while it runs: running jobs go on, requests are refused in words", async () => {
+  test("damaged while it runs: running jobs continue, requests are refused with a message", async () => {
     await live.start();
     const job = await live.submit("sleep 5000");
     await live.running(job);

@@ -64,7 +64,7 @@ describe.skipIf(!canTry)("under the machine's unit (as root)", () => {
     expect(text).toMatch(/CapEff:\t0+\n/);
   });
 
-  test("the front end comes back after kill -9 and goes on with the jobs", async () => {
+  test("the front end comes back after kill -9 and continues with the jobs", async () => {
     const { ann } = stage.users;
     const job = await scheduler.submit(ann, "sleep 2; exit 4");
     await scheduler.running(job);

@@ -138,7 +138,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect((await as(ADA, "cancel", "2")).status).toBe(0);
   });
 
-  test("a link in the place of the output is not followed with root's rights, nor another's output named as one's own", async () => {
+  test("a link at the path of the output is not followed with root's rights, nor is another user's output shown", async () => {
     const log = join(frontEnd.jobsFolder, "3", "stdout");
     const link = join(frontEnd.jobsFolder, "3", "1", "link");
     // The folder of the attempt belongs to the user. The folder of the job belongs to root, so the first
@@ -176,33 +176,28 @@ describe.skipIf(!canBe)("several users (as root)", () => {
   test.each([
     ["root's", () => 0],
     ["another user's", () => BOB.uid],
-  ])(
-    "a file of %s that a job has moved into its folder is not given out as its output",
-    async (whose, uid) => {
-      // Like a file that sudo leaves in a home folder: the user may move it but not read it.
-      const home = mkdtempSync(join(folder, "home-"));
-      chownSync(home, ADA.uid, ADA.uid);
-      const secret = join(home, "secret");
-      writeFileSync(secret, `TOP SECRET of ${whose}`, { mode: 0o600 });
-      chownSync(secret, uid(), uid());
-      const output = join(frontEnd.jobsFolder, "%j", "1", "out");
-      const script = `mv -f ${secret} $(dirname $TUTTI_HOSTFILE)/out; sleep 0.3`;
+  ])("a file of %s that a job moved into its folder is not shown as its output", async (whose, uid) => {
+    // Like a file that sudo leaves in a home folder: the user may move it but not read it.
+    const home = mkdtempSync(join(folder, "home-"));
+    chownSync(home, ADA.uid, ADA.uid);
+    const secret = join(home, "secret");
+    writeFileSync(secret, `TOP SECRET of ${whose}`, { mode: 0o600 });
+    chownSync(secret, uid(), uid());
+    const output = join(frontEnd.jobsFolder, "%j", "1", "out");
+    const script = `mv -f ${secret} $(dirname $TUTTI_HOSTFILE)/out; sleep 0.3`;
 
-      const { stdout: told } = await as(ADA, "submit", "--json", "-o", output, "--", "sh", "-c", script);
+    const { stdout: told } = await as(ADA, "submit", "--json", "-o", output, "--", "sh", "-c", script);
 
-      const { job } = JSON.parse(told).jobs[0];
-      const followed = as(ADA, "logs", "--follow", String(job));
-      expect((await as(ADA, "wait", String(job))).status).toBe(0);
-      expect(readFileSync(join(frontEnd.jobsFolder, String(job), "1", "out"), "utf8")).toContain(
-        "TOP SECRET",
-      );
-      const { status, stdout } = await as(ADA, "logs", String(job));
-      expect([status === 0, stdout]).toEqual([false, ""]);
-      expect((await followed).stdout).toBe("");
-    },
-  );
+    const { job } = JSON.parse(told).jobs[0];
+    const followed = as(ADA, "logs", "--follow", String(job));
+    expect((await as(ADA, "wait", String(job))).status).toBe(0);
+    expect(readFileSync(join(frontEnd.jobsFolder, String(job), "1", "out"), "utf8")).toContain("TOP SECRET");
+    const { status, stdout } = await as(ADA, "logs", String(job));
+    expect([status === 0, stdout]).toEqual([false, ""]);
+    expect((await followed).stdout).toBe("");
+  });
 
-  test("a script is copied for its user alone, whoever may read the original", async () => {
+  test("a script is copied for its user alone, even if others may read the original", async () => {
     const path = join(folder, "mine.sh");
     writeFileSync(path, "#!/bin/sh\nid -u\nstat -c '%a %u' \"$0\"\n");
     chownSync(path, ADA.uid, ADA.uid);
@@ -221,7 +216,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect([status(ADA), status(BOB)]).toEqual([0, 1]);
   });
 
-  test("no output path that a user thinks of keeps the jobs of others from starting", async () => {
+  test("no output path of a user keeps the jobs of others from starting", async () => {
     for (const inside of ["1", ".", "script", "x".repeat(300)]) {
       const { job } = JSON.parse((await as(BOB, "submit", "--hold", "--json", "--", "true")).stdout).jobs[0];
       const path = `${join(frontEnd.jobsFolder, String(job + 1))}/${inside}`;
@@ -260,7 +255,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     await as(ADA, "cancel", "all");
   });
 
-  test("a user who floods the scheduler with jobs that are cancelled at once destroys no result of another", async () => {
+  test("a user who floods the scheduler with jobs that are cancelled at once destroys no results of other users", async () => {
     expect(await as(BOB, "run", "--name", "precious", "--", "echo", "precious")).toMatchObject({ status: 0 });
     const jobOf = async (who: typeof ADA) =>
       String(JSON.parse((await as(who, "show", "last", "--json")).stdout).jobs[0].job);
@@ -283,7 +278,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect((await as(ADA, "show", failed)).stdout).toMatch(/exit +1\n/);
   });
 
-  test("no event tells of what another does with a job", async () => {
+  test("no event shows what another user does with a job", async () => {
     const latest = (await as(BOB, "events", "--json")).stdout.trimEnd().split("\n").at(-1)!;
     const since = String(JSON.parse(latest).sequence);
     const cpus = frontEnd.service.status().cpus;

@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe("the whole", () => {
-  test("serve says where it is met and what to type next", async () => {
+  test("serve prints its address and what to type next", async () => {
     const text = server.stdout();
     expect(text).toMatch(/^tutti \S+ schedules \d+ CPUs?: policy gang, slots of 50 ms/);
     expect(text).toContain(`socket ${socket}\n`);
@@ -97,7 +97,7 @@ describe("the whole", () => {
     for (const { ranMs, startedAtMs, endedAtMs } of jobs) expect(ranMs).toBeLessThan(endedAtMs - startedAtMs);
   });
 
-  test("a script runs as it was when it was submitted, also when it is started anew", async () => {
+  test("a script runs as it was when it was submitted, also after a restart of the job", async () => {
     const path = join(folder, "copied.sh");
     writeFileSync(path, '#!/bin/sh\necho "first $1 $(basename "$0") $TUTTI_SCRIPT"\nsleep 1000\n');
     await tutti("submit", "--hold", "--retries", "1", "--name", "copied", "copied.sh", "one");
@@ -196,7 +196,7 @@ describe("the whole", () => {
     expect((await json("show", "name:interrupted")).jobs[0].state).toBe("cancelled");
   });
 
-  test("a second serve on the same state or socket is refused in words", async () => {
+  test("a second serve on the same state or socket is refused with a message", async () => {
     const { status, stderr } = await tutti(
       "serve",
       "--private",

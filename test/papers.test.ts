@@ -14,7 +14,7 @@ import { markdownPage } from "../src/report/markdown/paper-markdown.ts";
  * others.
  */
 const CHEAP = ["kawanami2008"];
-const REMEDY = "npm run papers makes the pages anew";
+const REMEDY = "npm run papers makes the pages again";
 
 function committed(name: string): string {
   const file = new URL(`../docs/papers/${name}`, import.meta.url);
@@ -61,7 +61,7 @@ describe("links of the Markdown pages", () => {
   });
 });
 
-test.each(CHEAP)("%s computed again gives the committed pages, with 1 and with 2 workers", async (key) => {
+test.each(CHEAP)("%s, computed again, gives the committed pages, with 1 and with 2 workers", async (key) => {
   for (const workers of [1, 2]) {
     const paper = await reproduce(findPaper(key), undefined, { workers });
     for (const [name, content] of [[`${key}.html`, paperPage(paper)] as const, ...markdownPage(paper)])

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { makeRuntimeDir, runtimeDirOf } from "../src/api/runtime-dir.ts";
 import { makeStateFolder } from "../src/daemon/state/state-folder.ts";
-import { exchangeablePart } from "../src/host/trusted-path.ts";
+import { replaceablePart } from "../src/host/trusted-path.ts";
 
 const EVE = 12_345;
 const own = process.getuid!();
@@ -13,30 +13,30 @@ const isRoot = own === 0;
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "tutti-trust-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("exchangeablePart()", () => {
+describe("replaceablePart()", () => {
   test("is a folder on the way to which others may write, also behind a link; the sticky bit guards what is in it", () => {
     const open = join(folder, "open");
     mkdirSync(join(open, "own"), { recursive: true });
-    expect(exchangeablePart(join(open, "own", "not yet"), own)).toBeUndefined();
+    expect(replaceablePart(join(open, "own", "not yet"), own)).toBeUndefined();
     chmodSync(open, 0o777);
-    expect(exchangeablePart(join(open, "own"), own)).toBe(`others may write to "${open}"`);
+    expect(replaceablePart(join(open, "own"), own)).toBe(`others may write to "${open}"`);
     symlinkSync("open", join(folder, "link"));
-    expect(exchangeablePart(join(folder, "link", "own"), own)).toBe(`others may write to "${open}"`);
+    expect(replaceablePart(join(folder, "link", "own"), own)).toBe(`others may write to "${open}"`);
     chmodSync(open, 0o1777);
-    expect(exchangeablePart(join(folder, "link", "own"), own)).toBeUndefined();
+    expect(replaceablePart(join(folder, "link", "own"), own)).toBeUndefined();
     symlinkSync("round", join(folder, "round"));
-    expect(exchangeablePart(join(folder, "round"), own)).toMatch(/too many links/);
+    expect(replaceablePart(join(folder, "round"), own)).toMatch(/too many links/);
   });
 
-  test.skipIf(!isRoot)("is a folder or a link of another user's, above folders of root's own", () => {
+  test.skipIf(!isRoot)("is another user's folder or link, above folders of root", () => {
     const hers = join(folder, "eve");
     mkdirSync(join(hers, "made-by-root", "state"), { recursive: true });
     lchownSync(hers, EVE, EVE);
     symlinkSync("/etc", join(folder, "her-link"));
     lchownSync(join(folder, "her-link"), EVE, EVE);
-    expect(exchangeablePart(join(hers, "made-by-root"), 0)).toBe(`"${hers}" belongs to user ${EVE}`);
-    expect(exchangeablePart(join(folder, "her-link", "x"), 0)).toContain(`belongs to user ${EVE}`);
-    expect(exchangeablePart(hers, EVE)).toBeUndefined();
+    expect(replaceablePart(join(hers, "made-by-root"), 0)).toBe(`"${hers}" belongs to user ${EVE}`);
+    expect(replaceablePart(join(folder, "her-link", "x"), 0)).toContain(`belongs to user ${EVE}`);
+    expect(replaceablePart(hers, EVE)).toBeUndefined();
     expect(() => makeStateFolder(join(hers, "made-by-root", "state"), true)).toThrow(
       /expected a path on which all folders belong to root and only root can write to them/,
     );

@@ -54,7 +54,7 @@ describe("tutti workload info", () => {
     expect(shell(folder, "tutti workload info - --json < jobs.txt").stdout).toContain(sacct.hash);
   });
 
-  test("what is no trace at all is refused, with its first line", () => {
+  test("a file that is not a trace is refused, with its first line", () => {
     const { status, stderr } = shell(folder, "echo hello | tutti workload info -");
     expect(stderr).toMatch(/^tutti: Cannot read "stdin" as a trace .*"hello"/);
     expect(status).toBe(66);
@@ -73,7 +73,7 @@ describe("tutti workload convert", () => {
     );
   });
 
-  test("draws estimates anew: none below its run time, the largest as asked for", () => {
+  test("draws new estimates: none below its run time, the largest as requested", () => {
     run("convert", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4", "-o", "guessed.swf");
     const guessed = info("guessed.swf");
     expect(guessed).toMatchObject({ jobs: 3000, estimates: 3000, overruns: 0 });
@@ -100,7 +100,7 @@ describe("tutti workload convert", () => {
     [["scale", "jobs.txt"], 2, /expected either --factor or --load/],
     [["scale", "jobs.txt", "--factor", "2", "--load", "1"], 2, /cannot be used with/],
     [["scale", "jobs.txt", "--factor", "-1"], 2, /Expected a number above 0/],
-    [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--procs/],
+    [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--processors/],
   ] as const)("%j is refused with exit code %d", (words, status, message) => {
     const result = tutti(folder, ["workload", ...words]);
     expect(result.stderr.replace(/\s+/g, " ")).toMatch(message);

@@ -13,7 +13,7 @@ const MAX_MS = 90_000;
 async function squatted(stage: Stage): Promise<Outcome> {
   const { eve, ann } = stage.users;
   const tally = new Tally();
-  const scheduler = await stage.serve({ config: { mostRows: 1 } });
+  const scheduler = await stage.serve({ config: { maxRows: 1 } });
   const cpus = (await scheduler.status()).cpus;
   const rounds = stage.isShort ? 10 : 40;
   const program = stage.program("squat.ts");
@@ -38,7 +38,7 @@ async function squatted(stage: Stage): Promise<Outcome> {
 async function stopped(stage: Stage): Promise<Outcome> {
   const { eve, ann } = stage.users;
   const tally = new Tally();
-  const scheduler = await stage.serve({ config: { mostRows: 1 } });
+  const scheduler = await stage.serve({ config: { maxRows: 1 } });
   const cpus = (await scheduler.status()).cpus;
   // Stop every shell of Eve's that waits for a job, as soon as it exists.
   const stop = `while :; do pkill -STOP -f -u ${eve.uid} "/jobs/[0-9]*/1/launch|launch job"; done`;

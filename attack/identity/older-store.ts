@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { readStat, signal } from "../../src/host/processes.ts";
 import type { JobsAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
-import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
+import { type Scheduler, ServeFailed, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 const HARMS = [
@@ -123,7 +123,7 @@ async function killedJobs(stage: Stage): Promise<Outcome> {
       await scheduler.stop("SIGKILL");
       harm(scheduler, how, backup);
       const hasStarted = await starts(scheduler);
-      await pause(SETTLE_MS);
+      await sleep(SETTLE_MS);
       const where = `${name}, ${how}`;
       const isThere = isAlive(pid);
       tally.attempt(!isThere && `${where}: the running job was killed`);
@@ -135,7 +135,7 @@ async function killedJobs(stage: Stage): Promise<Outcome> {
         // The administrator must be able to end it.
         await scheduler.tutti(options.as, "down", "--kill");
         const lastMs = Date.now() + END_MS;
-        while (isAlive(pid) && Date.now() < lastMs) await pause(50);
+        while (isAlive(pid) && Date.now() < lastMs) await sleep(50);
         tally.attempt(isAlive(pid) && `${where}: tutti down --kill leaves it running`);
       } else if (isThere) signal(pid, "SIGKILL");
       await stage.clear();

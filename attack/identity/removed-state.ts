@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { StatusAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
-import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
+import { type Scheduler, ServeFailed, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 /** The scheduler checks once a second, so this is generous. */
@@ -41,7 +41,7 @@ async function removedState(stage: Stage): Promise<Outcome> {
         if (!(error instanceof ServeFailed)) throw error;
       }
       const lastMs = Date.now() + END_MS;
-      while (scheduler.leftovers.processes().length > 0 && Date.now() < lastMs) await pause(100);
+      while (scheduler.leftovers.processes().length > 0 && Date.now() < lastMs) await sleep(100);
       const left = scheduler.leftovers.processes();
       tally.attempt(left.length > 0 && `${where}: tutti down --kill leaves ${left.length} processes running`);
       await stage.clear();
@@ -58,7 +58,7 @@ async function troubleOf(scheduler: Scheduler, withinMs: number): Promise<string
     // A scheduler that has ended with a message has noticed it, too.
     if (status === undefined) return "it has ended";
     if (status.trouble !== undefined) return status.trouble;
-    await pause(100);
+    await sleep(100);
   }
   return undefined;
 }
@@ -72,7 +72,7 @@ async function removedSocket(stage: Stage): Promise<Outcome> {
     for (const path of [scheduler.socket, folder]) {
       rmSync(path, { recursive: true, force: true });
       const lastMs = Date.now() + NOTICE_MS;
-      while (!existsSync(scheduler.socket) && Date.now() < lastMs) await pause(100);
+      while (!existsSync(scheduler.socket) && Date.now() < lastMs) await sleep(100);
       const { status } = await scheduler.tutti(options.as, "status");
       tally.attempt(
         status !== 0 &&

@@ -16,7 +16,7 @@ const DEEDS: readonly (readonly string[])[] = [
 async function overheard(stage: Stage): Promise<Outcome> {
   const { ann, eve } = stage.users;
   const tally = new Tally();
-  const scheduler = await stage.serve({ config: { mostRows: 1 } });
+  const scheduler = await stage.serve({ config: { maxRows: 1 } });
   const cpus = (await scheduler.status()).cpus;
   const running = await scheduler.submit(ann, "sleep 600", { tasks: cpus, retries: 2, name: "hush-hush" });
   await scheduler.running(running);

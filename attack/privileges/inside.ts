@@ -2,7 +2,7 @@
 
 import { readStat } from "../../src/host/processes.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
-import { pause, type Scheduler } from "../scheduler.ts";
+import { type Scheduler, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 /** Each entry: what the attack would achieve, and the shell command that must fail. */
@@ -105,7 +105,7 @@ async function inside(stage: Stage): Promise<Outcome> {
     "for i in 1 2 3; do setsid sleep 4711 & (setsid sh -c 'sleep 4711 & exec sleep 4711' &) ; nohup sleep 4711 & done; sleep 0.3",
   );
   await scheduler.ended(sleepers);
-  await pause(2000);
+  await sleep(2000);
   const { stdout } = await stage.run(undefined, ["pgrep", "-u", String(eve.uid), "-f", "sleep 4711"]);
   tally.attempt(stdout !== "" && `processes outlive their job: ${stdout}`);
   tally.attempt(readStat(pids["job of Ann's"]) === undefined && "Ann's job is gone");

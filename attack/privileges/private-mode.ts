@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
-import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
+import { type Scheduler, ServeFailed, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 const WAIT_MS = 3000;
@@ -43,7 +43,7 @@ async function waitingJobs(stage: Stage): Promise<Outcome> {
   const hasStarted = await restartPrivate(scheduler);
   if (hasStarted) {
     await scheduler.ended(running, WAIT_MS);
-    await pause(WAIT_MS);
+    await sleep(WAIT_MS);
   }
   for (const proof of proofs) {
     const who = ranAs(proof);
@@ -67,7 +67,7 @@ async function secondAttempts(stage: Stage): Promise<Outcome> {
     // Root, with good intentions, requeues one and releases the other.
     await scheduler.tutti(undefined, "requeue", String(job));
     await scheduler.tutti(undefined, "release", String(heldJob));
-    await pause(WAIT_MS);
+    await sleep(WAIT_MS);
   }
   tally.attempt(ranAs(proof)?.split("\n").includes("0") && "a second attempt ran as root");
   tally.attempt(ranAs(held) === "0" && "a held job that root released ran as root");

@@ -3,7 +3,7 @@
  * ended long ago.
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
-import { pause, until } from "../scheduler.ts";
+import { sleep, until } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 /** Uses the default limit of 100,000 jobs, in the short form a smaller one. */
@@ -36,7 +36,7 @@ async function pushedOut(stage: Stage): Promise<Outcome> {
   let before = -1;
   const lastMs = Date.now() + 60_000;
   await until(async () => {
-    await pause(stage.isShort ? 1500 : 5000);
+    await sleep(stage.isShort ? 1500 : 5000);
     const now = (await scheduler.status()).keptSinceMs ?? 0;
     const isSteady = now === before;
     before = now;

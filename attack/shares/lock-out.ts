@@ -4,7 +4,7 @@
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { ask, type Where } from "../http.ts";
-import { pause, type Scheduler } from "../scheduler.ts";
+import { type Scheduler, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 const NOBODY = { user: "nobody", uid: 65534, gid: 65534, home: "/" };
@@ -32,12 +32,12 @@ async function lockedOut(stage: Stage): Promise<Outcome> {
       for (let i = 0; i < (stage.isShort ? TRIES.short : TRIES.long); i++) {
         const got = await outcomeOf(scheduler, where, scheduler.token(ann));
         tally.attempt(got !== 200 && `${door}, ${kind}: a user's request: ${got}`);
-        await pause(100);
+        await sleep(100);
       }
       const root = await scheduler.tutti(undefined, "jobs");
       tally.attempt(root.status !== 0 && `${door}, ${kind}: root's tutti jobs: ${root.stderr}`);
       flood.kill("SIGKILL");
-      await pause(500);
+      await sleep(500);
     }
     await stage.clear();
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { open, type Where } from "../http.ts";
-import { pause, type Scheduler } from "../scheduler.ts";
+import { type Scheduler, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 const MAX_RSS_BYTES = 400e6;
@@ -24,7 +24,7 @@ async function mostResident(pid: number, during: Promise<unknown>): Promise<numb
   });
   while (!isOver) {
     most = Math.max(most, residentBytes(pid));
-    await pause(50);
+    await sleep(50);
   }
   return most;
 }
@@ -45,7 +45,7 @@ async function pipelined(
     socket.write(request.repeat(requests));
     return socket;
   });
-  await pause(forMs);
+  await sleep(forMs);
   for (const socket of sockets) socket.destroy();
 }
 

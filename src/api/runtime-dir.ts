@@ -32,7 +32,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { foreignFile, readText } from "../host/files.ts";
 import { makeFolders } from "../host/make-folders.ts";
-import { exchangeablePart } from "../host/trusted-path.ts";
+import { replaceablePart } from "../host/trusted-path.ts";
 import { withPrivateUmask } from "../host/umask.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
@@ -90,7 +90,7 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
 export function makeRuntimeDir(places: RuntimeDir): void {
   withPrivateUmask(() => {
     const parent = dirname(places.folder);
-    const problem = currentUid() === 0 ? exchangeablePart(parent, 0) : undefined;
+    const problem = currentUid() === 0 ? replaceablePart(parent, 0) : undefined;
     if (problem !== undefined) {
       throw new InputError(
         `Cannot put a socket of root below "${parent}": ${problem}, so other users may rename its contents, expected a path on which all folders belong to root and only root can write to them; set TUTTI_SOCKET to another path`,
@@ -228,7 +228,7 @@ function checkParent(parent: string): void {
   const isSticky = (mode & 0o1000) !== 0;
   if (((mode & 0o022) !== 0 && !isSticky) || (uid !== 0 && uid !== currentUid())) {
     throw new InputError(
-      `Cannot put a socket below "${parent}": other users may rename its contents, expected a folder of yours or of root's; set TUTTI_SOCKET to another path`,
+      `Cannot put a socket below "${parent}": other users may rename its contents, expected a folder that belongs to you or to root; set TUTTI_SOCKET to another path`,
     );
   }
 }

@@ -107,8 +107,8 @@ export class Conductor {
   /**
    * The folder was removed and created again: writes the files for the guardian and the next conductor again.
    */
-  homeIsNew(): void {
-    this.#machine.containment.freezer.homeIsNew();
+  rewriteHome(): void {
+    this.#machine.containment.freezer.rewriteHome();
     this.#write();
   }
 

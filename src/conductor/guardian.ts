@@ -18,8 +18,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { monotonicMs } from "../host/clock.ts";
-import { pause } from "../host/pause.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "../host/processes.ts";
+import { sleep } from "../host/sleep.ts";
 import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 import type { Containment } from "./freezers/open-containment.ts";
 
@@ -160,6 +160,6 @@ export class Guardian {
 export async function guardianDone(guardian: ProcessIdentity | undefined): Promise<void> {
   const until = monotonicMs() + GONE_MS;
   while (guardian !== undefined && isAlive(guardian) && monotonicMs() < until) {
-    await pause(10);
+    await sleep(10);
   }
 }

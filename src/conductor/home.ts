@@ -5,7 +5,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { takeLock, type Unlock } from "../host/lock.ts";
-import { allPids, readSmall, readStat, runsAs } from "../host/processes.ts";
+import { allPids, hasOnlyRightsOf, readSmall, readStat } from "../host/processes.ts";
 
 export class HomeLock {
   readonly #home: string;
@@ -66,7 +66,7 @@ export function olderConductor(home: string): number | undefined {
     const title = readSmall(`/proc/${pid}/cmdline`)?.replace(/\0+$/, "");
     if (title === undefined || Buffer.from(title, "latin1").toString() !== titleOf(home)) return false;
     const stat = readStat(pid);
-    if (stat === undefined || !runsAs(pid, process.getuid!())) return false;
+    if (stat === undefined || !hasOnlyRightsOf(pid, process.getuid!())) return false;
     return stat.startTicks < own.startTicks || (stat.startTicks === own.startTicks && pid < own.pid);
   });
 }

@@ -81,7 +81,7 @@ async function keepHome(): Promise<void> {
     if (!lock.isInPlace) {
       // If a younger conductor has the lock now, it sees this one and ends.
       if (!lock.take()) return;
-      conductor.homeIsNew();
+      conductor.rewriteHome();
     }
     if (!server.isInPlace) await server.listen();
     homeProblem = "";

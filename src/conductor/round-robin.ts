@@ -89,7 +89,7 @@ export class RoundRobin {
     this.turn(monotonicMs());
   }
 
-  /** Ends the turns: no gang will be stopped any more. */
+  /** Ends the turns: gangs are no longer stopped. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#again);

@@ -18,8 +18,8 @@ const ALPHA = 2;
 /** Weight of a gang in its own slot: the maximum that the kernel allows. */
 const MAX_WEIGHT = { shares: 262_144, weight: 10_000 };
 /**
- * Weight of a gang with priority 1 in the slots of others. Below 1 % of the maximum, it is as good as an idle
- * class.
+ * Weight of a gang with priority 1 in the slots of others. Below 1 % of the maximum, it has almost the effect
+ * of an idle class.
  */
 const PER_PRIORITY = 10;
 

@@ -37,8 +37,8 @@ export interface SavedState {
 }
 
 /**
- * Undefined if there is no file, or none that can be used. The conductor then learns what the front end asks
- * for from the folders of the attempts.
+ * Undefined if there is no usable file. The conductor then learns from the folders of the attempts what the
+ * front end asks for.
  */
 export function readState(path: string): SavedState | undefined {
   try {

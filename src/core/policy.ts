@@ -27,7 +27,7 @@ export interface Policy {
   // Optional hooks, called between decisions if the definition declares them in `capabilities`. For a policy
   // without them, the caller makes a new policy object and repeats all events to it.
 
-  /** The waiting job must not be started any more. */
+  /** The waiting job can no longer be started. */
   withdraw?(job: JobIndex): void;
   /**
    * Called before the first decision, in order of start: a job that the policy has not seen has been running
@@ -269,7 +269,7 @@ export interface Rule {
   readonly text: string;
   /** Default: the rule always holds. */
   readonly when?: Condition;
-  /** Whether the rule comes from what the policy builds on, such as a queue in front of it. */
+  /** Whether several policies share the rule, or it comes from what they build on, such as a queue. */
   readonly isInherited?: boolean;
 }
 
@@ -281,7 +281,7 @@ export function when(condition: Condition, texts: readonly string[]): Rule[] {
 /** The sentences that hold with given parameters. */
 export interface RulesInForce {
   readonly own: readonly string[];
-  /** Rules of what the policy builds on. */
+  /** Rules that other policies have, too. */
   readonly inherited: readonly string[];
 }
 

@@ -18,9 +18,9 @@ export interface FrontEndParts {
   readonly scheduler: Scheduler;
   readonly limits: SubmissionLimits;
   /** Maximum number of jobs that have not ended, of all users together. */
-  readonly mostJobs: number;
+  readonly maxJobs: number;
   /** A larger store accepts no new jobs. */
-  readonly mostStoreBytes: number;
+  readonly maxStoreBytes: number;
   /** Changes with every boot of the machine. */
   readonly bootId: string;
 }

@@ -8,10 +8,10 @@ import { cpusText } from "../core/machine.ts";
 import { systemClock } from "../host/clock.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
 import { bootId } from "../host/processes.ts";
-import { exchangeablePart } from "../host/trusted-path.ts";
+import { replaceablePart } from "../host/trusted-path.ts";
 import { withPrivateUmask } from "../host/umask.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
-import { type Config, DEFAULT_CONFIG, readConfig } from "./config/config.ts";
+import { type Config, DEFAULT_CONFIG, type ReadConfig, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
 import { Launcher } from "./executor/launcher.ts";
@@ -43,6 +43,8 @@ export interface RunningFrontEnd {
   /** With the policy in force. */
   readonly config: Config;
   readonly jobsFolder: string;
+  /** Sentences about older names in the configuration. */
+  readonly notes: readonly string[];
   /** Ends the front end; jobs go on, the conductor with them. */
   stop(): Promise<void>;
 }
@@ -52,7 +54,8 @@ export interface RunningFrontEnd {
  *   store, or if the configuration is wrong; StorageError if the disk refuses
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
-  const config = { ...configIn(setup.configFile), ...setup.settings };
+  const file = configIn(setup.configFile);
+  const config = { ...file.config, ...setup.settings };
   const cpus = chooseCpus(config, setup);
   const ownPolicy = await ownPolicyIn(config);
   choosePolicyFor(config.policy, config, ownPolicy);
@@ -115,6 +118,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       service,
       config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
+      notes: file.notes,
       stop: async () => held.dispose(),
     };
   } catch (error) {
@@ -123,15 +127,15 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   }
 }
 
-function configIn(file: string | undefined): Config {
-  if (file === undefined) return DEFAULT_CONFIG;
-  const problem = process.getuid?.() === 0 ? exchangeablePart(file, 0) : undefined;
+function configIn(file: string | undefined): Pick<ReadConfig, "config" | "notes"> {
+  if (file === undefined) return { config: DEFAULT_CONFIG, notes: [] };
+  const problem = process.getuid?.() === 0 ? replaceablePart(file, 0) : undefined;
   if (problem !== undefined) {
     throw new InputError(
       `Cannot use "${file}" as root's configuration: ${problem}, so another user could change it; expected a file and folders that belong to root and to which only root can write, such as /etc/tutti.toml`,
     );
   }
-  return readConfig(readText(file), file).config;
+  return readConfig(readText(file), file);
 }
 
 function chooseCpus({ cpus }: Config, { settings, configFile }: FrontEndSetup): readonly number[] {

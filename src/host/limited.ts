@@ -10,7 +10,7 @@ const scope = globalThis as { [WORK]?: (() => void) | undefined };
  * `finally` blocks run.
  * @param late called after an abort
  */
-export function withTimeLimit<Result>(mostMs: number, work: () => Result, late: () => never): Result {
+export function withTimeLimit<Result>(maxMs: number, work: () => Result, late: () => never): Result {
   let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
   const before = scope[WORK];
   scope[WORK] = () => {
@@ -21,7 +21,7 @@ export function withTimeLimit<Result>(mostMs: number, work: () => Result, late: 
     }
   };
   try {
-    runWork.runInThisContext({ timeout: mostMs });
+    runWork.runInThisContext({ timeout: maxMs });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") late();
     throw error;

@@ -101,8 +101,8 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== undefined && stat.startTicks === identity.startTicks && !hasEnded(stat);
 }
 
-/** Whether a process has only the rights of this user; true if it does not exist any more. */
-export function runsAs(pid: number, uid: number): boolean {
+/** Whether a process has only the rights of this user; true if it no longer exists. */
+export function hasOnlyRightsOf(pid: number, uid: number): boolean {
   const text = readText(`/proc/${pid}/status`, "latin1");
   if (text === undefined) return true;
   // Real, effective, saved and file system user ids.
@@ -115,8 +115,8 @@ export function runsAs(pid: number, uid: number): boolean {
 }
 
 /** Whether a process may belong to a job of this user. For our own user (or undefined), every process may. */
-export function isOfUser(pid: number, uid: number | undefined): boolean {
-  return uid === undefined || uid === process.getuid!() || runsAs(pid, uid);
+export function mayBelongTo(pid: number, uid: number | undefined): boolean {
+  return uid === undefined || uid === process.getuid!() || hasOnlyRightsOf(pid, uid);
 }
 
 /** Whether the process has ended. An ended first thread does not count while others run. */
@@ -128,7 +128,7 @@ export function hasEnded({ state, threads }: ProcessStat): boolean {
 export function sessionOf(leader: number, uid: number | undefined): ProcessStat[] {
   return allPids().flatMap((pid) => {
     const stat = readStat(pid);
-    const isIn = stat?.session === leader && !hasEnded(stat) && isOfUser(pid, uid);
+    const isIn = stat?.session === leader && !hasEnded(stat) && mayBelongTo(pid, uid);
     return isIn ? [stat] : [];
   });
 }

@@ -14,12 +14,12 @@ const MAX_LINKS = 40;
  * Describes the first part of a path that anybody except this user and root could replace; undefined if there
  * is none. Parts that do not exist yet are not checked.
  */
-export function exchangeablePart(path: string, uid: number): string | undefined {
+export function replaceablePart(path: string, uid: number): string | undefined {
   return partWith(path, uid, isOpen, MAX_LINKS);
 }
 
 /**
- * Like `exchangeablePart`, but stricter: nobody else may even add files to any folder on the path. A module
+ * Like `replaceablePart`, but stricter: nobody else may even add files to any folder on the path. A module
  * imports files from there, and a package.json above it decides how it is read.
  */
 export function writablePart(path: string, uid: number): string | undefined {

@@ -19,7 +19,7 @@ const EVENTS: Readonly<Record<keyof Observer, true>> = {
 };
 
 /** Passes every event to two observers, to the first one first. */
-export function both(a: Observer, b: Observer): Observer {
+export function bothObservers(a: Observer, b: Observer): Observer {
   const pass =
     (event: keyof Observer): Listener =>
     (...values) => {
@@ -32,8 +32,8 @@ export function both(a: Observer, b: Observer): Observer {
 
 type Listener = (...values: never[]) => void;
 
-/** Numbers in one growing buffer. */
-export class Numbers {
+/** NumberList in one growing buffer. */
+export class NumberList {
   length = 0;
   values: Float64Array = new Float64Array(1024);
 

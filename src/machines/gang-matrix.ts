@@ -107,17 +107,17 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   // What a clock calls.
 
   protected enter(job: JobIndex): void {
-    this.enterUntold(job);
+    this.enterKnown(job);
     this.#arrivals.add(job);
     this.observer?.arrived?.(this.nowS, job);
   }
 
   /** The job may be placed without an arrival, because the policy already knows it. */
-  protected enterUntold(job: JobIndex): void {
+  protected enterKnown(job: JobIndex): void {
     this.#presence[job] = Presence.here;
   }
 
-  /** The job must not be placed any more. */
+  /** The job can no longer be placed. */
   protected forget(job: JobIndex): void {
     this.#presence[job] = Presence.gone;
   }

@@ -82,7 +82,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
     if (this.observer?.arrived !== undefined) this.observer.arrived(this.nowS, job);
   }
 
-  /** The job must not be started any more. */
+  /** The job can no longer be started. */
   protected forget(job: JobIndex): void {
     this.#stage[job] = Stage.unknown;
   }

@@ -85,7 +85,7 @@ describe("resample()", () => {
 
   test("refuses an empty span", () => {
     expect(() => resample({ atS: new Float64Array(0), value: new Float64Array(0) }, 5, 5, 2)).toThrow(
-      "a span",
+      "a positive span",
     );
   });
 });

@@ -1,7 +1,7 @@
 /**
  * The machine over time, as step functions, and their reduction to as many points as a chart has pixels.
  *
- *        3 ┤      ┌──┐     A step function holds from `atS[i]` to `atS[i + 1]`; before the first time it is 0.
+ *        3 ┤      ┌──┐     A step function: value i from `atS[i]` to `atS[i + 1]`; 0 before the first time.
  *        1 ┤   ┌──┘  │
  *        0 ┼───┘     └──── No two neighbors have the same time or the same value.
  */

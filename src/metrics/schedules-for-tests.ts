@@ -23,7 +23,7 @@ export interface HandMade {
   readonly schedule: Schedule;
 }
 
-/** Jobs in submit order; numbers count from 1 if none are given. */
+/** Jobs in submit order; without numbers, they count from 1. */
 export function handMade(
   processors: number,
   lines: readonly JobLine[],

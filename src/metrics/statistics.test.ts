@@ -94,7 +94,8 @@ test("sumOf() keeps what a plain sum loses", () => {
 
 describe("testMean()", () => {
   test("hand-worked: 1 … 5 against 4.5 of 20 runs", () => {
-    // Mean 3, variance 2.5: t = −1.5 ÷ √(2.5 (1/5 + 1/20)) = −1.5 ÷ √0.625; quantile from the printed table, df 4.
+    // Mean 3, variance 2.5: t = −1.5 ÷ √(2.5 (1/5 + 1/20)) = −1.5 ÷ √0.625; quantile from the printed table,
+    // df 4.
     const { t, quantile, otherCount } = testMean([1, 2, 3, 4, 5], 4.5, 20);
     expect(t).toBeCloseTo(-1.5 / Math.sqrt(0.625), 12);
     expect(quantile).toBeCloseTo(2.776, 3);

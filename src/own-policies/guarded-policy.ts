@@ -29,9 +29,9 @@ export function policyAtWork(): string | undefined {
 /**
  * The definition with a `make` that puts a guard between machine and policy.
  * @param path the policy's file, for messages
- * @param mostMs time limit of each call, which is aborted when it is exceeded; left out: no limit
+ * @param maxMs time limit of each call, which is aborted when it is exceeded; left out: no limit
  */
-export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs?: number): PolicyDefinition {
+export function guardedPolicy(definition: PolicyDefinition, path: string, maxMs?: number): PolicyDefinition {
   const make = (machine: never, jobs: JobsView, parameters: object): Policy => {
     const arrivals: Arrivals = { count: 0 };
     const given =
@@ -42,7 +42,7 @@ export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs
     const { withdraw = false, restore = false } = definition.capabilities ?? {};
     const needed = { depart: true, decide: true, withdraw, restore };
     const hooks = HOOKS.filter((hook) => needed[hook]);
-    return guardHooks(path, working(path, run, mostMs), hooks, mostMs, arrivals);
+    return guardHooks(path, working(path, run, maxMs), hooks, maxMs, arrivals);
   };
   // The check of jobs would see jobs that have not arrived.
   return { ...definition, make, jobCheck: undefined } as PolicyDefinition;
@@ -52,7 +52,7 @@ function guardHooks(
   path: string,
   policy: OwnPolicy,
   hooks: readonly (keyof Policy)[],
-  mostMs: number | undefined,
+  maxMs: number | undefined,
   arrivals: Arrivals,
 ): Policy {
   for (const hook of hooks) {
@@ -61,7 +61,7 @@ function guardHooks(
       `Cannot run policy "${path}": the object that make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
     );
   }
-  const call = (hook: keyof Policy, run: () => unknown): void => done(path, hook, working(path, run, mostMs));
+  const call = (hook: keyof Policy, run: () => unknown): void => done(path, hook, working(path, run, maxMs));
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
@@ -80,25 +80,25 @@ function guardHooks(
   };
 }
 
-/** @param mostMs see `guardedPolicy` */
-function working<Result>(path: string, run: () => Result, mostMs?: number): Result {
+/** @param maxMs see `guardedPolicy` */
+function working<Result>(path: string, run: () => Result, maxMs?: number): Result {
   const before = atWork;
   atWork = path;
   try {
-    return mostMs === undefined ? run() : withTimeLimit(mostMs, run, () => tooLate(path, mostMs));
+    return maxMs === undefined ? run() : withTimeLimit(maxMs, run, () => tooLate(path, maxMs));
   } catch (error) {
     if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
     throw new PolicyError(
-      `Cannot go on with policy "${path}": it threw ${shown(error)}, expected it to throw only Errors`,
+      `Cannot go on with policy "${path}": it threw ${describeThrown(error)}, expected it to throw only Errors`,
     );
   } finally {
     atWork = before;
   }
 }
 
-function tooLate(path: string, mostMs: number): never {
+function tooLate(path: string, maxMs: number): never {
   throw new PolicyError(
-    `Cannot go on with policy "${path}": it took more than ${mostMs / 1000} s, expected a faster decision`,
+    `Cannot go on with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
   );
 }
 
@@ -113,7 +113,7 @@ export async function workingAsync<Result>(path: string, run: () => Promise<Resu
 }
 
 /** Text of a thrown value, which may be anything. */
-export function shown(thrown: unknown): string {
+export function describeThrown(thrown: unknown): string {
   if (thrown instanceof Error) return `${thrown.name}: ${String(thrown.message).split("\n")[0]}`;
   try {
     return typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown);

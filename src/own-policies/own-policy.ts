@@ -10,7 +10,7 @@ import { programFile } from "../host/programs.ts";
 import { writablePart } from "../host/trusted-path.ts";
 import { definePolicy, type PolicyParts } from "../policies/define-policy.ts";
 import { choosePolicy, makeChoice } from "../policies/parse-policy.ts";
-import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
+import { describeThrown, guardedPolicy, policyAtWork, workingAsync } from "./guarded-policy.ts";
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];
 /** The module that `import … from "tutti"` loads in a policy's file. */
@@ -26,16 +26,16 @@ const loaded = new Map<string, string>();
  */
 export async function loadPolicy(text: string): Promise<PolicyChoice> {
   const [name = "", ...settings] = text.split(":");
-  if (!isFile(name)) return choosePolicy(text);
+  if (!isPolicyFile(name)) return choosePolicy(text);
   return makeChoice(await importPolicy(name), settings);
 }
 
 /**
  * Loads a policy file for the live scheduler. The path becomes the policy's name.
- * @param mostMs time limit of each call; a longer one is aborted with a PolicyError
+ * @param maxMs time limit of each call; a longer one is aborted with a PolicyError
  * @throws InputError for a file that is not a policy, or that anybody but root and this user could replace
  */
-export async function loadLivePolicy(file: string, mostMs: number): Promise<PolicyDefinition> {
+export async function loadLivePolicy(file: string, maxMs: number): Promise<PolicyDefinition> {
   const refuse = (problem: string, expected: string): never => {
     throw new InputError(`Cannot use the policy file "${file}" live: ${problem}, expected ${expected}`);
   };
@@ -47,15 +47,15 @@ export async function loadLivePolicy(file: string, mostMs: number): Promise<Poli
       "a file and folders of root or the scheduler's user to which nobody else can write, such as /etc/tutti",
     );
   }
-  return { ...(await importPolicy(file, mostMs)), name: file };
+  return { ...(await importPolicy(file, maxMs)), name: file };
 }
 
 /** Whether the name of a policy is the path of a file. */
-export function isFile(name: string): boolean {
+export function isPolicyFile(name: string): boolean {
   return name.includes("/") || /\.[cm]?[jt]s$/.test(name);
 }
 
-async function importPolicy(path: string, mostMs?: number): Promise<PolicyDefinition> {
+async function importPolicy(path: string, maxMs?: number): Promise<PolicyDefinition> {
   const file = resolve(path);
   if (!existsSync(file)) {
     throw new InputError(
@@ -70,11 +70,11 @@ async function importPolicy(path: string, mostMs?: number): Promise<PolicyDefini
     module = await workingAsync(path, () => settled(import(pathToFileURL(file).href)));
   } catch (error) {
     throw new InputError(
-      `Cannot load policy "${path}": ${shown(error)}, expected a module that can be imported`,
+      `Cannot load policy "${path}": ${describeThrown(error)}, expected a module that can be imported`,
       { cause: error },
     );
   }
-  return guardedPolicy(checkDefinition(path, module.default), path, mostMs);
+  return guardedPolicy(checkDefinition(path, module.default), path, maxMs);
 }
 
 /** Makes `import … from "tutti"` load this program, wherever the policy's file is. Needed once per thread. */
@@ -106,7 +106,7 @@ function watchProcess(): void {
     if (path === undefined) throw reason;
     writeSync(
       2,
-      `tutti: Cannot go on with policy "${path}": a promise that it left running failed with ${shown(reason)}\n`,
+      `tutti: Cannot go on with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}\n`,
     );
     process.exit(1);
   });

@@ -20,6 +20,21 @@ describe("the registry", () => {
     ["gang:rows=4", "no job waits: every arrival is placed at once", false],
     ["gang:rows=4", "queue=fcfs: no job passes the head", true],
     ["gang:rows=4:queue=easy", "queue=fcfs: no job passes the head", false],
+    [
+      "connected-reservation:reservations=unlimited",
+      "a request is refused if there are not enough donors, and the job keeps waiting",
+      true,
+    ],
+    [
+      "connected-reservation",
+      "a request is refused if there are not enough donors, and the job keeps waiting",
+      false,
+    ],
+    [
+      "connected-reservation:selection=user",
+      "selection=user: each job joins the queue that the workload states",
+      true,
+    ],
     ["random", "no job waits: every arrival is placed at once", true],
   ])("%s: %s: %s", (text, rule, isInForce) => {
     const { own, inherited } = rulesOf(choosePolicy(text));
@@ -28,7 +43,7 @@ describe("the registry", () => {
 
   test("a handful of rules is a policy's own", () => {
     for (const policy of POLICIES)
-      expect(rulesOf(makeChoice(policy)).own.length, policy.name).toBeLessThan(11);
+      expect(rulesOf(makeChoice(policy)).own.length, policy.name).toBeLessThan(10);
     expect(rulesOf(choosePolicy("gang:rows=4")).inherited).toEqual(expect.arrayContaining([...ROUNDS_RULES]));
   });
 

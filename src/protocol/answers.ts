@@ -42,7 +42,7 @@ export const job = z
     stdout: z.string(),
     stderr: z.string(),
     cpus: z.array(count),
-    nodes: optional(nodes, "The nodes of its CPUs; left out: all are on the machine that runs the scheduler"),
+    nodes: optional(nodes, "The nodes of its CPUs; default: all are on the machine that runs the scheduler"),
     after: z.array(jobNumber),
   })
   .describe("A job");
@@ -134,7 +134,7 @@ export const matrixAnswer = answer("tutti.matrix/1", {
   nowMs: z
     .number()
     .describe("Monotonic time of this answer, ms: the current slot is k = ⌊(nowMs − epochMs) / slotMs⌋"),
-  fromSlot: optional(z.int(), "Slot k belongs to row (k − fromSlot) mod rows; left out: 0"),
+  fromSlot: optional(z.int(), "Slot k belongs to row (k − fromSlot) mod rows; default: 0"),
   rows: z.array(
     z.array(
       z.object({ job: jobNumber, name: z.string(), cpus: z.array(count), nodes: nodes.exactOptional() }),
@@ -173,14 +173,14 @@ export const statusAnswer = answer("tutti.status/1", {
     connected: z.boolean(),
     silentMs: optional(
       durationMs,
-      "The conductor should report while gangs run, and has been silent this long",
+      "How long the conductor has been silent, in ms; left out unless it should have reported",
     ),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
     lateP99Ms: z.number().exactOptional(),
   }),
   trouble: optional(z.string(), "What keeps the scheduler from working, such as a full disk"),
-  strays: optional(z.array(stray), "Yours, or all for an administrator. Left out: there are no strays"),
+  strays: optional(z.array(stray), "Yours, or all for an administrator; left out if there are no strays"),
   forecasts: optional(
     z.object({
       jobs: count,

@@ -4,7 +4,7 @@ import { optional } from "./atoms.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "./limits.ts";
 
 /** Limit of a queue class on something that it does not limit. */
-export const WIDEST = 1_000_000;
+export const UNLIMITED = 1_000_000;
 /** Upper bound of `defaultLimitMs` in ms. That setting is an expected running time, not a limit. */
 const MAX_DEFAULT_LIMIT_MS = 1e12;
 
@@ -13,7 +13,7 @@ function whole(min: number, max: number) {
   return z.int(expected).min(min, expected).max(max, expected);
 }
 
-const size = (what: string) => optional(whole(1, WIDEST), what);
+const size = (what: string) => optional(whole(1, UNLIMITED), what);
 
 export const reservationRule = z.strictObject(
   {
@@ -46,6 +46,9 @@ export const queueSetting = z.strictObject(
   "an object",
 );
 
+/** Settings that had another name before, by that name. The older name is still read, with a note. */
+export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { mostRows: "maxRows" };
+
 const CPUS = "a list of different CPU numbers";
 
 export const configFile = z
@@ -66,15 +69,15 @@ export const configFile = z
         .min(1, CPUS)
         .refine((cpus) => new Set(cpus).size === cpus.length, CPUS)
         .optional()
-        .meta({ uniqueItems: true, description: "CPUs that jobs may use; left out: all" }),
+        .meta({ uniqueItems: true, description: "CPUs that jobs may use; default: all" }),
       slotMs: whole(MIN_SLOT_MS, MAX_SLOT_MS).default(100).describe("Length of a slot in ms"),
-      mostRows: whole(1, MAX_ROWS)
+      maxRows: whole(1, MAX_ROWS)
         .default(4)
         .describe("Maximum number of rows of the matrix; 1 is space sharing"),
       memoryBytes: whole(1, Number.MAX_SAFE_INTEGER)
         .optional()
         .describe(
-          "Memory that the jobs of all rows may request together, in bytes; left out: all of the machine's",
+          "Memory that the jobs of all rows may request together, in bytes; default: the machine's memory",
         ),
       graceMs: whole(0, 86_400_000).default(5000).describe("Time between SIGTERM and SIGKILL, in ms"),
       keepDays: whole(1, 36_500).default(30).describe("Days after which ended jobs and events are forgotten"),

@@ -3,7 +3,7 @@ import { handMade } from "../metrics/schedules-for-tests.ts";
 import type { Comparison } from "../results/comparison.ts";
 import { bestOf, comparison } from "./comparisons-for-tests.ts";
 import { ganttChart, ganttSpan } from "./html/gantt.ts";
-import { pageData, statisticFormatter } from "./html/page-data.ts";
+import { chartText, chartUnit, pageData } from "./html/page-data.ts";
 import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./ranking.ts";
 import { csvLine, jobsCsv, summariesCsv } from "./text/csv.ts";
 import { comparisonJson, jsonDocument } from "./text/json.ts";
@@ -148,9 +148,11 @@ describe("pageData()", () => {
       },
     }));
     const [wait] = pageData({ ...made, policies }).metrics;
-    expect(statisticFormatter(wait!, "mean")(wait!.values.mean[0])).toBe("6.23 h");
+    const [mean] = wait!.values.mean;
+    expect(chartText(mean, chartUnit(wait!, [mean]))).toBe("6.23 h");
     const column = rankingColumns(policies).find(({ title }) => title === "mean wait")!;
-    expect(rankingCells(column, policies)[0].text).toBe("6.23 h");
+    expect(column.heading).toBe("mean wait (h)");
+    expect(rankingCells(column, policies)[0].text).toBe("6.23");
   });
 
   test("gang policies have rows and no boxes", () => {

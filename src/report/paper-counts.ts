@@ -80,7 +80,7 @@ export function pageClaims(paper: ReproducedPaper): {
     list.filter(([count]) => count > 0).map(([, sentence]) => sentence);
   return {
     claimed: said([
-      [compared, `${formatCount(within)} of ${values(compared)} are within 10 % of ours.`],
+      [compared, `${formatCount(within)} of ${values(compared)} are within 10 % of Tutti's.`],
       [
         byChance,
         `${values(byChance)} more differ by no more than chance (two-sample t with both numbers of runs, 95 %).`,
@@ -95,7 +95,7 @@ export function pageClaims(paper: ReproducedPaper): {
     notClaimed: said([
       [explained, `${values(explained)} beyond the limits: not reproduced, with a reason next to it.`],
       [unexplained, `${values(unexplained)} beyond the limits, without a reason.`],
-      [small, `${values(small)} within 10 % of ours, but farther from it than chance.`],
+      [small, `${values(small)} within 10 % of Tutti's, but farther from it than chance.`],
       [
         failing,
         `${plural(failing, "statement")} of the text that ${failing === 1 ? "does" : "do"} not hold.`,

@@ -2,7 +2,14 @@
 
 import { type MetricSummary, metricOf, type Summary } from "../metrics/summary.ts";
 import type { ComparedPolicy, Comparison } from "../results/comparison.ts";
-import { durationFormatter, formatCount, formatNumber, formatPercent } from "./text/format.ts";
+import {
+  columnFormatter,
+  durationColumn,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from "./text/format.ts";
 
 /**
  * The settings of rules, such as `overrun=raise`, without their descriptions. A rule without a setting stays
@@ -24,8 +31,17 @@ export function programText({ version, revision }: Comparison["made"]): string {
 
 type Measured = Pick<ComparedPolicy, "summary">;
 
+/** How the values of a column are printed. */
+interface Layout {
+  /** The title, with the unit of the column in parentheses if it has one. */
+  readonly heading: string;
+  format(value: number): string;
+}
+
+interface RankingColumn extends ColumnSpec, Layout {}
+
 /** A column of the ranking table. */
-interface RankingColumn {
+interface ColumnSpec {
   readonly title: string;
   readonly better: "low" | "high" | "neither";
   /**
@@ -36,8 +52,8 @@ interface RankingColumn {
   /** See TableColumn. */
   readonly dropOrder: number;
   value(summary: Summary): number;
-  /** Returns the format of the column. It gets all values, to find a common unit. */
-  formatter(values: readonly number[]): (value: number) => string;
+  /** It gets all values of the column, to find a common unit. */
+  layout(values: readonly number[]): Layout;
   /** Printed after the value. */
   remark?(summary: Summary): string;
 }
@@ -46,7 +62,7 @@ const wait = (summary: Summary) => metricOf(summary, "wait").all;
 
 const MAKESPAN = seconds("makespan", 5, (summary) => summary.machine.makespanS);
 
-const COLUMNS: readonly RankingColumn[] = [
+const COLUMNS: readonly ColumnSpec[] = [
   { ...seconds("mean wait", 0, (summary) => wait(summary).mean), comparable: "without gangs" },
   { ...seconds("median wait", 3, (summary) => wait(summary).median), comparable: "without gangs" },
   { ...seconds("p95 wait", 4, (summary) => wait(summary).p95), comparable: "without gangs" },
@@ -57,7 +73,7 @@ const COLUMNS: readonly RankingColumn[] = [
   },
   seconds("mean response", 2, (summary) => metricOf(summary, "response").all.mean),
   {
-    ...fact("bounded slowdown", 1, formatNumber, (summary) => metricOf(summary, "bounded-slowdown").all.mean),
+    ...fact("bounded slowdown", 1, undefined, (summary) => metricOf(summary, "bounded-slowdown").all.mean),
     better: "low",
   },
   {
@@ -68,9 +84,9 @@ const COLUMNS: readonly RankingColumn[] = [
   MAKESPAN,
 ];
 
-const GANG_COLUMNS: readonly RankingColumn[] = [
-  fact("mean rows", 6, formatNumber, ({ gang }) => gang?.meanRows),
-  fact("most rows", 7, formatNumber, ({ gang }) => gang?.maxRows),
+const GANG_COLUMNS: readonly ColumnSpec[] = [
+  fact("mean rows", 6, undefined, ({ gang }) => gang?.meanRows),
+  fact("most rows", 7, formatCount, ({ gang }) => gang?.maxRows),
 ];
 const MIGRATIONS = fact("migrations", 6, formatCount, ({ gang }) => gang?.migrations);
 const KILLED = fact("killed", 2, formatCount, ({ jobs }) => jobs.killed);
@@ -85,7 +101,7 @@ export function rankingColumns(policies: readonly Measured[]): RankingColumn[] {
   const gangs = policies.filter(({ summary }) => summary.gang !== undefined).length;
   const isMixed = gangs > 0 && gangs < policies.length;
   const columns = COLUMNS.filter((column) => column !== MAKESPAN || !isAlike(column, policies)).map(
-    (column): RankingColumn => {
+    (column): ColumnSpec => {
       const { comparable } = column;
       const isVoid =
         (comparable === "without gangs" && gangs > 0) || (comparable === "unless mixed" && isMixed);
@@ -99,13 +115,17 @@ export function rankingColumns(policies: readonly Measured[]): RankingColumn[] {
   if (gangs > 0) columns.push(...GANG_COLUMNS);
   if (policies.some(({ summary }) => (summary.gang?.migrations ?? 0) > 0)) columns.push(MIGRATIONS);
   if (policies.some(({ summary }) => summary.jobs.killed > 0)) columns.push(KILLED);
-  return columns;
+  return columns.map((column) => ({ ...column, ...column.layout(valuesOf(column, policies)) }));
+}
+
+function valuesOf(column: ColumnSpec, policies: readonly Measured[]): number[] {
+  return policies.map(({ summary }) => column.value(summary));
 }
 
 /** Whether there are several policies and all their values look the same when printed. */
-function isAlike(column: RankingColumn, policies: readonly Measured[]): boolean {
-  const values = policies.map(({ summary }) => column.value(summary));
-  const format = column.formatter(values);
+function isAlike(column: ColumnSpec, policies: readonly Measured[]): boolean {
+  const values = valuesOf(column, policies);
+  const { format } = column.layout(values);
   return policies.length > 1 && values.every((value) => format(value) === format(values[0]));
 }
 
@@ -124,20 +144,16 @@ interface RankingCell {
 
 /** One cell per policy. */
 export function rankingCells(column: RankingColumn, policies: readonly Measured[]): RankingCell[] {
-  const values = policies.map(({ summary }) => column.value(summary));
-  const format = column.formatter(values);
-  const best = bestText(column, values, format);
+  const values = valuesOf(column, policies);
+  const best = bestText(column, values);
   return policies.map(({ summary }, i) => {
-    const text = format(values[i]);
+    const text = column.format(values[i]);
     return { value: values[i], text, remark: column.remark?.(summary) ?? "", isBest: text === best };
   });
 }
 
-function bestText(
-  column: RankingColumn,
-  values: readonly number[],
-  format: (value: number) => string,
-): string | undefined {
+function bestText(column: RankingColumn, values: readonly number[]): string | undefined {
+  const { format } = column;
   const known = values.filter((value) => !Number.isNaN(value));
   if (column.better === "neither" || known.length < 2) return undefined;
   const best = format(known.reduce((a, b) => (column.better === "low" ? Math.min(a, b) : Math.max(a, b))));
@@ -172,8 +188,10 @@ export function findings(policies: readonly ComparedPolicy[]): string[] {
   const best = order[0];
   const worst = order.at(-1)!;
   if (times(worst).mean === times(best).mean) return [`All policies give the same mean ${metric}.`];
-  const mean = durationFormatter(policies.map((policy) => times(policy).mean));
-  const longest = durationFormatter(policies.map((policy) => times(policy).max));
+  const meanUnit = durationColumn(policies.map((policy) => times(policy).mean)).unit;
+  const maxUnit = durationColumn(policies.map((policy) => times(policy).max)).unit;
+  const mean = (seconds: number) => formatDuration(seconds, meanUnit);
+  const longest = (seconds: number) => formatDuration(seconds, maxUnit);
   const sentences = [
     `${best.label} has the shortest mean ${metric}, ${mean(times(best).mean)}; ${worst.label} the longest, ${mean(times(worst).mean)}${timesAsLong(times(worst).mean / times(best).mean)}.`,
   ];
@@ -197,21 +215,31 @@ export function sharedMetrics(policies: readonly ComparedPolicy[]): readonly Met
   );
 }
 
-function seconds(title: string, dropOrder: number, value: (summary: Summary) => number): RankingColumn {
-  return { title, better: "low", dropOrder, value, formatter: durationFormatter };
+function seconds(title: string, dropOrder: number, value: (summary: Summary) => number): ColumnSpec {
+  return {
+    title,
+    better: "low",
+    dropOrder,
+    value,
+    layout: (values) => {
+      const { heading, format } = durationColumn(values);
+      return { heading: heading(title), format };
+    },
+  };
 }
 
+/** @param format default: as many digits as the column needs */
 function fact(
   title: string,
   dropOrder: number,
-  format: (value: number) => string,
+  format: ((value: number) => string) | undefined,
   value: (summary: Summary) => number | undefined,
-): RankingColumn {
+): ColumnSpec {
   return {
     title,
     better: "neither",
     dropOrder,
     value: (summary) => value(summary) ?? Number.NaN,
-    formatter: () => format,
+    layout: (values) => ({ heading: title, format: format ?? columnFormatter(values) }),
   };
 }

@@ -1,9 +1,9 @@
 import type { Instance, JobsView } from "../core/jobs.ts";
-import { ShownJobs } from "./shown-jobs.ts";
+import { VisibleJobs } from "./visible-jobs.ts";
 
 /** A table in which all jobs have arrived, for machines without time. */
 export function fullTable(instance: Instance): JobsView {
-  const shown = new ShownJobs(instance);
+  const shown = new VisibleJobs(instance);
   for (let job = 0; job < instance.count; job++) shown.add();
   return shown.table;
 }

@@ -8,7 +8,7 @@ import type { Observer, Schedule } from "../core/schedule.ts";
 import { InterruptionQueue } from "../machines/interruptions.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
 import { EventHeap } from "../structures/event-heap.ts";
-import { ShownJobs } from "./shown-jobs.ts";
+import { VisibleJobs } from "./visible-jobs.ts";
 
 interface PoolOptions {
   readonly observer?: Observer | undefined;
@@ -80,7 +80,7 @@ class SimulatedPool extends PoolMachine {
   #idleWakes = 0;
   readonly ends = new EventHeap();
   readonly endS: Float64Array;
-  readonly shown: ShownJobs;
+  readonly shown: VisibleJobs;
   readonly given: Schedule["given"];
   readonly #instance: Instance;
   readonly #runS: Float64Array;
@@ -93,7 +93,7 @@ class SimulatedPool extends PoolMachine {
     const size = isMoldable ? instance.size.slice() : instance.size;
     super(instance.processors, size, observer, instance);
     this.#instance = instance;
-    this.shown = new ShownJobs(instance);
+    this.shown = new VisibleJobs(instance);
     this.given = isMoldable ? { size, runS: instance.runS.slice() } : undefined;
     this.#runS = this.given?.runS ?? instance.runS;
     this.endS = new Float64Array(instance.count).fill(Number.NaN);

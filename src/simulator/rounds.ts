@@ -36,8 +36,8 @@ import { doubled } from "../structures/grow.ts";
 import { RowRanks } from "../structures/matrix/row-ranks.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
-import { ShownJobs } from "./shown-jobs.ts";
 import { SlotClock } from "./slot-clock.ts";
+import { VisibleJobs } from "./visible-jobs.ts";
 
 interface RoundsOptions {
   /** Useful length of a slot in seconds, above 0. */
@@ -82,7 +82,7 @@ export function simulateRounds(
 
 class Rounds extends GangMatrix {
   override readonly movesGangs = true;
-  readonly shown: ShownJobs;
+  readonly shown: VisibleJobs;
   readonly limits: GangLimits | undefined;
   readonly #instance: Instance;
   readonly #endS: Float64Array;
@@ -121,7 +121,7 @@ class Rounds extends GangMatrix {
       const areThere = (first: number, end: number) => this.areThere(first, end);
       this.limits = { maxRows: Infinity, fits, ...(interruptions?.outages.length && { areThere }) };
     }
-    this.shown = new ShownJobs(instance);
+    this.shown = new VisibleJobs(instance);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);

@@ -107,7 +107,7 @@ export class SummaryTree {
     return this.#minSize[leaf] <= free && (this.#minValue[leaf] <= maxValue || this.#minSize[leaf] <= either);
   }
 
-  /** Position of the next block after `position` that may hold such a job; −1 if there is none. */
+  /** Position of the next block after `position` for which `promises` holds; −1 if there is none. */
   nextPromising(position: number, free: number, maxValue: number, either: number): number {
     const minSize = this.#minSize;
     const minValue = this.#minValue;

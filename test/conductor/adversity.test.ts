@@ -91,7 +91,7 @@ describe("a conductor", () => {
     expect(readFileSync(join(s.folder, "count"), "utf8")).toBe("ran\n");
   });
 
-  test("that died at an open gate without a word has not spoilt the start", async () => {
+  test("that died silently at an open gate does not prevent the start", async () => {
     const s = here();
     s.turn([[], [1]], { slotMs: 60_000 });
     const spec = s.launch(1, "exit 8");
@@ -139,7 +139,7 @@ describe("a conductor", () => {
     expect(/^Cpus_allowed_list:\s*(.*)$/m.exec(status)?.[1]).toBe("1");
   });
 
-  test("told of another length of slots turns on the grid that the front end knows", async () => {
+  test("after another length of slots, takes turns at the times that the front end knows", async () => {
     const s = here();
     s.turn([[1], [2]], { slotMs: 20 });
     for (const job of [1, 2]) s.launch(job, BURN);
@@ -167,7 +167,7 @@ describe("a conductor", () => {
 describe.skipIf(!isRoot)("on a disk without room", () => {
   const here = stageFor("signals");
 
-  test("a job whose script does not fit is lost and says so, and is not taken for done", async () => {
+  test("a job whose script does not fit is lost, reports it, and does not count as done", async () => {
     const s = here();
     const spec = s.spec(1, ["sh", "-c", "exit 9"], { env: { PATH: "/bin", LARGE: "x".repeat(100_000) } });
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", spec.folder]);

@@ -69,7 +69,7 @@ describe.skipIf(means === undefined)("concurrent mode without control groups", (
     expect(cpuTicks(behind) - (before[1] ?? 0)).toBeLessThan(15);
   });
 
-  test("a gang that is asked to end does so in front, whoever has the slot", async () => {
+  test("a gang that must end runs in the foreground until then, whichever gang has the slot", async () => {
     s.turn([[1], [2]], { slotMs: 20 });
     s.launch(1, BURN);
     s.launch(2, `trap 'n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done; exit 3' TERM; ${BURN}`, {
@@ -129,7 +129,7 @@ describe.skipIf(!isRoot)("the idle class", () => {
 });
 
 describe.skipIf(!isRoot || !existsSync("/usr/bin/setpriv"))("a user without rights", () => {
-  test("is refused concurrent mode in plain words when the idle class cannot be left", ({ skip }) => {
+  test("is refused concurrent mode with a clear message when the idle class cannot be left", ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), "tutti-idle-"));
     try {
       chmodSync(folder, 0o777);

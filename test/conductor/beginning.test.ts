@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { SeenTime } from "../../src/conductor/attempts/seen-time.ts";
+import { ObservedTime } from "../../src/conductor/attempts/observed-time.ts";
 import { ShimWatch } from "../../src/conductor/attempts/shim-watch.ts";
 import type { ProcessIdentity } from "../../src/host/processes.ts";
 import {
@@ -179,7 +179,7 @@ describe("a job that has ended", () => {
     );
   });
 
-  test("ShimWatch gives a shim up that is stopped at ten looks, and none while its job lives", async () => {
+  test("ShimWatch gives up a shim that is stopped at ten looks, but not while its job lives", async () => {
     const shim = byEve("sh", "-c", "while :; do kill -STOP $$; done");
     const job = byEve("sleep", "1000");
     await until("both are there", () => shim.pid !== undefined && job.pid !== undefined);
@@ -206,7 +206,7 @@ describe("a job that has ended", () => {
     expect(watch.look(nowMs + 999, of, first, attempt)).toBeUndefined();
   });
 
-  test("and whose folder was removed is lost, the reason says so, and its shim goes", async () => {
+  test("and whose folder was removed is lost with that reason, and its shim ends", async () => {
     s.turn([[1]]);
     const go = join(s.folder, "go");
     const spec = ofEve(1, `until [ -e ${go} ]; do sleep 0.05; done; exit 3`);
@@ -226,7 +226,7 @@ describe("a job that has ended", () => {
     rmSync(go);
   });
 
-  test("whose folder was removed and made again with somebody's exit status in it is lost too", async () => {
+  test("whose folder was removed and made again with a forged exit status is lost, too", async () => {
     s.turn([[1]]);
     const go = join(s.folder, "go");
     const spec = ofEve(1, `until [ -e ${go} ]; do sleep 0.05; done; exit 3`);
@@ -241,12 +241,12 @@ describe("a job that has ended", () => {
   });
 });
 
-test("SeenTime: a pause between looks counts for a quarter of a second at most, and only time in which it held", () => {
-  const time = new SeenTime();
-  expect(time.see(1000, true)).toBe(0);
-  expect(time.see(1100, true)).toBe(100);
+test("ObservedTime: a pause between looks counts for a quarter of a second at most, and only time in which it held", () => {
+  const time = new ObservedTime();
+  expect(time.add(1000, true)).toBe(0);
+  expect(time.add(1100, true)).toBe(100);
   // The machine slept.
-  expect(time.see(1e9, true)).toBe(350);
-  expect(time.see(1e9 + 100, false)).toBe(350);
-  expect(time.see(1e9 + 150, true)).toBe(400);
+  expect(time.add(1e9, true)).toBe(350);
+  expect(time.add(1e9 + 100, false)).toBe(350);
+  expect(time.add(1e9 + 150, true)).toBe(400);
 });

@@ -110,10 +110,10 @@ describe("a job", () => {
     for (let i = 0; i < 3; i++) s.client.send({ type: "launch", spec });
     expect(await s.end(1)).toMatchObject({ code: 0 });
     s.client.send({ type: "launch", spec });
-    await until("the end is told again", () => s.ends(1).length >= 2);
+    await until("the end is reported again", () => s.ends(1).length >= 2);
     s.client.send({ type: "forget", attempt: s.key(1) });
     s.client.send({ type: "launch", spec });
-    await until("the end is told once more", () => s.ends(1).length >= 3);
+    await until("the end is reported once more", () => s.ends(1).length >= 3);
     expect(readFileSync(join(s.folder, "count"), "utf8")).toBe("ran\n");
   });
 
@@ -135,7 +135,7 @@ describe("a job", () => {
     expect((await s.end(2)).lost).toContain("Cannot write output");
   });
 
-  test("does not begin before its row has a slot, and is stopped while it stands in no row", async () => {
+  test("does not begin before its row has a slot, and is stopped while it is in no row", async () => {
     const s = here();
     s.launch(1, `echo begun; ${BURN}`);
     await until("it waits at its gate", () => existsSync(join(s.folderOf(1), "gate")));
@@ -234,7 +234,7 @@ describe.each(kindsHere())("%s", (kind) => {
     expect(s.processes(1)).toEqual([]);
   });
 
-  test("TERM is heard at once by a job that is stopped", async () => {
+  test("a job that is stopped receives TERM at once", async () => {
     const s = here();
     s.turn([[1], []], { slotMs: 20 });
     s.launch(1, "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done", {
@@ -268,7 +268,7 @@ describe.each(kindsHere())("%s", (kind) => {
     expect(performance.now() - startMs).toBeGreaterThan(2 * 300);
   });
 
-  test("kill -9 of the conductor: all that was stopped runs within two seconds, though nobody starts another", async () => {
+  test("kill -9 of the conductor: all stopped jobs run within two seconds, even if no other conductor starts", async () => {
     const s = here();
     s.turn([[], [1], [2]], { slotMs: 20 });
     for (const job of [1, 2]) s.launch(job, BURN);
@@ -382,7 +382,7 @@ describe("the socket", () => {
     expect(messages.every(({ type }) => type === "refused")).toBe(true);
     raw.write('{"type":"hello","protocol":1,"frontEnd":"second"}\n');
     await until("the second front end is answered", () => messages.at(-1)?.type === "state");
-    await until("the first was told", () =>
+    await until("the first was reported", () =>
       s.messages.some(
         (message) => message.type === "refused" && message.message.includes("Another front end"),
       ),
@@ -392,7 +392,7 @@ describe("the socket", () => {
     await until("the first is back", () => s.client.connected);
   });
 
-  test("a matrix that cannot be turned is refused, and the last one goes on", async () => {
+  test("a matrix whose rows cannot take turns is refused, and the last one stays in force", async () => {
     const s = here();
     s.turn([[1]], { slotMs: 20 });
     s.launch(1, BURN);

@@ -85,7 +85,7 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
     for (const job of [1, 2]) expect(readFileSync(join(s.folder, `ran${job}`), "utf8")).toBe("ran\n");
   });
 
-  test("can read what today's has left, and the job goes on", async () => {
+  test("can read what today's conductor left, and the job continues", async () => {
     const s = stage;
     await s.ready();
     s.turn([[3]]);

@@ -43,7 +43,7 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     await until("all go on", () => pids.every((pid, i) => cpuTicks(pid) > before[i]));
   }
 
-  test("what it had stopped goes on, and is stopped anew when the conductor is there again", async () => {
+  test("what it had stopped continues, and is stopped again when the conductor is back", async () => {
     const pids = await twoThatStand();
     const conductor = s.conductorPid();
     process.kill(conductor, "SIGSTOP");
@@ -68,7 +68,7 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     expect(s.conductorPid()).toBe(conductor);
   });
 
-  test("killed while it hangs, it is followed by another, which stops what is to stand", async () => {
+  test("killed while it hangs, it is replaced by another, which stops the gangs of other rows", async () => {
     const pids = await twoThatStand();
     const conductor = s.conductorPid();
     process.kill(conductor, "SIGSTOP");

@@ -43,7 +43,7 @@ describe("a conductor whose folder is removed", () => {
     expect([s.conductorPid(), s.client.connected]).toEqual([pid, true]);
   });
 
-  test("goes on alone, with its jobs, and the next front end finds it", async () => {
+  test("continues alone, with its jobs, and the next front end finds it", async () => {
     s.turn([[1]]);
     s.launch(1, "until [ -e go ]; do sleep 0.05; done; exit 6");
     await s.begun(1);

@@ -106,7 +106,7 @@ describe("a number that was given before", () => {
     },
   );
 
-  test("a job that waits at its gate is not let go, nor runs another command, for a namesake", async () => {
+  test("a job that waits at its gate neither starts nor runs another command because of a job with the same number", async () => {
     const s = stage;
     s.turn([[]]);
     const old = s.launch(1, "echo old; exit 4");
@@ -124,7 +124,7 @@ describe("a number that was given before", () => {
   });
 });
 
-test("a number whose earlier processes nobody knows any more: they live, and the new job does not join them", async ({
+test("a number whose earlier processes are no longer known: they live, and the new job does not join them", async ({
   skip,
 }) => {
   const s = stage;
@@ -178,7 +178,7 @@ describe("an identity", () => {
     }
   });
 
-  test("that is none is refused", async () => {
+  test("that is not valid is refused", async () => {
     const s = stage;
     const refused = (message: FromConductor) =>
       message.type === "refused" && /identity/.test(message.message);
@@ -190,7 +190,7 @@ describe("an identity", () => {
     await s.end(1);
   });
 
-  test("is not asked for by a front end of the first release: files without one are its own", async () => {
+  test("is not required by a front end of the first release: files without one are its own", async () => {
     const s = stage;
     s.turn([[1]]);
     const { identity: _, ...spec } = s.spec(1, ["sh", "-c", "exit 3"]);

@@ -89,7 +89,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     expect(isAlive(shim)).toBe(false);
   });
 
-  test("goes on with the shim that it started, though the job's folder names another one by now", async () => {
+  test("continues with the shim that it started, although the job's folder now names another", async () => {
     const other = spawn("sleep", ["1000"], { uid: EVE, gid: EVE });
     bystanders.push(other.pid!);
     await until("the other runs", () => identityOf(other.pid!) !== undefined);
@@ -135,7 +135,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     expect(JSON.stringify(end)).not.toContain("hunter2");
   });
 
-  test("takes no file of another user's for the exit status of a job", async () => {
+  test("does not take another user's file for the exit status of a job", async () => {
     const status = filesOfOthers("status", `0 ${stage.identity(1)}\n`, BOB);
     // The shim stays stopped, so that it cannot report later.
     const spec = ofEve(1, `mv -f '${status}' '${stage.folderOf(1)}/exit'; kill -9 $PPID; sleep 1000`);
@@ -157,7 +157,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     expect((await stage.end(1)).lost).toContain("without leaving an exit status");
   });
 
-  test("writes nothing into a pipe of another user's that lies at the gate", async () => {
+  test("writes nothing into another user's pipe at the gate", async () => {
     const pipe = join(stage.folder, "pipe");
     execFileSync("mkfifo", ["-m", "600", pipe]);
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -179,8 +179,8 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   test.each([
     ["does not name a user", {}, 0],
     ["names no group", { uid: EVE }, EVE],
-    ["has a folder of somebody else's for root", { uid: 0, gid: 0 }, EVE],
-    ["has a folder of root's for somebody else", { uid: EVE, gid: EVE }, 0],
+    ["has another user's folder for root", { uid: 0, gid: 0 }, EVE],
+    ["has root's folder for another user", { uid: EVE, gid: EVE }, 0],
   ])("starts nothing for a front end that %s", async (_, rights, owner) => {
     const { uid: __, gid: ___, ...whole } = stage.spec(1, ["sh", "-c", "id"]);
     chownSync(whole.folder, owner, owner);

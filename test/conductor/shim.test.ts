@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   type AttemptFolder,
-  claimForNobody,
+  blockClaims,
   readClaim,
   readIdentity,
 } from "../../src/conductor/attempts/claim.ts";
@@ -84,7 +84,7 @@ describe("a shim", () => {
     expect(end.neverBegan).toBeUndefined();
   });
 
-  test("of before the machine was started anew: the job may have begun, though no first process reached the disk", async () => {
+  test("of before a reboot: the job may have begun, though no first process reached the disk", async () => {
     const s = stage;
     s.turn([[1]]);
     const spec = s.spec(1, ["sh", "-c", "echo ran"]);
@@ -136,17 +136,17 @@ describe("a shim", () => {
     expect(open()).toBe(before);
   });
 
-  test("claimForNobody(): true when nobody has the attempt, also when asked again, and false when somebody may", () => {
+  test("blockClaims(): true when nobody has the attempt, also when asked again, and false when somebody may", () => {
     const [unclaimed, claimed, missing] = ["unclaimed", "claimed", "missing"].map((name) => ({
       folder: join(stage.folder, name),
       identity: "0".repeat(32),
     })) as [AttemptFolder, AttemptFolder, AttemptFolder];
     for (const { folder } of [unclaimed, claimed]) mkdirSync(folder);
-    expect([claimForNobody(unclaimed), claimForNobody(unclaimed)]).toEqual([true, true]);
+    expect([blockClaims(unclaimed), blockClaims(unclaimed)]).toEqual([true, true]);
     expect(readClaim(unclaimed)).toEqual({ kind: "none" });
     expect(readClaim({ ...unclaimed, identity: "1".repeat(32) })).toEqual({ kind: "another" });
     symlinkSync("what a job made of it", join(claimed.folder, "claim"));
-    expect(claimForNobody(claimed)).toBe(false);
-    expect(claimForNobody(missing)).toBe(false);
+    expect(blockClaims(claimed)).toBe(false);
+    expect(blockClaims(missing)).toBe(false);
   });
 });

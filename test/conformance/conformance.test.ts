@@ -111,7 +111,7 @@ for (const sharing of ["space", "time"] as const) {
     const promises = new Set(policies.flatMap(promisesOf));
     for (const [promise, reasons] of Object.entries(NOT_ASKED)) {
       if (reasons[sharing] === undefined) continue;
-      test(`not asked for: ${promise}, since ${reasons[sharing]}`, () =>
+      test(`not required: ${promise}, since ${reasons[sharing]}`, () =>
         expect([...promises]).not.toContain(promise));
     }
     test("every other promise that is made is one that the checker knows", () => {

@@ -45,7 +45,7 @@ const CASES: Readonly<Record<string, Case>> = {
     starts: [0],
     ends: [10],
   },
-  "the job that started last is stopped, keeps its work and goes on when there is room": {
+  "the job that started last is stopped, keeps its work and continues when there is room": {
     policy: "fcfs",
     jobs: [job(0, 2, 10), job(1, 2, 10)],
     events: { outages: [loss(4, 7, 1)] },
@@ -76,7 +76,7 @@ const CASES: Readonly<Record<string, Case>> = {
     starts: [9, 0, 19],
     ends: [19, 5, 25],
   },
-  "easy runs beside an outage of some processors": {
+  "easy runs jobs during an outage of some processors": {
     policy: "easy",
     jobs: [job(0, 2, 20), job(0, 4, 5), job(0, 2, 6)],
     events: { outages: [window(4, 8, 2)] },
@@ -90,14 +90,14 @@ const CASES: Readonly<Record<string, Case>> = {
     starts: [0, 10, 0],
     ends: [4, 14, 9],
   },
-  "conservative plans anew when it hears of an outage": {
+  "conservative plans again when an outage is announced": {
     policy: "conservative",
     jobs: [job(0, 4, 4), job(0, 4, 4), job(0, 4, 4)],
     events: { outages: [window(6, 10, 1, 0, 2)] },
     starts: [0, 10, 14],
     ends: [4, 14, 18],
   },
-  "conservative plans anew after a sudden loss and when it is over": {
+  "conservative plans again after a sudden loss and when it is over": {
     policy: "conservative",
     jobs: [job(0, 4, 4), job(1, 3, 4), job(1, 4, 4)],
     events: { outages: [loss(2, 20, 1)] },
@@ -113,7 +113,7 @@ const CASES: Readonly<Record<string, Case>> = {
     starts: [9, 0],
     ends: [19, 5],
   },
-  "a job that is stopped gives its processors to others and waits anew": {
+  "a job that is stopped gives its processors to others and waits again": {
     policy: "fcfs",
     jobs: [job(0, 3, 10), job(1, 3, 4)],
     events: { stops: [{ job: 0, fromS: 2, untilS: 3 }] },
@@ -121,7 +121,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ends: [14, 6],
     pauses: [[0, 2, 6]],
   },
-  "a gang whose processors go is placed anew on others, in a row of its own": {
+  "a gang whose processors go away is placed on others, in a row of its own": {
     policy: "wlv",
     jobs: [job(0, 2, 6), job(0, 2, 6)],
     // Both run at the same time for 2 s, and from then on in turn: the first has slots 2, 4, 6, 8.

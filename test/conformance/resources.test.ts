@@ -69,7 +69,7 @@ const CASES: Readonly<Record<string, readonly [policy: string, jobs: number[][],
     ],
     [0, 5, 10, 0],
   ],
-  "easy: a job beside the reservation needs none": [
+  "easy: a job without GPUs starts if it ends before the reservation": [
     "easy",
     [
       [1, 1, 5],

@@ -130,7 +130,7 @@ export const ROUTES: readonly Route[] = [
     query: {
       offset: digits("First byte"),
       limit: digits("Maximum number of bytes"),
-      tail: digits("Only this number of bytes, from the end"),
+      tail: digits("Only the last bytes, this many"),
       follow: optional(flag, "1: continue with new output until the job has ended"),
     },
     answer: text("text/plain", "Output of the job"),

@@ -40,8 +40,8 @@ const UNREAD = 499;
 /** The caller of public pages: all requests without a token share one turn. */
 const STRANGER: Caller = { uid: -1, user: "unknown", isAdministrator: false };
 /**
- * Requests that count as several. Forecasts are made one at a time and take about a second each, so many of
- * them would block other users. A follower receives every event, or polls a file ten times a second.
+ * Requests that count as several. Forecasts are made one at a time and take about a second each: a long
+ * series would block other users. A follower receives every event, or polls a file ten times a second.
  */
 const FORECAST_WEIGHT = 128;
 const FOLLOWER_WEIGHT = 4;

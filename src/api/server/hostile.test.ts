@@ -269,7 +269,7 @@ describe.skipIf(!isRoot)("users next to each other (as root)", () => {
     expect(await statusOf("/v1/status", BOB.uid)).toBe(200);
     expect(await statusOf("/v1/jobs/1", me.uid)).toBe(200);
     expect(calls()).toBe(10);
-    // Answers that were read do not count any more.
+    // Answers that were read no longer count.
     for (const socket of sockets) socket.resume();
     while ((await statusOf("/v1/status", ADA.uid)) !== 200);
   });

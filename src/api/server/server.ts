@@ -4,7 +4,7 @@ import type { Server } from "node:net";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
-import { pause } from "../../host/pause.ts";
+import { sleep } from "../../host/sleep.ts";
 import {
   makeRuntimeDir,
   openToAllUsers,
@@ -16,7 +16,7 @@ import {
   writeToken,
 } from "../runtime-dir.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
-import { Connections, limitsFor, mostFiles } from "./connections/connections.ts";
+import { Connections, limitsFor, maxOpenFiles } from "./connections/connections.ts";
 import { makeHttpReader } from "./connections/http.ts";
 import { closed, isAnswered, listenOnLoopback, makeListener } from "./connections/listening.ts";
 import { SocketKeeper, type WantedSocket } from "./connections/socket-keeper.ts";
@@ -44,8 +44,8 @@ export interface Api {
   readonly http?: string;
   /** The owner's token. */
   readonly token: string;
-  /** Resolves when no request has come for `idleMs`, or after `mostMs`. */
-  quiet(idleMs: number, mostMs: number): Promise<void>;
+  /** Resolves when no request has come for `idleMs`, or after `maxMs`. */
+  quiet(idleMs: number, maxMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     lastRequestMs = performance.now();
     return answer(request, arrival);
   };
-  const http = makeHttpReader(app, new Connections(limitsFor(mostFiles())));
+  const http = makeHttpReader(app, new Connections(limitsFor(maxOpenFiles())));
   const listener = (entrance: Entrance) => makeListener((socket) => http.take(socket, entrance));
   const everybodys: WantedSocket = {
     path: places.socket,
@@ -126,13 +126,13 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     socket: places.socket,
     ...(port === undefined ? {} : { http: `http://127.0.0.1:${port}/` }),
     token: makeToken(key, owner.uid),
-    quiet: async (idleMs, mostMs) => {
-      const untilMs = performance.now() + mostMs;
+    quiet: async (idleMs, maxMs) => {
+      const untilMs = performance.now() + maxMs;
       for (;;) {
         const now = performance.now();
-        const leftMs = Math.min(Math.max(lastRequestMs, untilMs - mostMs) + idleMs, untilMs) - now;
+        const leftMs = Math.min(Math.max(lastRequestMs, untilMs - maxMs) + idleMs, untilMs) - now;
         if (leftMs <= 0) return;
-        await pause(leftMs);
+        await sleep(leftMs);
       }
     },
     close,

@@ -5,7 +5,7 @@
  */
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
-import { pause } from "../../host/pause.ts";
+import { sleep } from "../../host/sleep.ts";
 import { hint } from "../text/text.ts";
 
 const POLL_MS = 200;
@@ -72,7 +72,7 @@ export class ReconnectingClient {
     for (;;) {
       // Pause before the first look, too: a scheduler that cuts us off but still runs must not be asked
       // without a break.
-      await pause(POLL_MS, signal);
+      await sleep(POLL_MS, signal);
       if (signal?.aborted) throw error;
       try {
         const client = new Client();

@@ -4,7 +4,7 @@
  */
 import type { Client } from "../../api/client/client.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
-import { pause } from "../../host/pause.ts";
+import { sleep } from "../../host/sleep.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { endedAmong, isWithoutPages, type MissingJobs, requestParts } from "./job-lists.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
@@ -42,7 +42,7 @@ export async function untilEnded(
         missing.push(...gone);
         for (const number of pending) if (holds(gone, number)) pending.delete(number);
       }
-      if (pending.size > 0) await pause(pending.size < before || waitS > 0 ? GATHER_MS : POLL_MS);
+      if (pending.size > 0) await sleep(pending.size < before || waitS > 0 ? GATHER_MS : POLL_MS);
     }
   } catch (error) {
     if (!isWithoutPages(error)) throw error;

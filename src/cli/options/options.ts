@@ -12,6 +12,7 @@ import { wingOfPolicy } from "../../models/wings.ts";
 import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { duration, integer, missingEstimate, processors, share } from "./parse.ts";
+import { addRenamedOption } from "./renamed.ts";
 
 export const SOURCE_HELP =
   "a trace: a file (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz), - for standard input, or the beginning of a file's name in the folder TUTTI_TRACES; or a model such as downey:jobs=1000:load=0.7";
@@ -23,8 +24,9 @@ export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as
 const MIN_SLOT_S = 1e-6;
 
 export interface RunOptions {
-  readonly procs?: number;
-  readonly limit?: number;
+  readonly processors?: number;
+  /** Number of jobs to use, from the first. */
+  readonly first?: number;
   readonly overrun: Rules["overrun"];
   readonly missingEstimate: Rules["missingEstimate"];
   readonly oversize: Rules["oversize"];
@@ -46,13 +48,17 @@ export interface OutputOptions {
 
 const notCounted = (end: "first" | "last") => `${end} jobs to simulate but not count, as a share of all jobs`;
 
+/** The size of the machine as `--processors`. */
+export function addProcessorsOption(command: Command, description: string): Command {
+  return addRenamedOption(command, "-p, --processors <n>", "--procs <n>", description, processors);
+}
+
 /**
  * Machine, rules, window and seed: everything that decides a result, apart from the jobs and the policies.
  */
 export function addRunOptions(command: Command): Command {
-  return command
-    .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
-    .option("--limit <n>", "use only the first n jobs", integer(1))
+  addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
+  return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
     .addOption(
       new Option("--overrun <rule>", "what happens when a job runs past its estimate")
         .choices(["raise", "kill"])
@@ -116,9 +122,9 @@ export async function makeExperiment(
   for (const policy of policies) {
     requireOneMachine(policy);
     const { label, definition } = await asUsage(() => loadPolicy(policy));
-    if (definition.sharing === "time" && (options.procs ?? 0) > MAX_GANG_PROCESSORS) {
+    if (definition.sharing === "time" && (options.processors ?? 0) > MAX_GANG_PROCESSORS) {
       throw new UsageError(
-        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS} processors`,
+        `Cannot use policy "${label}" with --processors ${options.processors}: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS} processors`,
       );
     }
     if (labels.has(label))
@@ -131,8 +137,8 @@ export async function makeExperiment(
     );
   }
   return {
-    source: { jobs: source, seed: options.seed, limit: options.limit },
-    processors: options.procs,
+    source: { jobs: source, seed: options.seed, limit: options.first },
+    processors: options.processors,
     rules: { overrun: options.overrun, missingEstimate: options.missingEstimate, oversize: options.oversize },
     window: { warmupShare: options.warmup, cooldownShare: options.cooldown },
     parameters: { boundS: options.bound },

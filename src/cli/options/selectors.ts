@@ -9,7 +9,7 @@ import { type AskedJobs, jobPages, type MissingJobs, missingText } from "../live
 import { hint } from "../text/text.ts";
 
 export const SELECTOR_HELP =
-  "7, 3-9, 7,9, last, all, state:failed, name:sim*, queue:short or @user; several add up";
+  "one or several: 7 | 3-9 | 7,9 | last | all | state:failed | name:sim* | queue:short | @user";
 
 /** Number of ended jobs, the newest ones, that `all` selects. Every other selector searches all kept jobs. */
 const LISTED_ENDED = 1000;

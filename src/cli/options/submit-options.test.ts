@@ -19,7 +19,7 @@ async function submitted(...argv: string[]): Promise<{ readonly job: SubmitJob; 
     return true;
   });
   let job: SubmitJob | undefined;
-  const command = addSubmitOptions(new Command("submit"));
+  const command = addSubmitOptions(new Command("submit"), []);
   command.action(async (words: readonly string[], options: SubmitOptions) => {
     job = await submitJob(words, options, argv);
   });

@@ -19,18 +19,18 @@ export type SubmitOptions = Partial<SubmitJob> & {
 const HELP = `
 Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may
 set these options, and common #SBATCH lines work too. Options on the command
-line win.
-  tutti submit -n 4 --time 10m -- ./a.out input.dat
-  tutti submit job.sh
-  tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'`;
+line win.`;
 
-/** Adds options and arguments. Everything after the first word that is not an option belongs to the job. */
-export function addSubmitOptions(command: Command): Command {
+/**
+ * Adds options and arguments. Everything after the first word that is not an option belongs to the job.
+ * @param examples lines for the end of the help
+ */
+export function addSubmitOptions(command: Command, examples: readonly string[]): Command {
   command.parent?.enablePositionalOptions();
   return addOptions(command)
     .argument("[command...]", "a command after --, or a script")
     .passThroughOptions()
-    .addHelpText("after", HELP);
+    .addHelpText("after", [HELP, ...examples].join("\n  "));
 }
 
 /**
@@ -134,7 +134,7 @@ const jobOptions = () => [
   new JobOption(
     "memoryBytes",
     "--mem <size>",
-    "memory of the whole job, such as 512M or 2G; a limit if the machine can enforce it",
+    "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
     bytes,
   ),
   new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),

@@ -1,6 +1,10 @@
 /** Lists of policies and models, and the full text of one of them. */
-import type { ParameterSpec } from "../../core/policy.ts";
+import type { ParameterSpec, RulesInForce } from "../../core/policy.ts";
+import { plural } from "../../report/text/format.ts";
 import { bold, dim, wrap } from "./text.ts";
+
+/** How many of a policy's own rules a reader gets without `--all`. */
+const MAX_OWN_RULES = 5;
 
 interface Named {
   readonly name: string;
@@ -54,6 +58,22 @@ export function entryText({ name, summary, heading, schedules, rules, ...rest }:
     ...section("Runs with", [`  ${rest.command}`]),
     "",
   ].join("\n");
+}
+
+/**
+ * The rules of a policy: all of them, or at most five of its own. A last line gives the number of rules that
+ * are left out.
+ */
+export function ruleLines({ own, inherited }: RulesInForce, all = false): string[] {
+  const rules = [...own, ...inherited];
+  const shown = all ? rules : own.slice(0, MAX_OWN_RULES);
+  const lines = shown.map(ruleText);
+  const left = rules.length - shown.length;
+  if (left > 0)
+    lines.push(
+      `  ${dim(shown.length > 0 ? `and ${left} more; --all shows all` : `${plural(left, "rule")}; --all shows all`)}`,
+    );
+  return lines;
 }
 
 /** One rule of an entry. */

@@ -206,10 +206,10 @@ export function startText({
   return `${clockText(p50Ms)}${range}`;
 }
 
-/** A line on the errors of the forecasts so far; empty before the first forecast could be checked. */
+/** A line on the errors of earlier forecasts; empty before the first forecast could be checked. */
 export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
   if (pastErrorP50Ms === undefined) return "";
-  return `Half of the forecasts so far were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
+  return `Half of the latest forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
 }
 
 function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string[][] {

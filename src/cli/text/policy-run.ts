@@ -137,11 +137,11 @@ export function checkStarted({ policies }: Comparison): void {
     label,
     count: replications.reduce((sum, { jobs }) => sum + jobs.neverStarted, 0),
   }));
-  requireNoneLeft("started", unfinished);
+  requireAllFinished("started", unfinished);
 }
 
 /** @throws CheckFailed when some policy has unfinished jobs, after reporting all such policies */
-export function requireNoneLeft(
+export function requireAllFinished(
   done: "started" | "ended",
   unfinished: readonly { readonly label: string; readonly count: number }[],
 ): void {

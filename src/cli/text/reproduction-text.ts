@@ -14,7 +14,7 @@ import {
 } from "../../report/deviations.ts";
 import { COUNT_TITLES, countTexts, pageClaims } from "../../report/paper-counts.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
-import { bold, dim, left, right, table, wrap } from "./text.ts";
+import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
 /** One paper in full. */
 export function reproductionText(reproduction: ReproducedPaper): string {
@@ -40,7 +40,7 @@ export function reproductionText(reproduction: ReproducedPaper): string {
 /** One line per paper: how many values and statements agree. */
 export function overviewText(papers: readonly ReproducedPaper[]): string {
   const rows = papers.map((reproduction) => [reproduction.paper.key, ...countTexts(reproduction)]);
-  const columns = [left("paper"), ...COUNT_TITLES.map((title, i) => right(title, i % 4))];
+  const columns = [leftColumn("paper"), ...COUNT_TITLES.map((title, i) => rightColumn(title, i % 4))];
   return `${table(columns, rows)}\n`;
 }
 
@@ -66,7 +66,7 @@ function plainTable(reproduced: ReproducedTable): string {
     return halfWidth === "" ? ours : `${ours} ± ${halfWidth}`;
   };
   return table(
-    [...reproduced.labelColumns.map(left), ...columns.map(({ heading }, i) => right(heading, i))],
+    [...reproduced.labelColumns.map(leftColumn), ...columns.map(({ heading }, i) => rightColumn(heading, i))],
     reproduced.rows.map(({ labels, values }) => [...labels, ...values.map(cell)]),
   );
 }
@@ -90,14 +90,14 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   );
   return table(
     [
-      ...reproduced.labelColumns.map(left),
-      left(""),
-      right("published"),
-      right("ours"),
-      right("±", 1),
-      right("deviation"),
-      ...(isTested ? [right("t")] : []),
-      left(""),
+      ...reproduced.labelColumns.map(leftColumn),
+      leftColumn(""),
+      rightColumn("published"),
+      rightColumn("ours"),
+      rightColumn("±", 1),
+      rightColumn("deviation"),
+      ...(isTested ? [rightColumn("t")] : []),
+      leftColumn(""),
     ],
     lines,
   );

@@ -1,17 +1,25 @@
 /** Results as tables: one policy in full, several side by side, and replications with their intervals. */
 import type { Diagnostics } from "../../core/diagnostics.ts";
-import { metricOf, type Summary } from "../../metrics/summary.ts";
+import { type MetricSummary, metricOf, type Summary } from "../../metrics/summary.ts";
 import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";
 import {
-  differenceTexts,
-  longestWaitText,
-  MAX_WAIT,
-  meanTexts,
-  REPLICATED,
+  differenceColumns,
+  longestWaitColumn,
+  meanColumns,
+  type TextColumn,
 } from "../../report/replications.ts";
-import { formatCount, formatMetric, formatNumber, formatPercent, plural } from "../../report/text/format.ts";
+import {
+  columnFormatter,
+  durationColumn,
+  formatCount,
+  formatMetric,
+  formatNumber,
+  formatPercent,
+  plural,
+} from "../../report/text/format.ts";
+import { displayWidth } from "../../report/text/table.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
-import { bold, dim, left, right, table, wrap } from "./text.ts";
+import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
 /** One policy in full: every metric, every class. */
 export function simulationText(comparison: Comparison): string {
@@ -31,45 +39,62 @@ export function simulationText(comparison: Comparison): string {
   ].join("\n");
 }
 
-function metricsTable(summary: Summary): string {
+/** All times of the table have one unit, so that waits and responses can be compared. */
+function metricsTable({ metrics }: Summary): string {
+  const valuesOf = ({ all }: MetricSummary) => [
+    ...[all.mean, all.median, all.p90, all.p95, all.p99, all.max, all.areaWeightedMean],
+  ];
+  const times = durationColumn(metrics.flatMap((metric) => (metric.unit === "s" ? valuesOf(metric) : [])));
   return table(
     [
-      left(""),
-      right("mean"),
-      right("median", 2),
-      right("p90", 4),
-      right("p95", 2),
-      right("p99", 3),
-      right("longest"),
-      right("of job", 1),
-      right("area-weighted", 5),
+      leftColumn(""),
+      rightColumn("mean"),
+      rightColumn("median", 2),
+      rightColumn("p90", 4),
+      rightColumn("p95", 2),
+      rightColumn("p99", 3),
+      rightColumn("longest"),
+      rightColumn("of job", 1),
+      rightColumn("area-weighted", 5),
     ],
-    summary.metrics.map(({ title, unit, all }) => [
-      title,
-      ...[all.mean, all.median, all.p90, all.p95, all.p99, all.max].map((value) => formatMetric(value, unit)),
-      all.maxJobId < 0 ? "–" : String(all.maxJobId),
-      formatMetric(all.areaWeightedMean, unit),
-    ]),
+    metrics.map((metric) => {
+      const { title, unit, all } = metric;
+      const isTime = unit === "s";
+      const values = valuesOf(metric);
+      const texts = values.map(isTime ? times.format : formatNumber);
+      return [
+        isTime ? times.heading(title) : title,
+        ...texts.slice(0, -1),
+        all.maxJobId < 0 ? "–" : String(all.maxJobId),
+        texts.at(-1)!,
+      ];
+    }),
   );
 }
 
 function classesTable(summary: Summary): string {
-  const wait = metricOf(summary, "wait").byClass;
-  const slowdown = metricOf(summary, "bounded-slowdown").byClass;
+  const valuesOf = (name: string, statistic: "mean" | "max") => {
+    const { byClass } = metricOf(summary, name);
+    return summary.classes.map((_, i) => byClass[i]?.[statistic] ?? Number.NaN);
+  };
+  const [means, longest] = [valuesOf("wait", "mean"), valuesOf("wait", "max")];
+  const [meanColumn, longestColumn] = [durationColumn(means), durationColumn(longest)];
+  const slowdowns = valuesOf("bounded-slowdown", "mean");
+  const slowdownText = columnFormatter(slowdowns);
   return table(
     [
-      left(summary.classScheme),
-      right("jobs"),
-      right("mean wait"),
-      right("longest wait", 1),
-      right("bounded slowdown", 2),
+      leftColumn(summary.classScheme),
+      rightColumn("jobs"),
+      rightColumn(meanColumn.heading("mean wait")),
+      rightColumn(longestColumn.heading("longest wait"), 1),
+      rightColumn("bounded slowdown", 2),
     ],
     summary.classes.map(({ label, jobs }, i) => [
       label,
       formatCount(jobs),
-      formatMetric(wait[i]?.mean ?? Number.NaN, "s"),
-      formatMetric(wait[i]?.max ?? Number.NaN, "s"),
-      formatNumber(slowdown[i]?.mean ?? Number.NaN),
+      meanColumn.format(means[i]),
+      longestColumn.format(longest[i]),
+      slowdownText(slowdowns[i]),
     ]),
   );
 }
@@ -112,33 +137,50 @@ export function comparisonText(comparison: Comparison): string {
 
 function rankingTable(policies: readonly ComparedPolicy[]): string[] {
   const columns = rankingColumns(policies);
-  const cells = columns.map((column) => rankingCells(column, policies));
+  const cells = columns.map((column) => {
+    const ofColumn = rankingCells(column, policies);
+    return withRemarks(
+      ofColumn.map(({ text }) => text),
+      ofColumn.map(({ remark }) => remark),
+    );
+  });
   const ranking = table(
-    [left("policy"), ...columns.map(({ title, dropOrder }) => right(title, dropOrder))],
-    policies.map(({ label }, row) => [
-      label,
-      ...cells.map((column) => {
-        const { text, remark } = column[row];
-        return remark === "" ? text : `${text} (${remark})`;
-      }),
-    ]),
+    [leftColumn("policy"), ...columns.map(({ heading, dropOrder }) => rightColumn(heading, dropOrder))],
+    policies.map(({ label }, row) => [label, ...cells.map((column) => column[row])]),
   );
   return [ranking, "", ...findings(policies).map((sentence) => wrap(sentence, 0))];
 }
 
+/** Texts with remarks in parentheses, filled up on the right so that the digits before them line up. */
+function withRemarks(texts: readonly string[], remarks: readonly string[]): string[] {
+  const inParentheses = remarks.map((remark) => (remark === "" ? "" : ` (${remark})`));
+  const width = Math.max(...inParentheses.map(displayWidth));
+  return texts.map((text, i) => text + inParentheses[i].padEnd(width));
+}
+
 function replicationTables(policies: readonly ComparedPolicy[]): string[] {
-  const [first] = policies as readonly [ComparedPolicy];
-  const headings = REPLICATED.map(({ title }) => right(title));
-  const means = table(
-    [left("policy"), ...headings, right(MAX_WAIT, 1)],
-    policies.map((policy) => [policy.label, ...meanTexts(policy), longestWaitText(policy)]),
-  );
-  const differences = table(
-    [left(`difference from ${first.label}`), ...headings],
-    policies.slice(1).map((policy) => [policy.label, ...differenceTexts(policy, first)]),
-  );
+  const [first, ...others] = policies as readonly [ComparedPolicy, ...ComparedPolicy[]];
+  const longest = longestWaitColumn(policies);
+  const means = policyTable("policy", policies, [
+    ...meanColumns(policies),
+    { ...longest, texts: withRemarks(longest.texts, longest.remarks), dropOrder: 1 },
+  ]);
   const count = first.replications?.length ?? 0;
-  return replicatedTables(count, means, policies.length === 1 ? undefined : differences);
+  if (others.length === 0) return replicatedTables(count, means);
+  const differences = policyTable(`difference from ${first.label}`, others, differenceColumns(policies));
+  return replicatedTables(count, means, differences);
+}
+
+/** A line per policy. */
+export function policyTable(
+  heading: string,
+  policies: readonly { readonly label: string }[],
+  columns: readonly (TextColumn & { readonly dropOrder?: number })[],
+): string {
+  return table(
+    [leftColumn(heading), ...columns.map((column) => rightColumn(column.heading, column.dropOrder))],
+    policies.map(({ label }, row) => [label, ...columns.map(({ texts }) => texts[row])]),
+  );
 }
 
 /** Means and differences from the first policy, with notes on how to read them. */

@@ -91,12 +91,12 @@ export function quoted(word: string): string {
 }
 
 /** A column of texts. */
-export function left(title: string, dropOrder = 0): TableColumn {
+export function leftColumn(title: string, dropOrder = 0): TableColumn {
   return { title, align: "left", dropOrder };
 }
 
 /** A column of numbers. */
-export function right(title: string, dropOrder = 0): TableColumn {
+export function rightColumn(title: string, dropOrder = 0): TableColumn {
   return { title, align: "right", dropOrder };
 }
 

@@ -4,19 +4,19 @@
  */
 import type { Command } from "commander";
 import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab/experiments/wings.ts";
-import type { Measure } from "../../models/wing.ts";
+import type { Interval } from "../../metrics/statistics.ts";
 import type { WingChoice } from "../../models/wings.ts";
 import { chooseAmong } from "../../policies/parse-policy.ts";
 import { programText } from "../../report/ranking.ts";
-import { intervalText } from "../../report/replications.ts";
+import { intervalColumn, layoutOf, type TextColumn } from "../../report/replications.ts";
 import { csvLine } from "../../report/text/csv.ts";
-import { formatMetric, formatPercent, plural } from "../../report/text/format.ts";
+import { formatPercent, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { type PolicyRun, requireNoneLeft } from "./policy-run.ts";
+import { type PolicyRun, requireAllFinished } from "./policy-run.ts";
 import { Progress } from "./progress.ts";
-import { replicatedTables } from "./result-text.ts";
-import { bold, dim, hint, left, right, table, wrap, writeOut } from "./text.ts";
+import { policyTable, replicatedTables } from "./result-text.ts";
+import { bold, dim, hint, leftColumn, rightColumn, table, wrap, writeOut } from "./text.ts";
 
 /** Options that apply to a wing. All others are about the jobs of one machine. */
 const WING_OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
@@ -52,7 +52,7 @@ export async function runWing(
     label,
     count: runs.reduce((sum, run) => sum + run.left, 0),
   }));
-  requireNoneLeft("ended", unfinished);
+  requireAllFinished("ended", unfinished);
 }
 
 function refuseOptions({ wing, label }: WingChoice, command: Command): void {
@@ -94,11 +94,17 @@ function wingText(comparison: WingComparison): string {
   ].join("\n");
 }
 
+/** A line per measure. All times have one unit. */
 function onePolicy({ label, title, measures }: WingPolicyResult): string[] {
   const [{ mean, values }] = measures;
   const isReplicated = mean !== undefined;
-  const rows = measures.map((measure) => [measure.title, valueText(measure)]);
-  const results = table([left("measure"), right(isReplicated ? "mean" : "value")], rows);
+  const times = measures.filter(({ unit }) => unit === "s");
+  const timeTexts = columnOf("", times);
+  const rows = measures.map((measure) => {
+    if (measure.unit !== "s") return [measure.title, columnOf("", [measure]).texts[0]];
+    return [`${measure.title}${timeTexts.heading}`, timeTexts.texts[times.indexOf(measure)]];
+  });
+  const results = table([leftColumn("measure"), rightColumn(isReplicated ? "mean" : "value")], rows);
   return [
     `${bold(label)}: ${title}`,
     "",
@@ -108,31 +114,54 @@ function onePolicy({ label, title, measures }: WingPolicyResult): string[] {
 
 function severalPolicies(policies: readonly WingPolicyResult[]): string[] {
   const [first, ...others] = policies;
-  const columns = first.measures.flatMap(({ title, isCompared }, i) => (isCompared ? [{ title, i }] : []));
-  const rows = (
-    of: readonly WingPolicyResult[],
-    text: (measure: WingPolicyResult["measures"][number]) => string,
-  ) => of.map(({ label, measures }) => [label, ...columns.map(({ i }) => text(measures[i]))]);
-  const headings = columns.map(({ title }, i) => right(title, i));
-  const results = table([left("policy"), ...headings], rows(policies, valueText));
+  const compared = first.measures.flatMap(({ isCompared }, i) => (isCompared ? [i] : []));
+  const measured = (i: number) => policies.map(({ measures }) => measures[i]);
+  const columns = compared.map((i, dropOrder) => ({
+    ...columnOf(first.measures[i].title, measured(i)),
+    dropOrder,
+  }));
+  const results = policyTable("policy", policies, columns);
   const [{ mean, values }] = first.measures;
   if (mean === undefined) return [results];
-  const differences = table(
-    [left(`difference from ${first.label}`), ...headings],
-    rows(others, ({ unit, difference }) => spreadText(unit, difference)),
+  const differences = compared.map((i, dropOrder) => ({
+    ...differenceColumn(first.measures[i].title, measured(i)),
+    dropOrder,
+  }));
+  return replicatedTables(
+    values.length,
+    results,
+    policyTable(`difference from ${first.label}`, others, differences),
   );
-  return replicatedTables(values.length, results, differences);
 }
 
-function valueText({ unit, values, mean }: WingPolicyResult["measures"][number]): string {
-  if (mean !== undefined) return spreadText(unit, mean);
-  return unit === "share" ? formatPercent(values[0]) : formatMetric(values[0], unit);
+type MeasureResult = WingPolicyResult["measures"][number];
+
+/** Values of one unit as a column: of the only run, or means with intervals. */
+function columnOf(title: string, measures: readonly MeasureResult[]): TextColumn {
+  const unit = measures[0]?.unit ?? "1";
+  const means = measures.flatMap(({ mean }) => mean ?? []);
+  if (means.length > 0)
+    return unit === "share" ? shareColumn(title, means) : intervalColumn({ title, unit }, means);
+  const values = measures.map((measure) => measure.values[0]);
+  if (unit === "share") return { heading: title, texts: values.map(formatPercent) };
+  const { heading, format } = layoutOf(unit, title, values);
+  return { heading, texts: values.map(format) };
 }
 
-function spreadText(unit: Measure["unit"], interval: WingPolicyResult["measures"][number]["mean"]): string {
-  if (interval === undefined) return "";
-  if (unit !== "share") return intervalText(interval, unit);
-  return `${formatPercent(interval.mean)} ± ${formatPercent(interval.half)}`;
+/** Differences from the first, in the unit of the means. */
+function differenceColumn(title: string, measures: readonly MeasureResult[]): TextColumn {
+  const [{ unit }, ...others] = measures;
+  const differences = others.flatMap(({ difference }) => difference ?? []);
+  if (unit === "share") return shareColumn(title, differences);
+  const means = measures.map(({ mean }) => mean);
+  return intervalColumn({ title, unit }, differences, means);
+}
+
+function shareColumn(title: string, intervals: readonly Interval[]): TextColumn {
+  return {
+    heading: title,
+    texts: intervals.map(({ mean, half }) => `${formatPercent(mean)} ± ${formatPercent(half)}`),
+  };
 }
 
 /** One line per policy, seed and measure, with a heading. Each line names what it was made from. */

@@ -4,14 +4,14 @@ import { InputError } from "../../core/errors.ts";
 import { type Config, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "../../daemon/scheduling/policy-choice.ts";
-import { configSchema, WIDEST } from "../../protocol/config.ts";
-import { left, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { configSchema, UNLIMITED } from "../../protocol/config.ts";
+import { hint, leftColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 const FIELDS: readonly (keyof Config)[] = [
   "policy",
   "mode",
   "slotMs",
-  "mostRows",
+  "maxRows",
   "memoryBytes",
   "cpus",
   "graceMs",
@@ -33,7 +33,7 @@ export function configure(command: Command): void {
 }
 
 async function check(file: string): Promise<void> {
-  const { config, lines } = readConfig(readText(file), file);
+  const { config, lines, notes } = readConfig(readText(file), file);
   try {
     choosePolicyFor(config.policy, config, await ownPolicyIn(config));
   } catch (error) {
@@ -50,7 +50,8 @@ async function check(file: string): Promise<void> {
     ...FIELDS.map((field) => [field, valueText(config[field]), source(field)]),
     ...config.queues.map((queue, i) => [`queues[${i}]`, queueText(queue), source("queues")]),
   ];
-  writeOut(`${table([left("setting"), left("value"), left("source", 1)], rows)}\n`);
+  for (const note of notes) hint(`tutti: note: ${note}`);
+  writeOut(`${table([leftColumn("setting"), leftColumn("value"), leftColumn("source", 1)], rows)}\n`);
 }
 
 function valueText(value: unknown): string {
@@ -62,7 +63,7 @@ function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): st
   const { name, processors, elapsedBelowS, reservations } = queueClass;
   return [
     visibleLine(name),
-    processors >= WIDEST ? "any number of CPUs" : `at most ${processors} CPUs`,
+    processors >= UNLIMITED ? "any number of CPUs" : `at most ${processors} CPUs`,
     ...(elapsedBelowS === undefined ? [] : [`limit below ${elapsedBelowS} s`]),
     ...(defaultLimitMs === undefined ? [] : [`limit ${defaultLimitMs} ms if a job states none`]),
     ...(reservations === undefined ? [] : [`${reservations.limit} reservations`]),

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
-import { pause } from "../../host/pause.ts";
+import { sleep } from "../../host/sleep.ts";
 import type { Job, JobsAnswer, MatrixAnswer, StatusAnswer, SubmitJob } from "../../protocol/schema.ts";
 import { CheckFailed, ExitCode } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
@@ -124,7 +124,7 @@ async function connect(env: NodeJS.ProcessEnv, server: ChildProcess): Promise<Cl
   const deadlineMs = performance.now() + START_MS;
   while (performance.now() < deadlineMs && server.exitCode === null) {
     if (existsSync(env.TUTTI_SOCKET!)) return new Client(env);
-    await pause(POLL_MS);
+    await sleep(POLL_MS);
   }
   throw new CheckFailed("the scheduler of the demo did not start");
 }

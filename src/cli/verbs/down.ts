@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
-import { pause } from "../../host/pause.ts";
+import { sleep } from "../../host/sleep.ts";
 import { commandName, writeOut } from "../text/text.ts";
 
 const POLL_MS = 50;
@@ -26,6 +26,6 @@ async function untilGone(client: Client): Promise<void> {
       if (error instanceof NoDaemonError) return;
       if (!(error instanceof RefusedError)) throw error;
     }
-    await pause(POLL_MS);
+    await sleep(POLL_MS);
   }
 }

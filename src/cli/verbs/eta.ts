@@ -9,7 +9,16 @@ import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { clockText, pastErrorText } from "../text/job-text.ts";
-import { commandName, hint, left, right, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import {
+  commandName,
+  hint,
+  leftColumn,
+  rightColumn,
+  table,
+  visibleLine,
+  writeJson,
+  writeOut,
+} from "../text/text.ts";
 
 const WAITING = ["queued", "held"] as const;
 
@@ -60,6 +69,12 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
           ];
     return [String(job), visibleLine(name), ...cells];
   });
-  const columns = [right("job"), left("name", 1), right("starts in"), left("at"), left("80 % range", 2)];
+  const columns = [
+    rightColumn("job"),
+    leftColumn("name", 1),
+    rightColumn("starts in"),
+    leftColumn("at"),
+    leftColumn("80 % range", 2),
+  ];
   return `${table(columns, rows)}\n${pastErrorText(present)}`;
 }

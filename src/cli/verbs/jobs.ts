@@ -7,6 +7,7 @@ import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { NotFoundError } from "../errors.ts";
 import { type AskedJobs, jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
+import { addRenamedOption } from "../options/renamed.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
 import { Progress, withProgress } from "../text/progress.ts";
@@ -14,24 +15,25 @@ import { commandName, hint, writeJsonList, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly all?: boolean;
-  readonly limit: number;
+  readonly first: number;
   readonly json?: boolean;
 }
 
 export function configure(command: Command): void {
   command
     .argument("[jobs...]", `${SELECTOR_HELP} (default: jobs that have not ended)`)
-    .option("--all", "also list jobs that have ended")
-    .option("--limit <n>", "maximum number of lines; running jobs come first", integer(1), 50)
+    .option("--all", "also list jobs that have ended");
+  const lines = "maximum number of lines; running jobs come first";
+  addRenamedOption(command, "--first <n>", "--limit <n>", lines, integer(1), 50)
     .option("--json", "print all jobs as JSON")
     .action(run);
 }
 
-async function run(words: readonly string[], { all = false, limit, json }: Options): Promise<void> {
+async function run(words: readonly string[], { all = false, first, json }: Options): Promise<void> {
   const client = new Client();
   const pages = listed(client, await askedFor(client, words, all), namedJobs(words));
   if (json) return writeJsonList("tutti.jobs/1", "jobs", pages);
-  const lines = new JobLines(limit);
+  const lines = new JobLines(first);
   for await (const page of withProgress(new Progress("jobs", true), pages, ({ length }) => length))
     for (const job of page) lines.add(job);
   if (lines.count === 0) {
@@ -39,10 +41,10 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for jobs that have ended`);
     return;
   }
-  // The limit keeps the table readable on a terminal. --json has all jobs.
+  // The number of lines keeps the table readable on a terminal. --json has all jobs.
   const { lines: shown, more } = lines.shown();
   writeOut(jobsTable(shown, await stoppedJobs(client, shown)));
-  if (more > 0) writeOut(`and ${more} more; --limit ${lines.count} shows all\n`);
+  if (more > 0) writeOut(`and ${more} more; --first ${lines.count} shows all\n`);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `tutti matrix [--watch]`: rows × CPUs, as the rows take turns. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
-import { pause } from "../../host/pause.ts";
+import { sleep } from "../../host/sleep.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { ExitCode } from "../errors.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
@@ -57,7 +57,7 @@ export async function watchMatrix(
       if (isTerminal) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
       else if (picture !== before) to.write(`${picture}\n`);
       before = picture;
-      await pause(Math.max(MIN_REDRAW_MS, Math.min(MAX_REDRAW_MS, matrix.slotMs)), stop);
+      await sleep(Math.max(MIN_REDRAW_MS, Math.min(MAX_REDRAW_MS, matrix.slotMs)), stop);
     }
   } catch (error) {
     if (!stop.aborted) throw error;

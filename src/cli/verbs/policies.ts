@@ -11,14 +11,14 @@ import {
   rulesInForce,
 } from "../../core/policy.ts";
 import { WINGS } from "../../models/wings.ts";
-import { isFile, loadPolicy } from "../../own-policies/own-policy.ts";
+import { isPolicyFile, loadPolicy } from "../../own-policies/own-policy.ts";
 import { chooseAmong, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
 import { asUsage } from "../errors.ts";
-import { type EntryGroup, entryText, overviewText, ruleText } from "../text/catalogue.ts";
-import { bold, dim, writeOut } from "../text/text.ts";
+import { type EntryGroup, entryText, overviewText, ruleLines } from "../text/catalogue.ts";
+import { bold, writeOut } from "../text/text.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 
@@ -73,7 +73,7 @@ complete one.`;
 export function configure(command: Command): void {
   command
     .argument("[name]", "a policy, name:parameter=value, or a file with your own policy")
-    .option("--all", "also state the rules of what the policy builds on: its machine, a queue in front of it")
+    .option("--all", "state all rules, also those that several policies share")
     .option("--json", "print as JSON, with all rules")
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, { all, json }: Options) => {
@@ -97,7 +97,7 @@ function listed(): Grouped[] {
 
 async function groupedPolicy(text: string): Promise<Grouped> {
   const [name = ""] = text.split(":");
-  const choice: Choice = isFile(name)
+  const choice: Choice = isPolicyFile(name)
     ? await loadPolicy(text)
     : chooseAmong(
         GROUPS.flatMap(({ entries }) => entries),
@@ -135,16 +135,12 @@ function overview(): string {
 
 function description(grouped: Grouped, written: string, all = false): string {
   const { choice, group } = grouped;
-  const { own, inherited } = rulesOf(grouped);
-  const rules = [...own, ...(all ? inherited : [])].map(ruleText);
-  if (!all && inherited.length > 0)
-    rules.push(`  ${dim(`--all adds ${inherited.length} rules of what it builds on`)}`);
   const { name, title } = choice.definition;
   return entryText({
     ...choice.definition,
     heading: `${bold(name)}: ${title} (${group.title.toLowerCase()})`,
     schedules: group.machine,
-    rules,
+    rules: ruleLines(rulesOf(grouped), all),
     command: group.command(written),
   });
 }

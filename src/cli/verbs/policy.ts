@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer } from "../../protocol/schema.ts";
-import { bold, commandName, hint, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
+import { ruleLines } from "../text/catalogue.ts";
+import { bold, commandName, hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -15,7 +16,7 @@ export function configure(command: Command): void {
       "[policy]",
       "policy to change to, name:parameter=value; tutti policies lists them; running jobs continue",
     )
-    .option("--all", "also state the rules of what it builds on, such as the queue in front of it")
+    .option("--all", "state all rules, also those that several policies share")
     .option("--json", "print as JSON")
     .action(async (policy: string | undefined, { all, json }: Options) => {
       const change = policy === undefined ? {} : { method: "PUT", body: { policy } };
@@ -33,9 +34,7 @@ export function configure(command: Command): void {
 
 function policyText({ policy, rules, ownRules, mostRows }: PolicyAnswer, all = false): string {
   const rows = mostRows > 1 ? `, at most ${mostRows} rows` : "";
-  return [
-    `${bold(visibleLine(policy))}${rows}`,
-    ...(all ? rules : rules.slice(0, ownRules)).map((rule) => `  - ${wrap(visibleLine(rule), 4)}`),
-    "",
-  ].join("\n");
+  const visible = rules.map(visibleLine);
+  const inForce = { own: visible.slice(0, ownRules), inherited: visible.slice(ownRules) };
+  return [`${bold(visibleLine(policy))}${rows}`, ...ruleLines(inForce, all), ""].join("\n");
 }

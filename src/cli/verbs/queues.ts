@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
-import { left, right, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { leftColumn, rightColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
@@ -15,11 +15,11 @@ export function configure(command: Command): void {
 
 function queuesText({ queues }: QueuesAnswer): string {
   const columns = [
-    left("queue"),
-    right("waiting"),
-    right("running"),
-    right("max CPUs", 1),
-    right("time limit", 2),
+    leftColumn("queue"),
+    rightColumn("waiting"),
+    rightColumn("running"),
+    rightColumn("max CPUs", 1),
+    rightColumn("time limit", 2),
   ];
   const rows = queues.map(({ name, queued, running, mostCpus, limitMs }) => [
     visibleLine(name),

@@ -34,6 +34,7 @@ const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
 export function configure(command: Command): void {
   addSubmitOptions(
     command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
+    ["tutti run -n 4 --time 10m -- ./a.out input.dat", "tutti run job.sh"],
   ).action(run);
   // The option stays known, so that the message can say what to do instead.
   for (const option of command.options) if (option.long === "--array") option.hideHelp();
@@ -128,7 +129,7 @@ function cancelOnSignal(connection: ReconnectingClient, job: number): () => bool
   const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
     cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
   );
-  // When the reader of a pipe closes it, the output is not needed any more, so the job is cancelled.
+  // When the reader of a pipe closes it, the output is no longer needed, so the job is cancelled.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
     requestCancel().then(leave, leave);

@@ -76,7 +76,7 @@ export function configure(command: Command): void {
     )
     .option(
       "--rows <n>",
-      `maximum number of rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`,
+      `maximum number of rows of the matrix (default: ${DEFAULT_CONFIG.maxRows})`,
       integer(1, MAX_ROWS),
     )
     .addOption(
@@ -101,6 +101,7 @@ async function run(options: ServeOptions): Promise<void> {
   const scheduler = await startScheduler(options);
   const { api, frontEnd } = scheduler;
   writeOut(announcement(scheduler));
+  for (const note of frontEnd.notes) hint(`tutti: note: ${note}`);
   for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
   const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   const signal = new Promise((resolve) => interrupt.addEventListener("abort", resolve));
@@ -157,7 +158,7 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
     ["next", `${submit}   (in another terminal)`],
     ["", `${watch}   (shows the turns)`],
   ];
-  const head = `${bold("tutti")} ${ownVersion()} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
+  const head = `${bold("tutti")} ${ownVersion()} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`;
   return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
 }
 
@@ -177,7 +178,7 @@ function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<C
   return {
     ...(policy === undefined ? {} : { policy }),
     ...(slot === undefined ? {} : { slotMs: slotMs(slot) }),
-    ...(rows === undefined ? {} : { mostRows: rows }),
+    ...(rows === undefined ? {} : { maxRows: rows }),
     ...(mode === undefined ? {} : { mode }),
     ...(cpus === undefined ? {} : { cpus }),
   };

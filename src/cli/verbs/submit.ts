@@ -14,7 +14,11 @@ interface Options extends SubmitOptions {
 }
 
 export function configure(command: Command): void {
-  addSubmitOptions(command.option("--json", "print the jobs as JSON")).action(run);
+  addSubmitOptions(command.option("--json", "print the jobs as JSON"), [
+    "tutti submit -n 4 --time 10m -- ./a.out input.dat",
+    "tutti submit job.sh",
+    "tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'",
+  ]).action(run);
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {

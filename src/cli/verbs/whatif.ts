@@ -7,7 +7,7 @@ import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE, plural } from "../../report/text/format.ts";
 import { pastErrorText, startText } from "../text/job-text.ts";
-import { bold, left, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { bold, leftColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 const JOBS_SHOWN = 30;
 
@@ -55,8 +55,8 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
   });
   const starting = table(
     [
-      left("job"),
-      ...policies.map(({ policy }, i) => left(`${visibleLine(policy)}${i === 0 ? " (now)" : ""}`, i)),
+      leftColumn("job"),
+      ...policies.map(({ policy }, i) => leftColumn(`${visibleLine(policy)}${i === 0 ? " (now)" : ""}`, i)),
     ],
     [
       ["mean wait", ...means],

@@ -124,7 +124,7 @@ function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
   const past =
     errorMs === undefined
       ? ""
-      : `; half of the forecasts so far were off by at most ${formatDuration(errorMs / 1000)}`;
+      : `; half of the latest forecasts were off by at most ${formatDuration(errorMs / 1000)}`;
   return `Expected to start at ${startText(forecast)}${past}.`;
 }
 

@@ -17,14 +17,14 @@ import { FORMATS } from "../../workload/traces/formats.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import { writeSwf } from "../../workload/traces/swf-writer.ts";
 import { asUsage, UsageError, unknownName } from "../errors.ts";
-import { checkOutputs, SOURCE_HELP } from "../options/options.ts";
-import { duration, integer, processors } from "../options/parse.ts";
+import { addProcessorsOption, checkOutputs, SOURCE_HELP } from "../options/options.ts";
+import { duration, integer } from "../options/parse.ts";
 import { parameterText } from "../text/catalogue.ts";
 import { diagnosticLines } from "../text/result-text.ts";
-import { bold, hint, left, right, table, wrap, writeOut } from "../text/text.ts";
+import { bold, hint, leftColumn, rightColumn, table, wrap, writeOut } from "../text/text.ts";
 
 interface InfoOptions {
-  readonly procs?: number;
+  readonly processors?: number;
   readonly seed: number;
   readonly json?: boolean;
 }
@@ -42,7 +42,7 @@ interface ConvertOptions extends GenerateOptions {
 interface ScaleOptions extends ConvertOptions {
   readonly factor?: number;
   readonly load?: number;
-  readonly procs?: number;
+  readonly processors?: number;
 }
 
 const ESTIMATES_HELP =
@@ -53,11 +53,11 @@ const OUT_HELP = "file to write (default: standard output)";
 const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
 
 export function configure(command: Command): void {
-  command
+  const describing = command
     .command("info")
     .description("describe a trace or a model: jobs, load, run times, sizes and oddities")
-    .argument("<trace>", SOURCE_HELP)
-    .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
+    .argument("<trace>", SOURCE_HELP);
+  addProcessorsOption(describing, "processors of the machine (default: the number that the trace names)")
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .option("--json", "print as JSON")
     .action(info);
@@ -86,8 +86,8 @@ export function configure(command: Command): void {
       new Option("-l, --load <x>", "offered load to reach; 1 fills the machine exactly")
         .argParser(positive)
         .conflicts("factor"),
-    )
-    .option("-p, --procs <n>", "processors that the load refers to", processors);
+    );
+  addProcessorsOption(scaling, "processors that the load refers to");
   addWriteOptions(scaling).action(scale);
 }
 
@@ -142,7 +142,7 @@ async function checkSource(source: string): Promise<void> {
 
 async function info(source: string, options: InfoOptions): Promise<void> {
   const workload = await openJobs(source, options.seed);
-  const facts = describeWorkload(workload, options.procs);
+  const facts = describeWorkload(workload, options.processors);
   const hash = hashWorkload(workload);
   if (options.json) {
     const { name, header, diagnostics } = workload;
@@ -160,7 +160,7 @@ async function info(source: string, options: InfoOptions): Promise<void> {
       `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,
       "",
       table(
-        [left(""), right("min"), right("median"), right("mean"), right("max")],
+        [leftColumn(""), rightColumn("min"), rightColumn("median"), rightColumn("mean"), rightColumn("max")],
         [
           spreadRow("run time, s", facts.runS),
           spreadRow("processors", facts.size),
@@ -205,7 +205,7 @@ async function convert(source: string, options: ConvertOptions): Promise<void> {
 }
 
 async function scale(source: string, options: ScaleOptions): Promise<void> {
-  const { factor, load, procs } = options;
+  const { factor, load, processors } = options;
   if ((factor === undefined) === (load === undefined)) {
     throw new UsageError(`Cannot scale "${source}": expected either --factor or --load`);
   }
@@ -214,7 +214,7 @@ async function scale(source: string, options: ScaleOptions): Promise<void> {
   const scaled =
     load === undefined
       ? scaleArrivals(workload, factor as number)
-      : scaleToLoad(workload, load, machineSize(workload, procs));
+      : scaleToLoad(workload, load, machineSize(workload, processors));
   await writeWorkload(scaled, options);
 }
 

@@ -16,18 +16,18 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { monotonicMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
-import { identityOf, isAlive, isOfUser, sessionOf, signal } from "../../host/processes.ts";
+import { identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/processes.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import { signalAll } from "../freezers/freezer.ts";
 import type { Containment } from "../freezers/open-containment.ts";
 import type { GangShares } from "../shares.ts";
 import type { SavedAttempt } from "../state-file.ts";
-import { type Claim, claimForNobody, keyOf, readClaim } from "./claim.ts";
+import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
 import { GangLimits } from "./gang-limits.ts";
+import { ObservedTime } from "./observed-time.ts";
 import { outcomeOf } from "./outcome.ts";
-import { SeenTime } from "./seen-time.ts";
 import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
 import { ShimWatch, stoppedOf } from "./shim-watch.ts";
 
@@ -80,7 +80,7 @@ export class Attempt {
   #lostBeforeBegin = false;
   readonly #limits: GangLimits;
   readonly #entry: GangEntry;
-  readonly #beginning = new SeenTime();
+  readonly #beginning = new ObservedTime();
   readonly #shimWatch = new ShimWatch();
   #ranMs = 0;
   #killAtMs = Number.POSITIVE_INFINITY;
@@ -190,7 +190,7 @@ export class Attempt {
   /** Takes the next step, if possible. @returns what happened, for the front end */
   advance(nowMs: number): "launched" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
-    const isLate = this.phase === "launching" && this.#beginning.see(nowMs, this.#isAwaited) >= BEGIN_MS;
+    const isLate = this.phase === "launching" && this.#beginning.add(nowMs, this.#isAwaited) >= BEGIN_MS;
     if (this.#shimIsGone()) {
       if (this.#finish(nowMs)) return "ended";
       if (isLate) this.#giveUpBegin();
@@ -370,7 +370,7 @@ export class Attempt {
 
   #killOne(identity: ProcessIdentity | undefined): void {
     if (identity === undefined || !isAlive(identity)) return;
-    if (isOfUser(identity.pid, this.spec.uid)) signal(identity.pid, "SIGKILL");
+    if (mayBelongTo(identity.pid, this.spec.uid)) signal(identity.pid, "SIGKILL");
   }
 
   /** Sets `end` once no process is left. Returns whether it did. */
@@ -378,7 +378,7 @@ export class Attempt {
     const { freezer, groups } = this.#machine.containment;
     if (this.shim === undefined) {
       // A shim started by an earlier conductor may still claim it.
-      claimForNobody(this.spec);
+      blockClaims(this.spec);
       const claim = this.#readClaim();
       this.shim = shimOf(claim);
       if (this.shim !== undefined || (claim.kind === "unclear" && this.phase === "launching")) return false;

@@ -13,7 +13,7 @@
  */
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, isOfUser, type ProcessIdentity, readSmall, readStat } from "../../host/processes.ts";
+import { isAlive, mayBelongTo, type ProcessIdentity, readSmall, readStat } from "../../host/processes.ts";
 import type { IdentifiedAttempt, LaunchSpec } from "../../protocol/attempts.ts";
 
 /** Stands for the shim in the claim of an attempt that no shim may have. */
@@ -65,7 +65,7 @@ export function readIdentity(of: AttemptFolder, file: "claim" | "job"): ProcessI
  * Prevents later shims from claiming the attempt. Returns false if it failed, or if the attempt was already
  * claimed.
  */
-export function claimForNobody(of: AttemptFolder): boolean {
+export function blockClaims(of: AttemptFolder): boolean {
   try {
     symlinkSync(nobodyOf(of), join(of.folder, "claim"));
   } catch {}
@@ -107,7 +107,7 @@ function parseIdentity(text: string): ProcessIdentity | undefined {
  * Undefined while the process shows no arguments, as happens for a moment when it executes another program.
  */
 function looksLikeShim(pid: number, uid: number | undefined): boolean | undefined {
-  if (!isOfUser(pid, uid)) return false;
+  if (!mayBelongTo(pid, uid)) return false;
   if (readStat(pid)?.session !== pid) return false;
   const command = readSmall(`/proc/${pid}/cmdline`);
   if (command === undefined || command === "") return undefined;

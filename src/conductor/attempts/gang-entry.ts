@@ -1,6 +1,6 @@
 /** Puts a job's first process into the groups of its gang while it waits at its gate. */
 
-import { isAlive, isOfUser, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
+import { isAlive, mayBelongTo, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import type { Containment } from "../freezers/open-containment.ts";
@@ -36,7 +36,7 @@ export class GangEntry {
     const isGone = stat === undefined || stat.startTicks !== job.startTicks;
     // The folder may name any process: believe only a child of the shim, or what was once seen to be one.
     const isBelieved = known !== undefined || stat?.parent === shim.pid;
-    if (!isGone && !(isBelieved && isOfUser(job.pid, uid))) return;
+    if (!isGone && !(isBelieved && mayBelongTo(job.pid, uid))) return;
     this.job = job;
     const gang = gangName(this.#spec);
     const { groups, freezer } = this.#containment;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { bootId, type ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
-import { type Claim, claimForNobody, readIdentity } from "./claim.ts";
+import { blockClaims, type Claim, readIdentity } from "./claim.ts";
 import { readExit, readLost } from "./shim.ts";
 
 type Outcome = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason">;
@@ -62,7 +62,7 @@ function notClaimed(facts: Facts): Outcome {
     return lost(facts, `${where}: ${why}`, false);
   }
   const why = "the shim could not claim the attempt, expected a folder that the job's user may write";
-  return lost(facts, `${where}: ${why}`, facts.childKilled && claimForNobody(spec));
+  return lost(facts, `${where}: ${why}`, facts.childKilled && blockClaims(spec));
 }
 
 /** Whether its shim was certainly killed before any conductor let the command begin. */

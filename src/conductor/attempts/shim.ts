@@ -131,8 +131,8 @@ for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
     fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected a regular file or a device such as /dev/null"
   fi
 done
-( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
-( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in a folder that is there`)}; }
+( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in an existing folder`)}; }
+( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in an existing folder`)}; }
 exec < /dev/null >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
 ${exports.join("\n")}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}

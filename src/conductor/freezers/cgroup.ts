@@ -38,7 +38,7 @@ abstract class CgroupFreezer implements Freezer {
 
   leave(): void {}
 
-  homeIsNew(): void {}
+  rewriteHome(): void {}
 
   thawLeftovers(): void {
     for (const gang of this.groups.gangs()) this.thaw(gang);

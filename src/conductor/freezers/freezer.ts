@@ -28,7 +28,7 @@ export interface Freezer {
   /** The gang has ended and has no processes. */
   leave(gang: string): void;
   /** The conductor's folder was removed and created again: writes its files again. */
-  homeIsNew(): void;
+  rewriteHome(): void;
   /** Continues all processes that an earlier conductor may have left stopped. */
   thawLeftovers(): void;
 }

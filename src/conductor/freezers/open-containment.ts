@@ -44,7 +44,7 @@ export function openContainment(home: string, wanted?: FreezerKind): Containment
   return undefined;
 }
 
-/** The groups that accept a process of ours, if one of them can freeze in this way. */
+/** The groups that accept one of our processes, if one of them can freeze in this way. */
 function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | undefined {
   const mounts = mountsHere().filter(({ version, controllers }) =>
     kind === "cgroup2" ? version === 2 || !controllers.includes("freezer") : version === 1,

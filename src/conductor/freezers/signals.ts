@@ -146,7 +146,7 @@ export class SignalsFreezer implements Freezer {
     if (this.#gangs.size === 0) this.#written.clear();
   }
 
-  homeIsNew(): void {
+  rewriteHome(): void {
     this.#written.clear();
     this.#writeMembers();
   }

@@ -225,7 +225,7 @@ export class JobBook {
   }
 
   #replace(now: JobRecord, before: JobRecord | undefined): void {
-    // Looked up now, because after a rollback the store does not have them any more.
+    // Looked up now, because after a rollback the store no longer has them.
     const contents = isLive(now) === isLive(before) ? [] : this.#store.contents.of(before ?? now);
     this.#swap(before, now, contents);
     this.#undo.push(() => this.#swap(now, before, contents));

@@ -121,6 +121,22 @@ processors = 4
     parseConfig(JSON_TEXT, "f.json");
   });
 
+  test("an older name is read, with a note and in messages; both names together are refused", () => {
+    const { config, lines, notes } = readConfig("slotMs = 50\nmostRows = 7\n", "f.toml");
+    expect(config).toEqual({ ...DEFAULT_CONFIG, slotMs: 50, maxRows: 7 });
+    expect([lines.get("maxRows"), lines.has("mostRows")]).toEqual([2, false]);
+    expect(notes).toEqual([
+      '"mostRows" in "f.toml", line 2 is the older name of "maxRows", and still works; write "maxRows"',
+    ]);
+    expect(readConfig("maxRows = 7\n", "f.toml").notes).toEqual([]);
+    expect(() => parseConfig("\nmostRows = 0", "f.toml")).toThrow(
+      /^Cannot use 0 as maxRows in "f.toml", line 2: /,
+    );
+    expect(() => parseConfig("maxRows = 4\nmostRows = 4", "f.toml")).toThrow(
+      /^Cannot use "mostRows" and "maxRows" together in "f.toml", line 2: .*expected only "maxRows"$/,
+    );
+  });
+
   test("any TOML file is read or refused with a message", () => {
     fc.assert(
       fc.property(fc.nat(TOML.length), fc.nat(12), fc.string({ maxLength: 12 }), (at, length, text) => {

@@ -7,7 +7,13 @@ import type { z } from "zod";
 import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
 import { checkQueueClasses, type QueueClass } from "../../core/queue-classes.ts";
-import { configFile, queueSetting, reservationRule, WIDEST } from "../../protocol/config.ts";
+import {
+  configFile,
+  queueSetting,
+  RENAMED_SETTINGS,
+  reservationRule,
+  UNLIMITED,
+} from "../../protocol/config.ts";
 import { lineOf, parseText } from "./config-text.ts";
 
 export interface QueueSetting {
@@ -35,10 +41,12 @@ class Mistake extends Error {
   }
 }
 
-interface ReadConfig {
+export interface ReadConfig {
   readonly config: Config;
-  /** Line of each setting in the file. */
+  /** Line of each setting in the file, by its present name. */
   readonly lines: ReadonlyMap<string, number | undefined>;
+  /** Sentences about older names in the file. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -49,16 +57,56 @@ interface ReadConfig {
 export function readConfig(text: string, file: string): ReadConfig {
   const value = parseText(text, file);
   try {
-    const config = configOf(value);
-    const fields = Object.keys(value as object);
-    return { config, lines: new Map(fields.map((field) => [field, lineOf(text, field)])) };
+    const { settings, renamed } = withPresentNames(value);
+    const config = configOf(settings);
+    const lines = Object.keys(value as object).map(
+      (field) => [renamed.get(field) ?? field, lineOf(text, field)] as const,
+    );
+    const notes = [...renamed].map(
+      ([old, name]) =>
+        `"${old}" in ${placeIn(text, file, old)} is the older name of "${name}", and still works; write "${name}"`,
+    );
+    return { config, lines: new Map(lines), notes };
   } catch (error) {
     if (!(error instanceof Mistake)) throw error;
-    const line = error.where === "" ? undefined : lineOf(text, error.where);
-    const place = `"${file}"${line === undefined ? "" : `, line ${line}`}`;
     const end = error.message.lastIndexOf(": ");
-    throw new InputError(`${error.message.slice(0, end)} in ${place}${error.message.slice(end)}`);
+    throw new InputError(
+      `${error.message.slice(0, end)} in ${placeIn(text, file, error.where)}${error.message.slice(end)}`,
+    );
   }
+}
+
+function placeIn(text: string, file: string, field: string): string {
+  const [older] = Object.entries(RENAMED_SETTINGS).find(([, name]) => name === field) ?? [];
+  const line = field === "" ? undefined : (lineOf(text, field) ?? (older && lineOf(text, older)));
+  return `"${file}"${line === undefined ? "" : `, line ${line}`}`;
+}
+
+/**
+ * The settings of a file by their present names, and which older names it uses.
+ * @throws Mistake if the file has both names of a setting
+ */
+function withPresentNames(value: unknown): {
+  readonly settings: unknown;
+  readonly renamed: ReadonlyMap<string, string>;
+} {
+  const renamed = new Map<string, string>();
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { settings: value, renamed };
+  for (const [old, name] of Object.entries(RENAMED_SETTINGS)) {
+    if (!Object.hasOwn(value, old)) continue;
+    if (Object.hasOwn(value, name)) {
+      throw new Mistake(
+        old,
+        `Cannot use "${old}" and "${name}" together: "${old}" is the older name of "${name}", expected only "${name}"`,
+      );
+    }
+    renamed.set(old, name);
+  }
+  const settings = Object.fromEntries(
+    Object.entries(value).map(([field, setting]) => [renamed.get(field) ?? field, setting]),
+  );
+  return { settings, renamed };
 }
 
 function configOf(value: unknown): Config {
@@ -83,7 +131,7 @@ function configOf(value: unknown): Config {
 
 /** Processors, processes and threads are unlimited unless the file limits them. */
 function queueClassOf(fields: Partial<QueueClass> & Pick<QueueClass, "name">): QueueClass {
-  return { processors: WIDEST, processes: WIDEST, threads: WIDEST, ...fields };
+  return { processors: UNLIMITED, processes: UNLIMITED, threads: UNLIMITED, ...fields };
 }
 
 /** @throws Mistake at the first class that is wrong by itself or conflicts with another */

@@ -27,7 +27,7 @@ import { EarlierStarts } from "./earlier-starts.ts";
 import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import { lostEnd, outcomeOf, refusedEnd } from "./outcome.ts";
-import type { Past } from "./past.ts";
+import type { StoreAge } from "./store-age.ts";
 import { type NamedAttempt, nameOf, recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
 /** Dependents that are cancelled in one cycle, which takes about 20 ms. */
@@ -37,7 +37,7 @@ export class Dispatcher {
   readonly strays = new Strays();
   readonly earlierStarts: EarlierStarts;
   readonly #context: FrontEndParts;
-  readonly #past: Past;
+  readonly #storeAge: StoreAge;
   #outbox: Command[] = [];
   #refused: AttemptEnd[] = [];
   readonly matrix: MatrixSender;
@@ -47,9 +47,9 @@ export class Dispatcher {
   /** Values before the cycle, for `rollback`. */
   #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
 
-  constructor(context: FrontEndParts, past: Past) {
+  constructor(context: FrontEndParts, past: StoreAge) {
     this.#context = context;
-    this.#past = past;
+    this.#storeAge = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);
     this.matrix = new MatrixSender(context);
     this.health = new ExecutorHealth(context);
@@ -361,7 +361,7 @@ export class Dispatcher {
   #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
     const { book, feed, store, clock } = this.#context;
     const highest = Math.max(0, ...attempts.map(({ job }) => job));
-    this.#past.named(highest);
+    this.#storeAge.named(highest);
     book.raise(highest);
     const strays = attempts.map((attempt) => ({ attempt, stray: strayOf(attempt, nowMs, canKeep) }));
     for (const { attempt, stray } of strays) {

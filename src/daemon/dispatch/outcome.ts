@@ -29,7 +29,7 @@ export function outcomeOf(record: JobRecord, end: AttemptEnd): { state: JobState
 
 /** The end of an attempt whose real end is unknown. */
 export function lostEnd(record: JobRecord, ranMs: number, endedAtMs: number): AttemptEnd {
-  const lost = "the conductor does not know this attempt any more; the machine or all of Tutti was stopped";
+  const lost = "the conductor no longer knows this attempt; the machine or all of Tutti was stopped";
   return { ...endOf(record, endedAtMs), lost, ranMs };
 }
 

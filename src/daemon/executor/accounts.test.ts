@@ -25,7 +25,7 @@ describe("allAccounts()", () => {
   test("refuses an account that was deleted, and one whose id belongs to somebody else now", () => {
     expect(accounts({ uid: 1003, user: "dora" })).toEqual({
       refused:
-        "Cannot start as user 1003 (dora): this account does not exist any more, expected the account that submitted the job",
+        "Cannot start as user 1003 (dora): this account no longer exists, expected the account that submitted the job",
     });
     expect(accounts({ uid: 1002, user: "ben" })).toEqual({
       refused:

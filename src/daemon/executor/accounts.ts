@@ -42,9 +42,7 @@ export function allAccounts(own = ownIds(), entries: () => readonly PasswdEntry[
     if (account !== undefined) return { uid: account.uid, gid: account.gid };
     const [other] = ofNumber;
     const why =
-      other === undefined
-        ? "this account does not exist any more"
-        : `this user id belongs to ${other.user} now`;
+      other === undefined ? "this account no longer exists" : `this user id belongs to ${other.user} now`;
     return {
       refused: `Cannot start as ${named(owner)}: ${why}, expected the account that submitted the job`,
     };

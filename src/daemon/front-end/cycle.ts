@@ -18,7 +18,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, type Refusal, refuse } from "../../protocol/refusal.ts";
 import { FairQueue } from "../../structures/fair-queue.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { Past } from "../dispatch/past.ts";
+import type { StoreAge } from "../dispatch/store-age.ts";
 import type { Executor, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { NumbersFile } from "../state/numbers.ts";
@@ -35,7 +35,7 @@ interface CycleParts {
   readonly context: FrontEndParts;
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;
-  readonly past: Past;
+  readonly past: StoreAge;
   /** Left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
   /** Left out: a test without a state folder. */
@@ -194,10 +194,10 @@ export class Cycles {
   }
 
   /** Takes requests and collects their answers, which are sent after the commit. */
-  #handle(requests: Request[], answers: unknown[], nowMs: number, mostMs: number): void {
+  #handle(requests: Request[], answers: unknown[], nowMs: number, maxMs: number): void {
     const { clock } = this.#parts.context;
     let fromMs = clock.nowMs();
-    const untilMs = fromMs + mostMs;
+    const untilMs = fromMs + maxMs;
     while (fromMs < untilMs) {
       const next = this.#requests.take();
       if (next === undefined) return;
@@ -261,7 +261,7 @@ export class Cycles {
     try {
       store.rollback();
     } catch {
-      // There is no transaction any more, as intended.
+      // The transaction has ended already, as intended.
     }
     store.reuseLog();
     book.rollback();

@@ -140,7 +140,7 @@ function naiveShares(count: (kind: string) => number, keepJobs: number): Map<str
 }
 
 test("commands of ended jobs are shared, too: a user with long commands loses only own jobs", async () => {
-  const bench = makeBench({ config: { policy: "fcfs" }, mostKept: { bytes: 1_000_000 } });
+  const bench = makeBench({ config: { policy: "fcfs" }, retentionLimits: { bytes: 1_000_000 } });
   const { clock, frontEnd } = bench;
   await submit(bench, BEN, 20);
   await submit(bench, ANNA, 30, { command: ["true", "x".repeat(100_000)] });
@@ -151,7 +151,7 @@ test("commands of ended jobs are shared, too: a user with long commands loses on
 });
 
 test("events are shared: a flood of one user's events displaces neither other users' events nor those for all", async () => {
-  const bench = makeBench({ config: { policy: "fcfs" }, mostKept: { events: 300 } });
+  const bench = makeBench({ config: { policy: "fcfs" }, retentionLimits: { events: 300 } });
   const { clock, frontEnd, store } = bench;
   await submit(bench, BEN, 3);
   runToEnd(clock);
@@ -170,7 +170,7 @@ test("events are shared: a flood of one user's events displaces neither other us
   expect(eventsOf(ROOT).at(-1)).toMatch(new RegExp(`^${latest} cancelled`));
   // Numbers continue after the last one, also after a restart.
   bench.frontEnd.stop();
-  const after = makeBench({ store, clock, mostKept: { events: 300 } });
+  const after = makeBench({ store, clock, retentionLimits: { events: 300 } });
   await submit(after, ANNA, 1, { held: true });
   expect(after.store.latestEvent()).toBeGreaterThan(latest);
   forgetAll(after);

@@ -337,8 +337,8 @@ export interface BenchOptions {
   readonly accounts?: Accounts;
   /** Left out: no forecasts are made. */
   readonly jobsFolder?: string;
-  readonly mostKept?: Partial<RetentionLimits>;
-  readonly mostStoreBytes?: number;
+  readonly retentionLimits?: Partial<RetentionLimits>;
+  readonly maxStoreBytes?: number;
   readonly numbers?: NumbersFile;
   readonly watch?: StateWatch;
 }
@@ -373,7 +373,7 @@ class BenchFrontEnd extends FrontEnd {
 
 /** A front end that is ready for jobs, with everything around it. */
 export function makeBench(options: BenchOptions = {}): Bench {
-  const config: Config = { ...DEFAULT_CONFIG, mostRows: Number.POSITIVE_INFINITY, ...options.config };
+  const config: Config = { ...DEFAULT_CONFIG, maxRows: Number.POSITIVE_INFINITY, ...options.config };
   const clock = options.clock ?? new FakeClock();
   const machine =
     options.machine ??
@@ -405,8 +405,8 @@ export function makeBench(options: BenchOptions = {}): Bench {
       accounts: options.accounts ?? (() => ({ uid: process.getuid!(), gid: process.getgid!() })),
     }),
     ...(options.observer !== undefined && { observer: options.observer }),
-    ...(options.mostKept !== undefined && { mostKept: options.mostKept }),
-    ...(options.mostStoreBytes !== undefined && { mostStoreBytes: options.mostStoreBytes }),
+    ...(options.retentionLimits !== undefined && { retentionLimits: options.retentionLimits }),
+    ...(options.maxStoreBytes !== undefined && { maxStoreBytes: options.maxStoreBytes }),
   });
   if (options.connected !== false) machine.connect();
   clock.settle();
@@ -424,10 +424,10 @@ export async function answerOf<T>(clock: FakeClock, promise: Promise<T>): Promis
   return await promise;
 }
 
-/** Lets time pass until nothing is due any more. */
-export function runToEnd(clock: FakeClock, mostMs = Number.POSITIVE_INFINITY): void {
+/** Lets time pass until nothing more is due. */
+export function runToEnd(clock: FakeClock, maxMs = Number.POSITIVE_INFINITY): void {
   clock.settle();
-  for (let nextMs = clock.nextMs(); nextMs < mostMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);
+  for (let nextMs = clock.nextMs(); nextMs < maxMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);
 }
 
 /** Submits each job of the instance at its time, and runs everything to its end. Job n becomes job n + 1. */

@@ -13,7 +13,7 @@ import { type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
 import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
-import { Past } from "../dispatch/past.ts";
+import { StoreAge } from "../dispatch/store-age.ts";
 import type { Executor } from "../executor/executor.ts";
 import { forecastStarts } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
@@ -33,7 +33,7 @@ import { Retention, type RetentionLimits } from "./retention.ts";
 
 interface FrontEndOptions
   extends Pick<FrontEndParts, "store" | "clock" | "launcher" | "config" | "bootId">,
-    Partial<Pick<FrontEndParts, "mostJobs" | "mostStoreBytes">> {
+    Partial<Pick<FrontEndParts, "maxJobs" | "maxStoreBytes">> {
   /** Shows whether the store is older than the last numbers; left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
   /** Left out: a test without a state folder. */
@@ -44,7 +44,7 @@ interface FrontEndOptions
   /** The policy whose file the configuration names. */
   readonly ownPolicy?: PolicyDefinition | undefined;
   /** Limits on stored ended jobs and events, in addition to `keepJobs`. */
-  readonly mostKept?: Partial<RetentionLimits>;
+  readonly retentionLimits?: Partial<RetentionLimits>;
   /** Makes forecasts; left out: made in this thread. */
   readonly forecastEngine?: ForecastEngine;
   /** Receives the policy's decisions; job rows are those of the driver's table. */
@@ -71,7 +71,7 @@ export class FrontEnd implements Service {
   /** Does nothing until it is started. */
   readonly retention: Retention;
   readonly #cycles: Cycles;
-  readonly #past: Past;
+  readonly #storeAge: StoreAge;
   readonly #startedAtMs: number;
   readonly #drained = Promise.withResolvers<void>();
 
@@ -79,9 +79,9 @@ export class FrontEnd implements Service {
     const { store, clock, config, executor, launcher } = options;
     const { nodes, memoryBytes } = executor.capacity;
     this.#options = options;
-    this.#past = new Past(store, launcher, options.numbers);
-    const book = new JobBook(store, this.#past.latestJob);
-    const feed = new EventFeed(store, this.#past.latestEvent);
+    this.#storeAge = new StoreAge(store, launcher, options.numbers);
+    const book = new JobBook(store, this.#storeAge.latestJob);
+    const feed = new EventFeed(store, this.#storeAge.latestEvent);
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
     this.#startedAtMs = unixMs;
@@ -89,7 +89,7 @@ export class FrontEnd implements Service {
       {
         nodes,
         slotMs: config.slotMs,
-        mostRows: config.mostRows,
+        maxRows: config.maxRows,
         memoryBytes,
         queueClasses: config.queues.map(({ queueClass }) => queueClass),
         originMs: nowMs,
@@ -108,12 +108,12 @@ export class FrontEnd implements Service {
       feed,
       scheduler,
       limits: { cpus: nodes.processors, memoryBytes, queues: config.queues },
-      mostJobs: options.mostJobs ?? MAX_JOBS,
-      mostStoreBytes: options.mostStoreBytes ?? MAX_STORE_BYTES,
+      maxJobs: options.maxJobs ?? MAX_JOBS,
+      maxStoreBytes: options.maxStoreBytes ?? MAX_STORE_BYTES,
       bootId: options.bootId,
     };
     this.#context = context;
-    this.#dispatcher = new Dispatcher(context, this.#past);
+    this.#dispatcher = new Dispatcher(context, this.#storeAge);
     this.#requests = new Requests(context, this.#dispatcher);
     this.#queries = new Queries(context, this.#dispatcher);
     this.#listing = new Listing(context, (record) => this.#queries.info(record));
@@ -121,12 +121,12 @@ export class FrontEnd implements Service {
       context,
       options.forecastEngine ?? (async (task) => forecastStarts(task, undefined, options.ownPolicy)),
     );
-    this.retention = new Retention(context, options.mostKept);
+    this.retention = new Retention(context, options.retentionLimits);
     this.#cycles = new Cycles({
       context,
       executor,
       dispatcher: this.#dispatcher,
-      past: this.#past,
+      past: this.#storeAge,
       numbers: options.numbers,
       watch: options.watch,
       afterCycle: (hadRequests) => {
@@ -150,7 +150,7 @@ export class FrontEnd implements Service {
 
   /** Warnings from the start for people, one or more sentences each. */
   get warnings(): readonly string[] {
-    return this.#past.warnings;
+    return this.#storeAge.warnings;
   }
 
   strays(caller: Caller) {
@@ -260,9 +260,9 @@ export class FrontEnd implements Service {
     const { scheduler, config } = this.#context;
     const { definition, label } = scheduler.choice;
     const { parameters } = scheduler;
-    const rows = setNumber(parameters.rows) ?? config.mostRows;
+    const rows = setNumber(parameters.rows) ?? config.maxRows;
     const { own, inherited } = rulesInForce(definition.rules, { ...parameters, rows });
-    const mostRows = definition.sharing === "space" ? 1 : config.mostRows;
+    const mostRows = definition.sharing === "space" ? 1 : config.maxRows;
     return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
   }
 
@@ -321,7 +321,7 @@ export class FrontEnd implements Service {
 
   /** All current problems as one text. */
   get #trouble(): string | undefined {
-    const troubles = [this.#cycles.trouble, this.#past.trouble, this.#context.scheduler.trouble];
+    const troubles = [this.#cycles.trouble, this.#storeAge.trouble, this.#context.scheduler.trouble];
     return troubles.filter((text) => text !== undefined).join("; ") || undefined;
   }
 

@@ -113,18 +113,19 @@ describe("FrontEnd against anything", () => {
 
   test("every other request is answered, too", async () => {
     const { clock, frontEnd } = makeBench({ config: { policy: "gang" } });
-    const value = fc.oneof(fc.anything({ maxDepth: 1 }), fc.integer({ min: -1, max: 3 }));
+    // The API passes on numbers only; what becomes of other values is a matter of its schema.
+    const number = fc.oneof(fc.double(), fc.integer({ min: -1, max: 3 }));
+    const value = fc.oneof(fc.anything({ maxDepth: 1 }), number);
     await answerOf(clock, frontEnd.submit(ROOT, [request({ held: true }), request()]));
     await fc.assert(
-      fc.asyncProperty(value, value, async (job, other) => {
+      fc.asyncProperty(number, value, async (job, other) => {
         const calls = [frontEnd.cancel, frontEnd.hold, frontEnd.release, frontEnd.requeue];
-        for (const call of calls)
-          checkAnswer(await answerOf(clock, call.call(frontEnd, ROOT, job as number)));
+        for (const call of calls) checkAnswer(await answerOf(clock, call.call(frontEnd, ROOT, job)));
         const { data } = priorityBody.safeParse({ priority: other });
         if (data !== undefined)
-          checkAnswer(await answerOf(clock, frontEnd.setPriority(ROOT, job as number, data.priority)));
-        checkAnswer(frontEnd.job(ROOT, job as number));
-        checkAnswer(await frontEnd.why(ROOT, job as number));
+          checkAnswer(await answerOf(clock, frontEnd.setPriority(ROOT, job, data.priority)));
+        checkAnswer(frontEnd.job(ROOT, job));
+        checkAnswer(await frontEnd.why(ROOT, job));
       }),
       { numRuns: 500 },
     );

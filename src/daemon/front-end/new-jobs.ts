@@ -20,7 +20,7 @@ export interface Accepted extends Submission {
 
 const NONE: readonly never[] = [];
 
-/** Adds a batch to the book and the event log. Cancels jobs whose dependencies cannot be met any more. */
+/** Adds a batch to the book and the event log. Cancels jobs whose dependencies can no longer be met. */
 export function enterJobs(
   context: FrontEndParts,
   caller: Caller,

@@ -61,15 +61,15 @@ function obstaclesOf(
   if (obstacles.length > 0) return obstacles;
   const needed = scheduler.sizeOf(record);
   const free = freeIn(scheduler);
-  const { mostRows, memoryBytes } = scheduler.options;
+  const { maxRows, memoryBytes } = scheduler.options;
   const rows = scheduler.rowCount;
-  if (needed > free && (scheduler.sharing === "space" || rows >= mostRows)) {
+  if (needed > free && (scheduler.sharing === "space" || rows >= maxRows)) {
     obstacles.push({
       kind: "cpus",
       needed,
       free,
       rows,
-      mostRows: scheduler.sharing === "space" ? 1 : mostRows,
+      mostRows: scheduler.sharing === "space" ? 1 : maxRows,
     });
   }
   const freeBytes = memoryBytes - book.usedMemoryBytes();

@@ -303,7 +303,7 @@ describe("anything, in any order", () => {
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const clock = new FakeClock();
         const options: BenchOptions = {
-          config: { policy: "gang", slotMs: 125, mostRows: 3 },
+          config: { policy: "gang", slotMs: 125, maxRows: 3 },
           clock,
           machine: new FakeMachine({ clock, runMs: (number) => 125 * (number % 7), slotMs: 125 }),
           path: newPath(),

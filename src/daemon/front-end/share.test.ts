@@ -126,7 +126,7 @@ describe("one user's share", () => {
 });
 
 test("a store that is too large accepts no new jobs of any user until it keeps less", async () => {
-  const bench = makeBench({ mostStoreBytes: 2_000_000 });
+  const bench = makeBench({ maxStoreBytes: 2_000_000 });
   const { clock, frontEnd, store } = bench;
   const large = request({ held: true, command: ["true", "x".repeat(100_000)] });
   let answer: Awaited<ReturnType<typeof submit>>;

@@ -26,20 +26,20 @@ export function needsOf({ env, script }: SubmitJob, { contents }: Store): Needs 
 
 /** A refusal if the scheduler or its store is full; applies to administrators, too. */
 export function refuseWhenFull(
-  { book, store, mostJobs, mostStoreBytes }: FrontEndParts,
+  { book, store, maxJobs, maxStoreBytes }: FrontEndParts,
   count: number,
 ): Refusal | undefined {
-  if (book.liveCount + count > mostJobs) {
+  if (book.liveCount + count > maxJobs) {
     return refuse(
       "full",
-      `Cannot accept ${count} jobs: ${book.liveCount} jobs have not ended yet, and the scheduler accepts at most ${mostJobs}; try again when some have ended`,
+      `Cannot accept ${count} jobs: ${book.liveCount} jobs have not ended yet, and the scheduler accepts at most ${maxJobs}; try again when some have ended`,
     );
   }
   const usedBytes = store.usedBytes();
-  if (usedBytes <= mostStoreBytes) return undefined;
+  if (usedBytes <= maxStoreBytes) return undefined;
   return refuse(
     "full",
-    `Cannot accept ${count} jobs: the scheduler's store has ${usedBytes} bytes on disk, expected at most ${mostStoreBytes}; try again when some jobs have ended, or ask the administrator to keep less (keepDays, keepJobs)`,
+    `Cannot accept ${count} jobs: the scheduler's store has ${usedBytes} bytes on disk, expected at most ${maxStoreBytes}; try again when some jobs have ended, or ask the administrator to keep less (keepDays, keepJobs)`,
   );
 }
 
@@ -51,8 +51,8 @@ export function refuseOverShare(
   needs: readonly Needs[],
 ): Refusal | undefined {
   if (caller.isAdministrator) return undefined;
-  const { book, mostJobs } = context;
-  const share = Math.floor(mostJobs * MAX_SHARE);
+  const { book, maxJobs } = context;
+  const share = Math.floor(maxJobs * MAX_SHARE);
   const held = book.holdings.of(caller.uid);
   const count = jobCount(batch);
   if (held.jobs + count > share) {

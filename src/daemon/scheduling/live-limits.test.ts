@@ -26,7 +26,7 @@ function stateOf({ frontEnd }: Bench, job: number): string {
 
 describe("limits of the matrix", () => {
   test("gangs wait when the rows or the memory are used up", async () => {
-    const rows = makeBench({ config: { policy: "gang", mostRows: 2 }, slotted: true });
+    const rows = makeBench({ config: { policy: "gang", maxRows: 2 }, slotted: true });
     for (let i = 0; i < 3; i++) await submit(rows, { tasks: 4 });
     rows.clock.advanceTo(200);
     expect(rows.frontEnd.matrix().rows).toHaveLength(2);
@@ -70,18 +70,18 @@ describe("limits of the matrix", () => {
   ])("%s: never too many rows or too much memory, first come, first served", async (policy) => {
     const random = new Random(7, policy);
     const bench = makeBench({
-      config: { policy, mostRows: 3 },
+      config: { policy, maxRows: 3 },
       cpus: 8,
       slotted: true,
       memoryBytes: 1000,
       runMs: () => 100 * (1 + random.below(30)),
     });
-    let mostRows = 0;
+    let maxRows = 0;
     const check = (): void => {
       const jobs = bench.frontEnd.jobs(ROOT, {});
       const present = jobs.filter(({ state }) => state === "starting" || state === "running");
       expect(present.reduce((sum, { memoryBytes = 0 }) => sum + memoryBytes, 0)).toBeLessThanOrEqual(1000);
-      mostRows = Math.max(mostRows, bench.frontEnd.matrix().rows.length);
+      maxRows = Math.max(maxRows, bench.frontEnd.matrix().rows.length);
       const first = jobs.find(({ state }) => state === "queued")?.job ?? Number.POSITIVE_INFINITY;
       for (const { job } of present) expect(job).toBeLessThan(first);
     };
@@ -96,7 +96,7 @@ describe("limits of the matrix", () => {
       bench.clock.advanceTo(bench.clock.nextMs());
       check();
     }
-    expect(mostRows).toBe(3);
+    expect(maxRows).toBe(3);
     expect(bench.frontEnd.jobs(ROOT, {}).filter(({ state }) => !isEnded(state))).toEqual([]);
   });
 

@@ -176,11 +176,11 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   restore(running: readonly RunningJob[], rows: MatrixRows): void {
     const { definition, parameters } = this.#options;
     const { maxRows = Number.POSITIVE_INFINITY } = definition.guarantees(parameters);
-    const mostRows = Math.min(maxRows, this.limits?.maxRows ?? maxRows);
+    const rowLimit = Math.min(maxRows, this.limits?.maxRows ?? maxRows);
     const remaining = new Map(running.map((job) => [job.job, job]));
     for (const placements of rows) {
       const here = placements.filter(({ job, processors }) => remaining.get(job)?.size === processors.length);
-      if (here.length === 0 || this.rowCount >= mostRows) continue;
+      if (here.length === 0 || this.rowCount >= rowLimit) continue;
       const row = this.addRow();
       for (const { job, processors } of here) {
         this.#restoreAt(remaining.get(job)!, row, processors);
@@ -193,7 +193,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
 
   #restoreAt(job: RunningJob, row: RowId, processors: readonly number[]): void {
     const at = this.#table.add(job);
-    this.enterUntold(at);
+    this.enterKnown(at);
     this.#noteService(at, job);
     const stretches: number[] = [];
     for (const processor of processors) {

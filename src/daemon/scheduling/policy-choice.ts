@@ -1,7 +1,7 @@
 /** Chooses policies for a front end with a given configuration. */
 import { InputError } from "../../core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
-import { isFile, loadLivePolicy } from "../../own-policies/own-policy.ts";
+import { isPolicyFile, loadLivePolicy } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { connectedReservationOver } from "../../policies/space/connected-reservation.ts";
 import type { Config } from "../config/config.ts";
@@ -16,7 +16,7 @@ const MAX_OWN_MS = 1000;
  */
 export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<PolicyDefinition | undefined> {
   const file = nameIn(policy);
-  return isFile(file) ? await loadLivePolicy(file, MAX_OWN_MS) : undefined;
+  return isPolicyFile(file) ? await loadLivePolicy(file, MAX_OWN_MS) : undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export function choosePolicyFor(
   ownPolicy?: PolicyDefinition,
 ): PolicyChoice {
   const name = nameIn(text);
-  if (isFile(name) && name !== ownPolicy?.name) {
+  if (isPolicyFile(name) && name !== ownPolicy?.name) {
     throw new InputError(
       `Cannot use the policy file "${name}" live: only the file named in the configuration of tutti serve is allowed, expected ${ownPolicy === undefined ? "the name of a policy" : `"${ownPolicy.name}" or the name of a policy`}; tutti simulate accepts any file`,
     );

@@ -13,7 +13,7 @@ import type { NodeTable } from "../../core/machine.ts";
 import { NONE, type ParameterValues, type PolicyChoice } from "../../core/policy.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import type { Observer } from "../../core/schedule.ts";
-import { isFile } from "../../own-policies/own-policy.ts";
+import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -32,7 +32,7 @@ interface SchedulerOptions {
   readonly nodes: NodeTable;
   readonly slotMs: number;
   /** Maximum number of rows, if the policy's parameters name no limit. */
-  readonly mostRows: number;
+  readonly maxRows: number;
   /** Memory for all jobs in the matrix together. */
   readonly memoryBytes: number;
   readonly queueClasses: readonly QueueClass[];
@@ -157,9 +157,9 @@ export class Scheduler {
    */
   parametersFor(choice: PolicyChoice): ParameterValues {
     const { definition, parameters } = choice;
-    const { mostRows, slotMs, nodes } = this.options;
-    const isLimited = parameters.rows === NONE && Number.isFinite(mostRows);
-    const limited = isLimited ? { ...parameters, rows: mostRows } : parameters;
+    const { maxRows, slotMs, nodes } = this.options;
+    const isLimited = parameters.rows === NONE && Number.isFinite(maxRows);
+    const limited = isLimited ? { ...parameters, rows: maxRows } : parameters;
     // Makes the policy only to see whether it throws.
     const common = { parameters: limited, processors: nodes.processors, originMs: 0 };
     if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
@@ -182,7 +182,7 @@ export class Scheduler {
   }
 
   /**
-   * A waiting job must not be started any more, or its rank in the queue has changed.
+   * A waiting job can no longer be started, or its rank in the queue has changed.
    * @param because why, such as "is held"
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {
@@ -247,7 +247,7 @@ export class Scheduler {
       this.invalidate("a job has exceeded its estimate", "administrators");
       return this.#adoptOrFallBack(nowMs);
     }
-    const isOwn = isFile(this.#choice.definition.name);
+    const isOwn = isPolicyFile(this.#choice.definition.name);
     // After an aborted call, the state of the machine is unreliable.
     if (isOwn) this.#keepRunningTimes(driver, nowMs);
     try {
@@ -373,7 +373,7 @@ export class Scheduler {
   }
 
   #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
-    const { nodes, slotMs, mostRows, memoryBytes, observer } = this.options;
+    const { nodes, slotMs, maxRows, memoryBytes, observer } = this.options;
     return driverFor(running, {
       definition: this.choice.definition,
       parameters: this.#parameters,
@@ -385,7 +385,7 @@ export class Scheduler {
       ),
       slotMs,
       epochMs: this.#epochMs,
-      limits: { maxRows: mostRows, memoryBytes },
+      limits: { maxRows: maxRows, memoryBytes },
       known: running.length + this.#book.liveCount,
       rows: this.#rowsFrom(nowMs),
       nowMs,

@@ -80,7 +80,7 @@ describe("numbers against a model", () => {
         let numbers: NumbersFile;
         let boot = "0";
 
-        /** The start of the front end; see past.ts. */
+        /** The start of the front end; see store-age.ts. */
         const start = (): void => {
           disk.stepsLeft = Number.POSITIVE_INFINITY;
           numbers = new NumbersFile(disk, boot);

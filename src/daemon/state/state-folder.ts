@@ -16,7 +16,7 @@ import { InputError } from "../../core/errors.ts";
 import { foreignFile } from "../../host/files.ts";
 import { takeLock, type Unlock } from "../../host/lock.ts";
 import { makeFolders } from "../../host/make-folders.ts";
-import { exchangeablePart } from "../../host/trusted-path.ts";
+import { replaceablePart } from "../../host/trusted-path.ts";
 import { withStoreErrors } from "../store/store-error.ts";
 import { holderOfState } from "./state-place.ts";
 
@@ -43,7 +43,7 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
       `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${MAX_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter path`,
     );
   }
-  const problem = process.getuid!() === 0 ? exchangeablePart(path, 0) : undefined;
+  const problem = process.getuid!() === 0 ? replaceablePart(path, 0) : undefined;
   if (problem !== undefined) {
     throw new InputError(
       `Cannot keep the state of root in "${path}": ${problem}, so another user could replace the folder, expected a path on which all folders belong to root and only root can write to them; set TUTTI_STATE to a path such as /var/lib/tutti`,

@@ -98,7 +98,7 @@ export class Contents {
     return stored;
   }
 
-  /** Removes a content that no live job has any more. */
+  /** Removes a content that live jobs no longer have. */
   drop({ table, id }: StoredContent): void {
     if (table === "environments" && id === this.nothing()) return;
     const users = `SELECT 1 FROM jobs WHERE ${COLUMN[table]} = ?1`;

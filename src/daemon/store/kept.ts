@@ -142,8 +142,8 @@ export class Kept {
   }
 
   /**
-   * Forgets the first events from before a Unix time, at most `most` at a time. Always keeps the very last
-   * event, because the next one gets the number after it.
+   * Forgets the first events from before a Unix time, at most `most` at a time. Always keeps the last event,
+   * because the next one gets the number after it.
    */
   forgetEventsBefore(beforeMs: number, most: number): EventCount[] {
     // Stops at the first event that is younger: clocks are set back, so later events may have earlier times.

@@ -75,7 +75,7 @@ export const MIGRATIONS: readonly string[] = [
   -- Job scripts as they were when submitted; shared like environments.
   CREATE TABLE scripts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL);
   ALTER TABLE jobs ADD COLUMN script INTEGER REFERENCES scripts (id);
-  -- What is needed to forget ended jobs, the oldest end first, and what no job uses any more.
+  -- What is needed to forget ended jobs, the oldest end first, and what jobs no longer use.
   CREATE INDEX jobs_ended ON jobs (ended_ms, job) WHERE ended_ms IS NOT NULL;
   CREATE INDEX jobs_by_environment ON jobs (environment);
   CREATE INDEX forecasts_judged ON forecasts (started_ms) WHERE started_ms IS NOT NULL;
@@ -107,7 +107,7 @@ export const MIGRATIONS: readonly string[] = [
       AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.environment = environments.id);
   DELETE FROM scripts WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.script = scripts.id);
 
-  -- Data of an event that only administrators and one user are told (nobody else: NULL), as JSON.
+  -- Data of an event that only administrators and one user receive (only administrators: NULL), as JSON.
   ALTER TABLE events ADD COLUMN secret TEXT;
   ALTER TABLE events ADD COLUMN secret_of INTEGER;
   UPDATE events SET data = json_remove(data, '$.adopted', '$.because', '$.refused'), secret = data

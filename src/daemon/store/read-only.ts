@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { InputError, StorageError } from "../../core/errors.ts";
 import { withStoreErrors } from "./store-error.ts";
 
-/** @throws InputError if there is no file that we may read; DamagedStoreError, StorageError */
+/** @throws InputError if the file is missing or we may not read it; DamagedStoreError, StorageError */
 export function openReadOnly(path: string): DatabaseSync {
   mustBeReadable(path);
   try {

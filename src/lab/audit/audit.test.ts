@@ -227,7 +227,7 @@ describe("audit() of space sharing", () => {
         else i++;
       }
     });
-    // Job 13 is wide and comes 4 s after job 12, and the table can show such a job after job 11, too.
+    // Job 13 is wide and comes 4 s after job 12, and the table can show that job after job 11, too.
     const { rule, job } = violation(instance, choice);
     expect(rule).toBe("sees-arrivals");
     expect([11, 12]).toContain(job);

@@ -8,7 +8,7 @@ import type { Guarantees, PolicyChoice } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { formatCount } from "../../report/text/format.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import { both } from "../observers.ts";
+import { bothObservers } from "../observers.ts";
 import { knowsOrder } from "../queue-keys.ts";
 import {
   AUDIT_RULES,
@@ -124,7 +124,7 @@ function checkedRun(
   options: AuditOptions,
 ): Schedule | undefined {
   try {
-    const observer = both(checker, log.observer());
+    const observer = bothObservers(checker, log.observer());
     const schedule = simulate(instance, choice, { ...options, observer });
     if (checker.violation === undefined) checker.finish(schedule);
     return schedule;

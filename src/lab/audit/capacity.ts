@@ -112,7 +112,7 @@ export class MemoryBook {
   }
 
   /** The largest amount in use on one processor. */
-  get mostKB(): number {
+  get maxKB(): number {
     return this.#usedKB.reduce((max, usedKB) => Math.max(max, usedKB), 0);
   }
 

@@ -97,7 +97,10 @@ export interface AuditCounts {
   promises: number;
   /** Promises tested against the running jobs' estimates. */
   promiseChecks: number;
-  /** Promises that only an idle machine could break: for a time by which all known jobs could have run in turn. */
+  /**
+   * Promises that only an idle machine could break: for a time by which all known jobs could have run in
+   * turn.
+   */
   emptyPromises: number;
   /** Shadow times that the checker computed and compared with the promise to the head of the queue. */
   shadowChecks: number;

@@ -3,10 +3,10 @@
  * with another future, and each decision is compared with the recorded one as it is made. Two ways:
  *
  *   run      ──────────────────────────────────────▶
- *   masked   ─ same? ─ same? ─ same? ─ same? ─ …        the jobs are the same; the job table shows a false
- *                                                       future at every instant, and reveals it event by event
- *   probe    ─────────── same? ─── T                    the jobs that arrive after T, or the run times of jobs
- *                                                       that have not ended by T, really are others
+ *   masked   ─ same? ─ same? ─ same? ─ same? ─ …  the jobs are the same; the job table shows a false
+ *                                                 future at every instant, and reveals it event by event
+ *   probe    ─────────── same? ─── T              the jobs that arrive after T, or the run times of jobs
+ *                                                 that have not ended by T, really are others
  *
  * A masked run finds a look into the table at any instant. A probe finds every other way to the future, such
  * as the machine's own clock, but only at its instant; so there are many. Neither can see a copy that the
@@ -17,7 +17,7 @@ import type { PolicyChoice } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import { both } from "../observers.ts";
+import { bothObservers } from "../observers.ts";
 import { type AuditCounts, type AuditOptions, type AuditRule, StopRun, type Violation } from "./checker.ts";
 import { type Mask, maskArrivals, maskRunTimes } from "./masks.ts";
 import {
@@ -141,7 +141,7 @@ function follow(
   const following = comparison.observer();
   let failure: string | undefined;
   try {
-    const observer = before === undefined ? following : both(before, following);
+    const observer = before === undefined ? following : bothObservers(before, following);
     simulate(first.own, choice, { slotS, switchS, observer });
   } catch (error) {
     // The first run did not fail: if its decisions are missing now, that is the difference.

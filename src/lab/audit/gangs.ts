@@ -1,7 +1,6 @@
 /**
- * The checker's own Ousterhout matrix and slot clock. Between two instants it serves the rows in turn: the
- * first round slot by slot, and then whole rounds at once. It compares the result with the starts and ends
- * that it receives.
+ * The checks of gang schedules. Between two instants the checker serves the rows of its own matrix, and it
+ * compares the result with the starts and ends that it receives.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues, RowId } from "../../core/policy.ts";
@@ -9,15 +8,7 @@ import type { Schedule } from "../../core/schedule.ts";
 import { type QueueKey, queueKey } from "../queue-keys.ts";
 import { MemoryBook, overlap, ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
-
-/** One job's processors in one row. */
-interface Run {
-  readonly job: JobIndex;
-  readonly stretches: Stretches;
-}
-
-/** First processor and end of each stretch in turn, ascending. */
-type Stretches = readonly number[];
+import { type MatrixRow, type Run, ServedRows, type Stretches } from "./served-rows.ts";
 
 /** Instants of slots may differ from the checker's only by rounding. */
 const ROUNDING = 1e-9;
@@ -26,21 +17,13 @@ export class GangChecker extends Checker {
   readonly #guarantees: Guarantees;
   readonly #slotS: number;
   readonly #switchS: number;
-  /** Rows in the order of the round. */
-  readonly #rows: { readonly row: RowId; runs: Run[] }[] = [];
-  /** Position of the row that is served next. */
-  #pointer = 0;
-  /** Number of rows when the round began, and of rows that have joined the round since. */
-  #begunWith = 0;
-  #joined = 0;
+  readonly #matrix: ServedRows;
   /** The instant up to which rows have been served, and the length of a slot from then on. */
   #servedToS = 0;
   #slotLengthS: number;
-  readonly #served: Float64Array;
   /** Seconds of service that each job has lost by migrations, and the number of migrations. */
   readonly #lostS: Float64Array;
   #migrations = 0;
-  readonly #firstSlotS: Float64Array;
   /** Processors of each job in the matrix; undefined for other jobs. */
   readonly #stretches: (Stretches | undefined)[] = [];
   readonly #rowsOf: Int32Array;
@@ -69,9 +52,8 @@ export class GangChecker extends Checker {
     this.#slotS = slots.slotS;
     this.#switchS = slots.switchS;
     this.#slotLengthS = slots.slotS;
-    this.#served = new Float64Array(instance.count);
+    this.#matrix = new ServedRows(instance.count);
     this.#lostS = new Float64Array(instance.count);
-    this.#firstSlotS = new Float64Array(instance.count).fill(Number.NaN);
     this.#rowsOf = new Int32Array(instance.count);
     this.#memory = new MemoryBook(instance, guarantees.memory);
     this.#resources = new ResourceBook(instance);
@@ -104,7 +86,7 @@ export class GangChecker extends Checker {
     }
     const beforeS = this.#promisedS[job];
     if (this.#guarantees.keepsPromises && startS > beforeS + ROUNDING * Math.max(startS, this.#slotS)) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${beforeS} s before`;
+      const text = `${this.name(job)} is promised a start at ${startS} s, but an earlier promise was ${beforeS} s`;
       this.fail("promise-later", job, text);
     }
     this.#promisedS[job] = startS;
@@ -115,17 +97,18 @@ export class GangChecker extends Checker {
     this.onDriverEvent(timeS);
     this.noteEnd(timeS, job);
     const work = this.#slotsOfWork(job);
-    if (this.#served[job] !== work) {
-      const text = `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, but its work is ${work}`;
-      this.fail("service", job, text);
+    if (this.#matrix.served[job] !== work) {
+      this.fail(
+        "service",
+        job,
+        `${this.name(job)} ends at ${timeS} s after ${this.#matrix.served[job]} slots, but its work is ${work}`,
+      );
     }
     this.#takeOut(job);
   }
 
   #takeOut(job: JobIndex): void {
-    for (const matrixRow of this.#rows)
-      if (matrixRow.runs.some((run) => run.job === job))
-        matrixRow.runs = matrixRow.runs.filter((run) => run.job !== job);
+    this.#matrix.takeOut(job);
     this.#memory.count(job, this.#stretches[job], -1);
     if (this.#rowsOf[job] > 0) this.#resources.give(job);
     this.#stretches[job] = undefined;
@@ -140,7 +123,7 @@ export class GangChecker extends Checker {
     if (!isAsked && !this.capacity.isAway(stretches, this.decidedS, timeS))
       this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s`);
     super.suspended(timeS, job);
-    const leftS = this.instance.estimateS[job] - this.#served[job] * this.#slotS;
+    const leftS = this.instance.estimateS[job] - this.#matrix.served[job] * this.#slotS;
     this.#known.estimateS[job] = Math.max(0, leftS);
     this.#takeOut(job);
   }
@@ -164,11 +147,11 @@ export class GangChecker extends Checker {
     );
     if (lost >= 0)
       this.fail("processor-away", lost, `${this.name(lost)} has processors that are away at ${timeS} s`);
-    const hasJobs = this.#rows.some(({ runs }) => runs.length > 0);
-    this.#slotLengthS = this.#rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
+    const { rows, hasJobs } = this.#matrix;
+    this.#slotLengthS = rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
     this.#servedToS = timeS;
     if (!this.#guarantees.workConserving && !this.#guarantees.headNeverFits) return;
-    if (this.#rows.length >= (this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY)) return;
+    if (rows.length >= (this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY)) return;
     this.#checkQueue(timeS);
   }
 
@@ -176,16 +159,19 @@ export class GangChecker extends Checker {
   #checkQueue(timeS: number): void {
     if (this.capacity.awayAt(timeS) > 0) return;
     this.counts.queueChecks++;
-    const { mostKB } = this.#memory;
+    const { maxKB } = this.#memory;
     const head = this.#guarantees.workConserving
       ? undefined
       : this.firstWaiting(this.#orderKey, timeS, (job) => this.#rowsOf[job] === 0, this.#known);
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
       if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
-      if (!this.#memory.hasRoom(job, mostKB) || !this.#resources.has(job)) continue;
-      const text = `${this.name(job)} is in no row at ${timeS} s, although a row could be added for it`;
-      this.fail(head === undefined ? "fitting-job-waits" : "head-waits", job, text);
+      if (!this.#memory.hasRoom(job, maxKB) || !this.#resources.has(job)) continue;
+      this.fail(
+        head === undefined ? "fitting-job-waits" : "head-waits",
+        job,
+        `${this.name(job)} is in no row at ${timeS} s, although a row could be added for it`,
+      );
     }
   }
 
@@ -245,31 +231,25 @@ export class GangChecker extends Checker {
 
   rowAdded(timeS: number, row: RowId): void {
     this.#noteChange(timeS);
-    if (this.#rows.some((other) => other.row === row))
+    if (this.#matrix.rows.some((other) => other.row === row))
       this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, but it exists already`);
-    // The row comes last in the round, which admits as many rows as it began with; later ones go behind the
-    // rows that have had their slot.
-    const hasRoom = this.#pointer === 0 || this.#joined < this.#begunWith;
-    if (this.#pointer > 0 && hasRoom) this.#joined++;
-    this.#rows.splice(hasRoom ? this.#rows.length : this.#pointer++, 0, { row, runs: [] });
+    this.#matrix.add(row);
     const maxRows = this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY;
-    if (this.#rows.length > maxRows)
+    if (this.#matrix.rows.length > maxRows)
       this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, but there are ${maxRows} already`);
   }
 
   rowDeleted(timeS: number, row: RowId): void {
     this.#noteChange(timeS);
-    const at = this.#rows.indexOf(this.#find(row, undefined));
-    const [remaining] = this.#rows[at].runs;
+    const matrixRow = this.#find(row, undefined);
+    const [remaining] = matrixRow.runs;
     if (remaining !== undefined)
       this.fail(
         "row-not-empty",
         remaining.job,
         `Row ${row} is deleted at ${timeS} s, but it holds ${this.name(remaining.job).toLowerCase()}`,
       );
-    this.#rows.splice(at, 1);
-    if (at < this.#pointer) this.#pointer--;
-    if (this.#pointer >= this.#rows.length) this.#pointer = 0;
+    this.#matrix.delete(matrixRow);
   }
 
   exchanged(timeS: number, a: RowId, b: RowId, first: number, end: number): void {
@@ -319,7 +299,7 @@ export class GangChecker extends Checker {
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);
     this.#checkIdle(target, job, stretches, moved);
-    for (const matrixRow of this.#rows) matrixRow.runs = matrixRow.runs.filter((run) => run.job !== job);
+    this.#matrix.takeOut(job);
     target.runs.push({ job, stretches });
     this.#memory.count(job, this.#stretches[job], -1);
     this.#stretches[job] = stretches;
@@ -362,41 +342,18 @@ export class GangChecker extends Checker {
         `An event comes at ${timeS} s, which is ${offS} s off a slot boundary`,
       );
     }
-    if (this.#rows.some(({ runs }) => runs.length > 0)) this.#serve(slots, lengthS);
+    if (this.#matrix.hasJobs) {
+      this.counts.slots += slots;
+      this.#matrix.serve(slots, this.#servedToS, lengthS);
+    }
     this.#servedToS = timeS;
     this.#checkStarts();
-  }
-
-  #serve(slots: number, lengthS: number): void {
-    const rows = this.#rows;
-    this.counts.slots += slots;
-    const firstRound = Math.min(slots, rows.length);
-    for (let slot = 0; slot < firstRound; slot++) {
-      this.#noteRound();
-      for (const { job } of rows[this.#pointer].runs) {
-        this.#served[job]++;
-        if (Number.isNaN(this.#firstSlotS[job])) this.#firstSlotS[job] = this.#servedToS + slot * lengthS;
-      }
-      this.#pointer = (this.#pointer + 1) % rows.length;
-    }
-    const wholeRounds = Math.floor((slots - firstRound) / rows.length);
-    for (const { runs } of rows) for (const { job } of runs) this.#served[job] += wholeRounds;
-    for (let slot = firstRound + wholeRounds * rows.length; slot < slots; slot++) {
-      for (const { job } of rows[this.#pointer].runs) this.#served[job]++;
-      this.#pointer = (this.#pointer + 1) % rows.length;
-    }
-  }
-
-  #noteRound(): void {
-    if (this.#pointer > 0) return;
-    this.#begunWith = this.#rows.length;
-    this.#joined = 0;
   }
 
   /** Compares the first slots with the reported starts. */
   #checkStarts(): void {
     for (const job of this.#unstarted) {
-      const firstS = this.#firstSlotS[job];
+      const firstS = this.#matrix.firstSlotS[job];
       const reportedS = this.startS[job];
       if (Number.isNaN(firstS) && Number.isNaN(reportedS)) continue;
       if (!(Math.abs(firstS - reportedS) <= ROUNDING * Math.max(firstS, this.#slotS))) {
@@ -424,7 +381,7 @@ export class GangChecker extends Checker {
     }
   }
 
-  #checkIdle(target: { readonly runs: Run[] }, job: JobIndex, stretches: Stretches, what: string): void {
+  #checkIdle(target: MatrixRow, job: JobIndex, stretches: Stretches, what: string): void {
     for (const run of target.runs) {
       if (!overlap(run.stretches, stretches)) continue;
       const other = `${this.name(run.job).toLowerCase()} from processor ${run.stretches[0]}`;
@@ -438,8 +395,8 @@ export class GangChecker extends Checker {
     return Math.max(1, Math.ceil(neededS / this.#slotS - ROUNDING));
   }
 
-  #find(row: RowId, job: JobIndex | undefined): { readonly row: RowId; runs: Run[] } {
-    const matrixRow = this.#rows.find((other) => other.row === row);
+  #find(row: RowId, job: JobIndex | undefined): MatrixRow {
+    const matrixRow = this.#matrix.rows.find((other) => other.row === row);
     if (matrixRow === undefined)
       return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, but there is no such row`);
     return matrixRow;

@@ -7,7 +7,7 @@ import type { StartRule } from "../../core/policy.ts";
 import { START_RULE_NAMES } from "../../core/policy.ts";
 import type { Random } from "../../core/random.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
-import { Numbers } from "../observers.ts";
+import { NumberList } from "../observers.ts";
 import { StopRun } from "./checker.ts";
 
 const STARTED = 0;
@@ -19,15 +19,15 @@ const ROW_DELETED = 5;
 const EXCHANGED = 6;
 const MIGRATED = 7;
 const MOLDED = 8;
-/** Numbers per decision: the kind, the time, and up to four that depend on the kind. */
+/** NumberList per decision: the kind, the time, and up to four that depend on the kind. */
 const STRIDE = 6;
 
 type Sink = (kind: number, timeS: number, a: number, b: number, c: number, d: number) => void;
 
 /** All decisions of a run, and its instants. */
 export class DecisionLog {
-  readonly numbers = new Numbers();
-  readonly instants = new Numbers();
+  readonly numbers = new NumberList();
+  readonly instants = new NumberList();
 
   observer(): Observer {
     return {

@@ -1,4 +1,6 @@
-/** The shadow time of EASY (Lifka, JSSPP 1995), written a second time from its definition, for the checker. */
+/**
+ * The shadow time of EASY (Lifka, JSSPP 1995), written a second time from its definition, for the checker.
+ */
 
 /** A running job: when it ends by its estimate, and its processors. */
 export type Holding = readonly [expectedEndS: number, size: number];

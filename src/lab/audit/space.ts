@@ -30,7 +30,9 @@ export class SpaceChecker extends Checker {
   /** Whether a start or a promise has been seen since the last decision. */
   #hasDecided = false;
   #busyUntil = new Float64Array(64);
-  /** Whether the checker computes shadow times: they are simple only while nothing but processors is lacking. */
+  /**
+   * Whether the checker computes shadow times: they are simple only while nothing but processors is lacking.
+   */
   readonly #checksShadow: boolean;
   /** Jobs started since the last decision. */
   #startedNow: JobIndex[] = [];
@@ -195,7 +197,7 @@ export class SpaceChecker extends Checker {
       );
     }
     if (this.#guarantees.keepsPromises && startS > this.#promisedS[job]) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${this.#promisedS[job]} s before`;
+      const text = `${this.name(job)} is promised a start at ${startS} s, but an earlier promise was ${this.#promisedS[job]} s`;
       this.fail("promise-later", job, text);
     }
     const { molding, interruptions } = this.instance;

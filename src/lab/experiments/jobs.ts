@@ -64,7 +64,7 @@ export function generateJobs(text: string, seed: number): Workload {
 }
 
 /** Makes the changes. @throws InputError if no job remains */
-export function changedJobs(opened: Workload, { limit, load, sizes, submits }: JobSource): Workload {
+export function applyJobChanges(opened: Workload, { limit, load, sizes, submits }: JobSource): Workload {
   let workload = requireJobs(limit === undefined ? opened : firstJobs(opened, limit));
   if (load !== undefined) workload = scaleToLoad(workload, load, machineSize(workload, undefined));
   if (sizes !== undefined) workload = withPowersOfTwo(workload);
@@ -109,7 +109,7 @@ export function machineSize(workload: Workload, processors: number | undefined):
   const size = processors ?? workload.processors;
   if (size === undefined) {
     throw new InputError(
-      `Cannot determine the size of the machine: "${workload.name}" does not name it, expected --procs with a number of processors`,
+      `Cannot determine the size of the machine: "${workload.name}" does not name it, expected --processors with a number of processors`,
     );
   }
   return size;

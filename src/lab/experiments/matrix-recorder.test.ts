@@ -7,7 +7,7 @@ import type { MatrixSnapshot } from "../../results/matrix-record.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { openSource } from "../files/source.ts";
-import { both } from "../observers.ts";
+import { bothObservers } from "../observers.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
 
 /** Jobs of the given sizes, which is all that the recorder needs. */
@@ -131,7 +131,7 @@ describe("MatrixRecorder", () => {
       const schedule = simulate(instance, await loadPolicy(policy), {
         slotS: 5,
         switchS: 0,
-        observer: both(recorder, counter),
+        observer: bothObservers(recorder, counter),
       });
       const record = recorder.record();
       expect(record.snapshots[record.busiest].rows).toBe(schedule.gang!.maxRows);

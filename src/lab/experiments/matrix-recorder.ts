@@ -8,7 +8,7 @@ import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
-import { Numbers } from "../observers.ts";
+import { NumberList } from "../observers.ts";
 
 const MAX_SNAPSHOTS = 60;
 /** Maximum pieces of all snapshots together. */
@@ -27,7 +27,7 @@ export class MatrixRecorder implements Observer {
   readonly #rowsOfJob = new Map<JobIndex, RowId[]>();
   readonly #isPlaced: Uint8Array;
   /** Job, first processor, size and row of the boxes, one after the other. */
-  readonly #boxes = new Numbers();
+  readonly #boxes = new NumberList();
   #snapshots: MatrixSnapshot[] = [];
   #pieces = 0;
   #stepS = 0;

@@ -1,8 +1,8 @@
 /** Runs cells on this machine: with traces and policies from files, on several worker threads. */
 import "./no-maglev.ts";
 import { InputError, RuleViolation } from "../../core/errors.ts";
-import { PolicyError, shown } from "../../own-policies/guarded-policy.ts";
-import { isFile, loadPolicy } from "../../own-policies/own-policy.ts";
+import { describeThrown, PolicyError } from "../../own-policies/guarded-policy.ts";
+import { isPolicyFile, loadPolicy } from "../../own-policies/own-policy.ts";
 import { openSource } from "../files/source.ts";
 import type { CellInputs } from "./cell.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
@@ -54,7 +54,7 @@ export function cellRunner({ opened, progress }: Pick<CellsOptions, "opened" | "
 export function policyFailure(policy: string, error: unknown): unknown {
   const [file = ""] = policy.split(":");
   if (
-    !isFile(file) ||
+    !isPolicyFile(file) ||
     error instanceof RuleViolation ||
     error instanceof InputError ||
     error instanceof PolicyError
@@ -66,7 +66,7 @@ export function policyFailure(policy: string, error: unknown): unknown {
   const place = stack.split("\n").find((line) => line.includes(name)) ?? "";
   const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
   return new PolicyError(
-    `Cannot go on with policy "${file}": it failed with ${shown(error)}${where === undefined ? "" : ` at ${where}`}`,
+    `Cannot go on with policy "${file}": it failed with ${describeThrown(error)}${where === undefined ? "" : ` at ${where}`}`,
     { cause: error },
   );
 }

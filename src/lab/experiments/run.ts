@@ -6,7 +6,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";
 import { describeRules } from "../../core/rules.ts";
 import { describeWindow } from "../../metrics/window.ts";
-import { isFile } from "../../own-policies/own-policy.ts";
+import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { requireUsable } from "../../simulator/simulate.ts";
@@ -94,7 +94,7 @@ async function requireAllUsable(
   experiment: Experiment,
   { policies, replications }: ExperimentOptions,
 ): Promise<void> {
-  const registered = policies.filter((policy) => !isFile(policy.split(":")[0]));
+  const registered = policies.filter((policy) => !isPolicyFile(policy.split(":")[0]));
   const choices = registered.map((policy) => choosePolicy(policy));
   for (const choice of choices) requireUsable(first, choice);
   const choosy = choices.filter(({ definition }) => definition.jobCheck !== undefined);

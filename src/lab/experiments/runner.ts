@@ -6,7 +6,7 @@ import type { Rules } from "../../core/rules.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { type CellInputs, canonicalText, type MachineCell } from "./cell.ts";
-import { changedJobs, generateJobs, type JobSource, machineSize } from "./jobs.ts";
+import { applyJobChanges, generateJobs, type JobSource, machineSize } from "./jobs.ts";
 import { type Cell, type CellResult, KINDS, type Kind } from "./kinds.ts";
 
 /** Opens the sources and policies that a cell only names. */
@@ -76,7 +76,7 @@ export class CellRunner implements CellInputs {
 
 /** @throws InputError if the source cannot be used */
 export async function openJobs(source: JobSource, { open }: Pick<Environment, "open">): Promise<OpenedJobs> {
-  return { source, workload: changedJobs(await open(source.jobs, source.seed), source) };
+  return { source, workload: applyJobChanges(await open(source.jobs, source.seed), source) };
 }
 
 /** @throws InputError if the machine has no size or if no job fits it */
@@ -84,6 +84,6 @@ export function prepareJobs(workload: Workload, processors: number | undefined, 
   const instance = prepare(workload, machineSize(workload, processors), rules);
   if (instance.count > 0) return instance;
   throw new InputError(
-    `Cannot use the jobs of "${workload.name}": all ${workload.count} of them are larger than the machine of ${instance.processors} processors, expected a larger --procs, or --oversize clip`,
+    `Cannot use the jobs of "${workload.name}": all ${workload.count} of them are larger than the machine of ${instance.processors} processors, expected a larger --processors, or --oversize clip`,
   );
 }

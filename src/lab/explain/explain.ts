@@ -11,7 +11,7 @@ import type { Explanation } from "../../results/explanation.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { GangWatch } from "./gangs.ts";
 import { SpaceWatch } from "./space.ts";
-import { named, orNull, type Watch } from "./watch.ts";
+import { type JobWatch, namedJob, orNull } from "./watch.ts";
 
 interface ExplainOptions {
   /** Useful length of a slot in seconds; time sharing only. */
@@ -37,7 +37,7 @@ export function explain(
       `Cannot explain job ${jobId}: jobs of this run are stopped, or run on several sizes; expected a run without either`,
     );
   }
-  const watch: Watch =
+  const watch: JobWatch =
     choice.definition.sharing === "space"
       ? new SpaceWatch(instance, choice, job)
       : new GangWatch(instance, job, options.slotS);
@@ -49,7 +49,7 @@ export function explain(
   return {
     policy: choice.label,
     job: {
-      ...named(instance, job),
+      ...namedJob(instance, job),
       submitS: instance.submitS[job],
       estimateS: instance.estimateS[job],
       runS: instance.runS[job],

@@ -4,11 +4,11 @@ import type { RowId, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { GangFacts } from "../../results/explanation.ts";
 import { slotsOfWork } from "../../simulator/gang-work.ts";
-import { orNull, type Watch } from "./watch.ts";
+import { type JobWatch, orNull } from "./watch.ts";
 
 const LISTED = 12;
 
-export class GangWatch implements Watch {
+export class GangWatch implements JobWatch {
   rule: StartRule | undefined;
   readonly #instance: Instance;
   readonly #job: JobIndex;
@@ -23,7 +23,7 @@ export class GangWatch implements Watch {
   #rowsThen = 0;
   #first = 0;
   readonly #processors: [first: number, last: number][] = [];
-  #mostRows = 0;
+  #maxRows = 0;
   #slotsGiven = 0;
   #slotsTaken = 0;
   #moves = 0;
@@ -113,7 +113,7 @@ export class GangWatch implements Watch {
       this.#rowsThen = rows;
       this.#position = 1 + this.#rows.findIndex((row) => this.#ownRows.has(row));
     }
-    if (rows > this.#mostRows) this.#mostRows = rows;
+    if (rows > this.#maxRows) this.#maxRows = rows;
     if (this.#ownRows.size === this.#lastSlots) return;
     this.#lastSlots = this.#ownRows.size;
     if (this.#changeCount++ < LISTED) this.#changes.push({ atS: timeS, slots: this.#lastSlots, rows });
@@ -132,7 +132,7 @@ export class GangWatch implements Watch {
       processors: this.#processors,
       workSlots,
       meanRows: this.#rowSeconds / inMatrixS,
-      mostRows: this.#mostRows,
+      mostRows: this.#maxRows,
       meanSlots: this.#slotSeconds / inMatrixS,
       slotsGiven: this.#slotsGiven,
       slotsTaken: this.#slotsTaken,

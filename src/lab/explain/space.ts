@@ -13,7 +13,7 @@ import type { Schedule } from "../../core/schedule.ts";
 import type { HeldReservation, Obstacle, Passer, RunningJob, SpaceFacts } from "../../results/explanation.ts";
 import { JobSet } from "../observers.ts";
 import { type QueueKey, queueKey } from "../queue-keys.ts";
-import { named, orNull, type Watch } from "./watch.ts";
+import { type JobWatch, namedJob, orNull } from "./watch.ts";
 
 /** Maximum entries kept of a long list. */
 const LISTED = 5;
@@ -27,7 +27,7 @@ interface Reservation {
   changes: number;
 }
 
-export class SpaceWatch implements Watch {
+export class SpaceWatch implements JobWatch {
   rule: StartRule | undefined;
   readonly #instance: Instance;
   readonly #job: JobIndex;
@@ -146,7 +146,7 @@ export class SpaceWatch implements Watch {
       freedBy: {
         count: ended.length,
         processors: ended.reduce((sum, job) => sum + size[job], 0),
-        listed: largest(ended, (job) => size[job]).map((job) => named(this.#instance, job)),
+        listed: largest(ended, (job) => size[job]).map((job) => namedJob(this.#instance, job)),
       },
       firstRoomS: orNull(this.#firstRoomS),
       promises: {
@@ -194,7 +194,7 @@ export class SpaceWatch implements Watch {
       if (first === undefined || held.lastPromisedS < first.lastPromisedS) first = held;
     }
     if (first !== undefined) {
-      const holder = named(this.#instance, first.holder);
+      const holder = namedJob(this.#instance, first.holder);
       return { kind: "reservation", free, holder, promisedS: first.lastPromisedS };
     }
     let head = this.#job;
@@ -202,7 +202,7 @@ export class SpaceWatch implements Watch {
       const other = this.#waiting.members[i];
       if (this.#isBefore(other, head, timeS)) head = other;
     }
-    return { kind: "queue", free, head: head === this.#job ? undefined : named(this.#instance, head) };
+    return { kind: "queue", free, head: head === this.#job ? undefined : namedJob(this.#instance, head) };
   }
 
   /** The running jobs that are expected to end first and that together free the missing processors. */
@@ -218,7 +218,7 @@ export class SpaceWatch implements Watch {
 
   #runningJob(job: JobIndex, schedule: Schedule): RunningJob {
     const expectedEndS = schedule.startS[job] + this.#instance.estimateS[job];
-    return { ...named(this.#instance, job), expectedEndS, endS: schedule.endS[job] };
+    return { ...namedJob(this.#instance, job), expectedEndS, endS: schedule.endS[job] };
   }
 
   /** Whether a comes before b in the queue. */
@@ -261,7 +261,7 @@ export class SpaceWatch implements Watch {
       .sort((a, b) => a.fromS - b.fromS || a.holder - b.holder)
       .map(
         ({ holder, ...held }): HeldReservation => ({
-          ...named(this.#instance, holder),
+          ...namedJob(this.#instance, holder),
           ...held,
           startS: orNull(schedule.startS[holder]),
         }),
@@ -282,7 +282,7 @@ export class SpaceWatch implements Watch {
     }
     const listed = largest(this.#passers, ({ job }) => work(job)).map(
       ({ job, startS, rule, isAheadInOrder }): Passer => ({
-        ...named(this.#instance, job),
+        ...namedJob(this.#instance, job),
         submitS: submitS[job],
         startS,
         runS: runS[job],

@@ -5,12 +5,12 @@ import type { Observer, Schedule } from "../../core/schedule.ts";
 import type { Explanation, NamedJob } from "../../results/explanation.ts";
 
 /** Watches one job during a simulation and reports what it has seen. */
-export interface Watch extends Observer {
+export interface JobWatch extends Observer {
   rule: StartRule | undefined;
   facts(schedule: Schedule): Explanation["facts"];
 }
 
-export function named(instance: Instance, job: JobIndex): NamedJob {
+export function namedJob(instance: Instance, job: JobIndex): NamedJob {
   return { id: instance.id[job], size: instance.size[job] };
 }
 

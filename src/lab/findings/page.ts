@@ -119,7 +119,7 @@ function commands({ ratio: [a, , b], sources, switchShare = 0 }: RatioClaim): st
   const words = (policies: string, share: number) =>
     [
       `npx tutti compare ${source.source} --policy ${policies} --slot ${source.slotS}`,
-      ...(source.limit === undefined ? [] : [`--limit ${source.limit}`]),
+      ...(source.limit === undefined ? [] : [`--first ${source.limit}`]),
       ...(source.seeds === undefined ? [] : [`--replications ${source.seeds}`]),
       ...(share === 0 ? [] : [`--switch ${share * source.slotS}`]),
     ].join(" ");

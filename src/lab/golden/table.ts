@@ -45,7 +45,7 @@ export function differences(
 }
 
 /** Lines of the table that belong to no cell. */
-export function leftOver(table: GoldenTable): string[] {
+export function orphanLines(table: GoldenTable): string[] {
   const known = new Set(goldenKeys().map(keyOf));
   return [...table.keys()].filter((key) => !known.has(key));
 }

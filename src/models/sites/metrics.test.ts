@@ -44,7 +44,8 @@ describe("summariseSites()", () => {
   });
 
   test("gangs: weighted with their sizes; those that have not ended count as arrived only", () => {
-    const { gangs, critical, gangsFinished } = numbers; // sizes 2 and 3, responses 2 and 10, slowdowns 2 and 5
+    // Sizes 2 and 3, responses 2 and 10, slowdowns 2 and 5.
+    const { gangs, critical, gangsFinished } = numbers;
     expect(gangs.weightedResponseS).toBeCloseTo((2 * 2 + 3 * 10) / 5, 12);
     expect(gangs.weightedSlowdown).toBeCloseTo((2 * 2 + 3 * 5) / 5, 12);
     expect(gangs.weightedBoundedSlowdown).toBeCloseTo((2 * 2 + 3 * 5) / 5, 12);

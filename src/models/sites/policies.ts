@@ -8,7 +8,14 @@
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import { choice, number } from "../../core/parameters.ts";
-import type { ParameterSpec, ParameterValues, Policy } from "../../core/policy.ts";
+import {
+  type Condition,
+  type ParameterSpec,
+  type ParameterValues,
+  type Policy,
+  type Rule,
+  when,
+} from "../../core/policy.ts";
 import type {
   ProcessorId,
   SitesGuarantees,
@@ -146,19 +153,39 @@ const PARAMETERS: readonly ParameterSpec[] = [
   ),
 ];
 
-const RULES_ONE_SITE = [
-  "an arriving gang starts at once on a site with enough idle processors; one of several such sites is drawn at random; processors for which another gang waits count as idle only with idle=held, and are taken last",
+function withValue(parameter: string, value: string): Condition {
+  return (parameters) => parameters[parameter] === value;
+}
+
+const RULES_ONE_SITE: readonly (Rule | string)[] = [
+  "an arriving gang starts at once on a site with enough idle processors",
+  ...when(withValue("site", "lot"), ["site=lot: one of several such sites is drawn at random"]),
+  ...when(withValue("site", "fastest"), ["site=fastest: the fastest of several such sites is taken"]),
   "otherwise, if a site has enough empty queues, each task joins one of them, those of idle processors first, and the gang starts when all of these processors are idle",
-  "otherwise it waits at the grid scheduler",
 ];
 const RULE_ACROSS_SITES =
-  "before it waits, a gang starts at once on the idle processors of several sites if these suffice together, and takes those of the site with the most first; its service time grows by the overhead";
-const RULES_COMMON = [
-  "after each departure the grid scheduler sends gangs as long as it can: the largest gang that finds room on one site, and among equals the oldest; if there is none and gangs may be split, the largest gang that fits on the idle processors of all sites",
-  "a local job starts at once on a free processor of its site (idle, with an empty queue), drawn at random if there are several; otherwise it passes a waiting gang on an idle processor; otherwise it joins the queue with the fewest jobs (the job in service and a waiting gang count), drawn at random among equals",
-  "queues are served in order; a local job passes a waiting gang on an idle processor if its predicted service time is at most the time until the gang can start plus the threshold; the first job in the queue for which that holds passes",
-  "the time until a gang can start is the longest remaining time of the jobs on its processors",
-  "critical=ahead: a critical gang starts at once if it can; otherwise it waits ahead of local jobs for processors of one site for which no gang waits, those that become idle soonest; while it finds no such site, no other gang is sent",
+  "otherwise it starts at once on the idle processors of several sites if these suffice together, and takes those of the site with the most first; its service time grows by the overhead";
+const RULES_COMMON: readonly (Rule | string)[] = [
+  "otherwise it waits at the grid scheduler",
+  ...when(withValue("order", "largest"), [
+    "order=largest: after each departure the grid scheduler sends gangs as long as it can: the largest gang that finds room on one site, and among equals the oldest; if there is none and gangs may be split, the largest gang that fits on the idle processors of all sites",
+  ]),
+  ...when(withValue("order", "oldest"), [
+    "order=oldest: after each departure the grid scheduler sends gangs as long as it can, strictly in order of arrival; no gang passes an older one, on arrival either",
+  ]),
+  "a local job starts at once on a free processor of its site (idle, with an empty queue), drawn at random if there are several; otherwise it joins the queue with the fewest jobs (the job in service and a waiting gang count), drawn at random among equals",
+  ...when(withValue("backfill", "threshold"), [
+    "backfill=threshold: queues are served in order, but a local job passes a waiting gang on an idle processor if its predicted service time is at most the time until the gang can start plus the threshold; the first job in the queue for which that holds passes",
+    "backfill=threshold: an arriving local job that finds no free processor passes a waiting gang in the same way before it joins a queue",
+    "the time until a gang can start is the longest remaining time of the jobs on its processors",
+  ]),
+  ...when(withValue("backfill", "none"), ["backfill=none: queues are served strictly in order"]),
+  ...when(withValue("idle", "held"), [
+    "idle=held: processors for which another gang waits count as idle, too, and are taken last",
+  ]),
+  ...when(withValue("critical", "ahead"), [
+    "critical=ahead: a critical gang starts at once if it can; otherwise it waits ahead of local jobs for processors of one site for which no gang waits, those that become idle soonest; while it finds no such site, no other gang is sent",
+  ]),
 ];
 
 export const oneSite = twoLevel({

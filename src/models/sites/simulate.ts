@@ -35,7 +35,7 @@ export const SITES_RULES: readonly string[] = [
   "simulated sites: a local job has one task and stays at the site where it arrives; a gang arrives at the grid scheduler, and all of its tasks start and end together on distinct processors",
   "simulated sites: each processor has its own queue, a job in service is never interrupted, and at most one gang waits at the head of a queue",
   "simulated sites: a gang runs at the pace of the slowest of its sites; on more than one site its service time grows by the overhead",
-  "simulated sites: a processor reports how long its job in service still needs: exactly, or with remaining=predicted by the job's prediction",
+  "simulated sites: a processor reports how long its job in service still needs: exactly, or, with remaining=predicted, by the job's prediction",
 ];
 
 /**

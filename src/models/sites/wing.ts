@@ -27,7 +27,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "gangShare",
     { min: 0, max: 1, default: 0.13 },
-    "share of the load that comes from gangs; the rest comes from local jobs, in proportion to the sites",
+    "share of the load that comes from gangs; the rest comes from local jobs, at each site in proportion to its processors × speed",
   ),
   list(
     "gangs",

@@ -4,8 +4,8 @@
  *
  *   signal   |        |        |        |        |        the global clock, every slotMs
  *   row      |  0     |  1     |  2     |  0     |  1     rows take turns; a period is one pass over all rows
- *   front end^                          ^                 acts between periods, on what has happened until then
- *   processor|AAA..LLA|BBBBBBBB|LLLLLLLL|A..              A blocks, L runs until A is ready; row 2 has no task
+ *   front end^                          ^                 acts between periods, on what happened before
+ *   processor|AAA..LLA|BBBBBBBB|LLLLLLLL|A..              A blocks, L runs until A can; row 2 has no task
  *
  * Rules. A clock signal takes every processor away and gives it to the task of the row whose turn it is. If
  * that task cannot run, or if there is none, the local task scheduler picks another task of the processor.

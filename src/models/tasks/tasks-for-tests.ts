@@ -184,7 +184,8 @@ export function arbitraryPrograms(processors: number, maxJobs: number): fc.Arbit
 }
 
 export const arbitrarySettings = fc.record({
-  slotMs: fc.constantFrom(4, 8, 16), // powers of two: shares and their sums are exact, so that twins break ties alike
+  // Powers of two: shares and their sums are exact, so that twins break ties alike.
+  slotMs: fc.constantFrom(4, 8, 16),
   switchMs: fc.nat(3),
   ownReturns: fc.boolean(),
   local: fc.constantFrom(idle, grades),

@@ -14,9 +14,9 @@
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
 import type { GangMachine, MemoryRule, ParameterValues, Policy } from "../../core/policy.ts";
 import { WaitingQueue } from "../queue-order.ts";
-import type { AskedGangs, MayBegin } from "./asked-gangs.ts";
 import { HeadForecast } from "./head-forecast.ts";
 import { MatrixMemory } from "./matrix-memory.ts";
+import type { MayBegin, QueryableGangs } from "./queryable-gangs.ts";
 
 interface AdmissionOptions {
   /** Infinity: no limit. */
@@ -30,7 +30,7 @@ interface AdmissionOptions {
 export class Admission implements Policy {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
-  readonly #gangs: AskedGangs;
+  readonly #gangs: QueryableGangs;
   readonly #maxRows: number;
   readonly #memory: MatrixMemory | undefined;
   readonly #queue: WaitingQueue;
@@ -46,7 +46,7 @@ export class Admission implements Policy {
   /** Refusals of jobs that are expected to run beyond the shadow time. */
   readonly #noRoomForLong = new Refusals();
 
-  constructor(machine: GangMachine, jobs: JobsView, gangs: AskedGangs, options: AdmissionOptions) {
+  constructor(machine: GangMachine, jobs: JobsView, gangs: QueryableGangs, options: AdmissionOptions) {
     const { maxRows, memory, queue = "fcfs", order = "arrival" } = options;
     this.#machine = machine;
     this.#jobs = jobs;
@@ -188,7 +188,11 @@ class Refusals {
  * For a policy that cannot be asked, assumes that it uses any gap of any row that is wide enough, although it
  * may not.
  */
-export function asked(policy: Policy | AskedGangs, machine: GangMachine, jobs: JobsView): AskedGangs {
+export function queryable(
+  policy: Policy | QueryableGangs,
+  machine: GangMachine,
+  jobs: JobsView,
+): QueryableGangs {
   if ("fits" in policy) return policy;
   return {
     use: { lines: "rows", blocks: "side by side", asks: false },

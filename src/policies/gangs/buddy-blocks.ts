@@ -23,13 +23,10 @@ const blocks = withAdmission(
       "Gang scheduling on buddy blocks: least loaded block first, rows saved by re-packing, one slot per job.",
     rules: [
       "a job takes the leftmost processors of its block, the smallest buddy block that holds it, and other jobs may use the rest",
-      "if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the part that is there",
       "an arrival gets the block with the most idle slots among the blocks of its size in which every processor has an idle slot (ties: the leftmost)",
       "a row is added, at the end of the round, only if no block of the job's size has an idle slot on every processor",
       "the idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
       "before and after the arrivals of an instant, rows are re-packed and deleted as long as every processor has an idle slot",
-      ...MIGRATION_RULES,
-      DEPARTURES_FIRST,
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),
       ...when(withExtraSlots("kept"), [
         "after each workload change, jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
@@ -40,6 +37,9 @@ const blocks = withAdmission(
         "blocks are chosen, and rows added and deleted, as if every job had one slot, so that there are exactly as many rows as with extraSlots=none for the same arrivals and departures, unless gangs migrate",
         "when an arrival or the deletion of a row needs a processor that is busy in every row, the job on it with the most slots (ties: submitted last) gives back its last slot of the round",
       ]),
+      "if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the remaining part",
+      ...MIGRATION_RULES,
+      DEPARTURES_FIRST,
     ],
     source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
     parameters: [EXTRA_SLOTS, EXTRA_ORDER, EXTRA_PER_CHANGE, MIGRATE],

@@ -90,7 +90,7 @@ describe("br", () => {
     const { step } = bench(br, NO_PARAMETERS, 8, [3, 2, 1, 4, 1]);
     expect(step({ arrive: "A" })).toEqual(["AAA....."]);
     expect(step({ arrive: "B" })).toEqual(["AAA.BB.."]);
-    expect(step({ arrive: "C" })).toEqual(["AAACBB.."]); // processor 3 lies in A's block; all idle ones have one slot
+    expect(step({ arrive: "C" })).toEqual(["AAACBB.."]); // processor 3 is in A's block; idle ones have 1 slot
     expect(step({ arrive: "D" })).toEqual(["AAACBB..", "....DDDD"]); // 6 idle slots against 4
     expect(step({ arrive: "E" })).toEqual(["AAACBB..", "E...DDDD"]);
   });

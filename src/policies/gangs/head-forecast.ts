@@ -19,8 +19,8 @@ import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId, RunId } from "../../core/policy.ts";
 import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
-import type { AskedGangs } from "./asked-gangs.ts";
 import type { MatrixMemory } from "./matrix-memory.ts";
+import type { QueryableGangs } from "./queryable-gangs.ts";
 
 const NONE = -1;
 
@@ -29,7 +29,7 @@ export class HeadForecast {
   shadowS = 0;
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
-  readonly #gangs: AskedGangs;
+  readonly #gangs: QueryableGangs;
   readonly #maxRows: number;
   readonly #memory: MatrixMemory | undefined;
   readonly #switchS: number;
@@ -55,7 +55,7 @@ export class HeadForecast {
   constructor(
     machine: GangMachine,
     jobs: JobsView,
-    gangs: AskedGangs,
+    gangs: QueryableGangs,
     maxRows: number,
     memory: MatrixMemory | undefined,
   ) {

@@ -6,7 +6,7 @@
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
 import { WorkloadVector } from "../../structures/matrix/workload-vector.ts";
-import type { MatrixUse, MayBegin } from "./asked-gangs.ts";
+import type { MatrixUse, MayBegin } from "./queryable-gangs.ts";
 
 const NONE = -1;
 
@@ -43,7 +43,7 @@ export class WindowIndex extends WorkloadVector implements IdleIndex {
   leastLoaded(size: number, mayBegin?: MayBegin): number {
     if (mayBegin === undefined) return this.leastLoadedWindow(size, 0, this.processors);
     let best = NONE;
-    let mostIdle = 0;
+    let maxIdle = 0;
     // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with an
     // idle slot.
     let idle = 0;
@@ -52,9 +52,9 @@ export class WindowIndex extends WorkloadVector implements IdleIndex {
       const own = this.at(at);
       idle += own - (at >= size ? this.at(at - size) : 0);
       free = own > 0 ? free + 1 : 0;
-      if (free < size || idle <= mostIdle || !mayBegin(at - size + 1)) continue;
+      if (free < size || idle <= maxIdle || !mayBegin(at - size + 1)) continue;
       best = at - size + 1;
-      mostIdle = idle;
+      maxIdle = idle;
     }
     return best;
   }

@@ -1,13 +1,14 @@
 /**
- * Re-packing with migration at a cost. When exchanges between rows cannot empty a row any more, gangs on full
+ * Re-packing with migration at a cost. When exchanges between rows can no longer empty a row, gangs on full
  * processors (those without an idle slot) move to other processors, if that saves a row and pays.
  *
  *   AA..      ..AA      CCAA     processors 0 and 1 are full: exchanges cannot save a row;
  *   CC..   →  CC..   →           A moves, then they can
  *
  * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the
- * gang that reaches furthest over full processors, to the window that an arrival would get in a matrix with
- * one row fewer. So as few gangs as possible move, provided that each of them finds a window.
+ * gang that reaches furthest to the right, where reach counts up to the last full processor, to the window
+ * that an arrival would get in a matrix with one row fewer. Thus the fewest possible gangs move, provided
+ * that each of them finds a window.
  *
  * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much
  * service again as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),
@@ -145,8 +146,8 @@ export class Migration {
   }
 
   /**
-   * Prefers the gang that reaches furthest over full processors, then the smallest, then the one submitted
-   * first.
+   * Prefers the gang that reaches furthest to the right, up to the last full processor; then the smallest,
+   * then the one submitted first.
    */
   #comesBefore(a: RunId, b: RunId): boolean {
     const machine = this.machine;
@@ -196,7 +197,7 @@ export class Migration {
   #leastLoadedWindow(size: number, from: number, end: number): number {
     const { idle } = this;
     let best = NONE;
-    let mostIdle = 0;
+    let maxIdle = 0;
     // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with two
     // each.
     let sum = 0;
@@ -204,9 +205,9 @@ export class Migration {
     for (let at = from; at < end; at++) {
       sum += idle[at] - (at >= from + size ? idle[at - size] : 0);
       free = idle[at] > 1 ? free + 1 : 0;
-      if (free < size || sum <= mostIdle) continue;
+      if (free < size || sum <= maxIdle) continue;
       best = at - size + 1;
-      mostIdle = sum;
+      maxIdle = sum;
     }
     return best;
   }
@@ -215,16 +216,16 @@ export class Migration {
     const { idle } = this;
     const width = 1 << blockLevel(size);
     let best = NONE;
-    let mostIdle = 0;
+    let maxIdle = 0;
     for (let first = 0; first + size <= idle.length; first += width) {
       const end = Math.min(first + width, idle.length);
       // As in a matrix with one row fewer.
       let sum = 0;
       let at = first;
       for (; at < end && idle[at] > 1; at++) sum += idle[at] - 1;
-      if (at < end || sum <= mostIdle) continue;
+      if (at < end || sum <= maxIdle) continue;
       best = first;
-      mostIdle = sum;
+      maxIdle = sum;
     }
     return best;
   }
@@ -251,14 +252,14 @@ export const MIGRATION_RULES = when(
     "migrate=S: after the arrivals of an instant, when exchanges can save no more rows, gangs move to other processors as long as that saves a row and pays",
     "migrate=S: each gang that moves needs S more seconds of service",
     "migrate=S: a live scheduler never moves gangs",
-    "migrate: for each processor without an idle slot, from left to right, the policy moves the gang on it that reaches furthest over such processors (ties: the smallest, then submitted first)",
+    "migrate: at each processor without an idle slot, from left to right, one gang moves: the one that reaches furthest to the right, at most up to the last such processor (ties: the smallest, then submitted first)",
     "migrate: a gang moves to the place that an arrival would get in a matrix with one row fewer",
     "migrate: either every processor gets an idle slot in this way, or no gang moves",
     "migrate: a gang may move if it has one slot per round, has had a slot and, after an earlier move, has had as much service as that move cost",
     "migrate: moving pays if S × (processors of the moved gangs) ≤ T × W ÷ (R − 1), where R is the number of rows and W the number of slots taken in a round",
     "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much again as it has had (Harchol-Balter and Downey 1997)",
   ],
-);
+).map((rule) => ({ ...rule, isInherited: true }));
 
 /** Seconds that a migration costs; undefined if gangs keep their processors. */
 export function migrationCostS(parameters: ParameterValues): number | undefined {

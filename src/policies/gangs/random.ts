@@ -15,7 +15,7 @@ export const random = withAdmission(
     summary: "Gang scheduling on idle processors of a row, drawn at random.",
     rules: [
       "an arrival goes to the first row of the round with enough idle processors; if there is none, a row is added at the end of the round",
-      "its processors are drawn from all idle ones of the row, wherever they are, by a random generator that starts from `seed`",
+      "its processors are drawn from all idle ones of the row, adjacent or not, by a random generator that starts from `seed`",
       ...ROW_BY_ROW_RULES,
     ],
     source: "Zhou, Brent, Johnson and Walsh 1999, section 2",

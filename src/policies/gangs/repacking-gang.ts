@@ -29,10 +29,10 @@ import {
 } from "../../core/policy.ts";
 import { JobIntegers } from "../../structures/job-column.ts";
 import { gather, type SlotReclaimer } from "../../structures/matrix/repacking.ts";
-import type { AskedGangs, MatrixUse, MayBegin } from "./asked-gangs.ts";
 import { extraSlotsOf } from "./extra-slots.ts";
 import type { IdleIndex } from "./idle-index.ts";
 import type { Migration } from "./migration.ts";
+import type { MatrixUse, MayBegin, QueryableGangs } from "./queryable-gangs.ts";
 import { type ExtraOrder, JobsInOrder } from "./slot-unification.ts";
 
 const NONE = -1;
@@ -92,7 +92,7 @@ interface RepackingOptions<Index extends IdleIndex> {
   readonly migration?: Migration | undefined;
 }
 
-export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotReclaimer {
+export class RepackingGang<Index extends IdleIndex> implements QueryableGangs, SlotReclaimer {
   protected readonly machine: GangMachine;
   /** Idle slots if all extra slots were given back; the same index as `#idle` if they never are. */
   protected readonly baseIdle: Index;

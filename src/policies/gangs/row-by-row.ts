@@ -13,8 +13,8 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { type GangMachine, type RowId, type Rule, type RunId, when } from "../../core/policy.ts";
 import { JobIntegers } from "../../structures/job-column.ts";
-import type { AskedGangs, MatrixUse } from "./asked-gangs.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
+import type { MatrixUse, QueryableGangs } from "./queryable-gangs.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 
 const NONE = -1;
@@ -55,7 +55,7 @@ export interface RowLayout {
   isTaken(run: RunId): boolean;
 }
 
-export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
+export class RowByRow implements QueryableGangs, RowLayout, ExtraSlotHost {
   readonly machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #fit: RowFit;
@@ -219,7 +219,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
 
 /** Rules that hold for every fit. */
 export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
-  "arrivals of one instant are placed in order of submission",
+  { text: "arrivals of one instant are placed in order of submission", isInherited: true },
   "a job keeps its row and its processors until it ends",
   ...when(withExtraSlots("none"), ["a job has one slot per round"]),
   ...when(withExtraSlots("kept"), [

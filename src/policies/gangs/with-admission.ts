@@ -18,7 +18,7 @@ import {
   when,
 } from "../../core/policy.ts";
 import { ORDER_PARAMETER } from "../queue-order.ts";
-import { Admission, asked } from "./admission.ts";
+import { Admission, queryable } from "./admission.ts";
 
 const KB_PER_MB = 1024;
 
@@ -57,6 +57,7 @@ const limitedBy =
 const NOBODY_WAITS: Rule = {
   when: (parameters) => !limited(parameters),
   text: "no job waits: every arrival is placed at once",
+  isInherited: true,
 };
 
 /** Rules that hold with a limit. @param asks as in `MatrixUse` */
@@ -134,7 +135,7 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
       }
       const gangs = inner.make(machine, jobs, parameters);
       if (!limited(parameters) && limits === undefined) return gangs;
-      return new Admission(machine, jobs, asked(gangs, machine, jobs), {
+      return new Admission(machine, jobs, queryable(gangs, machine, jobs), {
         maxRows: rowLimit(parameters) ?? limits?.maxRows ?? Number.POSITIVE_INFINITY,
         memory: memoryRule(parameters),
         queue: parameters.queue,

@@ -197,7 +197,7 @@ describe("wlv", () => {
       ),
       {
         numRuns: 120,
-        // On a ring all extra slots are taken back at once; which rows go must not hang on the order of a
+        // On a ring all extra slots are taken back at once; which rows go must not depend on the order of a
         // job's runs.
         examples: [
           [

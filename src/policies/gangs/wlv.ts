@@ -26,7 +26,7 @@ export const wlv = withAdmission(
       "Gang scheduling on consecutive processors: least loaded window first, rows saved by re-packing.",
     rules: [
       "an arrival gets the window of its size with the most idle slots among the windows in which every processor has an idle slot (ties: the leftmost)",
-      "if there is no such window, a row is added at the end of the round and counts as idle",
+      "if there is no such window, a row is added at the end of the round, and its slots count as idle",
       "the idle slots of a window are gathered in one row by exchanging jobs between rows; no job moves to other processors",
       "before the arrivals of an instant, rows are re-packed and deleted as long as every processor has an idle slot",
       ...when(
@@ -35,7 +35,7 @@ export const wlv = withAdmission(
           "array=ring: the last processor and the first are neighbours, and windows and jobs may wrap around",
           "array=ring: if no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows, and the least loaded window of that array is taken",
           "array=ring: if there is no such cut or no such window, a row is added",
-          "array=ring: a row is deleted only if re-packing finds it free",
+          "array=ring: a row is deleted only if re-packing manages to empty it",
         ],
       ),
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),

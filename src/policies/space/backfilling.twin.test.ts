@@ -13,16 +13,18 @@ import { prepare } from "../../workload/prepare.ts";
 import { readTrace, traceFile } from "../../workload/traces-for-tests.ts";
 import { arbitraryInstance, instanceOf } from "../instances-for-tests.ts";
 import { choosePolicy } from "../parse-policy.ts";
+import {
+  decideConservatively,
+  inOrder,
+  KEYS,
+  type Key,
+  lengthS,
+  type NaiveJob,
+} from "./naive-conservative-for-tests.ts";
 
-interface TwinJob {
-  readonly row: number;
-  readonly submitS: number;
+/** A job of an instance. */
+interface TwinJob extends NaiveJob {
   readonly runS: number;
-  readonly estimateS: number;
-  readonly size: number;
-  startS: number;
-  /** Conservative backfilling only. */
-  reservedS: number;
 }
 
 interface Twin {
@@ -30,21 +32,6 @@ interface Twin {
   /** Promises of EASY: `row@instant: shadow time`. */
   readonly shadows: Set<string>;
 }
-
-type Key = (job: TwinJob, nowS: number) => number;
-
-/** The smallest key is first; equal keys: order of submission. */
-const KEYS: Record<string, Key> = {
-  arrival: () => 0,
-  shortest: (job) => job.estimateS,
-  longest: (job) => -job.estimateS,
-  smallest: (job) => job.size,
-  largest: (job) => -job.size,
-  wfp: (job, nowS) => {
-    const ratio = (nowS - job.submitS) / Math.max(job.estimateS, 1);
-    return -job.size * ratio * ratio * ratio;
-  },
-};
 
 /** One instant's decision: `start` may be called for waiting jobs that fit. */
 type Decide = (state: TwinState, start: (job: TwinJob) => void) => void;
@@ -111,10 +98,6 @@ function runTwin(instance: Instance, decide: Decide): number[] {
   return jobs.map((job) => job.startS);
 }
 
-function inOrder(jobs: readonly TwinJob[], key: Key, nowS: number): TwinJob[] {
-  return [...jobs].sort((a, b) => key(a, nowS) - key(b, nowS) || a.row - b.row);
-}
-
 function twinFcfs(instance: Instance, key: Key): Twin {
   const startS = runTwin(instance, (state, start) => {
     for (const job of inOrder(state.waiting, key, state.nowS)) {
@@ -164,62 +147,10 @@ function twinEasy(instance: Instance, key: Key): Twin {
 
 function twinConservative(instance: Instance, key: Key): Twin {
   const startS = runTwin(instance, (state, start) => {
-    const { nowS } = state;
-    // Processors in use at each time: by running jobs until their expected end, and by reservations.
-    const taken = state.running.map((job) => ({
-      job,
-      fromS: job.startS,
-      untilS: job.startS + lengthS(job),
-    }));
-    const old = state.waiting.filter((job) => !state.arrived.includes(job));
-    for (const job of old) taken.push({ job, fromS: job.reservedS, untilS: job.reservedS + lengthS(job) });
-    const reserve = (job: TwinJob) => {
-      const others = taken.filter((one) => one.job !== job && one.untilS > nowS);
-      job.reservedS = earliest(instance.processors, others, job, nowS);
-      taken.splice(0, taken.length, ...others, {
-        job,
-        fromS: job.reservedS,
-        untilS: job.reservedS + lengthS(job),
-      });
-    };
-    if (state.endedEarly) for (const job of inOrder(old, key, nowS)) reserve(job);
-    for (const job of inOrder(state.arrived, key, nowS)) reserve(job);
-    for (const job of inOrder(state.waiting, key, nowS)) {
-      if (job.reservedS <= nowS) start(job);
-    }
+    decideConservatively(instance.processors, state, key);
+    for (const job of inOrder(state.waiting, key, state.nowS)) if (job.reservedS <= state.nowS) start(job);
   });
   return { startS, shadows: new Set() };
-}
-
-/** A reservation for estimate 0 is one second long. */
-function lengthS(job: TwinJob): number {
-  return job.estimateS === 0 ? 1 : job.estimateS;
-}
-
-/**
- * The earliest time from `nowS` on at which the job fits in addition to the others for the length of its
- * reservation.
- */
-function earliest(
-  processors: number,
-  others: readonly { job: TwinJob; fromS: number; untilS: number }[],
-  job: TwinJob,
-  nowS: number,
-): number {
-  const points = [...new Set([nowS, ...others.flatMap((one) => [one.fromS, one.untilS])])]
-    .filter((timeS) => timeS >= nowS)
-    .sort((a, b) => a - b);
-  const free = points.map((timeS) => {
-    let busy = 0;
-    for (const one of others) if (one.fromS <= timeS && timeS < one.untilS) busy += one.job.size;
-    return processors - busy;
-  });
-  for (let from = 0; from < points.length; from++) {
-    let at = from;
-    while (at < points.length && points[at] < points[from] + lengthS(job) && free[at] >= job.size) at++;
-    if (at === points.length || (at > from && points[at] >= points[from] + lengthS(job))) return points[from];
-  }
-  throw new Error("after the last end everything is free");
 }
 
 const TWINS: Record<string, (instance: Instance, key: Key) => Twin> = {

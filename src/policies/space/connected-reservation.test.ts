@@ -286,7 +286,7 @@ describe("queues", () => {
     );
   });
 
-  test("scale widens every class, and thereby what a job gains when it is passed", () => {
+  test("scale widens every class, which changes what a job gains when it is passed", () => {
     expect(run(32, [job("A", 0, 10, 17, { queue: -1 })], classes(), "scale=2").starts).toEqual({ A: 0 });
     // V takes the only reservation, so W waits without one until B passes it. Formula (1) with the limits 32
     // and 16: W, of 8 processors and 2 threads, gains (2/16 · 8/32)^(−1/2).

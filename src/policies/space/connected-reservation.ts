@@ -18,6 +18,7 @@ import { InputError } from "../../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type {
+  Condition,
   JobCheck,
   OfferedJob,
   ParameterSpec,
@@ -26,13 +27,14 @@ import type {
   Pool,
   SpacePolicyDefinition,
 } from "../../core/policy.ts";
-import { StartRule } from "../../core/policy.ts";
+import { StartRule, when } from "../../core/policy.ts";
 import { checkQueueClasses, HPC2500_CLASSES, NO_QUEUE, type QueueClass } from "../../core/queue-classes.ts";
 import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { chosenQueue, queueCheck, scaledClasses } from "./queue-check.ts";
 import { selectQueue } from "./queue-selection.ts";
 import { ReservationBook } from "./reservation-book.ts";
+import { DECIDES_ONCE } from "./shared-rules.ts";
 
 const RESERVATIONS = ["none", "limited", "unlimited"] as const;
 const SELECTIONS = ["automatic", "user"] as const;
@@ -276,7 +278,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "passing",
     { min: 0, max: 1, default: 1 },
-    "maximum share of the machine's processors that running jobs which passed waiting ones hold together (section 3 says that the HPC2500 limits their nodes, but not to how many)",
+    "maximum share of the machine's processors that running jobs which passed waiting ones hold together (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
   ),
   integer(
     "scale",
@@ -284,6 +286,8 @@ const PARAMETERS: readonly ParameterSpec[] = [
     "factor of the limits on processors, processes and threads of every queue class, for machines with larger jobs than the HPC2500 has",
   ),
 ];
+
+const reserves: Condition = ({ reservations }) => reservations !== "none";
 
 /** The policy for a site's own queue classes. @throws InputError if the classes are not valid */
 export function connectedReservationOver(
@@ -299,18 +303,47 @@ export function connectedReservationOver(
     summary:
       "Jobs wait in queues by their shape and start first fit; a job that is passed too often inherits the processors of running jobs.",
     rules: [
-      "the policy decides once per instant, after all ends and arrivals of that instant",
       `all queues share all processors and are served in the order ${names}`,
       "a job that no class admits is refused before the run begins (live: when it is submitted)",
-      "the limits of every class on processors, processes and threads are multiplied by scale",
-      "automatic selection takes the tightest class that admits the job, by processors, then processes, threads and elapsed time; without shape columns, a job counts as one single-threaded process per processor",
       "after a job has ended, each queue is searched once, in order of arrival, and every job that fits starts",
       "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
-      "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
-      "a job asks for a connected reservation if its priority is above the threshold of its class, if it cannot start on arrival and no job of its queue waits, with or without a reservation, or (only if the class says so) if it is the first job without a reservation and still cannot start after a job has ended",
-      "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
-      "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
-      "a request is refused if its class has reached its limit or if there are not enough donors, and the job keeps waiting",
+      ...when(reserves, [
+        "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
+        "a job asks for a connected reservation if its priority is above the threshold of its class, if it cannot start on arrival and no job of its queue waits, with or without a reservation, or (only if the class says so) if it is the first job without a reservation and still cannot start after a job has ended",
+        "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
+        "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
+      ]),
+      ...when(
+        ({ reservations }) => reservations === "limited",
+        [
+          "a request is refused if its class has reached its limit or if there are not enough donors, and the job keeps waiting",
+        ],
+      ),
+      ...when(
+        ({ reservations }) => reservations === "unlimited",
+        ["a request is refused if there are not enough donors, and the job keeps waiting"],
+      ),
+      ...when(
+        ({ selection }) => selection === "automatic",
+        [
+          "automatic selection takes the tightest class that admits the job, by processors, then processes, threads and elapsed time; without shape columns, a job counts as one single-threaded process per processor",
+        ],
+      ),
+      ...when(
+        ({ selection }) => selection === "user",
+        ["selection=user: each job joins the queue that the workload states"],
+      ),
+      ...when(
+        ({ passing }) => Number(passing) < 1,
+        [
+          "passing: a job passes others only if running jobs that passed others then hold at most this share of the processors",
+        ],
+      ),
+      ...when(
+        ({ scale }) => Number(scale) > 1,
+        ["the limits of every class on processors, processes and threads are multiplied by scale"],
+      ),
+      DECIDES_ONCE,
     ],
     source: "Kawanami, Yoshihisa and Kanazawa, Kyoto University, 2008, section 3",
     parameters: PARAMETERS,

@@ -15,6 +15,7 @@ import { StartRule } from "../../core/policy.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 import { Plan } from "./plan.ts";
+import { DECIDES_ONCE, SEES_ESTIMATES } from "./shared-rules.ts";
 
 class ConservativeBackfilling implements Policy {
   readonly #pool: Pool;
@@ -89,12 +90,12 @@ class ConservativeBackfilling implements Policy {
     if (isKnown && before.every((outage) => outage.untilS <= nowS || now.includes(outage))) return;
     const count = this.#queue.copyInOrder();
     const waiting = this.#queue.inOrder.subarray(0, count);
-    this.#plan.noteOutages(before, nowS, -1);
+    this.#plan.applyOutages(before, nowS, -1);
     for (const job of waiting) {
       const heldS = this.#startS.get(job);
       this.#plan.release(job, heldS, heldS + this.#lengthS(job));
     }
-    this.#plan.noteOutages(now, nowS, 1);
+    this.#plan.applyOutages(now, nowS, 1);
     this.#nextDueS = Number.POSITIVE_INFINITY;
     for (const job of waiting) this.#reserve(job, nowS);
   }
@@ -186,15 +187,15 @@ export const conservative: SpacePolicyDefinition = {
   summary:
     "Every job gets a reservation when it arrives, and it starts no later than that as long as estimates hold.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "an arriving job reserves the earliest start that delays no existing reservation",
+    "a job starts when its reservation is due",
     "compression: when a job ends before its expected end, each waiting job, in queue order, gives up its reservation and takes the earliest possible one, which is never later",
     "compression comes before the reservations for the arrivals of the same instant",
     "compression is a single pass, so jobs can use the room that a job further back has given up only at the next compression",
-    "a job starts when its reservation is due",
     "a job with an estimate of 0 reserves one second",
     "the queue order applies in compression and to jobs that arrive at the same instant",
-    "policies see estimates, never run times",
+    DECIDES_ONCE,
+    SEES_ESTIMATES,
   ],
   source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
   parameters: [ORDER_PARAMETER],

@@ -19,6 +19,7 @@ import { StartRule } from "../../core/policy.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { Plan } from "./plan.ts";
+import { DECIDES_ONCE, SEES_ESTIMATES } from "./shared-rules.ts";
 
 /** Each queue order as the factor of the estimate in the sort key. */
 const FIRST_COME = 0;
@@ -142,13 +143,13 @@ export const dynp: SpacePolicyDefinition = {
   summary:
     "The mean estimate of the waiting jobs decides between first come, shortest first and longest first; the queue is replanned each time.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "the mean estimate of the waiting jobs decides the queue order: shortest first up to `lower`, first come, first served up to `upper`, longest first above that",
     "an `upper` below `lower` counts as `lower`",
     "all waiting jobs are replanned in that order, each at the earliest time at which it fits in with the expected ends of running jobs and with the jobs planned before it",
     "jobs that are planned for the present instant start",
     "the policy promises no start times, because a plan holds only until the next decision",
-    "policies see estimates, never run times",
+    DECIDES_ONCE,
+    SEES_ESTIMATES,
   ],
   source: "Streit, HiPC 2001 (bounds on the mean estimate); the dynP of Kawanami et al. 2008, section 2.3",
   parameters: [

@@ -23,6 +23,7 @@ import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 import { Plan } from "./plan.ts";
+import { DECIDES_ONCE, SEES_ESTIMATES } from "./shared-rules.ts";
 
 /** More than the relative error of one rounded sum. */
 const ROUNDING = 4 / 2 ** 53;
@@ -202,14 +203,13 @@ export const easy: SpacePolicyDefinition = {
   summary:
     "The first job that does not fit gets a reservation; other jobs may pass it if they do not delay that reservation.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "jobs start in queue order as long as they fit",
     "the first job that does not fit (the head) holds the only reservation",
     "the shadow time is the earliest time at which the head fits if every running job ends at its estimate",
     "the spare processors are those that are free at the shadow time, after every end expected by then, and that the head does not need",
-    "the rest of the queue is searched once, in order",
-    "a job that fits now starts if it ends by the shadow time according to its estimate, or if it uses only spare processors",
-    "policies see estimates, never run times",
+    "the rest of the queue is searched once, in order; a job that fits now starts if it ends by the shadow time according to its estimate, or if it uses only spare processors",
+    DECIDES_ONCE,
+    SEES_ESTIMATES,
   ],
   source: "Lifka, JSSPP 1995; Skovira, Chan, Zhou and Lifka, JSSPP 1996",
   parameters: [ORDER_PARAMETER],

@@ -3,6 +3,7 @@ import { NO_JOB } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+import { DECIDES_ONCE, ESTIMATES_BY_ORDER } from "./shared-rules.ts";
 
 class FirstComeFirstServed implements Policy {
   readonly #pool: Pool;
@@ -39,9 +40,9 @@ export const fcfs: SpacePolicyDefinition = {
   sharing: "space",
   summary: "Jobs start strictly in queue order; a job that does not fit blocks all jobs after it.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "the first job in the queue starts as soon as its processors are free, and no job passes it",
-    "estimates are used only if the queue order uses them",
+    DECIDES_ONCE,
+    ESTIMATES_BY_ORDER,
   ],
   source: "folklore; the baseline of Feitelson and Rudolph, JSSPP 1995",
   parameters: [ORDER_PARAMETER],

@@ -3,6 +3,7 @@ import { NO_JOB } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+import { DECIDES_ONCE, ESTIMATES_BY_ORDER } from "./shared-rules.ts";
 
 class FirstFit implements Policy {
   readonly #pool: Pool;
@@ -46,10 +47,10 @@ export const firstFit: SpacePolicyDefinition = {
   sharing: "space",
   summary: "At every instant, each waiting job that fits starts, in queue order; large jobs can starve.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "the queue is searched once, in order, and every job that fits on the processors still free starts",
     "there are no reservations, so small jobs can delay a large one forever",
-    "estimates are used only if the queue order uses them",
+    DECIDES_ONCE,
+    ESTIMATES_BY_ORDER,
   ],
   source: "folklore; FPFS of Aida, Kasahara and Narita, JSSPP 1998",
   parameters: [ORDER_PARAMETER],

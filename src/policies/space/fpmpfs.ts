@@ -11,6 +11,7 @@ import { number } from "../../core/parameters.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+import { DECIDES_ONCE } from "./shared-rules.ts";
 
 class MostProcessorsFirst implements Policy {
   readonly #pool: Pool;
@@ -79,12 +80,12 @@ export const fpmpfs: SpacePolicyDefinition = {
   sharing: "space",
   summary: "Of the waiting jobs that fit, the largest starts; a job past the wait limit blocks all others.",
   rules: [
-    "the policy decides once per instant, after all ends and arrivals of that instant",
     "jobs that have waited longer than waitLimit start in order of arrival",
     "while the first of these jobs does not fit, no other job starts",
     "otherwise, while any waiting job fits, the one with the most processors starts (ties: the one that arrived first)",
     "the wait beyond the limit is not bounded, because running jobs are not stopped",
     "estimates are not used",
+    DECIDES_ONCE,
   ],
   source:
     "FPMPFS of Aida, Kasahara and Narita, JSSPP 1998; the wait limit as described by Kawanami et al. 2008, section 2.3",

@@ -31,7 +31,7 @@ export class Plan {
     for (let i = running.copyTo(order) - 1; i >= 0; i--) {
       plan.reserve(order[i], pool.nowS, expectedEndS.get(order[i]));
     }
-    plan.noteOutages(pool.outages, pool.nowS, 1);
+    plan.applyOutages(pool.outages, pool.nowS, 1);
     return plan;
   }
 
@@ -39,7 +39,7 @@ export class Plan {
    * Adds the future part of outages, or removes it (sign −1). Outages may overlap with running jobs, which
    * will be stopped.
    */
-  noteOutages(outages: readonly KnownOutage[], nowS: number, sign: 1 | -1): void {
+  applyOutages(outages: readonly KnownOutage[], nowS: number, sign: 1 | -1): void {
     for (const { processors, fromS, untilS } of outages) {
       this.processors.block(Math.max(fromS, nowS), untilS, sign * processors);
     }

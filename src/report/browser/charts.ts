@@ -1,8 +1,8 @@
 /** One function per chart, which turns page data and theme into an ECharts option. */
 
 import type { MetricBars, PageData, Statistic, Value } from "../html/page-data.ts";
-import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "../html/page-data.ts";
-import { formatDuration, formatMetric, formatNumber, sharedTimeUnit, timeUnit } from "../text/format.ts";
+import { chartText, chartUnit, STATISTIC_TITLES, STATISTICS } from "../html/page-data.ts";
+import { formatDuration, formatNumber, largestTimeUnit, timeUnit } from "../text/format.ts";
 import {
   base,
   type ChartOption,
@@ -30,8 +30,7 @@ export function barsOption(
   const isOne = data.policies.length === 1;
   const names = isOne ? STATISTICS.map((name) => STATISTIC_TITLES[name]) : data.policies;
   const values = isOne ? STATISTICS.map((name) => metric.values[name][0]) : metric.values[statistic];
-  const unit = metric.unit === "s" ? sharedTimeUnit(values.map((value) => value ?? 0)) : undefined;
-  const formats = STATISTICS.map((name) => statisticFormatter(metric, name));
+  const unit = chartUnit(metric, values);
   return {
     ...base(theme),
     grid: { left: 8, right: 84, top: 8, bottom: 28, containLabel: true },
@@ -42,7 +41,7 @@ export function barsOption(
         const policy = isOne ? 0 : dataIndex;
         return hint(
           `${metric.title}, ${data.policies[policy]}`,
-          STATISTICS.map((name, s) => [STATISTIC_TITLES[name], formats[s](metric.values[name][policy])]),
+          STATISTICS.map((name) => [STATISTIC_TITLES[name], chartText(metric.values[name][policy], unit)]),
         );
       },
     },
@@ -60,8 +59,7 @@ export function barsOption(
           show: true,
           position: "right",
           color: theme.text,
-          formatter: ({ dataIndex }: { dataIndex: number }) =>
-            formats[isOne ? dataIndex : STATISTICS.indexOf(statistic)](values[dataIndex]),
+          formatter: ({ dataIndex }: { dataIndex: number }) => chartText(values[dataIndex], unit),
         },
       },
     ],
@@ -99,7 +97,7 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
       nameGap: 26,
       axisLabel: {
         color: theme.muted,
-        formatter: (value: number) => formatDuration(value, sharedTimeUnit([value])),
+        formatter: (value: number) => formatDuration(value, largestTimeUnit(value)),
         customValues: roundTimes(atS.at(-1)!),
         hideOverlap: true,
       },
@@ -122,6 +120,8 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars, 
   const room = Math.max(40, Math.min(150, (width - 90) / data.classes.length));
   const values = metric.byClass.flat().filter((value) => value !== null && value > 0) as number[];
   const isWide = values.length > 0 && Math.max(...values) > 50 * Math.min(...values);
+  const unit = chartUnit(metric, values);
+  const unitS = unit?.seconds ?? 1;
   return {
     ...base(theme),
     grid: { left: 8, right: 16, top: 60, bottom: 8, containLabel: true },
@@ -137,7 +137,7 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars, 
           points[0].axisValue,
           points.map(({ seriesName, marker, value }) => [
             seriesName,
-            value === null || value === undefined ? "–" : formatMetric(value, metric.unit),
+            chartText(value === null || value === undefined ? null : value * unitS, unit),
             marker,
           ]),
         ),
@@ -154,7 +154,7 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars, 
       },
     },
     yAxis: {
-      ...valueAxis(theme, (value) => formatMetric(value, metric.unit)),
+      ...valueAxis(theme, (value) => chartText(value * unitS, unit)),
       ...(isWide ? { type: "log", logBase: 10 } : {}),
       name: isWide ? "logarithmic" : undefined,
       nameTextStyle: { color: theme.muted, align: "left" },
@@ -165,7 +165,9 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars, 
       barMaxWidth: 34,
       barGap: "8%",
       itemStyle: { color: colour(theme, i), borderRadius: [3, 3, 0, 0] },
-      data: metric.byClass[i].map((value) => (isWide && value === 0 ? null : value)),
+      data: metric.byClass[i].map((value) =>
+        value === null || (isWide && value === 0) ? null : value / unitS,
+      ),
     })),
   };
 }

@@ -3,9 +3,10 @@
  */
 import type { Comparison } from "../../results/comparison.ts";
 import {
+  type DurationColumn,
+  durationColumn,
   formatCount,
   formatDuration,
-  formatMetric,
   formatNumber,
   formatPercent,
   timeUnit,
@@ -13,7 +14,7 @@ import {
 import { escapeHtml } from "./escape.ts";
 import type { TimeSpan } from "./gantt.ts";
 import { dataTable } from "./html-tables.ts";
-import { type PageData, STATISTIC_TITLES, STATISTICS, statisticFormatter, type Value } from "./page-data.ts";
+import { type MetricBars, type PageData, STATISTIC_TITLES, STATISTICS, type Value } from "./page-data.ts";
 
 /** Rows of the table of a chart over time or over waits. */
 const TABLE_ROWS = 12;
@@ -54,13 +55,13 @@ ${table}
 }
 
 function barsFigure(data: PageData): Figure {
-  const rows = data.metrics.flatMap((metric) => {
-    const formats = STATISTICS.map((statistic) => statisticFormatter(metric, statistic));
-    return data.policies.map((policy, i) => [
-      `${metric.title}, ${policy}`,
-      ...STATISTICS.map((statistic, s) => formats[s](metric.values[statistic][i])),
-    ]);
-  });
+  const times = timesOf(data, ({ values }) => Object.values(values).flat());
+  const rows = data.metrics.flatMap((metric) =>
+    data.policies.map((policy, i) => [
+      `${titleOf(metric, times)}, ${policy}`,
+      ...STATISTICS.map((statistic) => cellText(metric, metric.values[statistic][i], times)),
+    ]),
+  );
   const isOne = data.policies.length === 1;
   return {
     chart: "bars",
@@ -89,10 +90,11 @@ function survivalFigure(data: PageData): Figure {
 
 function classesFigure({ policies }: Comparison, data: PageData): Figure {
   const { classScheme, classes } = policies[0].summary;
+  const times = timesOf(data, ({ byClass }) => byClass.flat());
   const rows = data.metrics.flatMap((metric) =>
     data.classes.map((label, c) => [
-      `${metric.title}, ${label}`,
-      ...metric.byClass.map((means) => shown(means[c], (v) => formatMetric(v, metric.unit))),
+      `${titleOf(metric, times)}, ${label}`,
+      ...metric.byClass.map((means) => cellText(metric, means[c], times)),
     ]),
   );
   const empty = classes.flatMap(({ label, jobs }) => (jobs === 0 ? [label] : [])).join("; ");
@@ -151,21 +153,24 @@ function ganttFigure(data: PageData): Figure | undefined {
   const span = isZoomed
     ? `At first, the chart shows the time ${stretch(gantt.shown)}; zoom out for ${about}`
     : `${about[0].toUpperCase()}${about.slice(1)}`;
-  const wait = data.metrics.find(({ name }) => name === "wait");
-  const waited = wait === undefined ? formatDuration : statisticFormatter(wait, "max");
   const gangs = drawn.some(({ chart }) => chart.boxRow !== null)
     ? "; gangs that share processors overlap, and their colour shows in which row they were placed"
     : "";
   const isDealt = drawn.some(({ chart }) => chart.boxRow === null);
   const dealt = isDealt ? "Jobs get the free processors with the lowest numbers." : "";
   const policies = drawn.map(({ i, policy }) => [i, policy] as const);
-  const rows = drawn.map(({ policy, chart }) => {
+  const longest = drawn.map(({ chart }) => {
     const waits = chart.id.map((_, job) => chart.startS[job] - chart.submitS[job]);
-    const longest = waits.reduce((a, _, job) => (waits[job] > (waits[a] ?? -1) ? job : a), 0);
+    const job = waits.reduce((a, _, job) => (waits[job] > (waits[a] ?? -1) ? job : a), 0);
+    return { waitS: waits[job] ?? Number.NaN, id: chart.id[job] };
+  });
+  const waits = durationColumn(longest.map(({ waitS }) => waitS));
+  const rows = drawn.map(({ policy, chart }, row) => {
+    const { waitS, id } = longest[row];
     return [
       policy,
       formatCount(chart.id.length),
-      waits.length === 0 ? "–" : `${waited(waits[longest])} (job ${chart.id[longest]})`,
+      id === undefined ? "–" : `${waits.format(waitS)} (job ${id})`,
     ];
   });
   return {
@@ -173,7 +178,7 @@ function ganttFigure(data: PageData): Figure | undefined {
     title: "Who ran where",
     note: `${span}. A box is a job on consecutive processors; the colour shows how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover over a box to see its job. ${dealt}`,
     selects: select("policy", "policy", policies, String(gantt.first)),
-    table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
+    table: dataTable(["policy", "jobs shown", waits.heading("longest wait among them")], rows),
     height: 540,
   };
 }
@@ -185,9 +190,10 @@ function matrixFigure(data: PageData): Figure {
       ? []
       : [{ i: String(i), policy, matrix, fullest: matrix.snapshots[matrix.busiest] }];
   });
+  const times = durationColumn(recorded.map(({ fullest }) => fullest.atS - data.time.firstS));
   const rows = recorded.map(({ policy, matrix, fullest: { atS, rows, job } }) => [
     policy,
-    formatDuration(atS - data.time.firstS),
+    times.format(atS - data.time.firstS),
     ...[rows, new Set(job).size, matrix.snapshots.length].map(formatCount),
   ]);
   const { snapshots, busiest } = recorded[0].matrix;
@@ -199,7 +205,10 @@ function matrixFigure(data: PageData): Figure {
     title: "The matrix",
     note: "A line is a row of the round, and a box is a gang. Gangs in one line run together, and the lines take turns. At first, the chart shows the instant with the most rows; the slider moves through the run.",
     selects: `${select("policy", "policy", policies, policies[0][0])}<label>time <input type="range" name="time" min="0" max="1000" value="${Math.round(1000 * share)}"></label>`,
-    table: dataTable(["policy", "most rows after", "rows", "gangs in them", "instants kept"], rows),
+    table: dataTable(
+      ["policy", times.heading("most rows after"), "rows", "gangs in them", "instants kept"],
+      rows,
+    ),
     height: Math.min(640, Math.max(220, 70 + 28 * maxRows)),
   };
 }
@@ -245,6 +254,20 @@ function select(
       `<option value="${escapeHtml(value)}"${value === chosen ? " selected" : ""}>${escapeHtml(text)}</option>`,
   );
   return `<label>${label} <select name="${name}">${items.join("")}</select></label>`;
+}
+
+/** All times of a table of several metrics: they have one unit. */
+function timesOf(data: PageData, valuesOf: (metric: MetricBars) => readonly Value[]): DurationColumn {
+  const times = data.metrics.filter(({ unit }) => unit === "s").flatMap(valuesOf);
+  return durationColumn(times.map((value) => value ?? Number.NaN));
+}
+
+function titleOf({ title, unit }: MetricBars, times: DurationColumn): string {
+  return unit === "s" ? times.heading(title) : title;
+}
+
+function cellText({ unit }: MetricBars, value: Value, times: DurationColumn): string {
+  return shown(value, unit === "s" ? times.format : formatNumber);
 }
 
 function shown(value: Value, format: (value: number) => string): string {

@@ -4,7 +4,7 @@
  */
 import type { Comparison } from "../../results/comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "../ranking.ts";
-import { differenceTexts, longestWaitText, MAX_WAIT, meanTexts, REPLICATED } from "../replications.ts";
+import { differenceColumns, longestWaitColumn, meanColumns } from "../replications.ts";
 import { LIGHT } from "../svg/palette.ts";
 import { escapeHtml } from "./escape.ts";
 
@@ -12,7 +12,7 @@ import { escapeHtml } from "./escape.ts";
 export function rankingTable({ policies }: Comparison): string {
   const columns = rankingColumns(policies);
   const cellsOf = columns.map((column) => rankingCells(column, policies));
-  const heading = ["policy", ...columns.map(({ title }) => title)].map(
+  const heading = ["policy", ...columns.map((column) => column.heading)].map(
     (title) => `<th scope="col"><button type="button">${escapeHtml(title)}</button></th>`,
   );
   const rows = ranking(policies).map((row) => {
@@ -41,27 +41,27 @@ export function replicationsTable({ policies }: Comparison): string {
   const [first] = policies;
   const count = first?.replications?.length ?? 0;
   if (count < 2 || !policies.every(({ replications }) => replications?.length === count)) return "";
-  const cells = (texts: readonly string[]) => texts.map((text) => `<td>${escapeHtml(text)}</td>`).join("");
+  const means = meanColumns(policies);
+  const longest = longestWaitColumn(policies);
+  const differences = policies.length === 1 ? [] : differenceColumns(policies);
   const rows = policies.map((policy, row) => {
-    const differences = row === 0 ? REPLICATED.map(() => "–") : differenceTexts(policy, first!);
     const texts = [
-      ...meanTexts(policy),
-      longestWaitText(policy),
-      ...(policies.length > 1 ? differences : []),
+      ...means.map((column) => column.texts[row]),
+      `${longest.texts[row]}${longest.remarks[row] === "" ? "" : ` (${longest.remarks[row]})`}`,
+      ...differences.map((column) => (row === 0 ? "–" : column.texts[row - 1])),
     ];
-    return `<tr><th scope="row">${named(row, policy.label)}</th>${cells(texts)}</tr>`;
+    const cells = texts.map((text) => `<td>${escapeHtml(text)}</td>`).join("");
+    return `<tr><th scope="row">${named(row, policy.label)}</th>${cells}</tr>`;
   });
-  const heads = (titles: readonly string[]) =>
-    titles.map((title) => `<th scope="col">${title}</th>`).join("");
-  const titles = heads([...REPLICATED.map(({ title }) => title), MAX_WAIT]);
-  const differenceTitles =
-    policies.length === 1
-      ? ""
-      : heads(REPLICATED.map(({ title }) => `${title}, difference from ${escapeHtml(first!.label)}`));
+  const headings = [
+    ...[...means, longest].map(({ heading }) => heading),
+    ...differences.map(({ heading }) => `${heading}, difference from ${first!.label}`),
+  ];
+  const head = headings.map((title) => `<th scope="col">${escapeHtml(title)}</th>`).join("");
   return `<section>
 <h2>${count} replications</h2>
 <p class="note">Means over the seeds ± half of the 95 % confidence interval (Student). All policies get the same jobs in each replication, so differences are paired; two policies differ if the interval excludes 0. The longest wait is that of any job under any seed. The table above, the charts and the hashes below show the first seed.</p>
-<div class="scroll"><table><thead><tr><th scope="col">policy</th>${titles}${differenceTitles}</tr></thead><tbody>${rows.join("")}</tbody></table></div>
+<div class="scroll"><table><thead><tr><th scope="col">policy</th>${head}</tr></thead><tbody>${rows.join("")}</tbody></table></div>
 </section>`;
 }
 

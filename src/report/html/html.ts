@@ -100,7 +100,7 @@ ${termList(entries)}
 <h3>Rules for all policies</h3>${bullets(rules)}</details>
 <details><summary>Rules of each policy</summary>${policyParts.join("")}</details>
 <details><summary>Definitions of the metrics</summary>${termList(metrics)}
-<p class="note">Percentiles interpolate linearly between neighbouring values. Utilisation is busy ÷ available processor-seconds. On machines whose rows take turns, busy is the run time × size of the jobs that ended, and available covers the makespan.</p></details>
+<p class="note">Percentiles interpolate linearly between neighbouring values. Utilisation is busy processor-seconds ÷ (processors × measured time). On machines whose rows take turns, busy is the run time × size of the jobs that ended, and the time is the makespan, from the first submit to the last end.</p></details>
 </section>`;
 }
 

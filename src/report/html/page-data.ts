@@ -14,7 +14,7 @@ import { lastEndS } from "../../metrics/window.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
 import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
 import { comparedMetric, ranking, sharedMetrics } from "../ranking.ts";
-import { durationFormatter, formatCount, formatNumber } from "../text/format.ts";
+import { durationColumn, formatCount, formatDuration, formatNumber, type TimeUnit } from "../text/format.ts";
 import { withoutControls } from "./escape.ts";
 import { type GanttChart, gangChart, ganttChart, ganttSpan, type TimeSpan } from "./gantt.ts";
 
@@ -76,14 +76,15 @@ export interface PageData {
   readonly matrices: readonly (Pick<MatrixRecord, "snapshots" | "busiest"> | null)[];
 }
 
-/** Formats one statistic of all policies as the ranking table does. */
-export function statisticFormatter(
-  { unit, values }: MetricBars,
-  statistic: Statistic,
-): (value: Value) => string {
-  const format =
-    unit === "s" ? durationFormatter(values[statistic].map((value) => value ?? Number.NaN)) : formatNumber;
-  return (value) => format(value ?? Number.NaN);
+/** The unit in which a chart shows these values of a metric; undefined for numbers without a unit. */
+export function chartUnit({ unit }: MetricBars, values: readonly Value[]): TimeUnit | undefined {
+  return unit === "s" ? durationColumn(values.map((value) => value ?? Number.NaN)).unit : undefined;
+}
+
+/** A value of a chart with its unit. */
+export function chartText(value: Value, unit: TimeUnit | undefined): string {
+  const number = value ?? Number.NaN;
+  return unit === undefined ? formatNumber(number) : formatDuration(number, unit);
 }
 
 export interface MetricBars extends Pick<MetricSummary, "name" | "title" | "unit"> {

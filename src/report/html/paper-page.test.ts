@@ -135,7 +135,7 @@ describe("deviation", () => {
     expect(deviates(value)).toBe(isBeyond);
   });
 
-  test("deviation() is ours ÷ published − 1", () => {
+  test("deviation() is our value ÷ the published value − 1", () => {
     expect(deviation({ published: 4, ours: 5, halfWidth: null })).toBe(0.25);
   });
 });
@@ -201,7 +201,7 @@ test("countReproduction() counts values and statements", () => {
 test("pageClaims() says what is claimed and what is not, without counts of nothing", () => {
   const { claimed, notClaimed } = pageClaims(reproduced());
   expect(claimed).toEqual([
-    "1 of 3 published values are within 10 % of ours.",
+    "1 of 3 published values are within 10 % of Tutti's.",
     "1 of 2 statements hold in our numbers.",
     "1 figure of matrices made by the operations that the text describes.",
     "6 tables, figures and sentences of the paper are in the index: 2 reproduced, 2 deviating.",

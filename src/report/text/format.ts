@@ -37,6 +37,9 @@ export interface TimeUnit {
   readonly seconds: number;
 }
 
+/** Of a column; smaller numbers are printed as a bound. */
+const MAX_DECIMALS = 9;
+
 const UNITS = [
   { name: "s", seconds: 1 },
   { name: "min", seconds: 60 },
@@ -64,24 +67,68 @@ export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(second
   return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds / unit.seconds)} ${unit.name}`;
 }
 
-/** The largest unit not above the median of the durations. Zeros and missing values do not count. */
-export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
-  const sorted = seconds.filter((value) => value > 0).sort((a, b) => a - b);
-  const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
-  return [...UNITS].reverse().find((unit) => middle >= unit.seconds) ?? UNITS[0];
+/** The largest unit that is not longer than the duration, for round numbers: `1 min`, `10 h`. */
+export function largestTimeUnit(seconds: number): TimeUnit {
+  return [...UNITS].reverse().find((unit) => seconds >= unit.seconds) ?? UNITS[0];
+}
+
+/** Lower median of the absolute values; 0 if there are none. Zeros and missing values do not count. */
+function medianSize(values: readonly number[]): number {
+  const sorted = sizesOf(values).sort((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+}
+
+function sizesOf(values: readonly number[]): number[] {
+  return values.map(Math.abs).filter((size) => size > 0 && size < Number.POSITIVE_INFINITY);
+}
+
+/** A column of durations: one unit, which the heading names, and digits that line up. */
+export interface DurationColumn {
+  readonly unit: TimeUnit;
+  heading(title: string): string;
+  /** The number without the unit. */
+  format(seconds: number): string;
 }
 
 /**
- * Formats durations that stand next to each other. If one unit suits all of them (none below half a unit,
- * none that `formatDuration` would print in a larger one), all get this unit; otherwise each gets its own.
+ * @param seconds the durations of the column, which decide the digits
+ * @param unit default: the unit that suits the median
  */
-export function durationFormatter(seconds: readonly number[]): (value: number) => string {
-  const unit = sharedTimeUnit(seconds);
-  const suits = seconds.every((value) => {
+export function durationColumn(
+  seconds: readonly number[],
+  unit: TimeUnit = timeUnit(medianSize(seconds)),
+): DurationColumn {
+  const format = columnFormatter(seconds.map((value) => value / unit.seconds));
+  return {
+    unit,
+    heading: (title) => `${title} (${unit.name})`,
+    format: (value) => format(value / unit.seconds),
+  };
+}
+
+/**
+ * Formats the numbers of a column with the same number of digits after the point: two if the smallest number
+ * is below 10, one if it is below 100, none for whole numbers and from 100 on. The median always has two
+ * significant digits. A number that would look like 0 is printed as a bound, such as `<0.01`.
+ * @param values the numbers of the column
+ */
+export function columnFormatter(values: readonly number[]): (value: number) => string {
+  const decimals = decimalsOf(values);
+  const step = 1 / Number(`1e${decimals}`);
+  return (value) => {
     const size = Math.abs(value);
-    return !(size > 0) || (size >= 0.5 * unit.seconds && timeUnit(value).seconds <= unit.seconds);
-  });
-  return suits ? (value) => formatDuration(value, unit) : (value) => formatDuration(value);
+    if (!(size > 0 && size < step / 2)) return formatDigits(value, decimals);
+    return `${value > 0 ? "<" : ">−"}${step.toFixed(decimals)}`;
+  };
+}
+
+function decimalsOf(values: readonly number[]): number {
+  const sizes = sizesOf(values);
+  if (sizes.every(Number.isInteger)) return 0;
+  const smallest = sizes.reduce((a, b) => Math.min(a, b));
+  let decimals = smallest >= 100 ? 0 : smallest >= 10 ? 1 : 2;
+  for (let median = medianSize(values) * Number(`1e${decimals}`); median < 9.5; median *= 10) decimals++;
+  return Math.min(decimals, MAX_DECIMALS);
 }
 
 /** A share in percent, with one digit after the point. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HPC2500_CLASSES, type JobShape } from "../../core/queue-classes.ts";
 import { explainQueue } from "../../policies/space/queue-selection.ts";
-import { tellQueueSelection } from "./queue-selection-text.ts";
+import { formatQueueSelection } from "./queue-selection-text.ts";
 
 const shape = (processes: number, threads: number, estimateS = 60): JobShape => ({
   processors: processes * threads,
@@ -10,8 +10,8 @@ const shape = (processes: number, threads: number, estimateS = 60): JobShape => 
   estimateS,
 });
 
-describe("tellQueueSelection()", () => {
-  const tell = (job: JobShape) => tellQueueSelection(HPC2500_CLASSES, explainQueue(HPC2500_CLASSES, job));
+describe("formatQueueSelection()", () => {
+  const tell = (job: JobShape) => formatQueueSelection(HPC2500_CLASSES, explainQueue(HPC2500_CLASSES, job));
 
   test("names the rule and the classes ruled out in one sentence", () => {
     expect(tell(shape(4, 32))).toBe(

@@ -14,7 +14,7 @@ const LIMIT_WORDS: Readonly<Record<ClassLimit, string>> = {
 };
 
 /** Why a job got its queue, as one sentence without a final period. */
-export function tellQueueSelection(classes: readonly QueueClass[], selection: QueueSelection): string {
+export function formatQueueSelection(classes: readonly QueueClass[], selection: QueueSelection): string {
   const { queue, rule } = selection;
   const ruledOut = selection.ruledOut.map(
     (one) =>

@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeHtml, scriptJson, scriptSource, withoutControls } from "../html/escape.ts";
 import {
-  durationFormatter,
+  columnFormatter,
+  durationColumn,
   formatCount,
   formatDuration,
   formatNumber,
   formatPercent,
-  sharedTimeUnit,
+  largestTimeUnit,
 } from "./format.ts";
 import { displayWidth, renderTable, shorten } from "./table.ts";
 
@@ -48,32 +49,65 @@ describe("formatDuration()", () => {
     expect(formatDuration(seconds)).toBe(text);
   });
 
-  test("a shared unit makes durations comparable", () => {
-    const seconds = [0, 4548, 6840, 390060];
-    const unit = sharedTimeUnit(seconds);
-    expect(seconds.map((value) => formatDuration(value, unit))).toEqual(["0 h", "1.26 h", "1.90 h", "108 h"]);
+  test("a given unit makes neighbouring durations comparable", () => {
+    const unit = durationColumn([4548, 6840, 390060]).unit;
+    expect([0, 4548, 390060].map((value) => formatDuration(value, unit))).toEqual(["0 h", "1.26 h", "108 h"]);
+  });
+
+  test.each([
+    [1, "1 s"],
+    [60, "1 min"],
+    [36000, "10 h"],
+    [86400, "1 d"],
+  ])("%d s in the largest unit are %s", (seconds, text) => {
+    expect(formatDuration(seconds, largestTimeUnit(seconds))).toBe(text);
   });
 });
 
-describe("durationFormatter()", () => {
+describe("durationColumn()", () => {
+  // By hand: 4548 s are 1.2633 h, 390060 s 108.35 h; 93 s are 0.0258 h, 1019520 s 283.2 h.
   test.each([
-    ["one unit that suits all", [0, 4548, 6840, 168840], ["0 h", "1.26 h", "1.90 h", "46.9 h"]],
-    ["days stay days next to hours", [6840, 7200, 389664], ["1.90 h", "2 h", "4.51 d"]],
-    ["each its own where they differ widely", [93, 6840, 1019520], ["93 s", "1.90 h", "11.8 d"]],
-    ["missing values have no say", [Number.NaN, 7200, 9000], ["–", "2 h", "2.50 h"]],
-    ["differences", [-7200, 9000], ["−2 h", "2.50 h"]],
-  ])("%s", (_, seconds, texts) => {
-    expect(seconds.map(durationFormatter(seconds))).toEqual(texts);
+    ["the unit of the lower median", [4548, 6840, 390060], "h", ["1.26", "1.90", "108.35"]],
+    ["one unit where they differ widely", [93, 6840, 1019520], "h", ["0.03", "1.90", "283.20"]],
+    ["a bound where nothing would be left", [9, 6840, 7200], "h", ["<0.01", "1.90", "2.00"]],
+    ["zeros and missing values have no say", [0, Number.NaN, 9000], "h", ["0.00", "–", "2.50"]],
+    ["one digit from 10 on, none from 100 on", [66600, 43200], "h", ["18.5", "12.0"]],
+    ["whole numbers stay whole", [7200, 14400, 0], "h", ["2", "4", "0"]],
+    ["differences", [-7200, 9000, -9], "h", ["−2.00", "2.50", ">−0.01"]],
+    ["small numbers have two digits", [0.0021, 0.0123], "s", ["0.0021", "0.0123"]],
+    ["no durations", [Number.NaN, 0], "s", ["–", "0"]],
+    ["none at all", [], "s", []],
+  ])("%s", (_, seconds, unit, texts) => {
+    const column = durationColumn(seconds);
+    expect(column.heading("mean wait")).toBe(`mean wait (${unit})`);
+    expect(seconds.map(column.format)).toEqual(texts);
   });
 
-  test("prints no duration as a small fraction of its unit", () => {
+  test("lines up the digits, and no duration looks like none", () => {
     fc.assert(
-      fc.property(fc.array(fc.double({ min: 0.5, max: 1e9, noNaN: true }), { minLength: 1 }), (seconds) => {
-        for (const text of seconds.map(durationFormatter(seconds)))
-          expect(Number.parseFloat(text.replaceAll(",", ""))).toBeGreaterThanOrEqual(0.5);
+      fc.property(fc.array(fc.double({ min: 1e-6, max: 1e9, noNaN: true }), { minLength: 1 }), (seconds) => {
+        const texts = seconds.map(durationColumn(seconds).format);
+        const decimals = texts.map((text) => text.split(".")[1]?.length ?? 0);
+        expect(new Set(decimals).size).toBe(1);
+        for (const text of texts) expect(text).toMatch(/[1-9]/);
       }),
     );
   });
+
+  test("half of the durations are at least one unit, in a unit that suits the median", () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 1, max: 1e9, noNaN: true }), { minLength: 1 }), (seconds) => {
+        const { unit } = durationColumn(seconds);
+        const small = seconds.filter((value) => value < unit.seconds);
+        expect(2 * small.length).toBeLessThan(seconds.length + 1);
+      }),
+    );
+  });
+});
+
+test("columnFormatter() gives the numbers of a column the digits that the smallest needs", () => {
+  const values = [8638.7, 59.3, 235];
+  expect(values.map(columnFormatter(values))).toEqual(["8,638.7", "59.3", "235.0"]);
 });
 
 test("formatCount() and formatPercent()", () => {

@@ -178,7 +178,8 @@ class Profiles {
   runS(name: string, depth = 0): number | BatsimCode {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    this.#known.set(name, "bad-profile"); // stays while the parts are looked up: a profile that contains itself
+    // A profile that contains itself finds this code while its parts are looked up.
+    this.#known.set(name, "bad-profile");
     const profile = Object.hasOwn(this.#profiles, name) ? this.#profiles[name] : undefined;
     const runS = profile === undefined ? "no-profile" : this.#work(profile, depth);
     this.#known.set(name, runS);

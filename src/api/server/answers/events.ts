@@ -7,7 +7,7 @@
  * of memory, and many clients that connect at once block nobody.
  */
 import type { Caller, Service } from "../../../daemon/contract/service.ts";
-import { pause } from "../../../host/pause.ts";
+import { sleep } from "../../../host/sleep.ts";
 import type { DaemonEvent } from "../../../protocol/events.ts";
 import { MAX_EVENTS_PER_ANSWER } from "../../../protocol/limits.ts";
 import type { RequestTurns } from "../fairness/request-scheduler.ts";
@@ -55,7 +55,7 @@ export function eventStream(
     for (;;) {
       wake = new AbortController();
       const now = await nextText();
-      if (now === "") await pause(HEARTBEAT_MS, wake.signal);
+      if (now === "") await sleep(HEARTBEAT_MS, wake.signal);
       yield now || (await nextText()) || ": still here\n\n";
     }
   }

@@ -1,15 +1,15 @@
 /**
  * The output of jobs. The job's folder may belong to the job's user while the front end is root, so nothing
  * in it is trusted. Each part of the path is opened relative to the one before, without following links, as
- * openat does (through /proc/self/fd, because Node has no openat). Only a plain file that belongs to that
- * user and has one name is read: from any other folder of its user, a job can move files into its own folder,
- * even files that the user may not read.
+ * openat does (through /proc/self/fd, because Node has no openat). A job can move files from any
+ * other folder of its user into its own folder, even files that the user may not read. So only a plain file
+ * that belongs to that user and has no second name (hard link) is read.
  */
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { isPlainFileOf } from "../../../host/files.ts";
-import { pause } from "../../../host/pause.ts";
+import { sleep } from "../../../host/sleep.ts";
 
 const readAt = promisify(read);
 const CHUNK_BYTES = 64 * 1024;
@@ -24,7 +24,7 @@ interface ByteRange {
 /**
  * Opens a file below a folder for reading. The caller closes it.
  * @param root a folder that only we can write to
- * @param uid the user to whom the file must belong
+ * @param uid the user who must own the file
  * @returns undefined if there is no such file, if links lead to it, or if it is not a plain file of that user
  */
 export function openInside(root: string, file: string, uid: number): number | undefined {
@@ -150,7 +150,7 @@ export async function* followPieces(
         }
       }
       if (job.hasEnded) return;
-      await pause(POLL_MS, signal);
+      await sleep(POLL_MS, signal);
     }
   } finally {
     if (file !== undefined) closeSync(file);

@@ -1,6 +1,6 @@
 /** Requests that wait for a condition before they are answered. */
 import type { Service } from "../../../daemon/contract/service.ts";
-import { pause } from "../../../host/pause.ts";
+import { sleep } from "../../../host/sleep.ts";
 import type { Call } from "../call.ts";
 
 const MAX_WAIT_S = 60;
@@ -30,7 +30,7 @@ export async function waitUntil(
       if (await holds()) return;
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) return;
-      await pause(Math.min(leftMs, lookAgainMs), wake.signal);
+      await sleep(Math.min(leftMs, lookAgainMs), wake.signal);
     }
   } finally {
     unlisten();

@@ -25,11 +25,11 @@ const MAX_OF_USERS = 3072;
 /** File descriptors for the store, the conductor, the listeners and Node itself. */
 const OWN_DESCRIPTORS = 40;
 
-/** Limits for a process that may open `mostFiles` files. A followed log needs a second descriptor. */
-export function limitsFor(mostFiles: number): ConnectionLimits {
+/** Limits for a process that may open `maxOpenFiles` files. A followed log needs a second descriptor. */
+export function limitsFor(maxOpenFiles: number): ConnectionLimits {
   const share = Math.min(
     1,
-    Math.max(0.002, (mostFiles / 2 - OWN_DESCRIPTORS) / (MAX_STRANGERS + MAX_OF_USERS)),
+    Math.max(0.002, (maxOpenFiles / 2 - OWN_DESCRIPTORS) / (MAX_STRANGERS + MAX_OF_USERS)),
   );
   const part = (most: number) => Math.max(4, Math.floor(most * share));
   return {
@@ -40,7 +40,7 @@ export function limitsFor(mostFiles: number): ConnectionLimits {
 }
 
 /** Maximum number of files that this process may open. Node has raised the soft limit to the hard one. */
-export function mostFiles(): number {
+export function maxOpenFiles(): number {
   const [, soft = "1024"] = /^Max open files\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }

@@ -1,7 +1,7 @@
 /** How Kawanami, Yoshihisa and Kanazawa 2008 was read, and what the model adds to it. */
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import { explainQueue } from "../../../policies/space/queue-selection.ts";
-import { tellQueueSelection } from "../../../report/text/queue-selection-text.ts";
+import { formatQueueSelection } from "../../../report/text/queue-selection-text.ts";
 import { hpc2500 } from "../../../workload/models/hpc2500.ts";
 import { JUDGEMENT } from "./claims.ts";
 
@@ -9,7 +9,7 @@ const sentence = (rule: string) => `${rule[0].toUpperCase()}${rule.slice(1)}.`;
 
 export function notes(): string[] {
   const example = (processes: number, threads: number, estimateS: number) =>
-    tellQueueSelection(
+    formatQueueSelection(
       HPC2500_CLASSES,
       explainQueue(HPC2500_CLASSES, { processors: processes * threads, processes, threads, estimateS }),
     );
@@ -22,7 +22,7 @@ export function notes(): string[] {
     "The paper prints no order among queues. When processors become free, the queues are served in the order of table 2.",
     `Shapes that no sentence of section 3.1 covers go to the class with the tightest limit that admits them. Four processes of 16 threads: ${example(4, 16, 600)}.`,
     "Overtaking is counted within a queue. A job with a reservation starts as soon as its last donor has ended, and no earlier, as section 3.2 says. A job whose request is refused asks again at every instant while its priority is above the threshold.",
-    "If the donors together have more processors than needed, the donor that was chosen last releases the surplus. The paper says only that a suitable donor does. If a queue does not have enough jobs to serve as donors, jobs that already carry a reservation are not counted.",
+    "If the donors together have more processors than needed, the donor that was chosen last releases the surplus. The paper says only that a suitable donor does. A running job is a donor for one reservation at most, so jobs that are donors already do not count when we ask whether the jobs of a queue suffice.",
     "The load is above 1, as in the situation that section 3 describes, so the longest waits grow with the length of the run.",
   ];
 }

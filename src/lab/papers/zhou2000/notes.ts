@@ -14,7 +14,7 @@ export const NOTES: readonly string[] = [
 const EMPTY_SYSTEM =
   "Not a mean over time: jobs arrive at random and stay for at least their run time, so in a long run some row exists for at least 1 − exp(−λ × mean run time) = 62 % of the time";
 const TRANSPOSED =
-  "We take it for a misprint of 1511.24: the weighted mean of the three printed class means is about 1,600, and n_a with the arrival rate requires a similar value";
+  "We take it for a misprint of 1511.24: weighted by the classes' shares of the jobs, the three printed class means give about 1,600. With 1151.24, rows would also be no fuller at load 0.9 than at 0.7 (load × turnaround ÷ mean run time ÷ n_a: 67 % and 69 %; with 1511.24, it is 88 % at 0.9)";
 const BC_SATURATED =
   "Whole blocks raise the load by a third (mean block ÷ mean size = 1.33), to 0.93 and above 1, so turnaround and rows grow with the length of the run and differ widely between sets of jobs";
 const BC_BLOCKS =

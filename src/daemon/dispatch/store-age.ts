@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 /** Key in the store's `meta`: a file with the highest numbers exists. */
 const HAS_NUMBERS = "has numbers";
 
-export class Past {
+export class StoreAge {
   /** New numbers begin above these. */
   readonly latestJob: JobNumber;
   readonly latestEvent: number;

@@ -1,5 +1,5 @@
 /** Resolves after a time, or immediately when the signal aborts. */
-export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
+export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

@@ -9,12 +9,12 @@ const MAX_STEP_MS = 250;
  * Sums the time between looks at which a condition held. The sum does not grow while the conductor or machine
  * stands still.
  */
-export class SeenTime {
+export class ObservedTime {
   #ms = 0;
   #lastMs: number | undefined;
 
   /** @returns the sum in ms, after one more look */
-  see(nowMs: number, holds: boolean): number {
+  add(nowMs: number, holds: boolean): number {
     if (holds && this.#lastMs !== undefined) this.#ms += Math.min(nowMs - this.#lastMs, MAX_STEP_MS);
     this.#lastMs = nowMs;
     return this.#ms;

@@ -22,7 +22,7 @@ export interface MatrixUse {
 }
 
 /** A gang policy that can be asked. */
-export interface AskedGangs extends Policy {
+export interface QueryableGangs extends Policy {
   readonly use: MatrixUse;
   /**
    * Whether the job can be placed now in a matrix of at most `maxRows` rows.

@@ -5,7 +5,7 @@
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import { type JobDetails, JobTable } from "../machines/job-table.ts";
 
-export class ShownJobs {
+export class VisibleJobs {
   /** The table that the policy gets. */
   readonly table: JobTable;
   readonly #instance: Instance;
