@@ -46,7 +46,7 @@ export const wlv = withAdmission(
       ...when(withExtraSlots("returned"), [
         "extraSlots=returned: after each workload change, jobs take turns, largest first, and get one more slot per turn until no job can get one",
         "extraSlots=returned: windows are chosen, and rows added and deleted, as if every job had one slot",
-        "extraSlots=returned: if a processor is needed that has no idle slot, the job on it with the most slots (ties: submitted last) gives back its last slot of the round",
+        "extraSlots=returned: if a processor without an idle slot is needed, one job on it gives back its last slot of the round: the job with the most slots (ties: submitted last)",
       ]),
       ...MIGRATION_RULES,
       DEPARTURES_FIRST,

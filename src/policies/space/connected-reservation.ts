@@ -309,7 +309,7 @@ export function connectedReservationOver(
       "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
       ...when(reserves, [
         "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
-        "a job asks for a connected reservation if its priority is above the threshold of its class, if it cannot start on arrival and no job of its queue waits, with or without a reservation, or (only if the class says so) if it is the first job without a reservation and still cannot start after a job has ended",
+        "a job asks for a connected reservation (1) if its priority is above the threshold of its class; (2) if it cannot start on arrival and no job of its queue waits, with or without a reservation; (3) only if the class says so: if it is the first job without a reservation and still cannot start after a job has ended",
         "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
         "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
       ]),
