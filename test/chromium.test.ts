@@ -43,4 +43,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       expect(await page.results(cells)).toBe(jsonDocument("tutti.cells/1", { results }));
     },
   );
+
+  test("a cell that cannot run is refused with the message of Node", async () => {
+    const [{ cell }] = PAPERS[0].cells(1);
+    await expect(page.results([{ ...cell, policy: "no-such-policy" } as typeof cell])).rejects.toThrow(
+      'Cannot find policy "no-such-policy"',
+    );
+  });
 });

@@ -1,24 +1,17 @@
 /** What a page on a paper claims and what it does not claim, in counts of its values and statements. */
-import type { ReproducedPaper, ReproducedStatement } from "../results/reproduction.ts";
+import type { ReproducedPaper, ReproducedStatement, ReproducedTable } from "../results/reproduction.ts";
 import { deviates, isChance, isFar } from "./deviations.ts";
 import { indexCounts } from "./paper-index.ts";
 import { formatCount, NO_VALUE, plural } from "./text/format.ts";
 
-/** Counts of the values and statements of a paper. */
-export function countReproduction({ tables, statements, index }: ReproducedPaper) {
-  const isAdded = ({ statement }: ReproducedStatement) =>
-    index.added.statements.some((beginning) => statement.startsWith(beginning));
-  const said = statements.filter((statement) => !isAdded(statement));
-  const valuesOf = (kind: "constants" | "fitted" | undefined) =>
-    tables.filter((table) => table.kind === kind).flatMap(({ rows }) => rows.flatMap((row) => row.values));
-  const published = (kind: "constants" | "fitted" | undefined) =>
-    valuesOf(kind).filter((value) => value.published !== null);
-  const compared = published(undefined);
+/** Counts of published values next to ours. */
+function countValues(tables: readonly ReproducedTable[]) {
+  const compared = valuesOf(tables).filter(({ published }) => published !== null);
   const far = compared.filter(isFar);
   const beyond = far.filter(deviates);
   const explained = beyond.filter(({ reason = "" }) => reason !== "").length;
   return {
-    /** Results with a published value. Constants and fitted values are not among them. */
+    /** Results with a published value. */
     compared: compared.length,
     /** Of these, the values whose difference from the published one was tested. */
     tested: compared.filter(({ test }) => test !== undefined).length,
@@ -31,15 +24,48 @@ export function countReproduction({ tables, statements, index }: ReproducedPaper
     explained,
     /** Beyond both limits, without a reason. There should be none. */
     unexplained: beyond.length - explained,
-    constants: published("constants").length,
-    fitted: published("fitted").length,
-    unpublished: valuesOf(undefined).length - compared.length,
+  };
+}
+
+const valuesOf = (tables: readonly ReproducedTable[]) =>
+  tables.flatMap(({ rows }) => rows.flatMap(({ values }) => values));
+
+/**
+ * Counts of the values and statements of a paper. Tables and statements that the paper does not have, such as
+ * a table in another reading, are not among them; neither are constants and fitted values.
+ */
+export function countReproduction({ tables, statements, index }: ReproducedPaper) {
+  const { added } = index;
+  const isAdded = ({ statement }: ReproducedStatement) =>
+    added.statements.some((beginning) => statement.startsWith(beginning));
+  const said = statements.filter((statement) => !isAdded(statement));
+  const ofKind = (kind: ReproducedTable["kind"]) => tables.filter((table) => table.kind === kind);
+  const ofPaper = ofKind(undefined).filter(({ id }) => !added.shown.includes(id));
+  const unpublished = valuesOf(ofKind(undefined)).filter(({ published }) => published === null);
+  return {
+    ...countValues(ofPaper),
+    constants: countValues(ofKind("constants")).compared,
+    fitted: countValues(ofKind("fitted")).compared,
+    unpublished: unpublished.length,
     /** Of the paper. */
     statements: said.length,
     holding: said.filter(({ holds }) => holds).length,
     /** Statements about questions that the paper does not ask. */
     added: statements.length - said.length,
   };
+}
+
+/** The counts of each table that compares with the paper in another reading of it. */
+function otherReadings({ tables, index }: ReproducedPaper): string[] {
+  return tables
+    .filter(({ id, kind }) => index.added.shown.includes(id) && kind === undefined)
+    .flatMap((table) => {
+      const { compared, within, byChance } = countValues([table]);
+      if (compared === 0) return [];
+      return [
+        `${table.id}: ${formatCount(within)} of ${plural(compared, "published value")} within 10 %, ${formatCount(byChance)} more differ by no more than chance.`,
+      ];
+    });
 }
 
 /** Headings of `countTexts`, after the paper's own. */
@@ -91,6 +117,7 @@ export function pageClaims(paper: ReproducedPaper): {
         index.entries,
         `${formatCount(index.entries)} tables, figures and sentences of the paper are in the index: ${formatCount(index.reproduced)} reproduced, ${formatCount(index.deviating)} deviating.`,
       ],
+      ...otherReadings(paper).map((sentence) => [1, sentence] as const),
     ]),
     notClaimed: said([
       [explained, `${values(explained)} beyond the limits: not reproduced, with a reason next to it.`],

@@ -174,10 +174,8 @@ function tableVerdict({ kind, rows }: ReproducedTable): Verdict {
   const chance = far > beyond ? `, ${formatCount(far - beyond)} farther by no more than chance` : "";
   if (beyond === 0)
     return ["reproduced", `${formatCount(compared.length - far)} of ${of} values within 10 %${chance}`];
-  return [
-    "deviating",
-    `${formatCount(beyond)} of ${of} values beyond 10 % and beyond chance, see the table for reasons`,
-  ];
+  const limits = compared.some(({ test }) => test !== undefined) ? "10 % and beyond chance" : "10 %";
+  return ["deviating", `${formatCount(beyond)} of ${of} values beyond ${limits}, see the table for reasons`];
 }
 
 /** The numbers of a figure are means without a test, so only the 10 % count. */

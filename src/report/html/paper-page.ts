@@ -110,8 +110,9 @@ function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]):
   const isBeyond = deviates(value);
   const missing = isBeyond ? ' <strong class="missing">no reason given</strong>' : "";
   const mark = reason === "" ? missing : ` <sup>${reasonNumber(reason, reasons)}</sup>`;
-  const texts = [published, deviationText(value), testText(value)].filter((text) => text !== "");
-  return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${texts.join(" · ")}${mark}</small></td>`;
+  const compared = [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+  const below = compared === "" ? published : `${published}<br>${compared}`;
+  return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${below}${mark}</small></td>`;
 }
 
 function figuresSection(figures: readonly ReproducedFigure[], anchors: ReadonlyMap<object, string>): string {

@@ -78,8 +78,8 @@ describe("markdownPage()", () => {
   test("has values, tests, reasons, statements, matrices, and links its figures", () => {
     expect(name).toBe("key.md");
     for (const text of [
-      "| scheme | t, slots |\n| :-- | --: |\n| a | **104** ± 3<br>100 · +4.0 % |",
-      "| BR | **150** ± 3<br>100 · +50.0 % · t 9.87 [1] |",
+      "| scheme | t, slots |\n| :-- | --: |\n| a | **104** ± 3<br>100<br>+4.0 % |",
+      "| BR | **150** ± 3<br>100<br>+50.0 % · t 9.87 [1] |",
       "of 20 runs",
       "1. few sets of jobs",
       '1. <a id="statement-1"></a>**Does not hold**: BR beats BC<br>\n   2 &gt; 1',

@@ -106,8 +106,8 @@ function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]):
   if (value.published === null) return mine;
   const missing = deviates(value) ? " no reason given" : "";
   const mark = reason === "" ? missing : ` [${reasonNumber(reason, reasons)}]`;
-  const texts = [published, deviationText(value), testText(value)].filter((text) => text !== "");
-  return `${mine}<br>${texts.join(" · ")}${mark}`;
+  const compared = [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+  return `${[mine, published, ...(compared === "" ? [] : [compared])].join("<br>")}${mark}`;
 }
 
 /** A table; the texts of the cells are Markdown. */

@@ -30,6 +30,11 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2.3",
+      says: "The load changes over time, so no single policy suits it; dynP chooses one (cited from Streit 2004)",
+      notClaimed: "cited; not a part of the proposal",
+    },
+    {
+      at: "2.3",
       says: "FPFS and its kin use processors better than FCFS and shorten the mean response (cited from Aida et al. 1998)",
       notClaimed: "cited; docs/findings.md compares these policies",
     },
@@ -146,6 +151,11 @@ export const INDEX: PaperIndex = {
       statements: ["ss8", "s8"].map(
         (queue) => `figure 3, ${queue}: the longest wait of proposal 2 is the lowest`,
       ),
+    },
+    {
+      at: "5",
+      says: "With automatic selection each queue runs the jobs that suit its class",
+      notClaimed: 'true by the rules of selection; the table "Jobs" has the numbers of jobs',
     },
     {
       at: "5",

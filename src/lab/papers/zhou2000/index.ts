@@ -58,6 +58,11 @@ export const INDEX: PaperIndex = {
       notClaimed: COST_OF_SEARCH,
     },
     {
+      at: "3",
+      says: "The least loaded subset is chosen, which balances the load of the processors",
+      notClaimed: "a part of BR; the paper does not measure what it contributes",
+    },
+    {
       at: "4.1",
       says: "On average BRMMS never has more rows than BR",
       statements: ["Table 2: BRMMS has fewer rows than BR"],
@@ -133,6 +138,16 @@ export const INDEX: PaperIndex = {
         "Figure 4: small jobs take longer under BRMS",
         "Figure 5: the active ratio falls from BRMMS to BR to BRMS",
       ],
+    },
+    {
+      at: "5",
+      says: "BRMMS improves the performance of system and jobs",
+      statements: ["Table 2: turnaround falls from BC to BRMS to BR to BRMMS"],
+    },
+    {
+      at: "5",
+      says: "No process migrates, so the scheme suits clusters",
+      notClaimed: "about implementations on real machines; our checker makes sure that no process migrates",
     },
     {
       at: "5",
