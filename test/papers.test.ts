@@ -14,7 +14,7 @@ import { markdownPage } from "../src/report/markdown/paper-markdown.ts";
  * others.
  */
 const CHEAP = ["kawanami2008"];
-const REMEDY = "npm run papers makes the pages again";
+const REMEDY = "npm run papers writes the pages again";
 
 function committed(name: string): string {
   const file = new URL(`../docs/papers/${name}`, import.meta.url);
