@@ -13,7 +13,7 @@ import { jsonDocument } from "../src/report/text/json.ts";
 /** A paper that takes only seconds. */
 const CHEAP = "kawanami2008";
 /** Cells of each paper, spread evenly over its list. */
-const SAMPLE = 12;
+const SAMPLE = 24;
 
 describe.skipIf(!hasChromium)("in Chromium", () => {
   let page: Awaited<ReturnType<typeof openPapersPage>>;
