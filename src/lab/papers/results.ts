@@ -25,6 +25,13 @@ export class Results<Place, Result> {
     return atPlace;
   }
 
+  /** The results of one replication alone. Places with fewer replications have none. */
+  replication(at: number): Results<Place, Result> {
+    const alone = new Results<Place, Result>([], []);
+    for (const [text, runs] of this.#byPlace) if (at < runs.length) alone.#byPlace.set(text, [runs[at]]);
+    return alone;
+  }
+
   values(place: Place, measure: (result: Result) => number): number[] {
     return this.at(place).map((result) => measure(result));
   }

@@ -52,11 +52,10 @@ const PAPER = {
 };
 const EXTENSION_REPLICATIONS = 5;
 const BOTH = { one: { policy: ONE }, across: { policy: ACROSS } };
-/** The second reading of "idle": processors with a gang waiting in their queue count, too. */
-const BOTH_HELD = {
-  "one, held": { policy: `${ONE}:idle=held` },
-  "across, held": { policy: `${ACROSS}:idle=held` },
-};
+/** The literal reading of "idle": processors with a gang waiting in their queue count, too. */
+const ONE_HELD = `${ONE}:idle=held`;
+const ACROSS_HELD = `${ACROSS}:idle=held`;
+const BOTH_HELD = { "one, held": { policy: ONE_HELD }, "across, held": { policy: ACROSS_HELD } };
 
 /** The most expensive study comes first. */
 export const STUDIES = {
@@ -70,6 +69,10 @@ export const STUDIES = {
       "one, E = 30": { policy: ONE, error: 30 },
       "across, E = 30": { policy: ACROSS, error: 30 },
       ...BOTH_HELD,
+      "one, held, E = 10": { policy: ONE_HELD, error: 10 },
+      "across, held, E = 10": { policy: ACROSS_HELD, error: 10 },
+      "one, held, E = 30": { policy: ONE_HELD, error: 30 },
+      "across, held, E = 30": { policy: ACROSS_HELD, error: 30 },
     },
   },
   rules: {
@@ -84,6 +87,8 @@ export const STUDIES = {
       "one, T = 0.5": { policy: `${ONE}:threshold=0.5` },
       "one, oldest gang first": { policy: `${ONE}:order=oldest` },
       "one, no backfilling": { policy: `${ONE}:backfill=none` },
+      "one, held, E = 30": { policy: ONE_HELD, error: 30 },
+      "one, held, no backfilling": { policy: `${ONE_HELD}:backfill=none` },
     },
   },
   powers: {

@@ -2,11 +2,16 @@
  * The sentences in which Dimitriadou and Karatza 2009 describe their figures, each decided by our numbers;
  * the paper does not print the figures' numbers. "Almost the same", "a bit" and the like get a number here,
  * which the evidence names.
+ *
+ * Every sentence is decided under both readings of "idle". It holds if the 95 % intervals over the
+ * replications lie on its side, and it is counted how many replications show it alone. The mean slowdown does
+ * not converge, so sentences on slowdowns are decided by the bounded one.
  */
-import { allHold, type Claim, type Comparison, within } from "../../../lab/claims.ts";
-import { LOCAL_EVERY_S } from "./cells.ts";
-import type { Measure, SitesResults } from "./measures.ts";
-import { at, differenceInWords, inWords, MEASURES } from "./measures.ts";
+import { allHold, type Comparison, verdictOf, within } from "../../../lab/claims.ts";
+import type { ReproducedStatement } from "../../../lab/papers/paper.ts";
+import type { Interval } from "../../../metrics/statistics.ts";
+import { LOCAL_EVERY_S, STUDIES, type StudyName } from "./cells.ts";
+import { at, differenceInWords, inWords, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 
 const [HIGH, MEDIUM, LOW] = LOCAL_EVERY_S;
 const BOTH = ["one", "across"] as const;
@@ -23,197 +28,331 @@ const ALMOST_SAME_SHARE = 0.5;
 const ALMOST_SAME = 0.05;
 
 /**
- * On which idle processors a gang may start at once: table II supports the first reading, figures 3 to 5 the
- * second.
+ * On which idle processors a gang may start at once: on all (`held`, the literal reading), or only on those
+ * for which no gang waits (`free`).
  */
-type Reading = "free" | "held";
+export type Reading = "held" | "free";
+export const READINGS: readonly Reading[] = ["held", "free"];
 type Name = keyof typeof MEASURES;
-const VARIANTS = {
-  free: { one: "one", across: "across" },
-  held: { one: "one, held", across: "across, held" },
-} as const;
+type Error = 0 | 10 | 30;
 
-/** The verdict comes from the first reading; the evidence adds the numbers of the second. */
-export function claims(results: SitesResults): Claim[] {
-  const under = (reading: Reading) => [
-    ...ofFinishedGangs(results, reading),
-    ...ofApproaches(results, reading),
-  ];
-  const second = under("held");
-  const both = under("free").map((first, i) => ({
-    ...first,
-    evidence: `${first.evidence}. If processors held for a waiting gang count as idle, it ${allHold(second[i].comparisons) ? "holds" : "does not hold"}: ${second[i].evidence}`,
-  }));
-  return [...both, ...ofErrors(results)];
+/** The variant of an approach under a reading, with the largest error of predictions in %. */
+function variantOf(reading: Reading, approach: Approach, error: Error = 0) {
+  return `${approach}${reading === "held" ? ", held" : ""}${error === 0 ? "" : `, E = ${error}`}` as const;
+}
+
+/** The results under one reading, of all replications or of a single one. */
+class View {
+  readonly #results: SitesResults;
+  readonly #reading: Reading;
+
+  constructor(results: SitesResults, reading: Reading) {
+    this.#results = results;
+    this.#reading = reading;
+  }
+
+  place(study: "uniform" | "powers", approach: Approach, everyS: number, error: Error = 0) {
+    return { study, variant: variantOf(this.#reading, approach, error), localEveryS: everyS };
+  }
+
+  interval(...[study, approach, everyS, measure, error]: Of): Interval {
+    return this.#results.interval(this.place(study, approach, everyS, error), measure);
+  }
+
+  mean(...of: Of): number {
+    return this.interval(...of).mean;
+  }
+
+  /** `to` minus `from`, replication by replication. */
+  difference(from: Of, to: Of): Interval {
+    const [, , , measure] = from;
+    const placeOf = ([study, approach, everyS, , error]: Of) => this.place(study, approach, everyS, error);
+    return this.#results.difference(placeOf(from), placeOf(to), measure);
+  }
+
+  /** A rule's variant of approach 1 under high load. */
+  rules(rule: "E = 30" | "no backfilling") {
+    return at("rules", this.#reading === "held" ? `one, held, ${rule}` : `one, ${rule}`, HIGH);
+  }
+
+  get all(): SitesResults {
+    return this.#results;
+  }
+}
+type Of = readonly [
+  study: "uniform" | "powers",
+  approach: Approach,
+  everyS: number,
+  measure: Measure,
+  error?: Error,
+];
+
+interface Sentence {
+  readonly statement: string;
+  /** The study whose replications decide it. */
+  readonly study: StudyName;
+  compare(view: View): Comparison[];
+  tell(view: View): string;
+}
+
+/** How a sentence came out under one reading. */
+interface Outcome extends ReproducedStatement {
+  readonly reading: Reading;
+  /** Neither shown nor refuted: an interval contains the limit. */
+  readonly isOpen: boolean;
+  /** Whether each replication shows it alone. */
+  readonly alone: readonly boolean[];
+}
+
+/** All sentences under both readings. Sentences of one reading are adjacent. */
+export function claims(results: SitesResults): Outcome[] {
+  return READINGS.flatMap((reading) => SENTENCES.map((sentence) => decide(sentence, results, reading)));
+}
+
+function decide(sentence: Sentence, results: SitesResults, reading: Reading): Outcome {
+  const { statement, study, compare, tell } = sentence;
+  const view = new View(results, reading);
+  const comparisons = compare(view);
+  const holds = allHold(comparisons);
+  const isOpen = !holds && comparisons.every((comparison) => verdictOf(comparison) !== "fails");
+  const alone = Array.from({ length: STUDIES[study].replications }, (_, i) =>
+    allHold(compare(new View(results.replication(i), reading))),
+  );
+  const count = alone.filter((one) => one).length;
+  const open = isOpen ? "; neither shown nor refuted, since a 95 % interval contains the limit" : "";
+  return {
+    statement: `${statement} [idle=${reading}]`,
+    holds,
+    evidence: `${tell(view)}${open}; true in ${count} of ${alone.length} replications alone`,
+    reading,
+    isOpen,
+    alone,
+  };
+}
+
+/** The interval of several replications; the number of a single one. */
+function bounds(interval: Interval): Comparison["a"] {
+  return interval.count < 2 ? interval.mean : within(interval);
+}
+
+function compared(a: Interval, is: Comparison["is"], b: number): Comparison {
+  return { a: bounds(a), is, b };
+}
+
+/** Both sides of a difference that counts as none. */
+function nearlyZero(difference: Interval, limit: number): Comparison[] {
+  return [compared(difference, "at most", limit), compared(difference, "at least", -limit)];
 }
 
 /** Figures 2 and 3. */
-function ofFinishedGangs(results: SitesResults, reading: Reading): Claim[] {
-  const variants = VARIANTS[reading];
-  const finished = (study: "uniform" | "powers", approach: Approach, everyS: number) =>
-    results.mean(at(study, variants[approach], everyS), MEASURES.finished);
-  const list = (study: "uniform" | "powers") =>
-    BOTH.map(
-      (v) =>
-        `${NAMES[v]} ${LOCAL_EVERY_S.map((everyS) => `${finished(study, v, everyS).toFixed(2)} %`).join(", ")}`,
-    ).join("; ");
-  const gain = (study: "uniform" | "powers") =>
+function ofFinishedGangs(): Sentence[] {
+  const finished = MEASURES.finished;
+  const list = (view: View, study: "uniform" | "powers") =>
+    BOTH.map((v) => {
+      const shares = LOCAL_EVERY_S.map((everyS) => view.mean(study, v, everyS, finished));
+      return `${NAMES[v]} ${shares.map((share) => `${share.toFixed(2)} %`).join(", ")}`;
+    }).join("; ");
+  const gains = (view: View, study: "uniform" | "powers") =>
     LOCAL_EVERY_S.map((everyS) =>
-      results.difference(
-        at(study, variants.one, everyS),
-        at(study, variants.across, everyS),
-        MEASURES.finished,
-      ),
+      view.difference([study, "one", everyS, finished], [study, "across", everyS, finished]),
     );
-  const gains = (study: "uniform" | "powers") =>
-    `percentage points gained by approach 2 at λ = 12.5, 10, 8.3: ${gain(study).map(differenceInWords).join(", ")}`;
+  const gainText = (view: View, study: "uniform" | "powers") =>
+    `percentage points gained by approach 2 at λ = 12.5, 10, 8.3: ${gains(view, study).map(differenceInWords).join(", ")}`;
   return [
     {
       statement:
         "For uniform gang sizes (figure 2) we have a higher completion of gangs in all workloads than for powers of two (figure 3)",
-      comparisons: BOTH.flatMap((v) =>
-        LOCAL_EVERY_S.map((e) => compared(finished("uniform", v, e), "above", finished("powers", v, e))),
-      ),
-      evidence: `finished at λ = 12.5, 10, 8.3: uniform ${list("uniform")}; powers of two ${list("powers")}`,
+      study: "powers",
+      compare: (view) =>
+        BOTH.flatMap((v) =>
+          LOCAL_EVERY_S.map((e) =>
+            compared(view.difference(["powers", v, e, finished], ["uniform", v, e, finished]), "above", 0),
+          ),
+        ),
+      tell: (view) =>
+        `finished at λ = 12.5, 10, 8.3: uniform ${list(view, "uniform")}; powers of two ${list(view, "powers")}`,
     },
     {
       statement:
         "For medium and high workloads, almost all gangs complete execution in both approaches (uniform sizes)",
-      comparisons: BOTH.flatMap((v) =>
-        [HIGH, MEDIUM].map((e) => compared(finished("uniform", v, e), "at least", ALMOST_ALL)),
-      ),
-      evidence: `finished at λ = 12.5, 10, 8.3: ${list("uniform")}; almost all: at least ${ALMOST_ALL} %`,
+      study: "uniform",
+      compare: (view) =>
+        BOTH.flatMap((v) =>
+          [HIGH, MEDIUM].map((e) =>
+            compared(view.interval("uniform", v, e, finished), "at least", ALMOST_ALL),
+          ),
+        ),
+      tell: (view) =>
+        `finished at λ = 12.5, 10, 8.3: ${list(view, "uniform")}; almost all: at least ${ALMOST_ALL} %`,
     },
     {
       statement:
         "Powers of two: approach 2 results in the completion of almost 10 % more gangs than approach 1",
-      comparisons: [compared(Math.max(...gain("powers").map(({ mean }) => mean)), "at least", ALMOST_TEN)],
-      evidence: `${gains("powers")}; almost 10: at least ${ALMOST_TEN} at one load`,
+      study: "powers",
+      compare: (view) => [
+        compared(
+          gains(view, "powers").reduce((most, gain) => (gain.mean > most.mean ? gain : most)),
+          "at least",
+          ALMOST_TEN,
+        ),
+      ],
+      tell: (view) => `${gainText(view, "powers")}; almost 10: at least ${ALMOST_TEN} at one load`,
     },
     {
       statement: "Powers of two: approach 1 never completes 100 % of gangs even in low workloads",
-      comparisons: LOCAL_EVERY_S.map((e) => compared(Math.round(finished("powers", "one", e)), "below", 100)),
-      evidence: `finished: ${list("powers")}; rounded to whole per cent; under medium and low load only gangs that are still in the system at the end are missing`,
+      study: "powers",
+      compare: (view) =>
+        LOCAL_EVERY_S.map((e) => compared(view.interval("powers", "one", e, finished), "below", 99.5)),
+      tell: (view) =>
+        `finished: ${list(view, "powers")}; in whole per cent; under medium and low load only gangs that are still in the system at the end are missing`,
     },
     {
       statement: "Uniform sizes: approach 2 completes almost the same share of gangs as approach 1",
-      comparisons: gain("uniform").map(({ mean }) => compared(Math.abs(mean), "at most", ALMOST_SAME_SHARE)),
-      evidence: `${gains("uniform")}; almost the same: within ${ALMOST_SAME_SHARE}`,
+      study: "uniform",
+      compare: (view) => gains(view, "uniform").flatMap((gain) => nearlyZero(gain, ALMOST_SAME_SHARE)),
+      tell: (view) => `${gainText(view, "uniform")}; almost the same: within ${ALMOST_SAME_SHARE}`,
     },
   ];
 }
 
+/** What the sentences say of the bounded slowdowns that stand for the paper's. */
+const SLOWDOWNS = { "bounded SLD": "SLD", "bounded WSLD": "WSLD" } as const;
+type Decided = "RT" | "WRT" | keyof typeof SLOWDOWNS;
+
 /** Figures 4 to 7 and table II. */
-function ofApproaches(results: SitesResults, reading: Reading): Claim[] {
-  const variants = VARIANTS[reading];
-  const mean = (approach: Approach, everyS: number, name: Name) =>
-    results.mean(at("uniform", variants[approach], everyS), MEASURES[name]);
-  const grows = (name: Name) =>
-    BOTH.flatMap((v) => [
-      compared(mean(v, HIGH, name), "above", mean(v, MEDIUM, name)),
-      compared(mean(v, MEDIUM, name), "above", mean(v, LOW, name)),
-    ]);
-  const list = (name: Name) =>
-    `${name} ${BOTH.map((v) => `${NAMES[v]} ${LOCAL_EVERY_S.map((e) => inWords(mean(v, e, name))).join(", ")}`).join("; ")}`;
-  const difference = (name: Name, everyS: number) =>
-    results.difference(
-      at("uniform", variants.one, everyS),
-      at("uniform", variants.across, everyS),
-      MEASURES[name],
-    );
-  const differences = (names: readonly Name[], loads: readonly number[]) => {
+function ofApproaches(): Sentence[] {
+  const of = (approach: Approach, everyS: number, name: Name) =>
+    ["uniform", approach, everyS, MEASURES[name]] as const;
+  const between = (view: View, name: Name, everyS: number) =>
+    view.difference(of("one", everyS, name), of("across", everyS, name));
+  const list = (view: View, name: Name) =>
+    `${name} ${BOTH.map((v) => `${NAMES[v]} ${LOCAL_EVERY_S.map((e) => inWords(view.mean(...of(v, e, name)))).join(", ")}`).join("; ")}`;
+  const names = (name: Name): Name[] =>
+    name === "bounded SLD" || name === "bounded WSLD" ? [name, SLOWDOWNS[name]] : [name];
+  const divergent = (name: Name) =>
+    name === "bounded SLD" || name === "bounded WSLD" ? "; the mean slowdown does not converge" : "";
+  const differences = (view: View, name: Name, loads: readonly number[]) => {
     const atLoads = (n: Name) =>
-      loads.map((e) => `${differenceInWords(difference(n, e))} at λ = ${LAMBDA[e]}`);
-    return `approach 2 minus approach 1, paired: ${names.map((n) => `${n} ${atLoads(n).join(", ")}`).join("; ")}`;
+      loads.map((e) => `${differenceInWords(between(view, n, e))} at λ = ${LAMBDA[e]}`);
+    return `approach 2 minus approach 1, paired: ${names(name)
+      .map((n) => `${n} ${atLoads(n).join(", ")}`)
+      .join("; ")}${divergent(name)}`;
   };
-  const split = `${(100 * results.mean(at("uniform", variants.across, HIGH), (n) => n.gangsSplit)).toFixed(2)} % of the gangs were split at λ = 12.5`;
-  const higher = (names: readonly Name[], also: readonly Name[]): Claim => ({
-    statement: `For higher workloads we have higher ${names.join(" and ")}`,
-    comparisons: names.flatMap(grows),
-    evidence: `at λ = 12.5, 10, 8.3: ${[...names, ...also].map(list).join("; ")}`,
-  });
-  const sameBelowHigh = (names: readonly Name[], what: string): Claim => ({
-    statement: `For medium and low workload ${names.join(" and ")} of ${what} are almost the same in both approaches`,
-    comparisons: names.flatMap((name) =>
-      [MEDIUM, LOW].map((e) =>
-        compared(Math.abs(difference(name, e).mean), "at most", ALMOST_SAME * mean("one", e, name)),
+  const split = (view: View) =>
+    `${(100 * view.mean("uniform", "across", HIGH, (n) => n.gangsSplit)).toFixed(2)} % of the gangs were split at λ = 12.5`;
+  const called = (name: Decided | "U") =>
+    name === "bounded SLD" || name === "bounded WSLD" ? `${SLOWDOWNS[name]} (bounded slowdown)` : name;
+  const higher = (name: Decided | "U"): Sentence => ({
+    statement: `For higher workloads we have higher ${called(name)}`,
+    study: "uniform",
+    compare: (view) =>
+      BOTH.flatMap((v) =>
+        [
+          [MEDIUM, HIGH],
+          [LOW, MEDIUM],
+        ].map(([from, to]) => compared(view.difference(of(v, from, name), of(v, to, name)), "above", 0)),
       ),
-    ),
-    evidence: `${differences(names, [MEDIUM, LOW])}; almost the same: within ${100 * ALMOST_SAME} %`,
+    tell: (view) =>
+      `at λ = 12.5, 10, 8.3: ${names(name)
+        .map((n) => list(view, n))
+        .join("; ")}${divergent(name)}`,
+  });
+  const lower = (name: Decided): Sentence => ({
+    statement: `Approach 2 results in lower ${called(name)} when the workload is high`,
+    study: "uniform",
+    compare: (view) => [compared(between(view, name, HIGH), "below", 0)],
+    tell: (view) => `${differences(view, name, [HIGH])}; ${split(view)}`,
+  });
+  const sameBelowHigh = (name: Decided, what: string): Sentence => ({
+    statement: `For medium and low workload ${called(name)} of ${what} is almost the same in both approaches`,
+    study: "uniform",
+    compare: (view) =>
+      [MEDIUM, LOW].flatMap((e) =>
+        nearlyZero(between(view, name, e), ALMOST_SAME * view.mean(...of("one", e, name))),
+      ),
+    tell: (view) =>
+      `${differences(view, name, [MEDIUM, LOW])}; almost the same: within ${100 * ALMOST_SAME} %`,
+  });
+  const aBitHigher = (name: Decided): Sentence => ({
+    statement: `For λ = 12.5, ${called(name)} is a bit higher for approach 2 than for approach 1`,
+    study: "uniform",
+    compare: (view) => [compared(between(view, name, HIGH), "above", 0)],
+    tell: (view) => differences(view, name, [HIGH]),
   });
   return [
-    higher(["WRT", "WSLD"], ["bounded WSLD"]),
-    {
-      statement: "Approach 2 results in lower WRT and WSLD when the workload is high",
-      comparisons: (["WRT", "WSLD"] as const).map((n) => compared(within(difference(n, HIGH)), "below", 0)),
-      evidence: `${differences(["WRT", "WSLD", "bounded WSLD"], [HIGH])}; holds when the 95 % intervals lie below 0; ${split}`,
-    },
-    sameBelowHigh(["WRT", "WSLD"], "gangs"),
-    higher(["RT", "SLD"], ["bounded SLD"]),
-    {
-      statement: "For λ = 12.5, RT and SLD are a bit higher for approach 2 than for approach 1",
-      comparisons: (["RT", "SLD"] as const).map((n) => compared(within(difference(n, HIGH)), "above", 0)),
-      evidence: `${differences(["RT", "SLD", "bounded SLD"], [HIGH])}; holds when the 95 % intervals lie above 0`,
-    },
-    sameBelowHigh(["RT", "SLD"], "local jobs"),
-    higher(["U"], []),
+    higher("WRT"),
+    higher("bounded WSLD"),
+    lower("WRT"),
+    lower("bounded WSLD"),
+    sameBelowHigh("WRT", "gangs"),
+    sameBelowHigh("bounded WSLD", "gangs"),
+    higher("RT"),
+    higher("bounded SLD"),
+    aBitHigher("RT"),
+    aBitHigher("bounded SLD"),
+    sameBelowHigh("RT", "local jobs"),
+    sameBelowHigh("bounded SLD", "local jobs"),
+    higher("U"),
     {
       statement: "For the same workload, approach 2 results in slightly higher system utilization",
-      comparisons: LOCAL_EVERY_S.map((e) => compared(difference("U", e).mean, "above", 0)),
-      evidence: `${differences(["U"], LOCAL_EVERY_S)}; the paper's differences are 0.00035, 0.00006 and 0.00006; ${split}, each with 10 % more service`,
+      study: "uniform",
+      compare: (view) => LOCAL_EVERY_S.map((e) => compared(between(view, "U", e), "above", 0)),
+      tell: (view) =>
+        `${differences(view, "U", LOCAL_EVERY_S)}; the paper's differences are 0.00035, 0.00006 and 0.00006; ${split(view)}, each with 10 % more service`,
     },
   ];
 }
 
 /** Figures 8 to 13. */
-function ofErrors(results: SitesResults): Claim[] {
-  const withError = {
-    one: ["one", "one, E = 10", "one, E = 30"],
-    across: ["across", "across, E = 10", "across, E = 30"],
-  } as const;
-  const means = (approach: Approach, everyS: number, measure: Measure) =>
-    withError[approach].map((variant) => results.mean(at("uniform", variant, everyS), measure));
-  const spread = (approach: Approach, everyS: number, measure: Measure) => {
-    const list = means(approach, everyS, measure);
-    return (Math.max(...list) - Math.min(...list)) / list[0];
-  };
-  const list = (name: Name, loads: readonly number[]) =>
+function ofErrors(): Sentence[] {
+  const errors = [0, 10, 30] as const;
+  const of = (v: Approach, e: number, name: Name, error: Error) =>
+    ["uniform", v, e, MEASURES[name], error] as const;
+  const between = (view: View, v: Approach, e: number, name: Name, from: Error, to: Error) =>
+    view.difference(of(v, e, name, from), of(v, e, name, to));
+  const list = (view: View, name: Name, loads: readonly number[]) =>
     loads
-      .map(
-        (e) =>
-          BOTH.map((v) => `${NAMES[v]} ${means(v, e, MEASURES[name]).map(inWords).join(", ")}`).join("; ") +
-          ` at λ = ${LAMBDA[e]}`,
-      )
+      .map((e) => {
+        const means = (v: Approach) => errors.map((error) => inWords(view.mean(...of(v, e, name, error))));
+        return `${BOTH.map((v) => `${NAMES[v]} ${means(v).join(", ")}`).join("; ")} at λ = ${LAMBDA[e]}`;
+      })
       .join("; ");
-  const rises = (measure: Measure) =>
-    BOTH.flatMap((v) => {
-      const [none, ten, thirty] = means(v, HIGH, measure);
-      return [compared(none, "below", ten), compared(ten, "below", thirty)];
-    });
-  const rise = (name: "WRT" | "WSLD"): Claim => ({
-    statement: `For high workloads both approaches result in higher ${name} when the error is bigger; it is lowest without error`,
-    comparisons: rises(MEASURES[name]),
-    evidence: `${name} for E = 0, 10, 30: ${list(name, [HIGH])}; E = 30 minus E = 0, paired: ${BOTH.map((v) => `${NAMES[v]} ${differenceInWords(results.difference(at("uniform", v, HIGH), at("uniform", withError[v][2], HIGH), MEASURES[name]))}`).join(", ")}`,
+  const rise = (name: "WRT" | "bounded WSLD", called: string): Sentence => ({
+    statement: `For high workloads both approaches result in higher ${called} when the error is bigger; it is lowest without error`,
+    study: "uniform",
+    compare: (view) =>
+      BOTH.flatMap((v) => [
+        compared(between(view, v, HIGH, name, 0, 10), "above", 0),
+        compared(between(view, v, HIGH, name, 10, 30), "above", 0),
+      ]),
+    tell: (view) => {
+      const steps = (v: Approach) =>
+        `${NAMES[v]} ${differenceInWords(between(view, v, HIGH, name, 0, 10))} and ${differenceInWords(between(view, v, HIGH, name, 10, 30))}`;
+      return `${name} for E = 0, 10, 30: ${list(view, name, [HIGH])}; from 0 to 10 and from 10 to 30, paired: ${BOTH.map(steps).join("; ")}`;
+    },
   });
-  const small = (name: "WRT" | "RT", loads: readonly number[], statement: string): Claim => ({
+  const small = (name: "WRT" | "RT", loads: readonly number[], statement: string): Sentence => ({
     statement,
-    comparisons: BOTH.flatMap((v) =>
-      loads.map((e) => compared(spread(v, e, MEASURES[name]), "at most", ALMOST_SAME)),
-    ),
-    evidence: `${name} for E = 0, 10, 30: ${list(name, loads)}; small: within 5 %`,
+    study: "uniform",
+    compare: (view) =>
+      BOTH.flatMap((v) =>
+        loads.flatMap((e) =>
+          ([10, 30] as const).flatMap((error) =>
+            nearlyZero(between(view, v, e, name, 0, error), ALMOST_SAME * view.mean(...of(v, e, name, 0))),
+          ),
+        ),
+      ),
+    tell: (view) => `${name} for E = 0, 10, 30: ${list(view, name, loads)}; small: within 5 % of E = 0`,
   });
-  const rules = (variant: "one" | "one, E = 30" | "one, no backfilling", measure: Measure) =>
-    inWords(results.mean(at("rules", variant, HIGH), measure));
-  const gain = (measure: Measure) =>
-    results.difference(at("rules", "one, no backfilling", HIGH), at("rules", "one, E = 30", HIGH), measure);
+  const kept = [MEASURES.RT, MEASURES.WRT] as const;
   return [
     small(
       "WRT",
       [MEDIUM, LOW],
       "The change in WRT for different values of the error is very small in low to medium workloads",
     ),
-    rise("WRT"),
-    rise("WSLD"),
+    rise("WRT", "WRT"),
+    rise("bounded WSLD", "WSLD (bounded slowdown)"),
     small(
       "RT",
       LOCAL_EVERY_S,
@@ -222,12 +361,26 @@ function ofErrors(results: SitesResults): Claim[] {
     {
       statement:
         "Even when there is error in the predictions, backfilling is an excellent technique for this system",
-      comparisons: [MEASURES.RT, MEASURES.WRT].map((m) => compared(within(gain(m)), "below", 0)),
-      evidence: `λ = 12.5, approach 1, ${results.values(at("rules", "one", HIGH), MEASURES.RT).length} replications: RT ${rules("one, no backfilling", MEASURES.RT)} without backfilling, ${rules("one, E = 30", MEASURES.RT)} with E = 30; WRT ${rules("one, no backfilling", MEASURES.WRT)} and ${rules("one, E = 30", MEASURES.WRT)}; gangs finished ${rules("one, no backfilling", MEASURES.finished)} % and ${rules("one, E = 30", MEASURES.finished)} %`,
+      study: "rules",
+      compare: (view) =>
+        kept.map((measure) =>
+          compared(
+            view.all.difference(view.rules("no backfilling"), view.rules("E = 30"), measure),
+            "below",
+            0,
+          ),
+        ),
+      tell: (view) => {
+        const both = (measure: Measure) => {
+          const [none, some] = (["no backfilling", "E = 30"] as const).map((rule) =>
+            inWords(view.all.mean(view.rules(rule), measure)),
+          );
+          return `${none} and ${some}`;
+        };
+        return `λ = 12.5, approach 1, without backfilling and with E = 30: RT ${both(MEASURES.RT)}; WRT ${both(MEASURES.WRT)}; gangs finished in % ${both(MEASURES.finished)}`;
+      },
     },
   ];
 }
 
-function compared(a: Comparison["a"], is: Comparison["is"], b: number): Comparison {
-  return { a, is, b };
-}
+const SENTENCES: readonly Sentence[] = [...ofFinishedGangs(), ...ofApproaches(), ...ofErrors()];

@@ -49,18 +49,21 @@ export function paperFigures(results: SitesResults): ReproducedFigure[] {
     const what = name === "finished" ? "Percentage of finished gangs" : name;
     const title = `${what} versus λ for ${study === "uniform" ? "uniform" : "power-of-2"} gang sizes`;
     return figure(results, `Figure ${number}`, title, AXES[name], study, [
-      ["Approach 1", "one", measure],
-      ["Approach 2", "across", measure],
-      ["Approach 1, held processors count as idle", "one, held", measure],
-      ["Approach 2, held processors count as idle", "across, held", measure],
+      ["Approach 1, idle=held", "one, held", measure],
+      ["Approach 2, idle=held", "across, held", measure],
+      ["Approach 1, idle=free", "one", measure],
+      ["Approach 2, idle=free", "across", measure],
     ]);
   };
   const errors = (number: number, name: Name, approach: "one" | "across") => {
     const title = `${name} versus λ for uniform gang sizes using approach ${approach === "one" ? 1 : 2}`;
     return figure(results, `Figure ${number}`, title, AXES[name], "uniform", [
-      ["E = 0", approach, MEASURES[name]],
-      ["E = 10", `${approach}, E = 10`, MEASURES[name]],
-      ["E = 30", `${approach}, E = 30`, MEASURES[name]],
+      ["E = 0, idle=held", `${approach}, held`, MEASURES[name]],
+      ["E = 10, idle=held", `${approach}, held, E = 10`, MEASURES[name]],
+      ["E = 30, idle=held", `${approach}, held, E = 30`, MEASURES[name]],
+      ["E = 0, idle=free", approach, MEASURES[name]],
+      ["E = 10, idle=free", `${approach}, E = 10`, MEASURES[name]],
+      ["E = 30, idle=free", `${approach}, E = 30`, MEASURES[name]],
     ]);
   };
   return [

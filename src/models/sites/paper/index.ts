@@ -77,16 +77,16 @@ export const INDEX: PaperIndex = {
     },
     { at: "IV.C, figure 4", says: "WRT by λ", shown: ["Figure 4"] },
     { at: "IV.C, figure 5", says: "WSLD by λ", shown: ["Figure 5"] },
-    { at: "IV.C", says: "Both rise with the load", statements: [`${HIGHER} WRT`] },
+    { at: "IV.C", says: "Both rise with the load", statements: [`${HIGHER} WRT`, `${HIGHER} WSLD`] },
     {
       at: "IV.C",
       says: "At high load approach 2 has lower WRT and WSLD",
-      statements: ["Approach 2 results in lower WRT"],
+      statements: ["Approach 2 results in lower WRT", "Approach 2 results in lower WSLD"],
     },
     {
       at: "IV.C",
       says: "At lower load both approaches are almost the same",
-      statements: [`${SAME} WRT`],
+      statements: [`${SAME} WRT`, `${SAME} WSLD`],
     },
     {
       at: "IV.C",
@@ -95,18 +95,22 @@ export const INDEX: PaperIndex = {
     },
     { at: "IV.C, figure 6", says: "RT of local jobs by λ", shown: ["Figure 6"] },
     { at: "IV.C, figure 7", says: "SLD of local jobs by λ", shown: ["Figure 7"] },
-    { at: "IV.C", says: "Both rise with the load", statements: [`${HIGHER} RT`] },
+    { at: "IV.C", says: "Both rise with the load", statements: [`${HIGHER} RT`, `${HIGHER} SLD`] },
     {
       at: "IV.C",
       says: "At λ = 12.5 both are a little higher under approach 2",
-      statements: ["For λ = 12.5, RT and SLD"],
+      statements: ["For λ = 12.5, RT", "For λ = 12.5, SLD"],
     },
     {
       at: "IV.C",
       says: "At lower load both approaches are almost the same",
-      statements: [`${SAME} RT`],
+      statements: [`${SAME} RT`, `${SAME} SLD`],
     },
-    { at: "IV.C, table II", says: "Mean utilisation by load and approach", shown: ["Table II"] },
+    {
+      at: "IV.C, table II",
+      says: "Mean utilisation by load and approach",
+      shown: ["Table II, idle=held", "Table II, idle=free"],
+    },
     { at: "IV.C", says: "Utilisation rises with the load", statements: [`${HIGHER} U`] },
     {
       at: "IV.C",
@@ -185,6 +189,7 @@ export const INDEX: PaperIndex = {
   ],
   added: {
     shown: [
+      "Statements by reading",
       "Local jobs",
       "Gangs",
       "Variants",

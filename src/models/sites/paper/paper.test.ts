@@ -39,7 +39,7 @@ function marked(code: number): SitesNumbers {
   };
 }
 const codeOf = (study: string, variant: number, everyS: number) =>
-  100 * Object.keys(STUDIES).indexOf(study) + 10 * variant + LOCAL_EVERY_S.indexOf(everyS as 0.1);
+  100 * Object.keys(STUDIES).indexOf(study) + variant + LOCAL_EVERY_S.indexOf(everyS as 0.1) / 8;
 const placeCode = ({ study, variant, localEveryS }: Place) =>
   codeOf(study, Object.keys(STUDIES[study].variants).indexOf(variant), localEveryS);
 /** What the paper makes of such numbers. */
@@ -112,18 +112,24 @@ describe("dimitriadou2009", () => {
     const at = (base: number, study: string, variant: string) => code(study, variant).map((c) => base + c);
 
     test("puts table II next to the published values", () => {
-      expect(result.tables[0].rows.map(({ labels }) => labels)).toEqual([["12.5"], ["10"], ["8.3"]]);
-      expect(result.tables[0].rows.map(({ values }) => values.map(({ published }) => published))).toEqual([
-        [0.87999, 0.88034],
-        [0.73785, 0.73791],
-        [0.63484, 0.6349],
-      ]);
-      expect(result.tables[0].rows.map(({ values }) => values.map(({ ours }) => ours))).toEqual(
-        LOCAL_EVERY_S.map((everyS) => [
-          40_000 + codeOf("uniform", 0, everyS),
-          40_000 + codeOf("uniform", 1, everyS),
-        ]),
-      );
+      const [held, free] = result.tables;
+      expect([held.id, free.id]).toEqual(["Table II, idle=held", "Table II, idle=free"]);
+      for (const { rows } of [held, free]) {
+        expect(rows.map(({ labels }) => labels)).toEqual([["12.5"], ["10"], ["8.3"]]);
+        expect(rows.map(({ values }) => values.map(({ published }) => published))).toEqual([
+          [0.87999, 0.88034],
+          [0.73785, 0.73791],
+          [0.63484, 0.6349],
+        ]);
+      }
+      const variants = Object.keys(STUDIES.uniform.variants);
+      const ours = (one: string, across: string) =>
+        LOCAL_EVERY_S.map((everyS) =>
+          [one, across].map((variant) => 40_000 + codeOf("uniform", variants.indexOf(variant), everyS)),
+        );
+      const shown = ({ rows }: typeof held) => rows.map(({ values }) => values.map((value) => value.ours));
+      expect(shown(held)).toEqual(ours("one, held", "across, held"));
+      expect(shown(free)).toEqual(ours("one", "across"));
     });
 
     test("draws figures 2 to 13 from the right runs and measures, by rising λ", () => {
@@ -133,16 +139,17 @@ describe("dimitriadou2009", () => {
       expect(result.figures[0].series[0].ours.map(([x]) => x)).toEqual([1 / 0.12, 10, 12.5]);
       for (const [y, expected] of ys("Figure 2")[1].map((y, i) => [
         y,
-        50_000 + code("uniform", "across")[i],
+        50_000 + code("uniform", "across, held")[i],
       ])) {
         expect(y).toBeCloseTo(expected!, 6);
       }
-      expect(ys("Figure 3")[0][0]).toBeCloseTo(50_000 + code("powers", "one")[0], 6);
-      expect(ys("Figure 4")[0]).toEqual(at(26_000, "uniform", "one"));
-      expect(ys("Figure 5")[1]).toEqual(at(27_000, "uniform", "across"));
-      expect(ys("Figure 6")[1]).toEqual(at(11_000, "uniform", "across"));
-      expect(ys("Figure 7")[0]).toEqual(at(13_000, "uniform", "one"));
-      const errors = (approach: string) => [approach, `${approach}, E = 10`, `${approach}, E = 30`];
+      expect(ys("Figure 3")[0][0]).toBeCloseTo(50_000 + code("powers", "one, held")[0], 6);
+      expect(ys("Figure 4")[0]).toEqual(at(26_000, "uniform", "one, held"));
+      expect(ys("Figure 5")[1]).toEqual(at(27_000, "uniform", "across, held"));
+      expect(ys("Figure 6")[3]).toEqual(at(11_000, "uniform", "across"));
+      expect(ys("Figure 7")[2]).toEqual(at(13_000, "uniform", "one"));
+      const errors = (approach: string) =>
+        [`${approach}, held`, approach].flatMap((from) => [from, `${from}, E = 10`, `${from}, E = 30`]);
       for (const [id, base, approach] of [
         ["Figure 8", 26_000, "one"],
         ["Figure 9", 26_000, "across"],
@@ -169,9 +176,68 @@ describe("dimitriadou2009", () => {
       expect(holds("For the same workload, approach 2 results in slightly higher", other)).toBe(false);
       expect(holds("Approach 2 results in lower WRT", other)).toBe(true);
       expect(holds("For high workloads both approaches result in higher WRT", other)).toBe(false);
+      // Readings stand side by side, in the same order.
+      const of = (reading: string) =>
+        result.statements.flatMap(({ statement }) => {
+          const end = ` [idle=${reading}]`;
+          return statement.endsWith(end) ? [statement.slice(0, -end.length)] : [];
+        });
+      expect(of("held")).toHaveLength(24);
+      expect(of("free")).toEqual(of("held"));
+      expect(result.statements).toHaveLength(48);
       expect(other.statements.every(({ evidence }) => /\d/.test(evidence) && !evidence.includes("NaN"))).toBe(
         true,
       );
+    });
+
+    /** WRT of approach 2 minus that of approach 1 in each replication, under high load, uniform sizes. */
+    function withDifferences(differences: readonly number[]) {
+      const seen = new Map<string, number>();
+      const numbers = cells.map(({ place }) => {
+        const key = JSON.stringify(place);
+        const replication = seen.get(key) ?? 0;
+        seen.set(key, replication + 1);
+        const run = marked(0);
+        const isSecond = place.study === "uniform" && place.variant.startsWith("across");
+        const added = isSecond ? differences[replication] : 0;
+        return { ...run, gangs: { ...run.gangs, weightedResponseS: 10 + added } };
+      });
+      const { statements, tables } = dimitriadou2009.collect(new Results(cells, numbers));
+      const found = statements.filter(({ statement }) =>
+        statement.startsWith("Approach 2 results in lower WRT"),
+      );
+      expect(found).toHaveLength(2);
+      return { found, counts: tables.find(({ id }) => id === "Statements by reading")!.rows };
+    }
+
+    test("a statement holds if the interval lies on its side, and each replication is counted", () => {
+      // Student's t with 9 degrees of freedom is 2.262. Mean −1, sd 0.105: ± 0.075.
+      const clear = withDifferences([-0.9, -1.1, -0.9, -1.1, -0.9, -1.1, -0.9, -1.1, -0.9, -1.1]);
+      // Mean −0.01, sd 3.13: ± 2.24, so neither side is shown.
+      const open = withDifferences([-1, -1, -1, -1, -1, -1, -1, -1, -1, 8.9]);
+      const against = withDifferences(Array(10).fill(1));
+      for (const { holds, evidence } of clear.found) {
+        expect(holds).toBe(true);
+        expect(evidence).toContain("WRT −1.0000 ± 0.0754 at λ = 12.5");
+        expect(evidence).toContain("true in 10 of 10 replications alone");
+      }
+      for (const { holds, evidence } of open.found) {
+        expect(holds).toBe(false);
+        expect(evidence).toContain("neither shown nor refuted");
+        expect(evidence).toContain("true in 9 of 10 replications alone");
+      }
+      for (const { holds, evidence } of against.found) {
+        expect(holds).toBe(false);
+        expect(evidence).not.toContain("neither shown");
+        expect(evidence).toContain("true in 0 of 10 replications alone");
+      }
+      const sums = [clear, open, against].map(({ counts }) =>
+        counts.slice(0, 3).map(({ values }) => values.map(({ ours }) => ours)),
+      );
+      // Every statement holds, is open, or does not hold.
+      for (const [hold, isOpen, not] of sums)
+        expect(hold.map((count, i) => count + isOpen[i] + not[i])).toEqual([24, 24]);
+      expect(sums[0][0].map((count, i) => count - sums[1][0][i])).toEqual([1, 1]);
     });
   });
 });

@@ -3,21 +3,15 @@
  * runtime computations": table II with the published values, the measures of figures 2 to 13, whose numbers
  * are not printed, and the sentences that describe them.
  */
-import { judge } from "../../../lab/claims.ts";
 import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
-import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName } from "./cells.ts";
-import { claims } from "./claims.ts";
+import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
+import { claims, READINGS, type Reading } from "./claims.ts";
 import { extensionFigures, paperFigures } from "./figures.ts";
 import { INDEX } from "./index.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 import { notesOf } from "./notes.ts";
+import { TABLE_TWO } from "./published.ts";
 
-/** Table II as printed; rows by λ, columns by approach. */
-const TABLE_TWO: readonly (readonly [number, number])[] = [
-  [0.87999, 0.88034],
-  [0.73785, 0.73791],
-  [0.63484, 0.6349],
-];
 /** Replications of which the printed values are means (section IV.B). */
 const PUBLISHED_RUNS = 10;
 /** The loads: local jobs at each site per mean service time. */
@@ -31,23 +25,37 @@ export const dimitriadou2009: Paper<Place, "sites"> = {
   defaultSeed: 2009,
   index: INDEX,
   cells,
-  collect: (results) => ({
-    tables: [
-      tableTwo(results),
-      measuredTable(results, "Local jobs", "Local jobs, exact predictions", PAPER_ROWS, LOCAL_COLUMNS),
-      measuredTable(results, "Gangs", "Gangs, exact predictions", PAPER_ROWS, GANG_COLUMNS),
-      measuredTable(results, "Variants", "All schedulers under high load", HIGH_LOAD_ROWS, VARIANT_COLUMNS),
-    ],
-    figures: [...paperFigures(results), ...extensionFigures(results)],
-    statements: claims(results).map(judge),
-    notes: notesOf(results),
-  }),
+  collect: (results) => {
+    const statements = claims(results);
+    return {
+      tables: [
+        ...READINGS.map((reading) => tableTwo(results, reading)),
+        readingsTable(statements),
+        measuredTable(results, "Local jobs", "Local jobs, exact predictions", PAPER_ROWS, LOCAL_COLUMNS),
+        measuredTable(results, "Gangs", "Gangs, exact predictions", PAPER_ROWS, GANG_COLUMNS),
+        measuredTable(results, "Variants", "All schedulers under high load", HIGH_LOAD_ROWS, VARIANT_COLUMNS),
+      ],
+      figures: [...paperFigures(results), ...extensionFigures(results)],
+      statements: statements.map(({ statement, holds, evidence }) => ({ statement, holds, evidence })),
+      notes: notesOf(results),
+    };
+  },
 };
 
-function tableTwo(results: SitesResults): ReproducedTable {
+/** What a reading counts as idle. */
+const IDLE = {
+  held: "every processor that serves no job is idle, also if a gang waits in its queue",
+  free: "a processor is idle only if no gang waits in its queue",
+} as const;
+
+function tableTwo(results: SitesResults, reading: Reading): ReproducedTable {
+  const [one, across] =
+    reading === "held" ? (["one, held", "across, held"] as const) : (["one", "across"] as const);
+  const value = (variant: VariantOf<"uniform">, everyS: number, published: number) =>
+    results.value(at("uniform", variant, everyS), MEASURES.U, published, undefined, PUBLISHED_RUNS);
   return {
-    id: "Table II",
-    title: "Mean processor utilization",
+    id: `Table II, idle=${reading}`,
+    title: `Mean processor utilization; ${IDLE[reading]}`,
     labelColumns: ["λ"],
     valueColumns: [
       { name: "Approach 1", meaning: "busy share of all processors; gangs on one site" },
@@ -55,23 +63,58 @@ function tableTwo(results: SitesResults): ReproducedTable {
     ],
     rows: LOCAL_EVERY_S.map((everyS, i) => ({
       labels: [LAMBDAS[i]],
-      values: [
-        results.value(at("uniform", "one", everyS), MEASURES.U, TABLE_TWO[i][0], undefined, PUBLISHED_RUNS),
-        results.value(
-          at("uniform", "across", everyS),
-          MEASURES.U,
-          TABLE_TWO[i][1],
-          undefined,
-          PUBLISHED_RUNS,
-        ),
-      ],
+      values: [value(one, everyS, TABLE_TWO[i][0]), value(across, everyS, TABLE_TWO[i][1])],
     })),
+  };
+}
+
+/** How many statements hold under each reading, of all replications together and of each alone. */
+function readingsTable(statements: ReturnType<typeof claims>): ReproducedTable {
+  const of = (reading: Reading) => statements.filter((one) => one.reading === reading);
+  const count = (reading: Reading, test: (one: (typeof statements)[number]) => boolean) =>
+    of(reading).filter(test).length;
+  const { replications } = STUDIES.uniform;
+  const replicated = (reading: Reading) => of(reading).filter(({ alone }) => alone.length === replications);
+  const alone = (reading: Reading) =>
+    Array.from(
+      { length: replications },
+      (_, i) => replicated(reading).filter(({ alone }) => alone[i]).length,
+    );
+  const row = (label: string, value: (reading: Reading) => number) => ({
+    labels: [label],
+    values: READINGS.map((reading) => ({ published: null, ours: value(reading), halfWidth: null })),
+  });
+  return {
+    id: "Statements by reading",
+    title: `How many of the ${of("held").length} statements hold under each reading`,
+    labelColumns: ["statements"],
+    valueColumns: READINGS.map((reading) => ({ name: `idle=${reading}`, meaning: IDLE[reading] })),
+    rows: [
+      row("hold: the 95 % intervals lie on their side", (reading) => count(reading, ({ holds }) => holds)),
+      row("neither shown nor refuted", (reading) => count(reading, ({ isOpen }) => isOpen)),
+      row("do not hold", (reading) => count(reading, ({ holds, isOpen }) => !holds && !isOpen)),
+      row("shown by every replication alone", (reading) =>
+        count(reading, ({ alone }) => alone.every((one) => one)),
+      ),
+      row("shown by no replication alone", (reading) =>
+        count(reading, ({ alone }) => alone.every((one) => !one)),
+      ),
+      row(
+        `fewest that one of ${replications} replications shows, of ${replicated("held").length}`,
+        (reading) => Math.min(...alone(reading)),
+      ),
+      row(`most that one of ${replications} replications shows, of ${replicated("held").length}`, (reading) =>
+        Math.max(...alone(reading)),
+      ),
+    ],
   };
 }
 
 /** The paper's two systems with exact predictions, at all loads. */
 const PAPER_ROWS = (["uniform", "powers"] as const).flatMap((study) =>
-  ["one", "across"].flatMap((variant) => LOCAL_EVERY_S.map((everyS) => [study, variant, everyS] as const)),
+  ["one, held", "across, held", "one", "across"].flatMap((variant) =>
+    LOCAL_EVERY_S.map((everyS) => [study, variant, everyS] as const),
+  ),
 );
 /** All variants of all studies under high load. */
 const HIGH_LOAD_ROWS = (Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
