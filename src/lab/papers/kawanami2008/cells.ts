@@ -8,7 +8,7 @@ import type { PlacedCell } from "../paper.ts";
 import type { Results } from "../results.ts";
 import type { QueuesResult } from "./run.ts";
 
-const SEEDS = 24;
+const SEEDS = 96;
 
 /**
  * The schedulers of section 4, and the conventional scheduler without the limit on passing, whose value the

@@ -36,6 +36,7 @@ export const kawanami2008: Paper<Place, "queues"> = {
 function cpuTimeTable(results: KawanamiResults): ReproducedTable {
   return {
     id: "Table 1",
+    kind: "fitted",
     title: "Median CPU time by degree of parallelism, in the jobs of the model",
     labelColumns: ["parallelism"],
     valueColumns: [{ name: "CPU time", unit: "ms", meaning: "median of run time × processors" }],
@@ -55,6 +56,7 @@ function cpuTimeTable(results: KawanamiResults): ReproducedTable {
 function classTable(): ReproducedTable {
   return {
     id: "Table 2",
+    kind: "constants",
     title: "Queue classes of the HPC2500",
     labelColumns: ["queue"],
     valueColumns: [
@@ -80,6 +82,7 @@ function reservationTable(): ReproducedTable {
   const reserving = PRINTED_CLASSES.filter(([, , , , threshold]) => threshold !== null);
   return {
     id: "Tables 3 and 4",
+    kind: "constants",
     title: "Priority thresholds, and limits on simultaneous reservations under proposal 2",
     labelColumns: ["queue"],
     valueColumns: [
