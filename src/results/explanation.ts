@@ -74,8 +74,16 @@ export interface SpaceFacts {
     readonly queuedProcessors: number;
   };
   readonly obstacle: Obstacle;
-  /** The running jobs that, according to their estimates, would first free enough processors for it. */
+  /**
+   * The running jobs that, according to their estimates, would first free enough processors for it if no
+   * waiting job took them.
+   */
   readonly hadToEnd: Listed<RunningJob>;
+  /**
+   * The jobs that still waited before it in queue order after the first decision since its arrival. Their
+   * work is processors × estimate, in processor-seconds.
+   */
+  readonly inFront: { readonly count: number; readonly processors: number; readonly workS: number };
   /** Jobs that ended at the instant of its start. */
   readonly freedBy: Listed<NamedJob> & { readonly processors: number };
   /**

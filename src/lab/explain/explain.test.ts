@@ -64,6 +64,7 @@ describe("explain() under EASY", () => {
       arrival: { free: 1, running: 1, queued: 0, queuedProcessors: 0 },
       obstacle: { kind: "size", free: 1, missing: 3 },
       hadToEnd: { count: 1, listed: [{ id: 11, size: 3, expectedEndS: 12, endS: 10 }] },
+      inFront: { count: 0, processors: 0, workS: 0 },
       freedBy: { count: 1, processors: 3, listed: [{ id: 11, size: 3 }] },
       firstRoomS: null,
       promises: { count: 1, listed: [{ atS: 1, startS: 12 }] },
@@ -130,6 +131,51 @@ describe("explain() under EASY", () => {
       waitParts: { tooFewFreeS: 11, reservedS: 1, notItsTurnS: 0 },
     });
   });
+
+  test("the jobs in front of it are named with the work that they bring", () => {
+    // Job 12 needs 4 processors for 5 s by its estimate; job 14 needs the one that job 13 has until 6 s.
+    const explanation = explain(EASY_CASE, choosePolicy("easy"), 14, SLOTS);
+    expect(explanation.facts).toMatchObject({ inFront: { count: 1, processors: 4, workS: 20 } });
+    const lines = explanationLines(explanation);
+    expect(lines).toContain(
+      "1 job still waited before it, for 4 processors and 20 processor-seconds by the estimates: as much as the whole machine does in 5 s.",
+    );
+    expect(lines).toContain(
+      "Apart from it, 1 running job had to end first by the estimates: job 13 (1; expected 6 s, ended 6 s).",
+    );
+  });
+
+  test.each(["arrival", "shortest", "largest"])(
+    "the jobs in front are those that an independent count finds: order=%s",
+    (order) => {
+      const [instance] = conformanceInstances();
+      const { submitS, estimateS, size, count } = instance;
+      const { startS } = simulate(instance, choosePolicy(`easy:order=${order}`), SLOTS);
+      const keys: Record<string, (job: number) => number> = {
+        arrival: (job) => submitS[job],
+        shortest: (job) => estimateS[job],
+        largest: (job) => -size[job],
+      };
+      let most = 0;
+      for (let job = 0; job < count; job += 11) {
+        const expected = { count: 0, processors: 0, workS: 0 };
+        for (let other = 0; other < count; other++) {
+          // Its own instant decides: who has arrived by then, and has not started by then.
+          const waits = submitS[other] <= submitS[job] && startS[other] > submitS[job];
+          const isBefore = keys[order](other) - keys[order](job) || other - job;
+          if (startS[job] === submitS[job] || other === job || !waits || isBefore > 0) continue;
+          expected.count++;
+          expected.processors += size[other];
+          expected.workS += size[other] * estimateS[other];
+        }
+        const { inFront } = spaceFacts(instance, `easy:order=${order}`, instance.id[job]);
+        expect({ ...inFront, workS: 0 }).toEqual({ ...expected, workS: 0 });
+        expect(inFront.workS).toBeCloseTo(expected.workS, 6);
+        most = Math.max(most, inFront.count);
+      }
+      expect(most).toBeGreaterThan(2);
+    },
+  );
 
   test("a job that finds room but a reservation before it", () => {
     // Job 13 has an estimate of 20 s: it would run past 12 s on the head's processors.

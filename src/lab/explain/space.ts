@@ -45,6 +45,7 @@ export class SpaceWatch implements JobWatch {
   #arrival: SpaceFacts["arrival"] = { free: 0, running: 0, queued: 0, queuedProcessors: 0 };
   #obstacle: Obstacle | undefined;
   #hadToEnd: { count: number; listed: JobIndex[] } = { count: 0, listed: [] };
+  #inFront = { count: 0, processors: 0, workS: 0 };
   #firstRoomS = Number.NaN;
   readonly #promises: { atS: number; startS: number }[] = [];
   /** Reservations of other jobs; the open ones by holder. */
@@ -128,7 +129,9 @@ export class SpaceWatch implements JobWatch {
     const hasRoom = this.#instance.size[this.#job] <= this.#free;
     if (hasRoom && Number.isNaN(this.#firstRoomS)) this.#firstRoomS = timeS;
     this.#part = !hasRoom ? "tooFewFreeS" : this.#open.size > 0 ? "reservedS" : "notItsTurnS";
-    this.#obstacle ??= this.#findObstacle(timeS);
+    if (this.#obstacle !== undefined) return;
+    this.#inFront = this.#findInFront(timeS);
+    this.#obstacle = this.#findObstacle(timeS);
   }
 
   facts(schedule: Schedule): SpaceFacts {
@@ -143,6 +146,7 @@ export class SpaceWatch implements JobWatch {
         count: this.#hadToEnd.count,
         listed: this.#hadToEnd.listed.map((job) => this.#runningJob(job, schedule)),
       },
+      inFront: this.#inFront,
       freedBy: {
         count: ended.length,
         processors: ended.reduce((sum, job) => sum + size[job], 0),
@@ -161,16 +165,9 @@ export class SpaceWatch implements JobWatch {
   }
 
   #watchArrival(timeS: number): void {
-    const { size } = this.#instance;
-    let queued = 0;
-    let queuedProcessors = 0;
-    for (let i = 0; i < this.#waiting.size; i++) {
-      const other = this.#waiting.members[i];
-      if (!this.#isBefore(other, this.#job, timeS)) continue;
-      queued++;
-      queuedProcessors += size[other];
-    }
-    this.#arrival = { free: this.#free, running: this.#running.size, queued, queuedProcessors };
+    const { count: queued, processors: queuedProcessors } = this.#findInFront(timeS);
+    const running = this.#running.size;
+    this.#arrival = { free: this.#free, running, queued, queuedProcessors };
     this.#isWaiting = true;
     this.#sinceS = timeS;
     for (let i = 0; i < this.#waiting.size; i++) {
@@ -179,6 +176,20 @@ export class SpaceWatch implements JobWatch {
         !Number.isNaN(this.#promisedS[other]) && (this.#keepsPromises || other === this.#lastHolder);
       if (holds) this.#hold(other, timeS);
     }
+  }
+
+  /** The waiting jobs before it in queue order. */
+  #findInFront(timeS: number): SpaceFacts["inFront"] {
+    const { size, estimateS } = this.#instance;
+    let [count, processors, workS] = [0, 0, 0];
+    for (let i = 0; i < this.#waiting.size; i++) {
+      const other = this.#waiting.members[i];
+      if (!this.#isBefore(other, this.#job, timeS)) continue;
+      count++;
+      processors += size[other];
+      workS += size[other] * estimateS[other];
+    }
+    return { count, processors, workS };
   }
 
   #findObstacle(timeS: number): Obstacle {

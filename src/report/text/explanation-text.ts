@@ -28,18 +28,24 @@ export function explanationLines(explanation: Explanation): string[] {
 }
 
 function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): string[] {
-  const { arrival, hadToEnd, freedBy, promises, waitParts } = facts;
+  const { arrival, inFront, hadToEnd, freedBy, promises, waitParts } = facts;
   const lines = [
     `When it arrived, ${arrival.free} of ${plural(processors, "processor")} ${wereOf(arrival.free)} free, ${plural(arrival.running, "job")} ran and ${plural(arrival.queued, "job")} (${plural(arrival.queuedProcessors, "processor")}) waited before it.`,
     obstacleLine(job.size, facts.obstacle),
   ];
+  if (inFront.count > 0)
+    lines.push(
+      `${plural(inFront.count, "job")} still waited before it, for ${plural(inFront.processors, "processor")} and ${formatCount(Math.round(inFront.workS))} processor-seconds by the estimates: as much as the whole machine does in ${span(inFront.workS / processors)}.`,
+    );
   if (hadToEnd.count > 0) {
     const listed = hadToEnd.listed.map(
       ({ id, size, expectedEndS, endS }) =>
         `job ${id} (${size}; expected ${span(expectedEndS)}, ended ${span(endS)})`,
     );
     lines.push(
-      `According to the estimates, ${plural(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`,
+      inFront.count === 0
+        ? `According to the estimates, ${plural(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`
+        : `Apart from ${inFront.count === 1 ? "it" : "them"}, ${plural(hadToEnd.count, "running job")} had to end first by the estimates: ${list(listed, hadToEnd.count)}.`,
     );
   }
   for (const held of facts.reservations.listed) lines.push(reservationLine(held));
