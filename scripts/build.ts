@@ -24,9 +24,11 @@ export async function bundle(dist: string): Promise<void> {
     // The command line comes last: bin/tutti.js compares its time with that of the sources.
     entryPoints: {
       worker: "src/lab/experiments/worker.ts",
+      apart: "src/lab/experiments/apart-program.ts",
       conductor: "src/conductor/main.ts",
       forecast: "src/daemon/forecast/worker.ts",
       index: "src/index.ts",
+      kit: "src/kit.ts",
       tutti: "src/cli/main.ts",
     },
     outdir: dist,

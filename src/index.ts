@@ -1,27 +1,7 @@
 /**
- * What a policy of the user's own needs: `import { definePolicy, StartRule } from "tutti"` in its file. The
- * program that runs the policy provides these modules, wherever the file is.
+ * What `import … from "tutti"` gives a program: the laboratory, and the parts of policies. A policy's own
+ * file gets only the latter.
  */
-export { type JobIndex, type JobsView, NO_JOB } from "./core/jobs.ts";
-export type {
-  GangMachine,
-  GangPolicyDefinition,
-  MatrixView,
-  ParameterSpec,
-  ParameterValues,
-  Policy,
-  PolicyDefinition,
-  Pool,
-  SpacePolicyDefinition,
-} from "./core/policy.ts";
-export { START_RULE_NAMES, StartRule } from "./core/policy.ts";
-/** The laboratory: see docs/library.md. */
+export * from "./kit.ts";
+/** See docs/library.md. */
 export * from "./lab/library.ts";
-export { definePolicy, type PolicyParts } from "./policies/define-policy.ts";
-export { WindowIndex } from "./policies/gangs/idle-index.ts";
-export { ORDER_PARAMETER, WaitingQueue } from "./policies/queue-order.ts";
-export { AvailabilityProfile } from "./structures/availability-profile.ts";
-export { JobIntegers, JobNumbers } from "./structures/job-column.ts";
-export { idleEnd } from "./structures/matrix/legal-cuts.ts";
-export { gather, longestIdle } from "./structures/matrix/repacking.ts";
-export { OrderedJobs } from "./structures/ordered-jobs.ts";

@@ -12,6 +12,8 @@ const PROGRAMS = [
   "src/index.ts",
   "src/cli/main.ts",
   "src/conductor/main.ts",
+  "src/kit.ts",
+  "src/lab/experiments/apart-program.ts",
   "src/lab/experiments/worker.ts",
   "src/report/browser/report-page.ts",
   "src/web/papers.ts",

@@ -82,19 +82,23 @@ export async function simulate(
   policy: string | PolicyDefinition,
   settings: Settings = {},
 ): Promise<Run> {
-  const [{ CellRunner }, { WITH_FILES }, { makeChoice }] = await Promise.all([
+  const [{ CellRunner, prepareJobs }, { cellRunner, WITH_FILES }, { makeChoice }] = await Promise.all([
     import("./experiments/runner.ts"),
     import("./experiments/run-cells.ts"),
     import("../policies/parse-policy.ts"),
   ]);
-  const environment =
-    typeof policy === "string" ? WITH_FILES : { ...WITH_FILES, policy: () => makeChoice(policy) };
   const experiment = experimentOf(jobs, settings);
   const name = typeof policy === "string" ? policy : policy.name;
   const cell = { ...experiment, policy: name, keep: ["schedule"] } as const;
-  const runner = new CellRunner(environment, await opened(jobs, experiment, 1));
-  const result = await runner.run({ kind: "summary", ...cell });
-  const { instance } = await runner.ready(cell);
+  const ready = await opened(jobs, experiment, 1);
+  const result =
+    typeof policy === "string"
+      ? await cellRunner({ opened: ready })({ kind: "summary", ...cell })
+      : await new CellRunner({ ...WITH_FILES, policy: () => makeChoice(policy) }, ready).run({
+          kind: "summary",
+          ...cell,
+        });
+  const instance = prepareJobs(ready.workload, experiment.processors, experiment.rules);
   return { ...result, instance, schedule: result.schedule! };
 }
 

@@ -5,7 +5,7 @@
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
+import type { GangMachine, Guarantees, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
 import { withTimeLimit } from "../host/limited.ts";
 
 /** The user's own policy failed. */
@@ -45,7 +45,22 @@ export function guardedPolicy(definition: PolicyDefinition, path: string, maxMs?
     return guardHooks(path, working(path, run, maxMs), hooks, maxMs, arrivals);
   };
   // The check of jobs would see jobs that have not arrived.
-  return { ...definition, make, jobCheck: undefined } as PolicyDefinition;
+  return { ...definition, make, guarantees: once(definition), jobCheck: undefined } as PolicyDefinition;
+}
+
+/**
+ * Claims are asked for once, so that a policy cannot claim more where it is shown than where it is checked.
+ */
+function once(definition: PolicyDefinition): PolicyDefinition["guarantees"] {
+  const claims = new Map<string, Guarantees>();
+  return (parameters) => {
+    const key = JSON.stringify(parameters);
+    const known = claims.get(key);
+    if (known !== undefined) return known;
+    const claimed = Object.freeze({ ...definition.guarantees(Object.freeze({ ...parameters })) });
+    claims.set(key, claimed);
+    return claimed;
+  };
 }
 
 function guardHooks(
@@ -155,6 +170,15 @@ function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => voi
   }
 }
 
+const copies = new WeakMap<readonly object[], readonly object[]>();
+
+/** The same copy for the same list: the machine's own lists must stay as they are. */
+function frozenCopy<Item extends object>(list: readonly Item[]): readonly Item[] {
+  const copy = copies.get(list) ?? Object.freeze(list.map((item) => Object.freeze({ ...item })));
+  copies.set(list, copy);
+  return copy as readonly Item[];
+}
+
 function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
   return Object.freeze({
     get processors() {
@@ -167,9 +191,9 @@ function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
       return pool.nowS;
     },
     get outages() {
-      return pool.outages;
+      return frozenCopy(pool.outages);
     },
-    resources: pool.resources,
+    resources: frozenCopy(pool.resources),
     fits: (job, size) => pool.fits(job, size),
     start: (job, rule, size) => about(job, arrivals, pool.nowS, () => pool.start(job, rule, size)),
     promise: (job, startS) => pool.promise(job, startS),

@@ -2,6 +2,7 @@
 import { existsSync, writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { isAbsolute, resolve } from "node:path";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { InputError } from "../core/errors.ts";
@@ -14,7 +15,12 @@ import { describeThrown, guardedPolicy, policyAtWork, workingAsync } from "./gua
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];
 /** The module that `import … from "tutti"` loads in a policy's file. */
-const KIT = programFile("index", new URL("../index.ts", import.meta.url)).href;
+const KIT = programFile("kit", new URL("../kit.ts", import.meta.url)).href;
+/** Loads that module, before a policy does. */
+export function loadKit(): Promise<object> {
+  return import(KIT);
+}
+
 let isWatching = false;
 let findsKit = false;
 /** The path that the user wrote, by the absolute path of the loaded module. */
@@ -96,6 +102,16 @@ function settled<Result>(promise: Promise<Result>): Promise<Result> {
   });
 }
 
+let reportStray = (message: string): void => {
+  writeSync(2, `tutti: ${message}\n`);
+  process.exit(1);
+};
+
+/** Calls with a message, instead of ending the program, when a promise fails that a policy left behind. */
+export function onStray(report: (message: string) => void): void {
+  reportStray = report;
+}
+
 /** A policy that ends the program, or fails in a background task, must not look like a successful run. */
 function watchProcess(): void {
   if (isWatching || !isMainThread) return;
@@ -104,11 +120,9 @@ function watchProcess(): void {
     const stack = reason instanceof Error ? String(reason.stack) : "";
     const path = [...loaded].find(([file]) => stack.includes(file))?.[1];
     if (path === undefined) throw reason;
-    writeSync(
-      2,
-      `tutti: Cannot go on with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}\n`,
+    reportStray(
+      `Cannot go on with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}`,
     );
-    process.exit(1);
   });
   process.on("exit", () => {
     const path = policyAtWork();

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
+import { describePolicy } from "../../lab/experiments/apart.ts";
 import type { Experiment } from "../../lab/experiments/run.ts";
 import { MAX_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
 import { findTrace } from "../../lab/files/read-trace.ts";
@@ -9,7 +10,6 @@ import { chooseModel } from "../../lab/files/source.ts";
 import { isSameFile } from "../../lab/files/write-whole.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { wingOfPolicy } from "../../models/wings.ts";
-import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { duration, integer, missingEstimate, processors, share } from "./parse.ts";
 import { addRenamedOption } from "./renamed.ts";
@@ -121,7 +121,7 @@ export async function makeExperiment(
   const labels = new Set<string>();
   for (const policy of policies) {
     requireOneMachine(policy);
-    const { label, definition } = await asUsage(() => loadPolicy(policy));
+    const { label, definition } = await asUsage(() => describePolicy(policy));
     if (definition.sharing === "time" && (options.processors ?? 0) > MAX_GANG_PROCESSORS) {
       throw new UsageError(
         `Cannot use policy "${label}" with --processors ${options.processors}: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS} processors`,

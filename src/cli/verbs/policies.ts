@@ -10,8 +10,9 @@ import {
   type RulesInForce,
   rulesInForce,
 } from "../../core/policy.ts";
+import { describePolicy } from "../../lab/experiments/apart.ts";
 import { WINGS } from "../../models/wings.ts";
-import { isPolicyFile, loadPolicy } from "../../own-policies/own-policy.ts";
+import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { chooseAmong, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
@@ -98,7 +99,7 @@ function listed(): Grouped[] {
 async function groupedPolicy(text: string): Promise<Grouped> {
   const [name = ""] = text.split(":");
   const choice: Choice = isPolicyFile(name)
-    ? await loadPolicy(text)
+    ? await describePolicy(text)
     : chooseAmong(
         GROUPS.flatMap(({ entries }) => entries),
         text,

@@ -1,12 +1,9 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Instance } from "../../core/jobs.ts";
-import { policyFailure } from "../../lab/experiments/run-cells.ts";
 import { chooseWing } from "../../lab/experiments/wings.ts";
-import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import type { Comparison } from "../../results/comparison.ts";
-import type { Explanation } from "../../results/explanation.ts";
 import { asUsage } from "../errors.ts";
 import {
   addOutputOptions,
@@ -70,17 +67,11 @@ async function writeExplanation(
   job: number,
   { policy, slot: slotS, switch: switchS, json }: SimulateOptions,
 ): Promise<void> {
-  const [{ explain }, { explanationLines }] = await Promise.all([
-    import("../../lab/explain/explain.ts"),
+  const [{ explainAnywhere }, { explanationLines }] = await Promise.all([
+    import("../../lab/explain/explain-anywhere.ts"),
     import("../../report/text/explanation-text.ts"),
   ]);
-  const choice = await loadPolicy(policy);
-  let explanation: Explanation;
-  try {
-    explanation = explain(instance, choice, job, { slotS, switchS });
-  } catch (error) {
-    throw policyFailure(policy, error);
-  }
+  const explanation = await explainAnywhere(instance, { policy, slotS, switchS }, job);
   const lines = explanationLines(explanation).map((line) => `${wrap(line, 2)}\n`);
   writeOut(json ? jsonDocument("tutti.explanation/1", explanation) : lines.join(""));
 }

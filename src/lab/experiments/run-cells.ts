@@ -1,15 +1,15 @@
 /** Runs cells on this machine: with traces and policies from files, on several worker threads. */
 import "./no-maglev.ts";
-import { InputError, RuleViolation } from "../../core/errors.ts";
-import { describeThrown, PolicyError } from "../../own-policies/guarded-policy.ts";
-import { isPolicyFile, loadPolicy } from "../../own-policies/own-policy.ts";
+import { isPolicyFile } from "../../own-policies/own-policy.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import { openSource } from "../files/source.ts";
-import type { CellInputs } from "./cell.ts";
+import { runApart } from "./apart.ts";
+import type { CellInputs, MachineCell } from "./cell.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
 import { CellRunner, type Environment, type OpenedJobs } from "./runner.ts";
 import { runInThreads, type WorkerOptions } from "./workers.ts";
 
-export const WITH_FILES: Environment = { open: openSource, policy: loadPolicy };
+export const WITH_FILES: Environment = { open: openSource, policy: choosePolicy };
 
 export interface CellsOptions extends WorkerOptions {
   /** Jobs in memory; needed since standard input can be read only once. */
@@ -38,35 +38,15 @@ export async function runCells<K extends Kind>(
   return results;
 }
 
-/** Runs cells one after the other, here or in a worker thread. */
+/**
+ * Runs cells one after the other, here or in a worker thread; users' own policies in processes of their own.
+ */
 export function cellRunner({ opened, progress }: Pick<CellsOptions, "opened" | "progress">) {
   const runner = new CellRunner(WITH_FILES, opened, progress);
   return async <K extends Kind>(cell: Cell<K>): Promise<CellResult<K>> => {
-    try {
-      return await runner.run(cell);
-    } catch (error) {
-      throw "policy" in cell ? policyFailure(cell.policy, error) : error;
-    }
+    const { policy = "", source } = cell as Partial<MachineCell>;
+    if (source === undefined || !isPolicyFile(policy.split(":")[0])) return runner.run(cell);
+    const question = { cell: cell as Cell & MachineCell, opened: await runner.opened(source) };
+    return (await runApart("cell", policy, question, progress)) as CellResult<K>;
   };
-}
-
-/** Reports an error of the user's own policy as a failure of the policy, not of Tutti. */
-export function policyFailure(policy: string, error: unknown): unknown {
-  const [file = ""] = policy.split(":");
-  if (
-    !isPolicyFile(file) ||
-    error instanceof RuleViolation ||
-    error instanceof InputError ||
-    error instanceof PolicyError
-  ) {
-    return error;
-  }
-  const name = file.slice(file.lastIndexOf("/") + 1);
-  const stack = error instanceof Error ? String(error.stack) : "";
-  const place = stack.split("\n").find((line) => line.includes(name)) ?? "";
-  const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
-  return new PolicyError(
-    `Cannot go on with policy "${file}": it failed with ${describeThrown(error)}${where === undefined ? "" : ` at ${where}`}`,
-    { cause: error },
-  );
 }

@@ -50,7 +50,7 @@ export class CellRunner implements CellInputs {
   async ready({ source, processors, rules, policy }: MachineCell) {
     const key = [source, processors ?? null, rules];
     const instance = await this.once(key, async () =>
-      prepareJobs(await this.#jobs(source), processors, rules),
+      prepareJobs((await this.opened(source)).workload, processors, rules),
     );
     const choice = await this.#environment.policy(policy);
     if (choice.definition.sharing !== "time" || instance.processors <= MAX_GANG_PROCESSORS)
@@ -66,11 +66,11 @@ export class CellRunner implements CellInputs {
     return this.#made.value as Made;
   }
 
-  async #jobs(source: JobSource): Promise<Workload> {
+  /** The jobs of a source. @throws InputError if the source cannot be used */
+  async opened(source: JobSource): Promise<OpenedJobs> {
     const opened = this.#opened;
-    if (opened !== undefined && canonicalText(opened.source) === canonicalText(source))
-      return opened.workload;
-    return (await openJobs(source, this.#environment)).workload;
+    if (opened !== undefined && canonicalText(opened.source) === canonicalText(source)) return opened;
+    return openJobs(source, this.#environment);
   }
 }
 

@@ -3,10 +3,10 @@
  * back in the order of the cells, so that the number of workers never affects a result. Only the caller and
  * the entry of the threads (worker.ts) know what a cell is.
  */
-import { InputError, RuleViolation } from "../../core/errors.ts";
 import { programFile } from "../../host/programs.ts";
 import { Thread, ThreadEnded } from "../../host/thread.ts";
 import { PolicyError } from "../../own-policies/guarded-policy.ts";
+import { type CellFailure, revive } from "./failures.ts";
 
 export interface WorkerOptions {
   /** Number of threads, 1 or more; 1 runs in this thread. There are never more threads than cells. */
@@ -17,14 +17,6 @@ export interface WorkerOptions {
 
 /** What a worker sends back for a cell. */
 export type CellReply = { readonly result: unknown } | { readonly failure: CellFailure };
-
-/** An error in the form in which it travels between threads. */
-export interface CellFailure {
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly violation: { readonly rule: string; readonly job: number; readonly timeS: number } | undefined;
-}
 
 const WORKER = programFile("worker", new URL("./worker.ts", import.meta.url));
 
@@ -69,16 +61,4 @@ function threadEnded(cell: unknown): PolicyError {
   return new PolicyError(
     `Cannot go on with policy "${policy}": it ended its thread, expected a policy that decides`,
   );
-}
-
-function revive(failure: CellFailure): Error {
-  const { name, message, stack, violation } = failure;
-  if (violation !== undefined)
-    return new RuleViolation(violation.rule, violation.job, violation.timeS, message);
-  if (name === "InputError") return new InputError(message);
-  if (name === "PolicyError") return new PolicyError(message);
-  const error = new Error(message);
-  error.name = name;
-  if (stack !== undefined) error.stack = stack;
-  return error;
 }

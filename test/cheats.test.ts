@@ -1,0 +1,66 @@
+/** No policy can cheat: each of cheats.ts is caught, refused, or gains nothing by it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_RULES } from "../src/core/rules.ts";
+import { auditLines } from "../src/lab/audit/audit.ts";
+import { runCells } from "../src/lab/experiments/run-cells.ts";
+import { DEFAULT_METRIC_PARAMETERS } from "../src/metrics/registry.ts";
+import { WHOLE_RUN } from "../src/metrics/window.ts";
+import { CHEATS, moduleOf } from "./cheats.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-cheats-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const MACHINE = {
+  source: { jobs: "lublin:jobs=1500:processors=64:load=1.2:estimates=factor", seed: 1 },
+  processors: 100,
+  rules: DEFAULT_RULES,
+  slotS: 60,
+  switchS: 0,
+};
+const audited = async (policy: string) =>
+  (await runCells([{ kind: "audit", ...MACHINE, policy }], { workers: 1 }))[0];
+const hashOf = async (policy: string) => {
+  const measured = { window: WHOLE_RUN, parameters: DEFAULT_METRIC_PARAMETERS };
+  const [run] = await runCells([{ kind: "summary", ...MACHINE, ...measured, policy }], { workers: 1 });
+  return run.scheduleHash;
+};
+
+function fileOf(name: string, text: string): string {
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(file, text);
+  return file;
+}
+
+test("there are at least eighteen cheats, and the policy without one is fcfs", async () => {
+  expect(Object.keys(CHEATS).length).toBeGreaterThanOrEqual(18);
+  const honest = fileOf("honest", moduleOf({ does: "", outcome: ["in vain"], decide: "fcfs();" }));
+  expect((await audited(honest)).ok).toBe(true);
+  expect(await hashOf(honest)).toBe(await hashOf("fcfs"));
+});
+
+describe.each(Object.entries(CHEATS))("%s", (name, cheat) => {
+  const [kind, words = ""] = cheat.outcome;
+  test(`a policy that ${cheat.does}: ${kind} ${words}`, { timeout: 60_000 }, async () => {
+    const file = fileOf(name, moduleOf(cheat));
+    if (kind === "refused") {
+      await expect(audited(file)).rejects.toThrow(words);
+      return;
+    }
+    const result = await audited(file);
+    const lines = auditLines(name, result);
+    if (kind === "in vain") {
+      expect(lines[0]).toContain("no rule is broken");
+      expect(await hashOf(file)).toBe(await hashOf("fcfs"));
+    } else if (words === "other-run") {
+      expect(result.scheduleHash).toBe(await hashOf("fcfs"));
+      expect(await hashOf(file)).not.toBe(result.scheduleHash);
+    } else if (kind === "rule") expect(result).toMatchObject({ ok: false, violation: { rule: words } });
+    else expect(lines.filter((line) => line.startsWith(`  ${kind}: `)).join("\n")).toContain(words);
+  });
+});
