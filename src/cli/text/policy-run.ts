@@ -4,7 +4,12 @@
  */
 import type { Command } from "commander";
 import { AUDIT_RULES } from "../../lab/audit/checker.ts";
-import { type Experiment, openExperiment, runExperiment } from "../../lab/experiments/run.ts";
+import {
+  type Experiment,
+  openExperiment,
+  requireUsablePolicies,
+  runExperiment,
+} from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
 import type { OpenedJobs } from "../../lab/experiments/runner.ts";
 import { formatCount, plural } from "../../report/text/format.ts";
@@ -63,6 +68,7 @@ async function auditPolicies(
   { policies, replications }: PolicyRun,
 ): Promise<string[][]> {
   const { auditLines } = await import("../../lab/audit/audit.ts");
+  await requireUsablePolicies(experiment, { policies, replications, opened });
   const { window: _, parameters: __, ...machine } = experiment;
   const hashes: string[][] = [];
   for (let r = 0; r < replications; r++) {

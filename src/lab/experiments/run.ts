@@ -62,7 +62,7 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
   const opened = options.opened ?? (await openExperiment(experiment, replications));
   const { workload } = opened;
   const instance = prepareJobs(workload, experiment.processors, experiment.rules);
-  await requireAllUsable(instance, experiment, options);
+  await requireUsablePolicies(experiment, { ...options, opened });
   const runs = await runCells(cellsOf(experiment, options), { ...options, opened });
   const isGang = runs.some(({ summary }) => summary.gang !== undefined);
   return {
@@ -89,16 +89,19 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
  * in their runs.
  * @throws InputError for the first policy that cannot schedule the jobs
  */
-async function requireAllUsable(
-  first: Instance,
-  experiment: Experiment,
-  { policies, replications }: ExperimentOptions,
+export async function requireUsablePolicies(
+  { source, processors, rules }: Experiment,
+  {
+    policies,
+    replications,
+    opened,
+  }: Pick<ExperimentOptions, "policies" | "replications"> & { readonly opened: OpenedJobs },
 ): Promise<void> {
+  const first = prepareJobs(opened.workload, processors, rules);
   const registered = policies.filter((policy) => !isPolicyFile(policy.split(":")[0]));
   const choices = registered.map((policy) => choosePolicy(policy));
   for (const choice of choices) requireUsable(first, choice);
   const choosy = choices.filter(({ definition }) => definition.jobCheck !== undefined);
-  const { source, processors, rules } = experiment;
   for (let r = 1; choosy.length > 0 && r < replications; r++) {
     const { workload } = await openJobs({ ...source, seed: source.seed + r }, WITH_FILES);
     const instance = prepareJobs(workload, processors, rules);

@@ -283,6 +283,27 @@ describe("connected-reservation", () => {
     fc.assert(fc.property(instance, settings, check), { numRuns: 60 });
   });
 
+  test("scale is a list of classes with multiplied limits", () => {
+    const wider = (factor: number) =>
+      SMALL_CLASSES.map((one) => ({
+        ...one,
+        processors: factor * one.processors,
+        processes: factor * one.processes,
+        threads: factor * one.threads,
+      }));
+    const instance = arbitraryShapedInstance(wider(3), 48, 40, 5);
+    const property = fc.property(instance, settings, (drawn, chosen) => {
+      const words = Object.entries(chosen).map(([name, value]) => `${name}=${value}`);
+      const { definition, parameters } = makeChoice(connectedReservationOver(SMALL_CLASSES), [
+        ...words,
+        "scale=3",
+      ]);
+      const ours = simulatePool(drawn, definition as SpacePolicyDefinition, parameters);
+      expect([...ours.startS]).toEqual(naively(drawn, wider(3), chosen).startS);
+    });
+    fc.assert(property, { numRuns: 150 });
+  });
+
   test("the drawn cases make reservations by all triggers, of one donor and of several", () => {
     const made = { arrival: 0, head: 0, priority: 0, gathered: 0 };
     const instance = arbitraryShapedInstance(SMALL_CLASSES, 16, 90, 70);
