@@ -39,6 +39,11 @@ export const INDEX: PaperIndex = {
       notClaimed: "the authors' reason for a choice, without numbers",
     },
     {
+      at: "III.B, formula 1; IV.A, formulas 2 to 6",
+      says: "When a local job may backfill; response time, slowdown and their weighted means",
+      notClaimed: "definitions; src/models/sites implements them, and its tests follow the text",
+    },
+    {
       at: "IV.A, table I",
       says: "Notation",
       notClaimed: "names; the notes say where the table swaps two of them",
