@@ -30,6 +30,13 @@ export interface Policy {
   /** The waiting job can no longer be started. */
   withdraw?(job: JobIndex): void;
   /**
+   * Tasks of the job have ended, and the machine has taken back `count` of its processors; called before
+   * `decide`. A policy whose `copesWith` lists `resizing` has this hook and the next one.
+   */
+  shrank?(job: JobIndex, count: number): void;
+  /** The job has created `count` tasks: the policy calls `machine.grow` for them now. After `shrank`. */
+  grow?(job: JobIndex, count: number): void;
+  /**
    * Called before the first decision, in order of start: a job that the policy has not seen has been running
    * since `startS`. The machine has already given it its processors, or its row of the matrix.
    */
@@ -198,6 +205,11 @@ export interface GangMachine extends MatrixView {
    * @param count number of stretches
    */
   placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void;
+  /**
+   * Gives a job with one slot more processors of its row, for tasks that it has created. Only machines whose
+   * jobs create tasks have this call.
+   */
+  grow?(job: JobIndex, stretches: ReadonlyColumn, count: number): void;
   /** Takes one slot back from a job that has more than one. */
   release(job: JobIndex, row: RowId): void;
   /**
@@ -338,6 +350,7 @@ export type JobCheck = (job: OfferedJob) => string | undefined;
 export const FEATURES = {
   outages: "processors of the machine are unavailable at times",
   resources: "jobs need resources besides processors",
+  resizing: "the number of a job's tasks changes while it runs",
 } as const;
 export type Feature = keyof typeof FEATURES;
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { RuleViolation } from "../../core/errors.ts";
 import { parseParameters } from "../../core/parameters.ts";
 import { gang } from "../../policies/gangs/gang.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { TaskChecker } from "./checker.ts";
 import type { TasksOptions } from "./contract.ts";
@@ -31,6 +32,23 @@ describe("TaskChecker", () => {
       fc.property(arbitraryPrograms(5, 8), arbitrarySettings, (programs, settings) => {
         // More than enough: every statement could wait for a whole round of 8 rows.
         const { result, checker } = picture(programs, { processors: 5, untilMs: 10_000, ...settings });
+        expect(result.totals[0].jobsCompleted).toBe(programs.jobCount);
+        expect(checker.endedTasks).toBe(programs.taskCount);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("the same where tasks are created and end, with local tasks and jobs declared as gangs", () => {
+    const front = { moldable: true, gang: makeChoice(gang, ["place=any"]), local: grades };
+    fc.assert(
+      fc.property(arbitraryPrograms(5, 8, "everything"), arbitrarySettings, (programs, settings) => {
+        const { result, checker } = picture(programs, {
+          processors: 5,
+          untilMs: 10_000,
+          ...settings,
+          ...front,
+        });
         expect(result.totals[0].jobsCompleted).toBe(programs.jobCount);
         expect(checker.endedTasks).toBe(programs.taskCount);
       }),

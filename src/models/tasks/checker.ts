@@ -6,7 +6,9 @@
  * Rules: a processor has one task at a time, and a task has only the processor on which it was placed; a
  * blocked task does not run; the row's own task comes first; under conventional gang scheduling no other task
  * runs; under a work-conserving local scheduler no processor is idle while one of its tasks is ready; a task
- * computes for as long as its program says.
+ * computes for as long as its program says; a task runs only after it was created; after the front end has
+ * acted, exactly the living tasks of a moldable job have processors (unless the job has more of them than the
+ * machine has processors); a local task is on its own processor and never in a row.
  */
 import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
@@ -23,23 +25,28 @@ import {
 } from "./contract.ts";
 
 const ENDED = -1;
+const UNBORN = -2;
 
 export class TaskChecker implements TaskObserver {
   readonly #programs: TaskPrograms;
   readonly #options: Omit<TasksOptions, "observer">;
-  readonly #workConserving: boolean;
+  /** By task: whether it may run outside its slots, and whether no processor may idle while it is ready. */
+  readonly #mayFill: (task: TaskIndex) => boolean;
+  readonly #mustFill: (task: TaskIndex) => boolean;
   #row: RowId = -1;
   #signalMs = Number.NaN;
   // Jobs.
   readonly #rowsOf: Set<RowId>[];
   readonly #barriersPassed: Int32Array;
   readonly #atBarrier: Int32Array;
+  /** Tasks that exist and have not ended. */
+  readonly #living: Int32Array;
   // Tasks.
   readonly #processorOf: Int32Array;
   readonly #statement: Int32Array;
   /**
-   * The Op that blocks the task (`waitsFor` has its end or its barrier), compute if it is not blocked, or
-   * ENDED.
+   * The Op that blocks the task (`waitsFor` has its end or its barrier), compute if it is not blocked, ENDED,
+   * or UNBORN.
    */
   readonly #block: Int8Array;
   readonly #waitsFor: Float64Array;
@@ -59,13 +66,19 @@ export class TaskChecker implements TaskObserver {
     const { jobCount, taskCount } = programs;
     this.#programs = programs;
     this.#options = options;
-    this.#workConserving = options.local.definition.guarantees(options.local.parameters).workConserving;
+    const { outsideSlots } = options.local.definition.guarantees(options.local.parameters);
+    const isDeclared = (task: TaskIndex) => programs.isGang[programs.jobOfTask[task]] === 1;
+    this.#mayFill = (task) => outsideSlots !== "none" && !(outsideSlots === "undeclared" && isDeclared(task));
+    this.#mustFill = (task) => outsideSlots !== "some" && this.#mayFill(task);
     this.#rowsOf = Array.from({ length: jobCount }, () => new Set<RowId>());
     this.#barriersPassed = new Int32Array(jobCount);
     this.#atBarrier = new Int32Array(jobCount);
     this.#processorOf = new Int32Array(taskCount).fill(-1);
     this.#statement = programs.firstStatement.slice(0, taskCount);
-    this.#block = new Int8Array(taskCount).fill(Op.compute);
+    this.#living = programs.size.slice();
+    this.#block = Int8Array.from(programs.jobOfTask, (job, task) =>
+      task < programs.firstTask[job] + programs.size[job] ? Op.compute : UNBORN,
+    );
     this.#waitsFor = new Float64Array(taskCount);
     this.#leftMs = new Int32Array(taskCount);
     this.#computedMs = new Float64Array(taskCount);
@@ -80,9 +93,11 @@ export class TaskChecker implements TaskObserver {
   placed(timeMs: number, job: JobIndex, row: RowId, processorOf: ReadonlyColumn): void {
     const isNew = this.#rowsOf[job].size === 0;
     this.#rowsOf[job].add(row);
-    const { firstTask } = this.#programs;
+    const { firstTask, home } = this.#programs;
+    if (home[job] >= 0) this.#fail("local", firstTask[job], timeMs, "is placed in a row");
     for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
       const processor = processorOf[task];
+      if (this.#options.moldable && processor === -1) continue;
       if (!(processor >= 0 && processor < this.#tasks.length))
         this.#fail("off-machine", task, timeMs, "is placed off the machine");
       if (!isNew && processor !== this.#processorOf[task])
@@ -109,11 +124,62 @@ export class TaskChecker implements TaskObserver {
   departed(timeMs: number, job: JobIndex): void {
     const { firstTask } = this.#programs;
     this.#rowsOf[job].clear();
+    for (let task = firstTask[job]; task < firstTask[job + 1]; task++) this.#leaves(timeMs, task);
+  }
+
+  resized(timeMs: number, job: JobIndex, processorOf: ReadonlyColumn): void {
+    const { firstTask } = this.#programs;
+    if (!this.#options.moldable)
+      this.#fail("rigid", firstTask[job], timeMs, "is in a job that changes its size");
     for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
-      if (this.#block[task] !== ENDED) this.#fail("torn-gang", task, timeMs, "is removed before its end");
-      const tasks = this.#tasks[this.#processorOf[task]];
-      tasks.splice(tasks.indexOf(task), 1);
+      const processor = processorOf[task];
+      if (processor === this.#processorOf[task]) continue;
+      if (processor === -1) this.#leaves(timeMs, task);
+      else if (this.#processorOf[task] === -1) this.#tasks[processor].push(task);
+      else this.#fail("migrated", task, timeMs, "is placed on another processor than before");
+      this.#processorOf[task] = processor;
     }
+  }
+
+  acted(timeMs: number): void {
+    if (!this.#options.moldable) return;
+    const { firstTask } = this.#programs;
+    for (const [job, rows] of this.#rowsOf.entries()) {
+      if (rows.size === 0) continue;
+      let placed = 0;
+      let without = NO_TASK;
+      for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
+        const isLiving = this.#block[task] > ENDED;
+        if (this.#processorOf[task] >= 0) placed++;
+        else if (isLiving) without = task;
+        if (this.#processorOf[task] >= 0 && !isLiving)
+          this.#fail("eligible", task, timeMs, "keeps its processor after its end");
+      }
+      if (without !== NO_TASK && placed < this.#tasks.length)
+        this.#fail("eligible", without, timeMs, "has no processor although the front end has acted");
+    }
+  }
+
+  cameHome(timeMs: number, p: number, task: TaskIndex): void {
+    const { jobOfTask, home, submitMs } = this.#programs;
+    if (home[jobOfTask[task]] !== p || submitMs[jobOfTask[task]] !== timeMs)
+      this.#fail(
+        "local",
+        task,
+        timeMs,
+        `comes to processor ${p}, which is not its processor or not its time`,
+      );
+    this.#tasks[p].push(task);
+    this.#processorOf[task] = p;
+  }
+
+  /** The task gives back its processor. */
+  #leaves(timeMs: number, task: TaskIndex): void {
+    if (this.#block[task] !== ENDED) this.#fail("torn-gang", task, timeMs, "is removed before its end");
+    if (this.#processorOf[task] === -1) return;
+    const tasks = this.#tasks[this.#processorOf[task]];
+    tasks.splice(tasks.indexOf(task), 1);
+    this.#processorOf[task] = -1;
   }
 
   signalled(timeMs: number, row: RowId): void {
@@ -139,7 +205,7 @@ export class TaskChecker implements TaskObserver {
     if (!this.#canGoOn(task, timeMs))
       this.#fail("blocked-runs", task, timeMs, "gets a processor although it is blocked or has ended");
     if (!this.#isOwn(task)) {
-      if (!this.#workConserving) this.#fail("outside-slot", task, timeMs, "runs in another row's slot");
+      if (!this.#mayFill(task)) this.#fail("outside-slot", task, timeMs, "runs in another row's slot");
       this.#ownIsNotReady(p, timeMs);
     }
     const switches = this.#last[p] !== task;
@@ -201,6 +267,10 @@ export class TaskChecker implements TaskObserver {
     this.#block[task] = ENDED;
     this.#task[p] = NO_TASK;
     this.#ended++;
+    const { jobOfTask, home } = this.#programs;
+    this.#living[jobOfTask[task]]--;
+    this.#passBarrier(jobOfTask[task]);
+    if (home[jobOfTask[task]] >= 0) this.#leaves(timeMs, task);
   }
 
   settled(timeMs: number): void {
@@ -211,8 +281,8 @@ export class TaskChecker implements TaskObserver {
         continue;
       }
       this.#ownIsNotReady(p, timeMs);
-      const waits = this.#tasks[p].find((other) => this.#canGoOn(other, timeMs));
-      if (waits !== undefined && this.#workConserving)
+      const waits = this.#tasks[p].find((other) => this.#canGoOn(other, timeMs) && this.#mustFill(other));
+      if (waits !== undefined)
         this.#fail("idle-with-work", waits, timeMs, `is ready although processor ${p} idles`);
     }
   }
@@ -276,7 +346,7 @@ export class TaskChecker implements TaskObserver {
 
   /** Executes statements that take no time; returns the first one that takes time, or ENDED. */
   #walk(task: TaskIndex, timeMs: number): number {
-    const { op, operand, firstStatement, latencyMs, jobOfTask, size } = this.#programs;
+    const { op, operand, firstStatement, latencyMs, jobOfTask } = this.#programs;
     if (this.#block[task] !== Op.compute) {
       if (!this.#canGoOn(task, timeMs))
         this.#fail("blocked-runs", task, timeMs, "continues while it is blocked");
@@ -287,6 +357,11 @@ export class TaskChecker implements TaskObserver {
       const at = this.#statement[task];
       const job = jobOfTask[task];
       if (op[at] === Op.compute) return Op.compute;
+      if (op[at] === Op.create) {
+        this.#block[operand[at]] = Op.compute;
+        this.#living[job]++;
+        continue;
+      }
       if (op[at] === Op.send) {
         this.#messageAtMs[operand[at]] = timeMs + latencyMs[operand[at]];
         continue;
@@ -295,16 +370,21 @@ export class TaskChecker implements TaskObserver {
       if (op[at] === Op.receive) this.#waitsFor[task] = operand[at];
       if (op[at] === Op.barrier) {
         this.#waitsFor[task] = this.#barriersPassed[job];
-        if (++this.#atBarrier[job] === size[job]) {
-          this.#atBarrier[job] = 0;
-          this.#barriersPassed[job]++;
-        }
+        this.#atBarrier[job]++;
+        this.#passBarrier(job);
       }
       this.#block[task] = op[at];
       if (!this.#canGoOn(task, timeMs)) return op[at];
       this.#block[task] = Op.compute;
     }
     return ENDED;
+  }
+
+  /** All living tasks of the job may have reached the barrier. */
+  #passBarrier(job: JobIndex): void {
+    if (this.#atBarrier[job] === 0 || this.#atBarrier[job] !== this.#living[job]) return;
+    this.#atBarrier[job] = 0;
+    this.#barriersPassed[job]++;
   }
 
   #fail(rule: string, task: TaskIndex, timeMs: number, what: string): never {

@@ -65,7 +65,14 @@ export function optionsOf(
   front: GangPolicyDefinition,
   slots: (typeof SLOTS)[number] = SLOTS[0],
 ): TasksOptions {
-  return { ...slots, processors: PROCESSORS, gang: makeChoice(front), local, recordAtMs: [] };
+  return {
+    ...slots,
+    processors: PROCESSORS,
+    moldable: false,
+    gang: makeChoice(front),
+    local,
+    recordAtMs: [],
+  };
 }
 
 function underChecker(programs: TaskPrograms, options: TasksOptions, where: string): void {
@@ -100,6 +107,8 @@ export function firstOf(programs: TaskPrograms, jobCount: number): TaskPrograms 
     submitMs: programs.submitMs.subarray(0, jobCount),
     size: programs.size.subarray(0, jobCount),
     dedicatedMs: programs.dedicatedMs.subarray(0, jobCount),
+    isGang: programs.isGang.subarray(0, jobCount),
+    home: programs.home.subarray(0, jobCount),
     firstTask: programs.firstTask.subarray(0, jobCount + 1),
     jobOfTask: programs.jobOfTask.subarray(0, taskCount),
     firstStatement: programs.firstStatement.subarray(0, taskCount + 1),

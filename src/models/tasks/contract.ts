@@ -24,8 +24,10 @@ export const Op = {
   send: 2,
   /** Blocks until the message has arrived. Operand: message. */
   receive: 3,
-  /** Blocks until all tasks of the job have reached it. Operand: 0. */
+  /** Blocks until all tasks of the job that exist have reached it. Operand: 0. */
   barrier: 4,
+  /** Creates a task of the job and continues. Operand: task. */
+  create: 5,
 } as const;
 export type Op = (typeof Op)[keyof typeof Op];
 
@@ -38,9 +40,21 @@ export interface TaskPrograms {
   readonly jobCount: number;
   /** Ascending. */
   readonly submitMs: Float64Array;
+  /**
+   * Tasks with which the job arrives: its first ones. Each of its other tasks is created by one statement of
+   * an earlier one. Created tasks beyond the number of processors wait until tasks of the job end, so
+   * a job in which more tasks than that need each other never ends.
+   */
   readonly size: Int32Array;
   /** Time that the job takes on processors of its own. */
   readonly dedicatedMs: Float64Array;
+  /** By job: 1 if its user says that gang scheduling is mandatory for its tasks. */
+  readonly isGang: Uint8Array;
+  /**
+   * By job: processor of a local task, or −1 for a parallel job. A local task has no slot and never meets the
+   * front end; its processor's local task scheduler runs it.
+   */
+  readonly home: Int32Array;
   readonly taskCount: number;
   readonly firstTask: Int32Array;
   readonly jobOfTask: Int32Array;
@@ -72,13 +86,18 @@ export interface LocalTaskScheduler {
 
 /** What a local scheduling policy promises; the checker enforces it. */
 interface TaskGuarantees {
-  /** No processor is idle while one of its tasks is ready. If false, tasks run only in their own slots. */
-  readonly workConserving: boolean;
+  /**
+   * Which tasks run outside their own slots, on a processor that would be idle: `none`; `all`, so that no
+   * processor is idle while one of its tasks is ready; `undeclared`, the same for all tasks but those whose
+   * user says that gang scheduling is mandatory; `some`, as the scheduler chooses.
+   */
+  readonly outsideSlots: "none" | "all" | "undeclared" | "some";
 }
 
 /** A local scheduling policy. */
 export interface LocalSchedulerDefinition extends PolicyDescription<TaskGuarantees> {
-  make(taskCount: number, parameters: ParameterValues): LocalTaskScheduler;
+  /** @param isGang by task: 1 if its user says that gang scheduling is mandatory for it */
+  make(taskCount: number, parameters: ParameterValues, isGang: ReadonlyColumn): LocalTaskScheduler;
 }
 
 /** Why a task cannot run. */
@@ -94,6 +113,15 @@ export interface TaskObserver {
    */
   placed?(timeMs: number, job: JobIndex, row: RowId, processorOf: ReadonlyColumn): void;
   released?(timeMs: number, job: JobIndex, row: RowId): void;
+  /**
+   * The front end has followed the number of the job's tasks: created tasks have got processors, and those of
+   * ended tasks are taken back. `processorOf` is −1 for tasks without a processor.
+   */
+  resized?(timeMs: number, job: JobIndex, processorOf: ReadonlyColumn): void;
+  /** The front end has done its work at the end of a period. */
+  acted?(timeMs: number): void;
+  /** A local task has arrived at its processor. */
+  cameHome?(timeMs: number, processor: number, task: TaskIndex): void;
   exchanged?(timeMs: number, a: RowId, b: RowId, first: number, end: number): void;
   /** The front end has noticed the end of the job. */
   departed?(timeMs: number, job: JobIndex): void;
@@ -123,6 +151,12 @@ export interface TasksOptions {
    * once; otherwise it waits until the processor is free.
    */
   readonly ownReturns: boolean;
+  /**
+   * Whether jobs are moldable: whether a change of the number of a job's tasks is a workload change, which
+   * the front end follows at the end of the period. Otherwise a job keeps its processors until it ends, and
+   * jobs cannot create tasks. Needs a gang policy that copes with `resizing`.
+   */
+  readonly moldable: boolean;
   /** The gang policy of the front end. */
   readonly gang: { readonly definition: GangPolicyDefinition; readonly parameters: ParameterValues };
   readonly local: { readonly definition: LocalSchedulerDefinition; readonly parameters: ParameterValues };

@@ -8,7 +8,8 @@
  * messages and barriers counts against a task only by lowering its share of computing.
  */
 import type { ReadonlyColumn } from "../../core/jobs.ts";
-import { integer, number } from "../../core/parameters.ts";
+import { choice, integer, number } from "../../core/parameters.ts";
+import { when } from "../../core/policy.ts";
 import { Grades } from "../../structures/grades.ts";
 import {
   type LocalSchedulerDefinition,
@@ -23,9 +24,20 @@ class GradesScheduler implements LocalTaskScheduler {
   readonly #priority: Float64Array;
   /** When each task was last picked, counted in picks. */
   readonly #lastPick: Float64Array;
+  /** By task: 1 if it must be scheduled as a gang, so that it is not picked. */
+  readonly #isGang: Uint8Array;
+  readonly #byGrade: boolean;
   #picks = 0;
 
-  constructor(taskCount: number, alpha: number, slotsAveraged: number) {
+  constructor(
+    taskCount: number,
+    alpha: number,
+    slotsAveraged: number,
+    isGang: ReadonlyColumn,
+    byGrade: boolean,
+  ) {
+    this.#isGang = Uint8Array.from(isGang);
+    this.#byGrade = byGrade;
     this.#alpha = alpha;
     this.#grades = new Grades(taskCount, slotsAveraged);
     this.#priority = new Float64Array(taskCount);
@@ -35,19 +47,23 @@ class GradesScheduler implements LocalTaskScheduler {
   slotEnded(task: TaskIndex, compute: number, io: number, message: number, barrier: number): void {
     const grades = this.#grades;
     grades.record(task, compute, io, message, barrier);
-    this.#priority[task] = Math.max(this.#alpha * grades.grade(task, 1), grades.grade(task, 0));
+    const [computing, inIo] = [grades.grade(task, 0), grades.grade(task, 1)];
+    this.#priority[task] = Math.max(this.#alpha * inIo, computing);
+    if (this.#byGrade)
+      this.#isGang[task] = grades.grade(task, 2) + grades.grade(task, 3) > computing + inIo ? 1 : 0;
   }
 
   pick(ready: ReadonlyColumn, count: number): TaskIndex {
     const priority = this.#priority;
     const lastPick = this.#lastPick;
-    let best = ready[0];
-    for (let i = 1; i < count; i++) {
+    let best = NO_TASK;
+    for (let i = 0; i < count; i++) {
       const task = ready[i];
-      const ahead = priority[task] - priority[best];
+      if (this.#isGang[task] === 1) continue;
+      const ahead = best === NO_TASK ? 1 : priority[task] - priority[best];
       if (ahead > 0 || (ahead === 0 && lastPick[task] < lastPick[best])) best = task;
     }
-    lastPick[best] = ++this.#picks;
+    if (best !== NO_TASK) lastPick[best] = ++this.#picks;
     return best;
   }
 }
@@ -59,10 +75,11 @@ export const idle: LocalSchedulerDefinition = {
   summary: "While a task is blocked in its slot, its processor idles.",
   rules: [
     "while the task whose turn it is cannot run, its processor idles; a processor without a task in the row idles, too",
+    "local tasks of a processor, which have no slot, do not run",
   ],
   source: "Ousterhout 1982",
   parameters: [],
-  guarantees: () => ({ workConserving: false }),
+  guarantees: () => ({ outsideSlots: "none" }),
   make: () => ({ slotEnded: () => {}, pick: () => NO_TASK }),
 };
 
@@ -77,6 +94,17 @@ export const grades: LocalSchedulerDefinition = {
     "among equal priorities, the task that was picked longest ago comes first, then the task that was placed first",
     "a grade is the share of its own slot that a task spent computing or in I/O, averaged over its last slots; before its first slot all grades are 0",
     "a picked task keeps the processor until it blocks, until the next clock signal, or until the task whose turn it is can run again",
+    "a local task of a processor has no slot of its own, so its grades stay 0",
+    ...when(
+      ({ classes }) => classes === "user",
+      ["classes=user: tasks for which the user says that gang scheduling is mandatory are not picked"],
+    ),
+    ...when(
+      ({ classes }) => classes === "grade",
+      [
+        "classes=grade: a task is not picked while its grades for messages and barriers together are above those for computation and I/O, because it then needs its gang",
+      ],
+    ),
   ],
   source: "Silva and Scherson 1999, sections 2.2 and 2.3",
   parameters: [
@@ -90,8 +118,21 @@ export const grades: LocalSchedulerDefinition = {
       { min: 1, max: 1000, default: 5 },
       "number of a task's last slots over which its grades are averaged",
     ),
+    choice(
+      "classes",
+      ["none", "user", "grade"],
+      "who says for which tasks gang scheduling is mandatory, so that they run only in their own slots",
+    ),
   ],
-  guarantees: () => ({ workConserving: true }),
-  make: (taskCount, parameters) =>
-    new GradesScheduler(taskCount, Number(parameters.alpha), Number(parameters.slots)),
+  guarantees: ({ classes }) => ({
+    outsideSlots: classes === "user" ? "undeclared" : classes === "grade" ? "some" : "all",
+  }),
+  make: (taskCount, { alpha, slots, classes }, isGang) =>
+    new GradesScheduler(
+      taskCount,
+      Number(alpha),
+      Number(slots),
+      classes === "user" ? isGang : new Uint8Array(taskCount),
+      classes === "grade",
+    ),
 };

@@ -2,6 +2,7 @@
  * What processors do with their time: every millisecond of every processor goes to one use. It also records
  * what the task whose turn it is does with its slot, from which the grades of membership are computed.
  */
+import { type BlockReason, Op } from "./contract.ts";
 
 /**
  * Uses of a processor's time. An own task that is ready or being switched to spends its slot on `switch` or
@@ -10,6 +11,11 @@
 export const Use = { busy: 0, io: 1, message: 2, barrier: 3, switch: 4, empty: 5 } as const;
 export type Use = (typeof Use)[keyof typeof Use];
 const USES = 6;
+
+/** Use of a processor's time while its own task is blocked. */
+export function useWhileBlockedBy(reason: BlockReason): Use {
+  return reason === Op.io ? Use.io : reason === Op.receive ? Use.message : Use.barrier;
+}
 
 export class ProcessorTime {
   /** Time of all processors by use, up to the last change of each processor. */

@@ -1,6 +1,7 @@
 /**
  * Builds the programs of jobs, statement by statement, in an order in which they could be executed; that
- * order proves that they cannot deadlock. It also keeps each task's clock on a dedicated machine, where every
+ * order proves that they cannot deadlock. So a barrier is reached by the tasks that exist and have not been
+ * ended at that point of the order. It also keeps each task's clock on a dedicated machine, where every
  * task has its own processor from time 0.
  */
 import { doubled, grown } from "../../structures/grow.ts";
@@ -12,6 +13,9 @@ export class ProgramBuilder {
   readonly #submitMs: number[] = [];
   readonly #size: number[] = [];
   readonly #dedicatedMs: number[] = [];
+  readonly #isGang: number[] = [];
+  readonly #home: number[] = [];
+  readonly #firstTaskOfJob: number[] = [0];
   readonly #firstStatement: number[] = [0];
   readonly #statements = new Statements(1024);
   #receiver = new Int32Array(64);
@@ -21,19 +25,55 @@ export class ProgramBuilder {
   #firstTask = 0;
   readonly #tasks: Statements[] = [];
   #taskCount = 0;
-  #clockMs = new Float64Array(0);
+  #clockMs: number[] = [];
+  /** Ranks that exist and have not been ended. */
+  #living: number[] = [];
   #sentMs = new Float64Array(64);
   #firstMessage = 0;
 
-  /** Jobs come in order of submission. */
-  beginJob(submitMs: number, size: number): void {
+  /**
+   * Jobs come in order of submission.
+   * @param size number of tasks with which the job arrives
+   */
+  beginJob(
+    submitMs: number,
+    size: number,
+    { isGang = false, home = -1 }: { readonly isGang?: boolean; readonly home?: number } = {},
+  ): void {
     this.#submitMs.push(submitMs);
     this.#size.push(size);
-    this.#taskCount = size;
-    while (this.#tasks.length < size) this.#tasks.push(new Statements(16));
-    for (const task of this.#tasks) task.count = 0;
-    this.#clockMs = new Float64Array(size);
+    this.#isGang.push(isGang ? 1 : 0);
+    this.#home.push(home);
+    this.#taskCount = 0;
+    this.#clockMs = [];
+    this.#living = [];
     this.#firstMessage = this.messages;
+    for (let rank = 0; rank < size; rank++) this.#addTask(0);
+  }
+
+  /** The task creates another one; returns its rank. */
+  create(by: number): number {
+    this.#tasks[by].add(Op.create, this.#firstTask + this.#taskCount);
+    return this.#addTask(this.#clockMs[by]);
+  }
+
+  /** The task does nothing more. */
+  endTask(rank: number): void {
+    this.#living = this.#living.filter((other) => other !== rank);
+  }
+
+  /** Ranks that exist and have not been ended. */
+  get living(): readonly number[] {
+    return this.#living;
+  }
+
+  #addTask(clockMs: number): number {
+    const rank = this.#taskCount++;
+    if (this.#tasks.length <= rank) this.#tasks.push(new Statements(16));
+    this.#tasks[rank].count = 0;
+    this.#clockMs.push(clockMs);
+    this.#living.push(rank);
+    return rank;
   }
 
   compute(rank: number, durationMs: number): void {
@@ -72,8 +112,10 @@ export class ProgramBuilder {
   /** A barrier over all tasks of the job. */
   barrier(): void {
     const lastMs = this.dedicatedMs();
-    for (let rank = 0; rank < this.#taskCount; rank++) this.#tasks[rank].add(Op.barrier, 0);
-    this.#clockMs.fill(lastMs);
+    for (const rank of this.#living) {
+      this.#tasks[rank].add(Op.barrier, 0);
+      this.#clockMs[rank] = lastMs;
+    }
   }
 
   /** Time of the task on a dedicated machine so far. */
@@ -95,22 +137,22 @@ export class ProgramBuilder {
       this.#firstStatement.push(this.#statements.count);
     }
     this.#firstTask += this.#taskCount;
+    this.#firstTaskOfJob.push(this.#firstTask);
   }
 
   build(name: string): TaskPrograms {
     const jobCount = this.#size.length;
-    const firstTask = new Int32Array(jobCount + 1);
+    const firstTask = Int32Array.from(this.#firstTaskOfJob);
     const jobOfTask = new Int32Array(this.#firstTask);
-    for (let job = 0; job < jobCount; job++) {
-      firstTask[job + 1] = firstTask[job] + this.#size[job];
-      jobOfTask.fill(job, firstTask[job], firstTask[job + 1]);
-    }
+    for (let job = 0; job < jobCount; job++) jobOfTask.fill(job, firstTask[job], firstTask[job + 1]);
     return {
       name,
       jobCount,
       submitMs: Float64Array.from(this.#submitMs),
       size: Int32Array.from(this.#size),
       dedicatedMs: Float64Array.from(this.#dedicatedMs),
+      isGang: Uint8Array.from(this.#isGang),
+      home: Int32Array.from(this.#home),
       taskCount: this.#firstTask,
       firstTask,
       jobOfTask,

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { gang } from "../../policies/gangs/gang.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import type { LocalSchedulerDefinition, TaskPrograms } from "./contract.ts";
 import { grades } from "./local-task-scheduler.ts";
 import { simulateTasks } from "./simulate.ts";
@@ -124,8 +126,8 @@ describe("simulateTasks and the local scheduler", () => {
     const reported: string[] = [];
     const spy: LocalSchedulerDefinition = {
       ...grades,
-      make: (taskCount, parameters) => {
-        const scheduler = grades.make(taskCount, parameters);
+      make: (taskCount, parameters, isGang) => {
+        const scheduler = grades.make(taskCount, parameters, isGang);
         return {
           slotEnded: (task, ...shares) => {
             reported.push(`${task}: ${shares.map((share) => 8 * share).join(" ")}`);
@@ -183,6 +185,38 @@ describe("simulateTasks and its naive twin", () => {
         expect(ours.result.totals[0]).toMatchObject(theirs.uses);
         expect([...ours.result.endMs].map((end) => (end < untilMs ? end : Number.NaN))).toEqual(theirs.endMs);
       }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe("simulateTasks and its naive twin, all of the paper's mechanisms", () => {
+  test("first and best fit by capacity, moldable jobs, local tasks, classes of tasks: every ms is the same", () => {
+    const everything = fc.record({
+      moldable: fc.constant(true),
+      place: fc.constant("any"),
+      fit: fc.constantFrom("first", "best"),
+      classes: fc.constantFrom("none" as const, "user" as const, "grade" as const),
+    });
+    fc.assert(
+      fc.property(
+        arbitraryPrograms(4, 6, "everything"),
+        arbitrarySettings,
+        everything,
+        (programs, settings, also) => {
+          const untilMs = 240;
+          const { place, fit, ...both } = also;
+          const front = makeChoice(gang, [`place=${place}`, `fit=${fit}`]);
+          const ours = picture(programs, { processors: 4, untilMs, ...settings, ...both, gang: front });
+          const alpha = settings.local === grades ? ALPHA : undefined;
+          const theirs = twin(programs, { processors: 4, untilMs, alpha, ...settings, ...also });
+          expect(ours.rows).toEqual(theirs.rows);
+          expect(ours.result.totals[0]).toMatchObject(theirs.uses);
+          expect([...ours.result.endMs].map((end) => (end < untilMs ? end : Number.NaN))).toEqual(
+            theirs.endMs,
+          );
+        },
+      ),
       { numRuns: 400 },
     );
   });

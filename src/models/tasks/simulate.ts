@@ -14,15 +14,16 @@
  * signals continue, and the front end acts at each of them. A processor that changes to a task other than its
  * last one first loses switchMs.
  *
- * Order within an instant: (1) I/O ends and messages arrive; (2) processors in order: a switch or a compute
- * statement ends, and the statements that take no time follow, up to the next compute statement or the first
- * one that blocks; (3) the clock signal; (4) processors without a task get one, in order and as often as
- * necessary. So a statement that ends with the slot is done before the signal.
+ * Order within an instant: (1) I/O ends, messages arrive, local tasks arrive; (2) processors in order: a
+ * switch or a compute statement ends, and the statements that take no time follow, up to the next compute
+ * statement or the first one that blocks; (3) the clock signal; (4) processors without a task get one, in
+ * order and as often as necessary. So a statement that ends with the slot is done before the signal.
  *
  * Time is in whole milliseconds; every millisecond of every processor is computing, switching or idling for a
  * named reason.
  */
 import { assert } from "../../core/errors.ts";
+import type { JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";
 import { EventHeap } from "../../structures/event-heap.ts";
 import { FinishQueue } from "../../structures/finish-queue.ts";
@@ -38,16 +39,8 @@ import {
   type TasksResult,
   type TaskTotals,
 } from "./contract.ts";
-import { ProcessorTime, Use } from "./processor-time.ts";
+import { ProcessorTime, Use, useWhileBlockedBy } from "./processor-time.ts";
 import { TaskGangs } from "./task-gangs.ts";
-
-/** What the simulator of tasks does without asking a local scheduler, one sentence each. */
-export const TASKS_RULES: readonly string[] = [
-  "simulated tasks: at every clock signal each processor goes to its task in the row whose turn it is, if that task can run; the gang policy changes rows only between two passes over all of them",
-  "simulated tasks: the task whose turn it is takes the processor back as soon as it can run again, or with returns=no when the processor becomes free",
-  "simulated tasks: a processor that changes to a task other than its last one first loses the cost of a switch",
-  "simulated tasks: at one instant, I/O ends and messages arrive first, then statements end, then comes the clock signal, then idle processors get tasks",
-];
 
 /**
  * Runs the programs.
@@ -68,7 +61,10 @@ export function simulateTasks(programs: TaskPrograms, options: TasksOptions): Ta
 const READY = 0;
 const RUNNING = 1;
 const BLOCKED = 2;
+const UNBORN = 254;
 const ENDED = 255;
+const isBlocked = (state: number) => state >= BLOCKED && state < UNBORN;
+const useOf = (state: number) => useWhileBlockedBy((state - BLOCKED) as BlockReason);
 
 class Processors {
   readonly #programs: TaskPrograms;
@@ -88,6 +84,8 @@ class Processors {
   readonly #leftMs: Int32Array;
   // Jobs and messages.
   readonly #tasksLeft: Int32Array;
+  /** Tasks that exist and have not ended. */
+  readonly #living: Int32Array;
   readonly #atBarrier: Int32Array;
   readonly #endMs: Float64Array;
   /** Infinity before the message is sent. */
@@ -122,15 +120,24 @@ class Processors {
       Number.isInteger(switchMs) && switchMs >= 0 && switchMs < slotMs,
       "a switch is whole ms, shorter than a slot",
     );
+    const { size, firstTask, jobOfTask, isGang } = programs;
+    assert(
+      options.moldable || size.every((tasks, job) => tasks === firstTask[job + 1] - firstTask[job]),
+      "jobs that create tasks are moldable",
+    );
     this.#programs = programs;
     this.#options = options;
     this.#observer = options.observer;
     this.#gangs = new TaskGangs(programs, options);
-    this.#local = local.definition.make(programs.taskCount, local.parameters);
-    this.#state = new Uint8Array(programs.taskCount);
+    const areGang = Uint8Array.from(jobOfTask, (job) => isGang[job]);
+    this.#local = local.definition.make(programs.taskCount, local.parameters, areGang);
+    this.#state = Uint8Array.from(jobOfTask, (job, task) =>
+      task < firstTask[job] + size[job] ? READY : UNBORN,
+    );
     this.#statement = programs.firstStatement.slice(0, programs.taskCount);
     this.#leftMs = new Int32Array(programs.taskCount);
-    this.#tasksLeft = programs.size.slice();
+    this.#tasksLeft = Int32Array.from(size, (_, job) => firstTask[job + 1] - firstTask[job]);
+    this.#living = size.slice();
     this.#atBarrier = new Int32Array(programs.jobCount);
     this.#endMs = new Float64Array(programs.jobCount).fill(Number.NaN);
     this.#messageAtMs = new Float64Array(programs.messageCount).fill(Number.POSITIVE_INFINITY);
@@ -151,7 +158,12 @@ class Processors {
   runTo(untilMs: number): number {
     for (;;) {
       if (untilMs === Number.POSITIVE_INFINITY && this.#jobsCompleted === this.#programs.jobCount) break;
-      const nowMs = Math.min(this.#nextSignalMs, this.#ends.firstRound(), this.#wakeUps.nextTime());
+      const nowMs = Math.min(
+        this.#nextSignalMs,
+        this.#ends.firstRound(),
+        this.#wakeUps.nextTime(),
+        this.#gangs.nextLocalMs,
+      );
       if (nowMs > untilMs) break;
       this.#nowMs = nowMs;
       this.#instant();
@@ -180,6 +192,7 @@ class Processors {
     const nowMs = this.#nowMs;
     this.#instants++;
     while (this.#wakeUps.nextTime() === nowMs) this.#wake(this.#wakeUps.pop());
+    while (this.#gangs.nextLocalMs === nowMs) this.#attend(this.#gangs.addLocal());
     while (this.#ends.firstRound() === nowMs) this.#stretchEnds(this.#ends.first());
     if (nowMs === this.#nextSignalMs) this.#signal();
     while (this.#attentionCount > 0) {
@@ -251,7 +264,7 @@ class Processors {
         const state = this.#state[task];
         if (p < first || p >= end || state === ENDED) continue;
         this.#own[p] = task;
-        this.#time.beginSlot(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
+        this.#time.beginSlot(p, isBlocked(state) ? useOf(state) : Use.empty, this.#nowMs);
       }
     }
   }
@@ -302,7 +315,7 @@ class Processors {
     }
     // Its own task may just have ended; then the slot is empty.
     const state = this.#own[p] === NO_TASK ? READY : this.#state[own];
-    this.#time.set(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
+    this.#time.set(p, isBlocked(state) ? useOf(state) : Use.empty, this.#nowMs);
   }
 
   #pick(p: number): TaskIndex {
@@ -357,6 +370,9 @@ class Processors {
         }
         case Op.barrier:
           if (!this.#passes(task)) return this.#block(p, task, Op.barrier);
+          break;
+        case Op.create:
+          this.#create(task, operand[at]);
       }
     }
     this.#end(p, task);
@@ -384,15 +400,25 @@ class Processors {
     else this.#wakeUps.push(arrivalMs, receiver);
   }
 
+  #create(by: TaskIndex, task: TaskIndex): void {
+    this.#state[task] = READY;
+    this.#living[this.#programs.jobOfTask[by]]++;
+    this.#gangs.noteCreated(task);
+  }
+
   /** The task reaches a barrier; the last task of its job releases all the others. */
   #passes(task: TaskIndex): boolean {
-    const { jobOfTask, firstTask, size } = this.#programs;
-    const job = jobOfTask[task];
-    if (++this.#atBarrier[job] < size[job]) return false;
-    this.#atBarrier[job] = 0;
-    for (let other = firstTask[job]; other < firstTask[job + 1]; other++)
-      if (other !== task) this.#wake(other);
+    const job = this.#programs.jobOfTask[task];
+    if (++this.#atBarrier[job] < this.#living[job]) return false;
+    this.#releaseBarrier(job);
     return true;
+  }
+
+  #releaseBarrier(job: JobIndex): void {
+    const { firstTask } = this.#programs;
+    this.#atBarrier[job] = 0;
+    for (let task = firstTask[job]; task < firstTask[job + 1]; task++)
+      if (this.#state[task] === BLOCKED + Op.barrier) this.#wake(task);
   }
 
   #block(p: number, task: TaskIndex, reason: BlockReason): false {
@@ -410,15 +436,13 @@ class Processors {
     if (this.#own[p] === task) this.#own[p] = NO_TASK;
     this.#observer?.ended?.(this.#nowMs, p, task);
     const job = this.#programs.jobOfTask[task];
+    this.#gangs.noteTaskEnd(task);
+    const living = --this.#living[job];
+    // The others may have waited at a barrier for this task alone.
+    if (living > 0 && this.#atBarrier[job] === living) this.#releaseBarrier(job);
     if (--this.#tasksLeft[job] > 0) return;
     this.#endMs[job] = this.#nowMs;
     this.#jobsCompleted++;
     this.#gangs.noteEnd(job);
   }
-}
-
-/** Use of a processor's time while its own task is in a blocked state. */
-function useOf(state: number): Use {
-  const reason = state - BLOCKED;
-  return reason === Op.io ? Use.io : reason === Op.receive ? Use.message : Use.barrier;
 }

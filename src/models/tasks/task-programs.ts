@@ -7,10 +7,14 @@
  *     I/O                         I/O
  *     communication               send to the task `shift` ranks ahead, receive from `shift` ranks back
  *     synchronisation             a barrier over all tasks of the job
+ *     fork-join                   the first task creates the others; each computes once; it waits for them
  *
  * A job of one kind has rounds of that kind. A mixed job draws the kind of each round. A computation job is
  * one compute statement. All tasks of a job run the same rounds, with durations drawn separately for each
- * task, until the job has had its service time, which is the time it takes on processors of its own. A job of
+ * task, until the job has had its service time, which is the time it takes on processors of its own. A
+ * fork-join job arrives with one task and grows to its size in every round (the paper's "spawning factor" and
+ * "degree of parallelism"). A local task of a processor runs I/O rounds (not in the paper's simulations). A
+ * user declares communication and synchronisation jobs as gangs, the paper's examples (section 2.3). A job of
  * one task has no other task to communicate with: it skips sends, receives and barriers. Service times are
  * cut off at lengths with which the job could not end within the run anyway.
  *
@@ -25,7 +29,7 @@ import type { TaskPrograms } from "./contract.ts";
 import { ProgramBuilder } from "./program-builder.ts";
 
 /** Kinds of job. */
-export type JobKind = "I/O" | "computation" | "communication" | "synchronisation" | "mixed";
+export type JobKind = "I/O" | "computation" | "communication" | "synchronisation" | "mixed" | "fork-join";
 
 /** A duration: uniform over the whole ms from mean·(1 − spread) to mean·(1 + spread). */
 interface Duration {
@@ -55,7 +59,9 @@ export interface ProgramsOptions {
   readonly serviceFactor: number;
   /** Kinds of job and how often each occurs. */
   readonly kinds: readonly { readonly kind: JobKind; readonly weight: number }[];
-  readonly times: Readonly<Record<Exclude<JobKind, "computation">, RoundTimes>>;
+  readonly times: Readonly<Record<Exclude<JobKind, "computation" | "fork-join">, RoundTimes>>;
+  /** Poisson arrivals of local tasks at each processor; default: none. `workMs`: mean service time. */
+  readonly locals?: { readonly perHour: number; readonly workMs: number } | undefined;
 }
 
 /**
@@ -69,11 +75,13 @@ export function makeTaskPrograms(name: string, options: ProgramsOptions): TaskPr
   const kinds = new Random(options.seed, "kinds");
   const total = options.kinds.reduce((sum, { weight }) => sum + weight, 0);
   for (let job = 0; job < jobs.length; job++) {
-    const { submitMs, size, serviceMs } = jobs[job];
-    builder.beginJob(submitMs, size);
-    const kind = kindAt(options, kinds.uniform() * total);
+    const { submitMs, size, serviceMs, home = -1 } = jobs[job];
+    const kind = home >= 0 ? "I/O" : kindAt(options, kinds.uniform() * total);
+    const isGang = kind === "communication" || kind === "synchronisation";
+    builder.beginJob(submitMs, kind === "fork-join" ? 1 : size, { isGang, home });
     const random = new Random(options.seed, `program ${job}`);
-    if (kind === "computation") for (let rank = 0; rank < size; rank++) builder.compute(rank, serviceMs);
+    if (kind === "fork-join") addForks(builder, size, serviceMs, options.times.mixed, random);
+    else if (kind === "computation") for (let rank = 0; rank < size; rank++) builder.compute(rank, serviceMs);
     else addRounds(builder, size, serviceMs, kind, options.times[kind], random);
     builder.endJob();
   }
@@ -84,6 +92,8 @@ interface Arrival {
   readonly submitMs: number;
   readonly size: number;
   readonly serviceMs: number;
+  /** Processor of a local task. */
+  readonly home?: number;
 }
 
 function arrivals(options: ProgramsOptions): Arrival[] {
@@ -104,7 +114,24 @@ function arrivals(options: ProgramsOptions): Arrival[] {
       jobs.push({ submitMs, size: drawSize(range, sizes), serviceMs });
     }
   }
-  return jobs.sort((a, b) => a.submitMs - b.submitMs); // stable: ties in order of ranges
+  jobs.push(...locals(options));
+  return jobs.sort((a, b) => a.submitMs - b.submitMs); // stable: ties in order of ranges, then local tasks
+}
+
+function locals({ seed, untilMs, maxSize, locals: wanted }: ProgramsOptions): Arrival[] {
+  if (wanted === undefined || wanted.perHour === 0) return [];
+  const tasks: Arrival[] = [];
+  for (let home = 0; home < maxSize; home++) {
+    const random = new Random(seed, `local tasks of processor ${home}`);
+    for (let timeMs = 0; ; ) {
+      timeMs += random.exponential(3_600_000 / wanted.perHour);
+      const submitMs = Math.round(timeMs);
+      if (submitMs >= untilMs) break;
+      const serviceMs = Math.max(1, Math.round(random.exponential(wanted.workMs)));
+      tasks.push({ submitMs, size: 1, serviceMs, home });
+    }
+  }
+  return tasks;
 }
 
 function kindAt({ kinds }: ProgramsOptions, at: number): JobKind {
@@ -122,7 +149,7 @@ function addRounds(
   builder: ProgramBuilder,
   size: number,
   serviceMs: number,
-  kind: Exclude<JobKind, "computation">,
+  kind: Exclude<JobKind, "computation" | "fork-join">,
   times: RoundTimes,
   random: Random,
 ): void {
@@ -147,6 +174,26 @@ function addRounds(
     } else if (size > 1 && round === "synchronisation") {
       builder.barrier();
     }
+  }
+}
+
+/** Rounds: a computation of the first task, then the others are created, compute once and end. */
+function addForks(
+  builder: ProgramBuilder,
+  size: number,
+  serviceMs: number,
+  { compute }: RoundTimes,
+  random: Random,
+): void {
+  while (builder.dedicatedMs() < serviceMs) {
+    const leftMs = serviceMs - builder.dedicatedMs();
+    builder.compute(0, Math.min(leftMs, draw(compute, random)));
+    for (let rank = 1; rank < size; rank++) {
+      const task = builder.create(0);
+      builder.compute(task, draw(compute, random));
+      builder.endTask(task);
+    }
+    builder.barrier();
   }
 }
 

@@ -15,10 +15,13 @@ import { simulateTasks } from "./simulate.ts";
 
 /**
  * Programs by hand: per job the submit time and one text per task. Statements: `c5` computes 5 ms, `i5` I/O
- * of 5 ms, `s1:3` sends message 1, 3 ms on the way, `r1` receives it, `b` is a barrier. Message numbers are
- * over all jobs.
+ * of 5 ms, `s1:3` sends message 1, 3 ms on the way, `r1` receives it, `b` is a barrier, `n2` creates the
+ * job's task of rank 2. Message numbers are over all jobs. `size`: tasks with which the job arrives, default
+ * all; `home`: processor of a local task.
  */
-export function programsOf(jobs: readonly { at: number; tasks: readonly string[] }[]): TaskPrograms {
+export function programsOf(
+  jobs: readonly { at: number; tasks: readonly string[]; size?: number; home?: number; isGang?: boolean }[],
+): TaskPrograms {
   const op: number[] = [];
   const operand: number[] = [];
   const firstStatement = [0];
@@ -30,8 +33,9 @@ export function programsOf(jobs: readonly { at: number; tasks: readonly string[]
     for (const text of tasks) {
       for (const word of text.split(" ").filter((w) => w !== "")) {
         const [first, second] = word.slice(1).split(":").map(Number);
-        op.push({ c: Op.compute, i: Op.io, s: Op.send, r: Op.receive, b: Op.barrier }[word[0]] ?? 99);
-        operand.push(word === "b" ? 0 : first);
+        const ops = { c: Op.compute, i: Op.io, s: Op.send, r: Op.receive, b: Op.barrier, n: Op.create };
+        op.push(ops[word[0] as keyof typeof ops] ?? 99);
+        operand.push(word === "b" ? 0 : word[0] === "n" ? firstTask[job] + first : first);
         if (word[0] === "s") latencyMs[first] = second;
         if (word[0] === "r") receiver[first] = jobOfTask.length;
       }
@@ -44,7 +48,9 @@ export function programsOf(jobs: readonly { at: number; tasks: readonly string[]
     name: "by hand",
     jobCount: jobs.length,
     submitMs: Float64Array.from(jobs, ({ at }) => at),
-    size: Int32Array.from(jobs, ({ tasks }) => tasks.length),
+    size: Int32Array.from(jobs, ({ tasks, size }) => size ?? tasks.length),
+    isGang: Uint8Array.from(jobs, ({ isGang }) => (isGang ? 1 : 0)),
+    home: Int32Array.from(jobs, ({ home }) => home ?? -1),
     dedicatedMs: new Float64Array(jobs.length).fill(Number.NaN),
     taskCount: jobOfTask.length,
     firstTask: Int32Array.from(firstTask),
@@ -73,6 +79,8 @@ export interface Settings {
   readonly local?: LocalSchedulerDefinition;
   readonly untilMs?: number;
   readonly gang?: TasksOptions["gang"];
+  readonly moldable?: boolean;
+  readonly classes?: "none" | "user" | "grade";
 }
 
 const FIRST_FIT: TasksOptions["gang"] = { definition: gang, parameters: { fit: "first" } };
@@ -85,8 +93,9 @@ export function optionsOf(settings: Settings): Omit<TasksOptions, "observer"> {
     slotMs,
     switchMs,
     ownReturns,
+    moldable: settings.moldable ?? false,
     gang: front,
-    local: { definition: local, parameters: { alpha: ALPHA, slots: 5 } },
+    local: { definition: local, parameters: { alpha: ALPHA, slots: 5, classes: settings.classes ?? "none" } },
     recordAtMs: untilMs === undefined ? [] : [untilMs],
   };
 }
@@ -127,6 +136,9 @@ function both(a: TaskObserver, b: TaskObserver): TaskObserver {
     "released",
     "exchanged",
     "departed",
+    "resized",
+    "acted",
+    "cameHome",
     "dispatched",
     "computes",
     "pauses",
@@ -143,10 +155,18 @@ function both(a: TaskObserver, b: TaskObserver): TaskObserver {
   return pair as unknown as TaskObserver;
 }
 
-/** Job programs with tiny durations, messages, barriers and zero latencies; sizes up to the machine. */
-export function arbitraryPrograms(processors: number, maxJobs: number): fc.Arbitrary<TaskPrograms> {
+/**
+ * Job programs with tiny durations, messages, barriers and zero latencies; sizes up to the machine.
+ * @param also creation and early ends of tasks, local tasks, and jobs that users declare as gangs
+ */
+export function arbitraryPrograms(
+  processors: number,
+  maxJobs: number,
+  also: "nothing else" | "everything" = "nothing else",
+): fc.Arbitrary<TaskPrograms> {
+  const isAll = also === "everything";
   const step = fc.record({
-    kind: fc.nat(4),
+    kind: fc.nat(isAll ? 9 : 4),
     rank: fc.nat(9),
     other: fc.nat(9),
     ms: fc.integer({ min: 1, max: 6 }),
@@ -156,27 +176,38 @@ export function arbitraryPrograms(processors: number, maxJobs: number): fc.Arbit
   const job = fc.record({
     gap: fc.nat(12),
     size: fc.integer({ min: 1, max: processors }),
+    isLocal: isAll ? fc.nat(3).map((n) => n === 0) : fc.constant(false),
+    isGang: fc.boolean(),
     steps: fc.array(step, { maxLength: 14 }),
   });
   return fc.array(job, { minLength: 1, maxLength: maxJobs }).map((jobs) => {
     const builder = new ProgramBuilder();
     let submitMs = 0;
-    for (const { gap, size, steps } of jobs) {
+    for (const { gap, size: wanted, isLocal, isGang, steps } of jobs) {
       submitMs += gap;
-      builder.beginJob(submitMs, size);
-      const late: number[] = [];
+      const size = isLocal ? 1 : wanted;
+      builder.beginJob(submitMs, size, { isGang, home: isLocal ? wanted - 1 : -1 });
+      let tasks = size;
+      const late: [message: number, receiver: number][] = [];
       for (const { kind, rank, other, ms, latency, late: isLate } of steps) {
-        if (kind === 0) builder.compute(rank % size, ms);
-        else if (kind === 1) builder.io(rank % size, ms);
+        const one = builder.living[rank % builder.living.length];
+        const two = builder.living[other % builder.living.length];
+        if (kind === 0 || kind === 5) builder.compute(one, ms);
+        else if (kind === 1) builder.io(one, ms);
         else if (kind === 2) builder.barrier();
-        else {
+        else if (kind === 6 || kind === 7) {
+          // More tasks than processors could wait for each other for ever.
+          if (!isLocal && builder.living.length < processors && tasks++ < 3 * processors) builder.create(one);
+        } else if (kind === 8 || kind === 9) {
+          if (builder.living.length > 1) builder.endTask(one);
+        } else {
           const message = builder.messages;
-          builder.send(rank % size, other % size, latency);
-          if (isLate) late.push(message);
+          builder.send(one, two, latency);
+          if (isLate) late.push([message, two]);
           else builder.receive(message);
         }
       }
-      for (const message of late) builder.receive(message);
+      for (const [message, receiver] of late) if (builder.living.includes(receiver)) builder.receive(message);
       builder.endJob();
     }
     return builder.build("drawn");

@@ -24,6 +24,26 @@ describe("tasks", () => {
     }
   });
 
+  test("jobs that create tasks, moldable jobs of the other kinds, and local tasks, under the checker", () => {
+    for (const source of [
+      "kind=fork-join:jobs=moldable:work=1",
+      "jobs=moldable:work=1:fit=best",
+      "locals=30:work=1",
+    ]) {
+      for (const policy of ["tasks-idle", "tasks-grades:classes=grade", "tasks-grades:classes=user"]) {
+        const measures = measuresOf(`tasks:hours=1:processors=8:${source}`, policy, 3);
+        expect(measures.get("ended"), source).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test("refuses jobs that create tasks if the front end does not follow them", () => {
+    expect(() => measuresOf("tasks:kind=fork-join", "tasks-idle", 1)).toThrow("expected jobs=moldable");
+    expect(() => measuresOf("tasks:jobs=moldable:place=adjacent", "tasks-idle", 1)).toThrow(
+      "such as gang:place=any",
+    );
+  });
+
   test("refuses a switch that is not shorter than the slot", () => {
     expect(() => measuresOf("tasks:slot=5:switch=5", "tasks-idle", 1)).toThrow(ModelError);
   });

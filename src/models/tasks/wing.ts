@@ -15,10 +15,11 @@ import { type Measure, measure, type Wing, type WingRun } from "../wing.ts";
 import { TaskChecker } from "./checker.ts";
 import type { LocalSchedulerDefinition, TaskPrograms, TasksOptions, TasksResult } from "./contract.ts";
 import { grades, idle } from "./local-task-scheduler.ts";
-import { simulateTasks, TASKS_RULES } from "./simulate.ts";
+import { TASKS_RULES } from "./rules.ts";
+import { simulateTasks } from "./simulate.ts";
 import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 
-const KINDS: readonly JobKind[] = ["mixed", "I/O", "computation", "communication", "synchronisation"];
+const MIXTURE: readonly JobKind[] = ["mixed", "I/O", "computation", "communication", "synchronisation"];
 const GANGS = POLICIES.filter((policy) => policy.sharing === "time");
 /** Service times below this count as this in bounded slowdowns; the same default as elsewhere. */
 const BOUND_MS = 10_000;
@@ -34,7 +35,22 @@ const PARAMETERS: readonly ParameterSpec[] = [
     { min: 0.001, max: 10_000, default: 10, unit: "h" },
     "number of hours in which jobs arrive; the run ends with them",
   ),
-  choice("kind", KINDS, "what jobs do between computations; mixed: all kinds in equal shares"),
+  choice(
+    "kind",
+    [...MIXTURE, "fork-join"],
+    "what jobs do between computations; mixed: all kinds in equal shares, except fork-join, which creates tasks",
+  ),
+  choice(
+    "jobs",
+    ["rigid", "moldable"],
+    "whether the front end follows tasks that are created or end; moldable: place=any only",
+  ),
+  number(
+    "locals",
+    { min: 0, max: 1e6, default: 0 },
+    "local tasks that come to each processor per hour; they count as jobs",
+  ),
+  seconds("localWork", 60, "mean service time of a local task"),
   number("interarrival", { min: 1e-6, max: 1e6, default: 0.6 }, "factor on the times between arrivals"),
   number("work", { min: 1e-6, max: 1e6, default: 8 }, "factor on the service times"),
   seconds("compute", 9, "mean length of a computation"),
@@ -130,7 +146,8 @@ function programsOf(parameters: ParameterValues, seed: number): TaskPrograms {
     maxSize: Number(parameters.processors),
     interarrivalFactor: Number(parameters.interarrival),
     serviceFactor: Number(parameters.work),
-    kinds: (kind === "mixed" ? KINDS : [kind]).map((drawn) => ({ kind: drawn, weight: 1 })),
+    locals: { perHour: Number(parameters.locals), workMs: 1000 * Number(parameters.localWork) },
+    kinds: (kind === "mixed" ? MIXTURE : [kind]).map((drawn) => ({ kind: drawn, weight: 1 })),
     times: { "I/O": times, communication: times, synchronisation: times, mixed: times },
   });
 }
@@ -153,6 +170,11 @@ function optionsOf(
 ): Omit<TasksOptions, "observer"> {
   const slotMs = Math.round(1000 * Number(parameters.slot));
   const switchMs = Math.round(1000 * Number(parameters.switch));
+  if (parameters.kind === "fork-join" && parameters.jobs === "rigid") {
+    throw new ModelError(
+      "Cannot use kind=fork-join with jobs=rigid: these jobs create tasks, expected jobs=moldable",
+    );
+  }
   if (switchMs >= slotMs) {
     throw new ModelError(
       `Cannot use switch=${parameters.switch} with slot=${parameters.slot}: expected a switch shorter than the slot`,
@@ -163,6 +185,7 @@ function optionsOf(
     slotMs,
     switchMs,
     ownReturns: parameters.returns === "yes",
+    moldable: parameters.jobs === "moldable",
     gang: gangOf(parameters),
     local,
     recordAtMs: [untilMs(parameters)],

@@ -7,7 +7,7 @@
 
 import { choice } from "../../core/parameters.ts";
 import { type Condition, when } from "../../core/policy.ts";
-import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
+import { extraSlotsOf, UNIFY, withExtraSlots } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { CapacityFit, GapFit } from "./row-fits.ts";
 import { withAdmission } from "./with-admission.ts";
@@ -42,6 +42,12 @@ export const gang = withAdmission(
         "place=any: an arrival takes the idle processors with the lowest numbers in one row, wherever they are; if no row has enough of them, a row is added at the end of the round",
         "place=any: the row is the first one of the round that has enough idle processors, or with fit=best the one that has fewest of them and enough (ties: the first)",
       ]),
+      ...when(
+        (parameters) => anywhere(parameters) && withExtraSlots("none")(parameters),
+        [
+          "place=any, where jobs create tasks: a job stays in its row if that has enough idle processors; otherwise it moves, on the processors that it has, to a row with room for all its tasks, chosen as for an arrival",
+        ],
+      ),
       ...ROW_BY_ROW_RULES,
     ],
     source:
@@ -59,6 +65,9 @@ export const gang = withAdmission(
       ),
       UNIFY,
     ],
+    // Extra slots are on the processors that a job had when it got them.
+    copesWith: (parameters) =>
+      anywhere(parameters) && withExtraSlots("none")(parameters) ? ["resizing"] : [],
     guarantees: () => ROW_BY_ROW_GUARANTEES,
     capabilities: { restore: true },
     make: (machine, jobs, parameters) =>

@@ -31,6 +31,10 @@ export interface RowFit {
   hasRoom(row: RowId, size: number): boolean;
   /** Finds room in a row, takes it and returns the row; −1 if no row has room. */
   take(size: number): RowId;
+  /** Like `take`, among the rows that are admitted; only chooses the row. */
+  choose?(size: number, admits: (row: RowId) => boolean): RowId;
+  /** Takes idle processors of a row that has enough of them. */
+  takeIn?(row: RowId, size: number): void;
   /** Takes the idle processors of a job that begins at `first` in another row, too. */
   takeAlso(row: RowId, first: number, size: number): void;
   /** Gives back the processors of a job that began at `first`. */
@@ -91,6 +95,31 @@ export class RowByRow implements QueryableGangs, RowLayout, ExtraSlotHost {
     this.#unification?.jobEnded(job);
   }
 
+  shrank(job: JobIndex, count: number): void {
+    this.#fit.give(this.#rowOf.get(job), this.#firstOf.get(job), count);
+  }
+
+  /**
+   * The job stays in its row if that has enough idle processors. Otherwise it keeps its processors and moves
+   * to the row that an arrival of its new size would get among those in which they are idle.
+   */
+  grow(job: JobIndex, count: number): void {
+    const { machine } = this;
+    const fit = this.#fit as Required<RowFit>;
+    if (this.#departed) this.#deleteEmptyRows();
+    let row = this.#rowOf.get(job);
+    if (!fit.hasRoom(row, count)) {
+      row = fit.choose(this.#jobs.size[job] + count, (other) => this.admits(job, other));
+      if (row === NONE) {
+        row = machine.addRow();
+        this.#rowAdded(row);
+      }
+      this.#moveTo(job, row);
+    }
+    fit.takeIn(row, count);
+    machine.grow?.(job, fit.stretches, fit.stretchCount);
+  }
+
   /** Works for fits that could have put the job where it is. */
   restore(job: JobIndex): void {
     const { machine } = this;
@@ -134,6 +163,16 @@ export class RowByRow implements QueryableGangs, RowLayout, ExtraSlotHost {
 
   /** Gives the job an extra slot in the row. */
   giveSlot(job: JobIndex, row: RowId): void {
+    this.#placeAlso(job, row);
+    this.#extraRows[job] ??= [];
+    this.#extraRows[job].push(row);
+    if (this.#returned) return;
+    this.#fit.takeAlso(row, this.#firstOf.get(job), this.#jobs.size[job]);
+    this.#jobsIn[row]++;
+  }
+
+  /** Places the job on its processors in another row, too. */
+  #placeAlso(job: JobIndex, row: RowId): void {
     const { machine } = this;
     const stretches: number[] = [];
     for (let run = machine.firstRunOfJob(job); run !== NONE; run = machine.nextStretch(run)) {
@@ -141,11 +180,17 @@ export class RowByRow implements QueryableGangs, RowLayout, ExtraSlotHost {
       stretches.push(first, first + machine.runSize(run));
     }
     machine.placeStretches(job, row, stretches, stretches.length / 2);
-    this.#extraRows[job] ??= [];
-    this.#extraRows[job].push(row);
-    if (this.#returned) return;
+  }
+
+  #moveTo(job: JobIndex, row: RowId): void {
+    const before = this.#rowOf.get(job);
+    this.#placeAlso(job, row);
+    this.machine.release(job, before);
+    this.#vacate(job, before, true);
     this.#fit.takeAlso(row, this.#firstOf.get(job), this.#jobs.size[job]);
     this.#jobsIn[row]++;
+    this.#rowOf.set(job, row);
+    this.#departed = true;
   }
 
   #vacate(job: JobIndex, row: RowId, wasTaken: boolean): void {

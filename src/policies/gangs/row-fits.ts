@@ -196,13 +196,16 @@ export class CapacityFit implements RowFit {
   }
 
   take(size: number): RowId {
-    const row = this.#best ? this.#bestRow(size) : firstRowWithRoom(this.#machine, this, size);
-    if (row === NONE) return NONE;
+    const row = this.choose(size, () => true);
+    if (row !== NONE) this.takeIn(row, size);
+    return row;
+  }
+
+  takeIn(row: RowId, size: number): void {
     const count = this.#listIdle(row);
     if (this.#random !== undefined) this.#draw(this.#random, count, size);
     this.#writeStretches(size);
     this.#idle[row] -= size;
-    return row;
   }
 
   hasRoom(row: RowId, size: number): boolean {
@@ -217,13 +220,15 @@ export class CapacityFit implements RowFit {
     this.#idle[row] += size;
   }
 
-  /** Row of the smallest sufficient capacity (ties: the first one); −1 if there is none. */
-  #bestRow(size: number): RowId {
+  /** First row of sufficient capacity, or that of the smallest one (ties: the first); −1 if there is none. */
+  choose(size: number, admits: (row: RowId) => boolean): RowId {
     const machine = this.#machine;
     let best = NONE;
     for (let position = 0; position < machine.rowCount; position++) {
       const row = machine.rowAt(position);
-      if (this.hasRoom(row, size) && (best === NONE || this.#idle[row] < this.#idle[best])) best = row;
+      if (!this.hasRoom(row, size) || !admits(row)) continue;
+      if (!this.#best) return row;
+      if (best === NONE || this.#idle[row] < this.#idle[best]) best = row;
     }
     return best;
   }

@@ -118,9 +118,13 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
     // Resources limit which jobs are in the matrix, as rows do. Outages limit where a job may begin, as
     // memory does.
     copesWith: (parameters) => {
+      const own = limited(parameters) ? [] : (inner.copesWith?.(parameters) ?? []);
       const canBe = (limit: ParameterValues) => refuses?.({ ...parameters, ...limit }) === undefined;
-      if (!canBe({ rows: 1 })) return [];
-      return asks && canBe({ memory: 1 }) ? ["outages", "resources"] : ["resources"];
+      if (!canBe({ rows: 1 })) return own;
+      return [
+        ...own,
+        ...(asks && canBe({ memory: 1 }) ? (["outages", "resources"] as const) : (["resources"] as const)),
+      ];
     },
     rules: [...inner.rules, NOBODY_WAITS, ...(use.parameters ? admissionRules(asks) : [])],
     parameters: [...inner.parameters, ...own],

@@ -121,6 +121,14 @@ export class OusterhoutMatrix extends RunLists {
     this.insert(job, row, this.#oneStretch, 1);
   }
 
+  /** Gives a job that has one slot other processors in the same row, as many as its size now says. */
+  protected reshape(job: JobIndex, stretches: ReadonlyColumn, count: number): void {
+    const run = this.firstRunOfJob(job);
+    const row = this.runRow(run);
+    this.removeRun(run);
+    this.placeStretches(job, row, stretches, count);
+  }
+
   /** Removes all runs of a job, at its end. */
   removeJob(job: JobIndex): void {
     for (let run = this.firstRunOfJob(job); run !== NONE; run = this.firstRunOfJob(job)) this.removeRun(run);

@@ -84,7 +84,7 @@ export function cells(firstSeed: number): PlacedCell<Place, "tasks">[] {
   ];
 }
 
-function paperCell(workload: WorkloadName, seed: number): Cell<"tasks"> {
+export function paperCell(workload: WorkloadName, seed: number): Cell<"tasks"> {
   const kinds: readonly JobKind[] = workload === "mixed" ? WORKLOADS : [workload];
   return {
     kind: "tasks",

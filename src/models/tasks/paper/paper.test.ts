@@ -136,6 +136,7 @@ describe("silva1999", () => {
         slotMs: OPEN.slotMs,
         switchMs: 100,
         ownReturns: true,
+        moldable: false,
         gang: makeChoice(gang, ["place=any"]),
         local: { definition, parameters: { alpha: 2, slots: 5 } },
         recordAtMs: [untilMs],

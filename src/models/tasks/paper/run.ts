@@ -39,6 +39,7 @@ export async function runTasks(cell: TasksCell, inputs: CellInputs): Promise<Ser
       slotMs,
       switchMs,
       ownReturns,
+      moldable: false,
       gang: makeChoice(gang, ["place=any"]),
       local:
         alpha === undefined
