@@ -25,6 +25,9 @@ if (unknown.length > 0) {
         onDone: (done, of) => process.stderr.write(`\r${study.key}: ${done} of ${of} runs`),
       });
       writeFileSync(`${folder}${study.key}.md`, studyPage(study, tables));
+      const quoted = study.quoted?.(tables);
+      if (quoted !== undefined)
+        writeFileSync(fileURLToPath(new URL(`../${quoted.path}`, import.meta.url)), quoted.text);
       for (const { picture } of tables)
         if (picture !== undefined) writeFileSync(folder + picture.name, picture.svg);
       process.stderr.write(`\n${study.key}: ${Math.round((performance.now() - startedMs) / 1000)} s\n`);

@@ -1,6 +1,11 @@
 /** The one list of studies. */
 import { kawanami2008Reservations } from "./kawanami2008-reservations.ts";
 import { kawanami2008Sensitivity } from "./kawanami2008-sensitivity.ts";
+import { silva1999Settings } from "./silva1999-settings.ts";
 import type { Study } from "./study.ts";
 
-export const STUDIES: readonly Study[] = [kawanami2008Reservations, kawanami2008Sensitivity];
+export const STUDIES: readonly Study[] = [
+  kawanami2008Reservations,
+  kawanami2008Sensitivity,
+  silva1999Settings,
+];

@@ -19,6 +19,8 @@ export interface Study {
   /** What was tried and what came out, a paragraph each. */
   readonly text: readonly string[];
   run(options: WorkerOptions): Promise<readonly StudyTable[]>;
+  /** A module with numbers that reasons on the page quote, by its path in the repository. */
+  quoted?(tables: readonly StudyTable[]): { readonly path: string; readonly text: string };
 }
 
 /** The committed page. */
