@@ -44,6 +44,16 @@ export const INDEX: PaperIndex = {
       notClaimed: `${REASON}; the tables of the five workloads show the gains`,
     },
     {
+      at: "2.3",
+      says: "Tasks that must run as a gang and tasks that need not are told apart by the user or by their grades",
+      notClaimed: DEFINITION,
+    },
+    {
+      at: "2.3",
+      says: "A task that is created or that ends changes the workload, and the local scheduler informs the front end",
+      notClaimed: DEFINITION,
+    },
+    {
       at: "2.3, figure 2",
       says: "The front end allocates jobs at changes of the workload; local schedulers switch tasks on their own",
       notClaimed: DEFINITION,
