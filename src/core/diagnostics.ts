@@ -31,7 +31,7 @@ interface DiagnosticExample {
 /** Diagnostics in order of first occurrence. */
 export type Diagnostics = readonly Diagnostic[];
 
-const EXAMPLES_KEPT = 5;
+export const EXAMPLES_KEPT = 5;
 const VALUE_LENGTH = 40;
 
 /** Action and message for each code. */

@@ -85,6 +85,8 @@ export interface Workload {
   readonly processors: number | undefined;
   /** Only traces have them. */
   readonly trace: TraceColumns | undefined;
+  /** Where the sizes of jobs are from, in words, if not where the format of the trace has them. */
+  readonly sizeRule?: string | undefined;
   readonly shape?: ShapeColumns | undefined;
   /** The sizes on which jobs can run; left out if each job can run only on its own size. */
   readonly molding?: Molding | undefined;

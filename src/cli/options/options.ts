@@ -11,7 +11,7 @@ import { isSameFile } from "../../lab/files/write-whole.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { wingOfPolicy } from "../../models/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { duration, integer, missingEstimate, processors, share } from "./parse.ts";
+import { duration, integer, missingEstimate, processors, share, sizeFrom } from "./parse.ts";
 import { addRenamedOption } from "./renamed.ts";
 
 export const SOURCE_HELP =
@@ -24,6 +24,7 @@ export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as
 const MIN_SLOT_S = 1e-6;
 
 export interface RunOptions {
+  readonly sizeFrom?: string;
   readonly processors?: number;
   /** Number of jobs to use, from the first. */
   readonly first?: number;
@@ -53,10 +54,20 @@ export function addProcessorsOption(command: Command, description: string): Comm
   return addRenamedOption(command, "-p, --processors <n>", "--procs <n>", description, processors);
 }
 
+/** Where in a trace the sizes of jobs are, as `--size-from`. */
+export function addSizeFromOption(command: Command): Command {
+  return command.option(
+    "--size-from <place>",
+    "where in a line of an SWF trace the job's size is: allocated (default), requested, field=N, or frontier (nodes of the log of Frontier)",
+    sizeFrom,
+  );
+}
+
 /**
  * Machine, rules, window and seed: everything that decides a result, apart from the jobs and the policies.
  */
 export function addRunOptions(command: Command): Command {
+  addSizeFromOption(command);
   addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
   return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
     .addOption(
@@ -137,7 +148,7 @@ export async function makeExperiment(
     );
   }
   return {
-    source: { jobs: source, seed: options.seed, limit: options.first },
+    source: { jobs: source, seed: options.seed, sizeFrom: options.sizeFrom, limit: options.first },
     processors: options.processors,
     rules: { overrun: options.overrun, missingEstimate: options.missingEstimate, oversize: options.oversize },
     window: { warmupShare: options.warmup, cooldownShare: options.cooldown },

@@ -1,6 +1,7 @@
 /** Parsers for the values of options: from text to checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
+import { parseSizeFrom } from "../../workload/traces/size-from.ts";
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = {
   ms: 0.001,
@@ -25,6 +26,15 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
 export const processors = integer(1, 2 ** 31 - 1);
 export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
 export const PRIORITY_HELP = `priority from ${MIN_PRIORITY} to ${MAX_PRIORITY}; only administrators may use values above 0`;
+
+/** Where in a trace sizes are; undefined for the usual place. */
+export function sizeFrom(text: string): string | undefined {
+  try {
+    return parseSizeFrom(text) === undefined ? undefined : text;
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
 
 /** A share of the jobs: 0.1 or 10%. */
 export function share(text: string): number {

@@ -220,6 +220,9 @@ export function diagnosticLines(diagnostics: Diagnostics): string[] {
   return diagnostics.map(({ action, count, message, examples }) => {
     const [first] = examples;
     const place = first?.line === undefined ? first?.job && `job ${first.job}` : `line ${first.line}`;
-    return wrap(`${action} ${formatCount(count)}: ${message}${place ? ` (first: ${place})` : ""}`, 2);
+    // What is kept although it is not used has no field, only a text.
+    const isText = action === "kept" && first?.field === undefined && first?.value !== undefined;
+    const where = isText ? `${place}, "${first.value}"` : place;
+    return wrap(`${action} ${formatCount(count)}: ${message}${place ? ` (first: ${where})` : ""}`, 2);
   });
 }

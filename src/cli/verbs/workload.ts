@@ -17,13 +17,14 @@ import { FORMATS } from "../../workload/traces/formats.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import { writeSwf } from "../../workload/traces/swf-writer.ts";
 import { asUsage, UsageError, unknownName } from "../errors.ts";
-import { addProcessorsOption, checkOutputs, SOURCE_HELP } from "../options/options.ts";
+import { addProcessorsOption, addSizeFromOption, checkOutputs, SOURCE_HELP } from "../options/options.ts";
 import { duration, integer } from "../options/parse.ts";
 import { parameterText } from "../text/catalogue.ts";
 import { diagnosticLines } from "../text/result-text.ts";
 import { bold, hint, leftColumn, rightColumn, table, wrap, writeOut } from "../text/text.ts";
 
 interface InfoOptions {
+  readonly sizeFrom?: string;
   readonly processors?: number;
   readonly seed: number;
   readonly json?: boolean;
@@ -36,6 +37,7 @@ interface GenerateOptions {
 }
 
 interface ConvertOptions extends GenerateOptions {
+  readonly sizeFrom?: string;
   readonly to: string;
 }
 
@@ -57,6 +59,7 @@ export function configure(command: Command): void {
     .command("info")
     .description("describe a trace or a model: jobs, load, run times, sizes and oddities")
     .argument("<trace>", SOURCE_HELP);
+  addSizeFromOption(describing);
   addProcessorsOption(describing, "processors of the machine (default: the number that the trace names)")
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .option("--json", "print as JSON")
@@ -92,7 +95,7 @@ export function configure(command: Command): void {
 }
 
 function addWriteOptions(command: Command): Command {
-  return command
+  return addSizeFromOption(command)
     .addOption(new Option("--to <format>", "format to write").choices(WRITABLE).default("swf"))
     .option("--estimates <rule>", ESTIMATES_HELP, parseEstimates)
     .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
@@ -141,7 +144,7 @@ async function checkSource(source: string): Promise<void> {
 }
 
 async function info(source: string, options: InfoOptions): Promise<void> {
-  const workload = await openJobs(source, options.seed);
+  const workload = await openJobs(source, options);
   const facts = describeWorkload(workload, options.processors);
   const hash = hashWorkload(workload);
   if (options.json) {
@@ -201,7 +204,7 @@ async function generate(text: string, options: GenerateOptions): Promise<void> {
 
 async function convert(source: string, options: ConvertOptions): Promise<void> {
   await checkOutputs(source, { "--out": options.out });
-  await writeWorkload(await openJobs(source, options.seed), options);
+  await writeWorkload(await openJobs(source, options), options);
 }
 
 async function scale(source: string, options: ScaleOptions): Promise<void> {
@@ -210,7 +213,7 @@ async function scale(source: string, options: ScaleOptions): Promise<void> {
     throw new UsageError(`Cannot scale "${source}": expected either --factor or --load`);
   }
   await checkOutputs(source, { "--out": options.out });
-  const workload = await openJobs(source, options.seed);
+  const workload = await openJobs(source, options);
   const scaled =
     load === undefined
       ? scaleArrivals(workload, factor as number)
@@ -218,9 +221,12 @@ async function scale(source: string, options: ScaleOptions): Promise<void> {
   await writeWorkload(scaled, options);
 }
 
-async function openJobs(source: string, seed: number): Promise<Workload> {
+async function openJobs(
+  source: string,
+  { seed, sizeFrom }: Pick<InfoOptions, "seed" | "sizeFrom">,
+): Promise<Workload> {
   await checkSource(source);
-  return requireJobs(await openSource(source, seed));
+  return requireJobs(await openSource(source, seed, sizeFrom));
 }
 
 /**

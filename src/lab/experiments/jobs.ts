@@ -14,6 +14,8 @@ export interface JobSource {
   readonly jobs: string;
   /** For models; traces do not use it. */
   readonly seed: number;
+  /** For traces: where the size of a job is, if not where the format has it; see `parseSizeFrom`. */
+  readonly sizeFrom?: string | undefined;
   /** Number of jobs taken from the start; undefined: all. */
   readonly limit?: number | undefined;
   /** Gaps between submits are scaled to this offered load of the machine that the source names. */

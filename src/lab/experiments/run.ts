@@ -143,7 +143,7 @@ function rulesInWords(
   workload: Workload,
 ): string[] {
   const rules = describeRules(experiment.rules);
-  if (workload.trace !== undefined) rules.push(SIZE_RULE);
+  if (workload.trace !== undefined) rules.push(workload.sizeRule ?? SIZE_RULE);
   rules.push(describeWindow(summary.window));
   rules.push(
     `bound=${experiment.parameters.boundS}: the bounded slowdown counts shorter run times as this many seconds`,

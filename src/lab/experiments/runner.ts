@@ -12,7 +12,7 @@ import { type Cell, type CellResult, KINDS, type Kind } from "./kinds.ts";
 /** Opens the sources and policies that a cell only names. */
 export interface Environment {
   /** The jobs of a trace or a model. */
-  open(jobs: string, seed: number): Workload | Promise<Workload>;
+  open(jobs: string, seed: number, sizeFrom?: string): Workload | Promise<Workload>;
   policy(text: string): PolicyChoice | Promise<PolicyChoice>;
 }
 
@@ -76,7 +76,7 @@ export class CellRunner implements CellInputs {
 
 /** @throws InputError if the source cannot be used */
 export async function openJobs(source: JobSource, { open }: Pick<Environment, "open">): Promise<OpenedJobs> {
-  return { source, workload: applyJobChanges(await open(source.jobs, source.seed), source) };
+  return { source, workload: applyJobChanges(await open(source.jobs, source.seed, source.sizeFrom), source) };
 }
 
 /** @throws InputError if the machine has no size or if no job fits it */

@@ -14,6 +14,7 @@ import type { Workload } from "../../core/jobs.ts";
 import { tracesFolder } from "../../host/traces-folder.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../../workload/traces/formats.ts";
+import { parseSizeFrom } from "../../workload/traces/size-from.ts";
 
 const TRACE_FILE = /\.swf(\.gz)?$/;
 const GZIP_MAGIC = 0x1f8b;
@@ -25,9 +26,11 @@ const HIGHEST_COMPRESSION = 20;
 /**
  * Reads a trace in any of the formats.
  * @param name a path, a bare name such as `KTH-SP2` of a trace in the folder TUTTI_TRACES, or `-`
+ * @param sizeFrom see `parseSizeFrom`
  * @throws InputError if the file cannot be read or is not a trace
  */
-export async function readTrace(name: string): Promise<Workload> {
+export async function readTrace(name: string, sizeFrom = "allocated"): Promise<Workload> {
+  const place = parseSizeFrom(sizeFrom);
   const path = name === "-" ? undefined : findTrace(name);
   const shown = path === undefined ? "standard input" : path;
   // Opened only once: a named pipe gives its data to the first process that opens it.
@@ -37,7 +40,13 @@ export async function readTrace(name: string): Promise<Workload> {
   });
   let hint = 0;
   const begin = (head: Buffer): TraceReader => {
-    const reader = detectFormat(head).open(path === undefined ? "stdin" : basename(path), hint);
+    const format = detectFormat(head);
+    if (place !== undefined && !format.hasSizePlaces) {
+      throw new InputError(
+        `Cannot use --size-from ${sizeFrom} with "${shown}": it is ${format.title}, expected a trace in Standard Workload Format`,
+      );
+    }
+    const reader = format.open(path === undefined ? "stdin" : basename(path), hint, place);
     reader.push(head);
     return reader;
   };

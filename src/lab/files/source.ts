@@ -16,9 +16,10 @@ export function chooseModel(text: string): ModelChoice | undefined {
  * The jobs of a trace or a model.
  * @param text path of a trace, name of a trace in TUTTI_TRACES, `-`, or a model with its parameters
  * @param seed for models; traces ignore it
+ * @param sizeFrom for traces: where the size of a job is, see `parseSizeFrom`
  * @throws InputError if the source cannot be read or used
  */
-export async function openSource(text: string, seed: number): Promise<Workload> {
+export async function openSource(text: string, seed: number, sizeFrom?: string): Promise<Workload> {
   const choice = chooseModel(text);
-  return choice === undefined ? readTrace(text) : generate(choice, seed);
+  return choice === undefined ? readTrace(text, sizeFrom) : generate(choice, seed);
 }

@@ -2,6 +2,7 @@
 import type { Workload } from "../../core/jobs.ts";
 import { BatsimReader, writeBatsim } from "./batsim.ts";
 import { SacctReader } from "./sacct.ts";
+import type { SizePlace } from "./size-from.ts";
 import { SwfReader } from "./swf.ts";
 import { writeSwf } from "./swf-writer.ts";
 
@@ -26,8 +27,11 @@ interface TraceFormat {
   /**
    * @param name of the workload
    * @param bytes length of the text if known, a hint that saves memory; 0 if unknown
+   * @param place where sizes are; only for formats with `hasSizePlaces`
    */
-  open(name: string, bytes: number): TraceReader;
+  open(name: string, bytes: number, place?: SizePlace): TraceReader;
+  /** Whether the place of the sizes can be declared. */
+  readonly hasSizePlaces?: boolean;
   /** The jobs as text, in pieces; undefined for formats that can only be read. */
   readonly write?: (workload: Workload) => Iterable<string>;
 }
@@ -55,7 +59,8 @@ export const FORMATS: readonly TraceFormat[] = [
     name: "swf",
     title: "Standard Workload Format 2.2",
     accepts: () => true,
-    open: (name, bytes) => new SwfReader(name, bytes),
+    open: (name, bytes, place) => new SwfReader(name, bytes, place),
+    hasSizePlaces: true,
     write: writeSwf,
   },
 ];

@@ -46,6 +46,8 @@ export function readNaively(bytes: Uint8Array): NaiveResult {
       note(code);
       continue;
     }
+    if (fields.length > 18) note("extra-fields");
+    fields.length = 18;
     for (let k = 1; k < 18; k++) {
       if (isIn(k, fields[k]) && (fields[k] >= 0 || fields[k] === -1)) continue;
       fields[k] = -1;
@@ -93,7 +95,6 @@ function isIn(field: number, value: number): boolean {
 
 function whyDropped(fields: readonly number[]): string | undefined {
   if (fields.length < 18) return "short-line";
-  if (fields.length > 18) return "extra-fields";
   if ([2, 3, 4].includes(fields[10])) return "part-of-job";
   const needed = fields[4] > 0 ? [1, 3, 4] : [1, 3, 4, 7];
   if (needed.some((k) => !isIn(k, fields[k]))) return "bad-needed-field";

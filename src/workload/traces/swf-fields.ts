@@ -137,21 +137,28 @@ export function isInRange(field: number, value: number): boolean {
   return value <= largest && (largest !== MAX_INT32 || value === Math.floor(value));
 }
 
-/** Text of one field of a line, with unprintable characters replaced; for messages. */
-export function fieldText(bytes: Uint8Array, start: number, end: number, field: number): string {
+/** At most the first `most` bytes of one field of a line, with unprintable characters replaced. */
+export function fieldText(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  field: number,
+  most?: number,
+): string {
   let at = start;
   for (let k = 0; ; k++) {
     while (at < end && isBlank(bytes[at])) at++;
     const first = at;
     while (at < end && !isBlank(bytes[at])) at++;
-    if (k === field || at >= end) return printable(bytes, first, at);
+    if (k === field) return printable(bytes, first, at, most);
+    if (at >= end) return "";
   }
 }
 
-/** At most the first 40 bytes of a range as text, with unprintable characters replaced. */
-export function printable(bytes: Uint8Array, start: number, end: number): string {
+/** At most the first bytes of a range as text, with unprintable characters replaced. */
+export function printable(bytes: Uint8Array, start: number, end: number, most = 40): string {
   let text = "";
-  for (let i = start; i < end && i < start + 40; i++) {
+  for (let i = start; i < end && i < start + most; i++) {
     text += bytes[i] >= 32 && bytes[i] < 127 ? String.fromCharCode(bytes[i]) : "?";
   }
   return text;

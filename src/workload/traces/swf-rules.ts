@@ -16,7 +16,6 @@ export const MAX_COMMENT_BYTES = 1048576;
 export const SWF_RULES = diagnosticRules({
   dropped: {
     "short-line": "The line has fewer than 18 fields: left out",
-    "extra-fields": "The line has more than 18 fields: left out",
     "long-line": "The line is longer than 64 KiB: left out",
     "part-of-job":
       "Status 2, 3 or 4 marks a part of a preempted job: left out; the job's summary line counts",
@@ -24,6 +23,8 @@ export const SWF_RULES = diagnosticRules({
       "A required field (submit time, run time, processors) is not a number, has a fraction although it must be whole, or is above 10^12 s or 2^31 − 1: line left out",
     "negative-submit": "The submit time is negative: line left out",
     "no-run-time": "The run time is unknown (the job was cancelled before it started): line left out",
+    "no-declared-size":
+      "The place that --size-from declares has no whole number from 1 to 2^31 − 1: line left out",
     "no-processors": "Neither allocated nor requested processors are known: line left out",
   },
   repaired: {
@@ -39,6 +40,7 @@ export const SWF_RULES = diagnosticRules({
       "The comment line is longer than 64 KiB or beyond 1 MiB of comments: left out of the header",
   },
   kept: {
+    "extra-fields": "The line has more than 18 fields: the first 18 are used",
     "zero-run-time": "The run time is 0: the job ends at the instant at which it starts",
   },
 });
@@ -48,12 +50,7 @@ export type SwfCode = keyof typeof SWF_RULES;
 /**
  * Codes of lines that are not job lines of this format at all, in contrast to jobs that cannot be simulated.
  */
-const UNREADABLE: readonly string[] = [
-  "short-line",
-  "extra-fields",
-  "long-line",
-  "bad-needed-field",
-] satisfies SwfCode[];
+const UNREADABLE: readonly string[] = ["short-line", "long-line", "bad-needed-field"] satisfies SwfCode[];
 
 /**
  * Returns the workload if it has a job.
@@ -86,7 +83,6 @@ function describeFirst({ code, examples }: Diagnostic): string {
   const value = example?.value === undefined ? "" : ` "${example.value}"`;
   const state: Readonly<Record<string, string>> = {
     "short-line": `has fewer than 18 fields:${value}`,
-    "extra-fields": `has more than 18 fields:${value}`,
     "long-line": `is longer than 64 KiB:${value}`,
     "bad-needed-field": `has the ${example?.field}${value}`,
   };

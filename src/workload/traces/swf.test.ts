@@ -147,7 +147,6 @@ describe("readSwf()", () => {
   test.each([
     ["short-line", line().slice(0, -6)],
     ["short-line", "12"],
-    ["extra-fields", `${line()} 1`],
     ["bad-needed-field", line({ 2: "x" })],
     ["bad-needed-field", line({ 5: "3.5" })],
     ["bad-needed-field", line({ 5: "2147483648" })],
@@ -386,7 +385,6 @@ describe("requireJobs()", () => {
       /as a trace in Standard Workload Format: line 1 has fewer than 18 fields: "\?\?+abc"/,
     ],
     [line({ 4: "abc" }), /line 1 has the run time "abc", expected 18 numbers/],
-    [`${line()} 19`, /line 1 has more than 18 fields/],
     [`\n${"q".repeat(80000)}`, /line 2 is longer than 64 KiB: "q{40}", expected/],
     [
       `${line({ 4: "-1" })}\n${line({ 2: "-3" })}\n${line({ 4: "-1" })}`,

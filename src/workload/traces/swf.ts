@@ -5,9 +5,10 @@
  *
  *   chunks → lines (a line cut by a chunk's end waits in #carry) → 18 numbers → rules → columns
  */
-import { DiagnosticCollector } from "../../core/diagnostics.ts";
+import { DiagnosticCollector, EXAMPLES_KEPT } from "../../core/diagnostics.ts";
 import { assert } from "../../core/errors.ts";
 import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import type { SizePlace } from "./size-from.ts";
 import {
   FIELD_COUNT,
   FIELD_NAMES,
@@ -55,6 +56,7 @@ export class SwfReader {
   readonly #header: string[] = [];
   #commentBytes = 0;
   readonly #values = new Float64Array(FIELD_COUNT);
+  readonly #place: SizePlace | undefined;
   readonly #columns: SwfColumns = makeColumns(0);
   #count = 0;
   #capacity = 0;
@@ -67,12 +69,15 @@ export class SwfReader {
   /** The current line is longer than MAX_LINE_LENGTH. */
   #tooLong = false;
   #ended = false;
+  #extraLines = 0;
 
   /**
    * @param name shown in tables and messages: the file name without its folder
    * @param bytes length of the uncompressed trace if known; saves memory while reading
+   * @param place where the size of a job is; default: as SIZE_RULE says
    */
-  constructor(name: string, bytes = 0) {
+  constructor(name: string, bytes = 0, place?: SizePlace) {
+    this.#place = place;
     this.#name = name;
     this.#byteHint = bytes;
   }
@@ -110,7 +115,8 @@ export class SwfReader {
       name: this.#name,
       count: this.#count,
       ...finishColumns(this.#columns, this.#count, this.#diagnostics),
-      processors: headerProcessors(this.#header),
+      processors: headerProcessors(this.#header, this.#place?.countsNodes ? ["MaxNodes"] : SIZE_KEYS),
+      sizeRule: this.#place?.rule,
       header: this.#header,
       diagnostics: this.#diagnostics.list(),
     };
@@ -165,33 +171,56 @@ export class SwfReader {
     const values = this.#values;
     const parsed = parseFields(bytes, start, end, values);
     const fieldCount = parsed & ~NOT_PLAIN;
-    if (fieldCount !== FIELD_COUNT) {
-      this.#note(
-        fieldCount < FIELD_COUNT ? "short-line" : "extra-fields",
-        UNKNOWN,
-        printable(bytes, start, end),
-      );
+    if (fieldCount < FIELD_COUNT) {
+      this.#note("short-line", UNKNOWN, printable(bytes, start, end));
       return;
     }
     const status = values[Field.status];
-    const size = values[SIZE_FIELD] > 0 ? values[SIZE_FIELD] : values[OTHER_SIZE_FIELD];
+    const place = this.#place;
+    const declared = place === undefined ? "" : fieldText(bytes, start, end, place.field, MAX_LINE_LENGTH);
+    const size =
+      place !== undefined
+        ? place.sizeIn(declared)
+        : values[SIZE_FIELD] > 0
+          ? values[SIZE_FIELD]
+          : values[OTHER_SIZE_FIELD];
     const bad = parsed === fieldCount ? UNKNOWN : this.#badNeededField(size);
     if (status === 2 || status === 3 || status === 4) this.#note("part-of-job", Field.status, String(status));
     else if (bad >= 0) this.#note("bad-needed-field", bad, fieldText(bytes, start, end, bad));
     else if (values[Field.submit] < 0)
       this.#note("negative-submit", Field.submit, String(values[Field.submit]));
     else if (values[Field.run] < 0) this.#note("no-run-time", Field.run, String(values[Field.run]));
+    else if (place !== undefined && !(size > 0 && isInRange(SIZE_FIELD, size)))
+      this.#note("no-declared-size", UNKNOWN, declared);
     else if (size <= 0) this.#note("no-processors", SIZE_FIELD, String(values[SIZE_FIELD]));
     else {
       if (parsed !== fieldCount) this.#repair(bytes, start, end);
+      if (fieldCount > FIELD_COUNT) this.#noteExtraFields(bytes, start, end);
+      if (place !== undefined) values[SIZE_FIELD] = size;
       this.#append(size);
     }
+  }
+
+  #noteExtraFields(bytes: Uint8Array, start: number, end: number): void {
+    // If a log has them, all its lines do: the text is made for the examples only.
+    if (this.#extraLines++ >= EXAMPLES_KEPT) {
+      this.#note("extra-fields", UNKNOWN, "");
+      return;
+    }
+    let at = start;
+    for (let field = 0; field < FIELD_COUNT; field++) {
+      while (isBlank(bytes[at])) at++;
+      while (!isBlank(bytes[at])) at++;
+    }
+    while (isBlank(bytes[at])) at++;
+    this.#note("extra-fields", UNKNOWN, printable(bytes, at, end).trimEnd());
   }
 
   #badNeededField(size: number): number {
     const values = this.#values;
     if (!isInRange(Field.submit, values[Field.submit])) return Field.submit;
     if (!isInRange(Field.run, values[Field.run])) return Field.run;
+    if (this.#place !== undefined) return UNKNOWN;
     if (!isInRange(SIZE_FIELD, values[SIZE_FIELD])) return SIZE_FIELD;
     if (!isInRange(OTHER_SIZE_FIELD, size)) return OTHER_SIZE_FIELD;
     return UNKNOWN;
@@ -259,12 +288,11 @@ export class SwfReader {
   }
 }
 
-/**
- * Processors of the machine: the number at the beginning of MaxProcs, or else of MaxNodes; text may follow
- * it.
- */
-function headerProcessors(header: readonly string[]): number | undefined {
-  for (const key of ["MaxProcs", "MaxNodes"]) {
+const SIZE_KEYS = ["MaxProcs", "MaxNodes"];
+
+/** Processors of the machine: the number at the beginning of the first of these keys; text may follow it. */
+function headerProcessors(header: readonly string[], keys: readonly string[]): number | undefined {
+  for (const key of keys) {
     const pattern = new RegExp(`^\\s*;\\s*${key}\\s*:\\s*(\\d{1,9})(?!\\d)`, "i");
     for (const line of header) {
       const processors = Number(pattern.exec(line)?.[1] ?? 0);
