@@ -1,4 +1,5 @@
 /** The one list of studies. */
+import { dimitriadou2009Seeds } from "./dimitriadou2009-seeds.ts";
 import { kawanami2008Reservations } from "./kawanami2008-reservations.ts";
 import { kawanami2008Sensitivity } from "./kawanami2008-sensitivity.ts";
 import { silva1999Settings } from "./silva1999-settings.ts";
@@ -8,4 +9,5 @@ export const STUDIES: readonly Study[] = [
   kawanami2008Reservations,
   kawanami2008Sensitivity,
   silva1999Settings,
+  dimitriadou2009Seeds,
 ];

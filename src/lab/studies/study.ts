@@ -45,3 +45,9 @@ export function studyPage({ key, title, text }: Study, tables: readonly StudyTab
     ]),
   ].join("\n");
 }
+
+/** Such as `−3.1 %`. */
+export function percentText(ours: number, published: number): string {
+  const percent = 100 * (ours / published - 1);
+  return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(1)} %`;
+}
