@@ -106,7 +106,7 @@ const TEXTS: readonly Text[] = [
   {
     says: [FIGURE_3, "maxWaitS", "proposal2", "below conventional"],
     queues: ["s128"],
-    why: "a job with a reservation cannot start before its last donor has ended, and donors run for up to seven days",
+    why: "a job with a reservation cannot start before its last donor has ended, and donors run for up to seven days; if no job runs for more than one day, it waits half as long, but still longer (docs/studies/kawanami2008-reservations.md)",
   },
   { says: [FIGURE_3, "maxWaitS", "proposal2", "lowest"], queues: SMALL, why: HELD },
   {
