@@ -45,7 +45,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2.3",
-      says: "Tasks that must run as a gang and tasks that need not are told apart by the user or by their grades",
+      says: "Tasks that must run as a gang and tasks that need not are distinguished by the user or by their grades",
       notClaimed: DEFINITION,
     },
     {
