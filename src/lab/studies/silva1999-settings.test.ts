@@ -22,7 +22,7 @@ function tableOf(workload: WorkloadName): Map<string, number[][]> {
 }
 
 describe("the study of silva1999", () => {
-  test("reasons name the setting whose column is nearest to the paper's, with the values of the table", () => {
+  test("reasons name the setting whose column is nearest to the paper's by a fifth, with its values", () => {
     expect(Object.keys(STUDIED)).toHaveLength(2 * PUBLISHED.length);
     for (const { id, workload, scheduler, rows } of PUBLISHED) {
       const table = tableOf(workload);
@@ -40,7 +40,8 @@ describe("the study of silva1999", () => {
         });
         const nearest = Math.min(...distances.map(({ far }) => far));
         const { far = Infinity } = distances.find(({ name }) => name === setting) ?? {};
-        expect(far, `${id} ${measure}`).toBe(nearest);
+        const { far: ours = Infinity } = distances.find(({ name }) => name === OUR_CHOICE) ?? {};
+        expect(far, `${id} ${measure}`).toBe(nearest < 0.8 * ours ? nearest : ours);
       }
     }
   });

@@ -18,6 +18,8 @@ import type { Cell } from "../experiments/kinds.ts";
 import { runCells } from "../experiments/run-cells.ts";
 import type { Study, StudyTable } from "./study.ts";
 
+/** A setting must be nearer to a column by this factor, so that chance alone does not name it. */
+const CLEARLY_NEARER = 0.8;
 /** As the formatter breaks lines. */
 const MAX_LINE = 110;
 const FIRST_SEED = 1999;
@@ -140,8 +142,8 @@ export const silva1999Settings: Study = {
   title: "silva1999: what the settings that the paper does not print do to its tables",
   text: [
     `Each row changes what it names and keeps the rest of our choice: slots of ${OPEN.slotMs / 1000} s, times between arrivals × ${OPEN.interarrivalFactor} and service times × ${OPEN.serviceFactor} of the fit, and the lengths that the page's notes name. Means of ${REPLICATIONS} replications from seed ${FIRST_SEED}. The five numbers of a cell are the rows of the paper's tables: jobs completed, and total idle time in %. The last column is the mean number of rows of the matrix under Concurrent Gang.`,
-    "Table 8 (+157 to +432 % with our choice) is a matter of the depth of the matrix. With five times as many arrivals its five idle times are near the printed ones. The spread of the computations is not the cause: without it, table 8 comes down as well, but table 7 leaves the paper. The distance between barriers moves the idle time by a third at most. The deep matrix completes too few jobs in table 7, so no single setting gives both tables.",
-    "Tables 9 and 10 (idle −69 to −81 % in table 10 with our choice) are those of few, long jobs that mostly wait: the last row of the mixed workload has both tables near the printed values, jobs included.",
+    "Table 8 (idle time +155 to +461 % on the page) is a matter of the depth of the matrix. With five times as many arrivals its five idle times are near the printed ones. The spread of the computations is not the cause: without it, table 8 comes down as well, but table 7 leaves the paper. The distance between barriers moves the idle time by a third at most. The deep matrix completes too few jobs in table 7, so no single setting gives both tables.",
+    "Tables 9 and 10 (idle time −69 to −82 % in table 10 on the page) are those of few, long jobs that mostly wait: the last row of the mixed workload has both tables near the printed values, jobs included.",
   ],
   run: async (options) => {
     const results = await runCells(
@@ -222,7 +224,9 @@ function studied(tables: readonly StudyTable[]): string {
         const values = cells[column].split(", ").map(Number);
         return { setting: cells[0], values, far: distance(values, published) };
       });
-      const [{ setting, values }] = [...tried].sort((a, b) => a.far - b.far);
+      const [ours] = tried;
+      const [best] = [...tried].sort((a, b) => a.far - b.far);
+      const { setting, values } = best.far < CLEARLY_NEARER * ours.far ? best : ours;
       const fields = [
         `setting: ${JSON.stringify(setting)}`,
         `tried: ${tried.length}`,
@@ -237,7 +241,8 @@ function studied(tables: readonly StudyTable[]): string {
   return [
     "/**",
     " * Written by `npm run studies -- silva1999-settings`: for each column of the paper, the setting whose",
-    " * column comes nearest, by the mean |ln(ours ÷ published)|, and its five values.",
+    " * column comes nearest, by the mean |ln(ours ÷ published)|, and its five values. Our choice, unless another",
+    " * setting is nearer by a fifth.",
     " */",
     `export const OUR_CHOICE = ${JSON.stringify(SETTINGS[0].name)};`,
     "",

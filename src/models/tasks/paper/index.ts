@@ -15,7 +15,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2.1, figure 1",
-      says: "Slice, slot, period and cycle; changes of the workload are noticed between periods",
+      says: "Slice, slot, period and cycle; arrivals, ends and changes of the number of eligible tasks are noticed between periods",
       notClaimed: DEFINITION,
     },
     {

@@ -68,7 +68,7 @@ function reasonFor(id: string, measure: "jobs" | "idlePercent", row: number, pub
     const isWithin = published >= Math.min(...runs) && published <= Math.max(...runs);
     const range = `the paper's one run lies ${isWithin ? "within" : "outside"} the range of our runs`;
     if (setting === OUR_CHOICE)
-      return `${range}; none of the other ${tried - 1} settings that the study tried comes nearer to this column`;
+      return `${range}; none of the other ${tried - 1} settings that the study tried comes nearer to this column by a fifth`;
     const study = `of ${tried} settings that the study tried, “${setting}” comes nearest to this column`;
     if (farness(values[row]) >= farness(mean(runs)))
       return `${range}; ${study} but not to this row, where it gives ${found}`;

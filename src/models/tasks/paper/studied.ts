@@ -1,6 +1,7 @@
 /**
  * Written by `npm run studies -- silva1999-settings`: for each column of the paper, the setting whose
- * column comes nearest, by the mean |ln(ours ÷ published)|, and its five values.
+ * column comes nearest, by the mean |ln(ours ÷ published)|, and its five values. Our choice, unless another
+ * setting is nearer by a fifth.
  */
 export const OUR_CHOICE = "our choice";
 
@@ -11,33 +12,25 @@ export const STUDIED: Readonly<
   "Table 1 idlePercent": { setting: "our choice", tried: 27, values: [68.7, 67.7, 67.1, 66.6, 66.3] },
   "Table 2 jobs": { setting: "times between arrivals × 0.1", tried: 27, values: [4.8, 7.8, 17.8, 27.5, 38] },
   "Table 2 idlePercent": { setting: "service times × 0.5", tried: 27, values: [29.7, 23.4, 15.5, 11, 8.3] },
-  "Table 3 jobs": { setting: "slots of 100 s", tried: 16, values: [3.3, 8.5, 21, 30.8, 42] },
-  "Table 3 idlePercent": { setting: "slots of 300 s", tried: 16, values: [22.1, 16.3, 14.2, 12.6, 11.9] },
-  "Table 4 jobs": { setting: "slots of 300 s", tried: 16, values: [4, 10, 22, 33.3, 44] },
+  "Table 3 jobs": { setting: "our choice", tried: 16, values: [3, 8.5, 21, 31.3, 42.3] },
+  "Table 3 idlePercent": { setting: "our choice", tried: 16, values: [17.1, 13.4, 11.1, 9.8, 9.3] },
+  "Table 4 jobs": { setting: "our choice", tried: 16, values: [3.3, 10, 21.8, 32.8, 44.8] },
   "Table 4 idlePercent": {
     setting: "times between arrivals × 2.4",
     tried: 16,
     values: [15.1, 7.5, 3.8, 2.5, 1.9],
   },
-  "Table 5 jobs": {
-    setting: "times between arrivals × 2.4",
-    tried: 27,
-    values: [2.5, 7.3, 19.8, 27.5, 32.3],
-  },
+  "Table 5 jobs": { setting: "our choice", tried: 27, values: [3, 8.5, 21, 31.3, 42.3] },
   "Table 5 idlePercent": { setting: "slots of 300 s", tried: 27, values: [40.5, 36.3, 34.7, 33.1, 32.4] },
-  "Table 6 jobs": {
-    setting: "times between arrivals × 1.2",
-    tried: 27,
-    values: [5.5, 14.8, 29.8, 41.8, 60.8],
-  },
+  "Table 6 jobs": { setting: "our choice", tried: 27, values: [6, 14.8, 28.5, 46.3, 63.5] },
   "Table 6 idlePercent": {
     setting: "ways of messages × 0.3",
     tried: 27,
     values: [14.2, 10.5, 7.7, 6.1, 5.4],
   },
-  "Table 7 jobs": { setting: "slots of 100 s", tried: 25, values: [3.3, 8.5, 21, 30.8, 42] },
-  "Table 7 idlePercent": { setting: "computations × 0.1", tried: 25, values: [45.3, 42.4, 40.7, 39.5, 39] },
-  "Table 8 jobs": { setting: "slots of 10 s", tried: 25, values: [6.5, 16.3, 31.8, 51, 69] },
+  "Table 7 jobs": { setting: "our choice", tried: 25, values: [3, 8.5, 21, 31.3, 42.3] },
+  "Table 7 idlePercent": { setting: "our choice", tried: 25, values: [45.3, 42.3, 40.6, 39.5, 38.9] },
+  "Table 8 jobs": { setting: "our choice", tried: 25, values: [6.5, 18, 29.8, 50.8, 65.3] },
   "Table 8 idlePercent": {
     setting: "times between arrivals × 0.2",
     tried: 25,
