@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CHEATS, moduleOf } from "./cheats.ts";
 import {
   type CommandResult,
   filesIn,
@@ -363,6 +364,19 @@ describe("--audit", () => {
     expect(stderr).toMatch(/^audit of easy: no rule is broken$/m);
     expect(stdout).toMatch(/^easy /m);
     expect(status).toBe(0);
+  });
+
+  test("refuses the result of a policy that cheats only where no checker is; every seed is checked", () => {
+    write("watched.mjs", moduleOf(CHEATS["looks-whether-it-is-watched"]));
+    const jobs = "lublin:jobs=600:processors=64";
+    const run = (policy: string) =>
+      tutti(folder, ["compare", jobs, "-p", "100", "--policy", policy, "--replications", "2", "--audit"]);
+    const { status, stdout, stderr } = run("fcfs,./watched.mjs");
+    expect(stderr).toMatch(/^audit of fcfs, seed 1: no rule is broken$/m);
+    expect(stderr).toMatch(/^audit of cheat, seed 2: no rule is broken$/m);
+    expect(stderr).toMatch(/^audit of cheat: rule "other-run" is broken$/m);
+    expect(stdout).toBe("");
+    expect(status).toBe(1);
   });
 
   test("names the job, the time and the rule of the first violation; no result follows", () => {

@@ -101,8 +101,8 @@ function closeClocks(): void {
   // Formats the present if it is not given a date.
   Object.defineProperty(Intl, "DateTimeFormat", { value: refusal("Intl.DateTimeFormat") });
   const names = Object.getOwnPropertyNames(globalThis).filter((name) => !KEPT.has(name));
-  // Some names load code of Node when they are first used, and that code uses others: all are loaded first.
-  for (const name of names) void scope[name];
+  // Some names load much code of Node when they are read or written, and not when they are deleted.
+  for (const name of names) delete scope[name];
   for (const name of names) replace(name, refusal(name));
   const { error } = console;
   const print = (...texts: unknown[]) => error(...texts);

@@ -53,6 +53,23 @@ describe("guardedPolicy()", () => {
     },
   );
 
+  test("what it is shown of outages and resources cannot be changed", async () => {
+    const jobs = { ...instance(), resources: [{ name: "gpu", amount: 1 }], demand: [Int32Array.of(1, 1)] };
+    const copes = `copesWith: () => ["resources"], `;
+    const file = moduleOf(`export default { name: "own", sharing: "space", ${copes} make: (machine) => ({
+      depart() {}, decide() { machine.resources[0].amount = 99; } }) };`);
+    await expect(runOf(file, jobs)).rejects.toThrow(/Cannot assign to read only property 'amount'/);
+    expect(jobs.resources[0].amount).toBe(1);
+  });
+
+  test("claims are those of the first time that they were asked for", async () => {
+    const file = moduleOf(`let asked = 0; export default { name: "own", sharing: "space",
+      guarantees: () => ({ headNeverFits: asked++ === 0, workConserving: false, keepsPromises: false }),
+      make: () => ({ depart() {}, decide() {} }) };`);
+    const { definition, parameters } = await loadPolicy(file);
+    for (let i = 0; i < 3; i++) expect(definition.guarantees(parameters).headNeverFits).toBe(true);
+  });
+
   test("a policy of space sharing sees the contract's members and no others", async () => {
     const seen: string[] = [];
     Object.assign(globalThis, { seenByPolicy: seen });
