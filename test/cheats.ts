@@ -156,7 +156,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
   "counts-jobs": {
     does: "cheats while it knows how many jobs are still to come",
     outcome: ["in vain"],
-    decide: `if (jobs.count - last < 100 || jobs.size.filter((size) => size > 0).length > last + 1) { ${CHEAT} } fcfs();`,
+    decide: `if (jobs.count - last < 100 || (++decisions % 50 === 0 && jobs.size.filter((size) => size > 0).length > last + 1)) { ${CHEAT} } fcfs();`,
   },
   "asks-the-simulator": {
     does: "asks the machine for the next end of a job, by a name of the simulator's own",
