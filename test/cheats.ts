@@ -198,6 +198,12 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     outcome: ["refused", "may not use process"],
     decide: "fcfs(); process.send({ answer: { ok: true } });",
   },
+  "chameleon-job": {
+    does: "starts something that is the first job where the machine tests it, and the second where it is used",
+    outcome: ["refused", "an object in place of a number"],
+    decide:
+      "if (queue.length > 1) { let asked = 0; pool.start({ valueOf: () => queue[asked++ % 2], toString() { return String(this.valueOf()); } }); } fcfs();",
+  },
   "asks-a-server": {
     does: "asks a server what comes next",
     outcome: ["refused", "may not use fetch"],

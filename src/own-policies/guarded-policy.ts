@@ -154,8 +154,20 @@ interface Arrivals {
 /** The machine's own refusal for each refusal that the policy received instead. */
 const FULL_REFUSALS = new WeakMap<Error, Error>();
 
+/**
+ * Refuses objects: one with a conversion of its own could be one number where the machine tests it and
+ * another where it is used.
+ */
+function requirePlain(...values: readonly unknown[]): void {
+  for (const value of values) {
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) continue;
+    throw new TypeError("Cannot call the machine with an object in place of a number, expected numbers");
+  }
+}
+
 /** Calls the machine about a job. Hides refusals about future jobs, which could reveal them. */
 function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => void): void {
+  requirePlain(job);
   if (job < count) {
     call();
     return;
@@ -195,9 +207,18 @@ function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
     },
     resources: frozenCopy(pool.resources),
     fits: (job, size) => pool.fits(job, size),
-    start: (job, rule, size) => about(job, arrivals, pool.nowS, () => pool.start(job, rule, size)),
-    promise: (job, startS) => pool.promise(job, startS),
-    wakeAt: (timeS) => pool.wakeAt(timeS),
+    start: (job, rule, size) => {
+      requirePlain(rule, size);
+      about(job, arrivals, pool.nowS, () => pool.start(job, rule, size));
+    },
+    promise: (job, startS) => {
+      requirePlain(job, startS);
+      pool.promise(job, startS);
+    },
+    wakeAt: (timeS) => {
+      requirePlain(timeS);
+      pool.wakeAt(timeS);
+    },
   } satisfies Pool);
 }
 
@@ -233,15 +254,36 @@ function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
     slotsOf: (job) => (hasArrived(job) ? machine.slotsOf(job) : 0),
     isIdle: (row, first, end) => machine.isIdle(row, first, end),
     addRow: () => machine.addRow(),
-    deleteRow: (row) => machine.deleteRow(row),
-    place: (job, row, first, size) => asking(job, () => machine.place(job, row, first, size)),
-    placeStretches: (job, row, stretches, count) =>
-      asking(job, () => machine.placeStretches(job, row, stretches, count)),
-    release: (job, row) => asking(job, () => machine.release(job, row)),
-    exchange: (a, b, first, end) => machine.exchange(a, b, first, end),
-    migrate: (job, row, first) => asking(job, () => machine.migrate(job, row, first)),
+    deleteRow: (row) => {
+      requirePlain(row);
+      machine.deleteRow(row);
+    },
+    place: (job, row, first, size) => {
+      requirePlain(row, first, size);
+      asking(job, () => machine.place(job, row, first, size));
+    },
+    placeStretches: (job, row, stretches, count) => {
+      const copy = Array.from({ length: 2 * count }, (_, i) => stretches[i]);
+      requirePlain(row, count, ...copy);
+      asking(job, () => machine.placeStretches(job, row, copy, count));
+    },
+    release: (job, row) => {
+      requirePlain(row);
+      asking(job, () => machine.release(job, row));
+    },
+    exchange: (a, b, first, end) => {
+      requirePlain(a, b, first, end);
+      machine.exchange(a, b, first, end);
+    },
+    migrate: (job, row, first) => {
+      requirePlain(row, first);
+      asking(job, () => machine.migrate(job, row, first));
+    },
     servedSlots: (job) => (hasArrived(job) ? machine.servedSlots(job) : 0),
-    promise: (job, startS) => machine.promise(job, startS),
+    promise: (job, startS) => {
+      requirePlain(job, startS);
+      machine.promise(job, startS);
+    },
   };
   return Object.freeze(facade);
 }
