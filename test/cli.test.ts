@@ -66,19 +66,6 @@ describe("help", () => {
     expect(status).toBe(0);
   });
 
-  test("reproduce writes a page as HTML, and as Markdown with the figures that it links", () => {
-    const out = ["--html", "page.html", "--markdown", "pages", "--no-progress"];
-    const { status, stdout } = tutti(folder, ["reproduce", "kawanami2008", ...out]);
-    expect(status).toBe(0);
-    expect(stdout).toContain("What this reproduction claims");
-    expect(readFileSync(join(folder, "page.html"), "utf8")).toContain("What it does not claim");
-    const page = readFileSync(join(folder, "pages/kawanami2008.md"), "utf8");
-    const figures = Array.from(page.matchAll(/\]\((figures\/[^)]+)\)/g), ([, name]) => name);
-    expect(figures.length).toBeGreaterThan(1);
-    for (const name of figures)
-      expect(readFileSync(join(folder, "pages", name), "utf8")).toMatch(/^<svg role="img"/);
-  });
-
   test("reproduce --all takes no paper and no seed", () => {
     expectRefusal(tutti(folder, ["reproduce", "zhou2000", "--all"]), 2, /one or the other/);
     expect(tutti(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({ status: 2, stdout: "" });

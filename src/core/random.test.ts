@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Random } from "./random.ts";
+import { Random, seedOfPart } from "./random.ts";
 
 const draw = (count: number, next: () => number) => Array.from({ length: count }, next);
 const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
@@ -180,5 +180,17 @@ describe("normal()", () => {
     const random = new Random(16);
     const inside = draw(50_000, () => random.normal()).filter((x) => Math.abs(x) < 1.959964).length / 50_000;
     expect(Math.abs(inside - 0.95)).toBeLessThan(4 * Math.sqrt((0.95 * 0.05) / 50_000));
+  });
+});
+
+describe("seedOfPart()", () => {
+  test("parts of one seed and of neighbouring seeds have different seeds of 53 bits, the same ones again", () => {
+    const names = Array.from({ length: 500 }, (_, i) => `set ${i}`);
+    const seeds = [1, 2, 3].flatMap((seed) => names.map((name) => seedOfPart(seed, name)));
+    expect(new Set(seeds).size).toBe(1500);
+    expect(seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)).toBe(true);
+    // Half of them have the highest of the 53 bits; within 5 standard deviations of 19.4.
+    expect(Math.abs(seeds.filter((seed) => seed >= 2 ** 52).length - 750)).toBeLessThan(97);
+    expect(seedOfPart(1, "set 0")).toBe(seeds[0]);
   });
 });

@@ -90,6 +90,15 @@ export class Random {
   }
 }
 
+/**
+ * The seed of a part of an experiment, such as one of its replications: 53 bits that depend on the
+ * experiment's seed and the part's name. So experiments with neighbouring seeds share no replication.
+ */
+export function seedOfPart(seed: number, name: string): number {
+  const random = new Random(seed, name);
+  return (random.nextUint32() >>> 11) * 4294967296 + random.nextUint32();
+}
+
 function rotateLeft(x: number, by: number): number {
   return (x << by) | (x >>> (32 - by));
 }

@@ -18,8 +18,8 @@ const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "tasks:hours=3": { "tasks-idle": "98654aada04ae858", "tasks-grades": "7c9bb9f16184af9d" },
   "tasks:kind=synchronisation:hours=3:slot=7:switch=0.5:returns=no:gang=brms": {
-    "tasks-idle": "e5494ad4032a23ee",
-    "tasks-grades:alpha=0.5": "64d135d49d0c8911",
+    "tasks-idle": "6e200668317ccf2f",
+    "tasks-grades:alpha=0.5": "c5a535e0ec99c854",
   },
 };
 

@@ -69,8 +69,8 @@ describe("older words", () => {
   test.each([
     ["wlv:unify=returned", "wlv:extraSlots=returned"],
     ["gang:unify=none", "gang"],
-    ["brms:order=smallest:perChange=0", "brms:extraOrder=smallest:extraPerChange=none"],
-    ["brms:perChange=1", "brms"],
+    ["brms:order=largest:perChange=1", "brms:extraOrder=largest:extraPerChange=1"],
+    ["brms:order=smallest:perChange=0", "brms"],
     ["gang:rows=0", "gang"],
     ["wlv:memory=0:rows=none", "wlv"],
     ["br:migrate=-1", "br"],

@@ -23,6 +23,9 @@ const FEW_ROWS = 4;
 /** Seconds of service that a move to other processors costs, for policies that may move gangs. */
 const MIGRATION_S = 60;
 
+/** The reading of zhou2000's BRMS that is nearest to its table 2; the default is nearest to table 1. */
+const ONE_PER_CHANGE = "order=largest:perChange=1";
+
 /** Traces by their names in TUTTI_TRACES, in order of their number of jobs. */
 export const GOLDEN_TRACES = [
   "NASA-iPSC-1993-3.1-cln.swf.gz",
@@ -71,8 +74,9 @@ function settingsOf({ name, parameters }: PolicyDefinition): string[] {
   const admitted = isAdmitted
     ? [few, ...ofQueue.flatMap(otherValues).map((setting) => `${few}:${setting}`)]
     : [];
+  const onePerChange = has("extraPerChange") ? [ONE_PER_CHANGE] : [];
   const moved = has("migrate") ? [`migrate=${MIGRATION_S}`] : [];
-  return [name, ...[...own, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
+  return [name, ...[...own, ...onePerChange, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
 }
 
 /** `name=value` for each value of a choice except its default. */

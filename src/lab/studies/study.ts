@@ -51,3 +51,7 @@ export function percentText(ours: number, published: number): string {
   const percent = 100 * (ours / published - 1);
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(1)} %`;
 }
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -11,10 +11,13 @@ import { arbitraryInstance, instanceOf } from "../instances-for-tests.ts";
 import { bc } from "./buddy.ts";
 import { br, brmms, brms } from "./buddy-blocks.ts";
 import { gang } from "./gang.ts";
+import { preset } from "./preset.ts";
 import { wlv } from "./wlv.ts";
 
 const SLOTS = { slotS: 1, switchS: 0 };
-const GANGS = [gang, bc, br, brms, brmms, wlv];
+/** BC with whole blocks, under its own name. */
+const wholeBc = preset(bc, { block: "exclusive" }, { name: "bc, exclusive blocks" });
+const GANGS = [gang, bc, wholeBc, br, brms, brmms, wlv];
 const QUEUES = ["fcfs", "first-fit", "easy"];
 
 function set(definition: GangPolicyDefinition, ...settings: string[]): ParameterValues {
@@ -148,11 +151,11 @@ function hasRoom(
   const isBuddy = name !== "gang" && name !== "wlv";
   const step = isBuddy ? 1 << blockLevel(size[job]) : 1;
   const lines =
-    name === "gang" || name === "bc" ? [...new Set(present.flatMap((one) => one.rows))] : undefined;
+    name === "gang" || name.startsWith("bc") ? [...new Set(present.flatMap((one) => one.rows))] : undefined;
   for (let first = 0; first + size[job] <= processors; first += step) {
     const end = isBuddy ? Math.min(first + step, processors) : first + size[job];
     const covers = (one: Present, at: number) => {
-      const width = name === "bc" ? 1 << blockLevel(size[one.job]) : size[one.job];
+      const width = name === wholeBc.name ? 1 << blockLevel(size[one.job]) : size[one.job];
       return one.first <= at && at < one.first + width;
     };
     const processorsOf = Array.from({ length: end - first }, (_, i) => first + i);

@@ -1,6 +1,6 @@
 /** Re-packing gangs on buddy blocks (Zhou, Walsh and Brent 2000, sections 3 and 4.1). */
 
-import { when } from "../../core/policy.ts";
+import { type Condition, type ParameterValues, when } from "../../core/policy.ts";
 import { EXTRA_SLOTS, withExtraSlots } from "./extra-slots.ts";
 import { BlockIndex } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrates, migrationOf, withMigration } from "./migration.ts";
@@ -13,6 +13,11 @@ import {
   RepackingGang,
 } from "./repacking-gang.ts";
 import { withAdmission } from "./with-admission.ts";
+
+/** The reading of BRMS that is nearest to table 2 of zhou2000. */
+const TABLE_2: ParameterValues = { extraOrder: "largest", extraPerChange: 1 };
+const isTable2: Condition = ({ extraOrder, extraPerChange }) =>
+  extraOrder === TABLE_2.extraOrder && extraPerChange === TABLE_2.extraPerChange;
 
 const blocks = withAdmission(
   {
@@ -28,8 +33,19 @@ const blocks = withAdmission(
       "the idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
       "before and after the arrivals of an instant, rows are re-packed and deleted as long as every processor has an idle slot",
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),
+      ...when(
+        (parameters) => withExtraSlots("kept")(parameters) && isTable2(parameters),
+        [
+          "each workload change gives one extra slot to the largest job (ties: submitted first) whose block has an idle slot",
+        ],
+      ),
+      ...when(
+        (parameters) => withExtraSlots("kept")(parameters) && !isTable2(parameters),
+        [
+          "after each workload change, jobs whose block has an idle slot take turns, in extraOrder, and get one more slot per turn, until extraPerChange slots are given out or no job's block has an idle slot",
+        ],
+      ),
       ...when(withExtraSlots("kept"), [
-        "after each workload change, jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
         "a job keeps its extra slots until it ends, and they count as busy in all decisions",
       ]),
       ...when(withExtraSlots("returned"), [
@@ -55,7 +71,7 @@ const blocks = withAdmission(
   { parameters: true, asks: true, refuses: migrates },
 );
 
-export const br = preset(blocks, { extraOrder: "largest", extraPerChange: 1 }, {});
+export const br = preset(blocks, TABLE_2, {});
 
 export const brms = preset(
   blocks,
@@ -63,9 +79,9 @@ export const brms = preset(
   {
     name: "brms",
     title: "Buddy, re-packing, multiple slots",
-    summary: "Like br, but jobs also run in idle slots of their block and keep these slots until they end.",
-    source:
-      "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMS; order and number of extra slots are not printed there",
+    summary:
+      "Like br, but jobs also run in idle slots of their block, whenever possible, and keep them until they end.",
+    source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMS; the order of jobs is not printed there",
   },
 );
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../core/jobs.ts";
+import { parseParameters } from "../../core/parameters.ts";
 import {
   type GangMachine,
   type GangPolicyDefinition,
@@ -21,6 +22,7 @@ import { br, brmms, brms } from "./buddy-blocks.ts";
 const NO_PARAMETERS: ParameterValues = {};
 const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
   [bc, NO_PARAMETERS],
+  [bc, { block: "exclusive" }],
   [br, NO_PARAMETERS],
   [brms, { extraOrder: "largest", extraPerChange: 1 }],
   [brms, { extraOrder: "smallest", extraPerChange: NONE }],
@@ -67,8 +69,20 @@ function bench(
 }
 
 describe("bc", () => {
-  test("gives whole blocks: a job goes to the first row with a free block, and no other job uses the rest", () => {
-    const { step } = bench(bc, NO_PARAMETERS, 8, [3, 1, 5, 2, 2, 1]);
+  test("a job goes to the first row in which all processors of a block are idle, and others use what it leaves", () => {
+    // zhou2000, section 1: "if there is a time slot in which all processors in the subset are idle".
+    const { step } = bench(bc, NO_PARAMETERS, 8, [3, 1, 5, 2, 2, 3, 3]);
+    expect(step({ arrive: "A" })).toEqual(["AAA....."]);
+    expect(step({ arrive: "B" })).toEqual(["AAAB...."]); // processor 3 is a block, and idle
+    expect(step({ arrive: "C" })).toEqual(["AAAB....", "CCCCC..."]);
+    expect(step({ arrive: "DE" })).toEqual(["AAABDDEE", "CCCCC..."]);
+    // F is not next to B although 3 processors are idle: its block is not.
+    expect(step({ ends: "A", arrive: "F" })).toEqual(["...BDDEE", "CCCCC...", "FFF....."]);
+    expect(step({ ends: "D", arrive: "G" })).toEqual(["...B..EE", "CCCCC...", "FFF.GGG."]);
+  });
+
+  test("block=exclusive gives whole blocks: no other job uses the rest", () => {
+    const { step } = bench(bc, { block: "exclusive" }, 8, [3, 1, 5, 2, 2, 1]);
     expect(step({ arrive: "A" })).toEqual(["AAA....."]);
     expect(step({ arrive: "B" })).toEqual(["AAA.B..."]); // not on processor 3, which is A's
     expect(step({ arrive: "C" })).toEqual(["AAA.B...", "CCCCC..."]);
@@ -136,12 +150,15 @@ describe("brms", () => {
     expect(step({ ends: "B" })).toEqual(["AA.D", "EE.D"]);
   });
 
-  test("extraPerChange=none gives every job whose block is idle one slot per change", () => {
-    const { step } = bench(brms, { extraOrder: "largest", extraPerChange: NONE }, 8, [4, 2, 1, 4, 1]);
-    expect(step({ arrive: "ABC" })).toEqual(["AAAABBC."]);
-    expect(step({ arrive: "D" })).toEqual(["AAAABBC.", "AAAADDDD"]);
-    expect(step({ ends: "A" })).toEqual(["....BBC.", "....DDDD"]);
-    expect(step({ arrive: "E" })).toEqual(["E...BBC.", "E...DDDD"]);
+  test("by default jobs take turns, the smallest first, until no job can get a slot", () => {
+    const { step } = bench(brms, parseParameters("brms", brms.parameters, []), 4, [2, 2, 2, 2, 1]);
+    expect(step({ arrive: "AB" })).toEqual(["AABB"]);
+    expect(step({ arrive: "CD" })).toEqual(["AABB", "CCDD"]);
+    // E takes its turn before B, but processor 0 has no other idle slot.
+    expect(step({ arrive: "E" })).toEqual(["AABB", "CCDD", "E.BB"]);
+    // E gets a slot in each of two turns. B keeps both of its slots, so no row can be deleted.
+    expect(step({ ends: "AC" })).toEqual(["E.BB", "E.DD", "E.BB"]);
+    expect(step({ ends: "B" })).toEqual(["E.DD", "E.DD", "E.DD"]);
   });
 });
 

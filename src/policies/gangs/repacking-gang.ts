@@ -20,6 +20,7 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import {
   type GangMachine,
+  NONE as NO_LIMIT,
   type ParameterSpec,
   type ParameterValues,
   type RowId,
@@ -41,9 +42,7 @@ export interface ExtraSlotRule {
   /** Whether jobs give extra slots back when that saves a row. */
   readonly returned: boolean;
   readonly order: ExtraOrder;
-  /** Turns per workload change. In each turn, every job may get one slot. */
-  readonly turns: number;
-  /** Extra slots per workload change, for all jobs together. */
+  /** Extra slots per workload change, for all jobs together; infinity: until no job can get one. */
   readonly perChange: number;
 }
 
@@ -51,8 +50,8 @@ export const EXTRA_ORDER: ParameterSpec = {
   name: "extraOrder",
   aliases: ["order"],
   kind: "choice",
-  choices: ["largest", "smallest", "oldest", "newest"],
-  default: "largest",
+  choices: ["smallest", "largest", "oldest", "newest"],
+  default: "smallest",
   description: "which job is offered an extra slot first; ties: submitted first",
 };
 
@@ -63,8 +62,9 @@ export const EXTRA_PER_CHANGE: ParameterSpec = {
   min: 1,
   max: 1_000_000,
   noneFrom: 0,
-  default: 1,
-  description: "extra slots given out per workload change, to all jobs together; none: one to every job",
+  default: NO_LIMIT,
+  description:
+    "extra slots given out per workload change, to all jobs together; none: until no job can get one",
 };
 
 export const DEPARTURES_FIRST: Rule = {
@@ -72,16 +72,22 @@ export const DEPARTURES_FIRST: Rule = {
   isInherited: true,
 };
 
-/** Undefined: every job has one slot per round. */
+/**
+ * Undefined: every job has one slot per round. Policies without the two parameters give out one kept slot per
+ * change, to the largest job.
+ */
 export function extraSlotRule(parameters: ParameterValues): ExtraSlotRule | undefined {
   const all = Number.POSITIVE_INFINITY;
   const extraSlots = extraSlotsOf(parameters);
   if (extraSlots === "none") return undefined;
   // All idle slots are given out, until they are needed.
-  if (extraSlots === "returned") return { returned: true, order: "largest", turns: all, perChange: all };
+  if (extraSlots === "returned") return { returned: true, order: "largest", perChange: all };
   const { extraOrder = "largest", extraPerChange = 1 } = parameters;
-  const order = extraOrder as ExtraOrder;
-  return { returned: false, order, turns: 1, perChange: setNumber(extraPerChange) ?? all };
+  return {
+    returned: false,
+    order: extraOrder as ExtraOrder,
+    perChange: setNumber(extraPerChange) ?? all,
+  };
 }
 
 interface RepackingOptions<Index extends IdleIndex> {
@@ -291,14 +297,11 @@ export class RepackingGang<Index extends IdleIndex> implements QueryableGangs, S
     this.#idle.add(this.#first.get(job), this.#jobs.size[job], 1);
   }
 
-  /**
-   * Jobs take turns in order and get one slot each, until `turns` or `perChange` is reached or no job can get
-   * one.
-   */
-  #giveExtraSlots({ turns, perChange }: ExtraSlotRule, placed: JobsInOrder): void {
+  /** Jobs take turns in order and get one slot each, until `perChange` is reached or no job can get one. */
+  #giveExtraSlots({ perChange }: ExtraSlotRule, placed: JobsInOrder): void {
     let inTurn: readonly JobIndex[] = placed.jobs;
     let left = perChange;
-    for (let turn = 0; turn < turns && inTurn.length > 0 && left > 0; turn++) {
+    while (inTurn.length > 0 && left > 0) {
       const again: JobIndex[] = [];
       for (let i = 0; i < inTurn.length && left > 0; i++) {
         if (!this.#giveSlot(inTurn[i])) continue;

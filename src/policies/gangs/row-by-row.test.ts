@@ -15,7 +15,8 @@ const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
   [gang, { fit: "best" }],
   [gang, { fit: "first", place: "any" }],
   [gang, { fit: "best", place: "any" }],
-  [buddy, {}],
+  [buddy, { block: "own" }],
+  [buddy, { block: "exclusive" }],
   [random, { seed: 7 }],
 ];
 
@@ -90,7 +91,7 @@ describe("slot unification, row by row", () => {
               plain.forEach((row, at) => {
                 if (row.includes(letter(job))) expect(unified[at]).toContain(letter(job));
               });
-              if (scheme[0] === buddy) continue; // a taken block may have idle processors
+              if (scheme[1].block === "exclusive") continue; // a taken block may have idle processors
               for (const row of unified)
                 expect(row.includes(letter(job)) || own.split(",").some((p) => row[Number(p)] !== ".")).toBe(
                   true,
@@ -149,20 +150,49 @@ describe("slot unification, row by row", () => {
 });
 
 describe("buddy", () => {
-  test("extraSlots=none is bc, start by start", () => {
+  test.each(["own", "exclusive"])("block=%s, extraSlots=none is bc, start by start", (block) => {
     for (const instance of conformanceInstances()) {
       const options = { slotS: 5, switchS: 0 };
-      const ours = simulateRounds(instance, buddy, { extraSlots: "none" }, options);
-      const theirs = simulateRounds(instance, bc, {}, options);
+      const ours = simulateRounds(instance, buddy, { block, extraSlots: "none" }, options);
+      const theirs = simulateRounds(instance, bc, { block }, options);
       expect(ours.startS).toEqual(theirs.startS);
       expect(ours.endS).toEqual(theirs.endS);
     }
   });
 
-  test("an extra slot needs the whole block, without any other job or block in it", () => {
+  test.each(["own", "exclusive"])(
+    "block=%s, sizes that are powers of two: both kinds of blocks are the same",
+    (block) => {
+      fc.assert(
+        fc.property(arbitraryStory(16), (drawn) => {
+          const sizes = drawn.sizes.map((size) => 2 ** Math.floor(Math.log2(size)));
+          const one = gangBench(buddy, { block }, drawn.processors, sizes);
+          const other = gangBench(buddy, {}, drawn.processors, sizes);
+          for (const { ends, arrive } of drawn.steps)
+            expect(one.step(ends, arrive)).toEqual(other.step(ends, arrive));
+        }),
+      );
+    },
+  );
+
+  test("block=own: an extra slot needs the job's own processors", () => {
+    const { machine, step } = gangBench(buddy, { extraSlots: "returned" }, 4, [3, 2, 1, 1, 4]);
+    expect(step([], [4, 1, 2, 3])).toEqual(["EEEE", "BBCD"]);
+    // A needs a row, because its block 0 to 3 is not idle next to D. Then each runs in the other's row, too.
+    expect(step([1, 2], [0])).toEqual(["EEEE", "AAAD", "AAAD"]);
+    expect([machine.slotsOf(0), machine.slotsOf(3)]).toEqual([2, 2]);
+    expect(step([3], [])).toEqual(["EEEE", "AAA."]);
+  });
+
+  test("block=exclusive: an extra slot needs the whole block, without any other job or block in it", () => {
     // A has block 0 to 3; B, of one processor, has 3 in the second row: A's processors 0 to 2 are idle there,
     // its block is not.
-    const { machine, step } = gangBench(buddy, { extraSlots: "returned" }, 4, [3, 2, 1, 1, 4]);
+    const { machine, step } = gangBench(
+      buddy,
+      { block: "exclusive", extraSlots: "returned" },
+      4,
+      [3, 2, 1, 1, 4],
+    );
     expect(step([], [4, 1, 2, 3])).toEqual(["EEEE", "BBCD"]);
     expect(step([1, 2], [0])).toEqual(["EEEE", "...D", "AAA."]);
     expect(step([3], [])).toEqual(["EEEE", "AAA."]);

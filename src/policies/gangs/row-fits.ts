@@ -120,17 +120,21 @@ export class GapFit implements RowFit {
   }
 }
 
-/** Buddy blocks, handed out whole: the leftmost free block of the first row that has one. */
+/**
+ * Buddy blocks: the leftmost free block of the first row that has one. A block is free if all its processors
+ * are idle; the job takes its own processors, or the whole block.
+ */
 export class BuddyFit implements RowFit {
-  readonly blocks = "whole buddy";
+  readonly blocks: "buddy" | "whole buddy";
   readonly stretches = new Int32Array(2);
   readonly stretchCount = 1;
   readonly #machine: GangMachine;
   readonly #blocks: BuddyRows;
 
-  constructor({ machine }: RowLayout) {
+  constructor({ machine }: RowLayout, wholeBlocks: boolean) {
+    this.blocks = wholeBlocks ? "whole buddy" : "buddy";
     this.#machine = machine;
-    this.#blocks = new BuddyRows(machine.processors);
+    this.#blocks = new BuddyRows(machine.processors, wholeBlocks);
   }
 
   rowAdded(row: RowId): void {
@@ -157,8 +161,9 @@ export class BuddyFit implements RowFit {
     this.#blocks.give(row, first, size);
   }
 
-  /** The whole block must be idle, and free in the allocator. */
+  /** If jobs take whole blocks, the whole block must be idle, and free in the allocator. */
   admits(row: RowId, first: number, size: number): boolean {
+    if (this.blocks === "buddy") return true;
     if (!this.#blocks.isFree(row, first, size)) return false;
     const end = Math.min(first + (1 << blockLevel(size)), this.#machine.processors);
     return this.#machine.isIdle(row, first, end);

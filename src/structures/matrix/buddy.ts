@@ -20,23 +20,26 @@ export function blockLevel(size: number): number {
 }
 
 /**
- * Several rows of buddy blocks, with conventional buddy allocation: a job gets a whole block, even if it does
- * not need all of it.
+ * Several rows of buddy blocks, with conventional buddy allocation: a job gets the left end of a block in
+ * which every processor is free. It takes its own processors, or with `wholeBlocks` the whole block.
  *
- * Each row has a binary tree in which a node stores the size of the widest free block below it. Taking and
- * giving back a block take time proportional to the tree's height; the size of a row's widest free block is
- * known at once.
+ * Each row has a binary tree in which a node stores the size of the widest free block below it. A job takes
+ * one node for each binary digit of the number of processors that it takes: 5 = 4 + 1. Taking and giving back
+ * take time proportional to the square of the tree's height, or to the height if jobs take whole blocks; the
+ * size of a row's widest free block is known at once.
  */
 export class BuddyRows {
   readonly processors: number;
   /** Height of the tree: 2^height ≥ processors. */
   readonly height: number;
+  readonly #wholeBlocks: boolean;
   readonly #padded: number;
   readonly #empty: Int32Array;
   #widest = new Int32Array(0);
 
-  constructor(processors: number) {
+  constructor(processors: number, wholeBlocks: boolean) {
     this.processors = processors;
+    this.#wholeBlocks = wholeBlocks;
     this.height = blockLevel(processors);
     this.#padded = 1 << this.height;
     this.#empty = new Int32Array(2 * this.#padded);
@@ -61,8 +64,8 @@ export class BuddyRows {
   }
 
   /**
-   * Takes the leftmost free block that holds `size` processors. Returns its first processor, or −1 if there
-   * is none.
+   * Takes the leftmost place for a job of `size` processors whose block is free. Returns its first processor,
+   * or −1 if there is none.
    */
   take(row: number, size: number): number {
     const base = row * 2 * this.#padded;
@@ -74,15 +77,62 @@ export class BuddyRows {
       this.#openFree(base, node);
       node = widest[base + 2 * node] >= size ? 2 * node : 2 * node + 1;
     }
-    widest[base + node] = 0;
-    this.#update(base, node >> 1);
-    return (node - (this.#padded >> level)) << level;
+    const first = (node - (this.#padded >> level)) << level;
+    this.#set(row, first, size, false);
+    return first;
   }
 
-  /** Whether the whole block of a job of `size` processors that begins at `first` is free. */
+  /** Whether everything that a job of `size` processors takes from `first` on is free. */
   isFree(row: number, first: number, size: number): boolean {
+    const held = this.#held(size);
+    let at = first;
+    for (let level = blockLevel(held); level >= 0; level--) {
+      if (((held >> level) & 1) === 0) continue;
+      if (!this.#isNodeFree(row, at, level)) return false;
+      at += 1 << level;
+    }
+    return true;
+  }
+
+  /** Takes the place of a job of `size` processors that begins at `first`; it must be free. */
+  takeAt(row: number, first: number, size: number): void {
+    assert(this.isFree(row, first, size), `the place at ${first} of row ${row} is free`);
+    this.#set(row, first, size, false);
+  }
+
+  /** Gives back the place of a job of `size` processors that begins at `first`. */
+  give(row: number, first: number, size: number): void {
+    this.#set(row, first, size, true);
+  }
+
+  /** Whether the row holds no job. */
+  isEmpty(row: number): boolean {
+    return this.widest(row) === this.processors;
+  }
+
+  /** Number of processors that a job takes, as if none were cut off. */
+  #held(size: number): number {
+    return this.#wholeBlocks ? 1 << blockLevel(size) : size;
+  }
+
+  /** Takes or gives back the nodes of a job. */
+  #set(row: number, first: number, size: number, isFree: boolean): void {
     const base = row * 2 * this.#padded;
-    const level = blockLevel(size);
+    const held = this.#held(size);
+    let at = first;
+    for (let level = blockLevel(held); level >= 0; level--) {
+      if (((held >> level) & 1) === 0) continue;
+      const node = (this.#padded + at) >> level;
+      if (isFree) assert(this.#widest[base + node] === 0, `block at ${at} of row ${row} is taken`);
+      else for (let up = this.height - level; up > 0; up--) this.#openFree(base, node >> up);
+      this.#widest[base + node] = isFree ? this.#empty[node] : 0;
+      this.#update(base, node >> 1);
+      at += 1 << level;
+    }
+  }
+
+  #isNodeFree(row: number, first: number, level: number): boolean {
+    const base = row * 2 * this.#padded;
     const wanted = (this.#padded + first) >> level;
     for (let height = this.height; height >= level; height--) {
       const node = wanted >> (height - level);
@@ -91,32 +141,6 @@ export class BuddyRows {
       if (widest === 0) return false;
     }
     return false;
-  }
-
-  /** Takes the block of a job of `size` processors that begins at `first`, which must be free. */
-  takeAt(row: number, first: number, size: number): void {
-    assert(this.isFree(row, first, size), `block at ${first} of row ${row} is free`);
-    const base = row * 2 * this.#padded;
-    const level = blockLevel(size);
-    const wanted = (this.#padded + first) >> level;
-    for (let height = this.height; height > level; height--) this.#openFree(base, wanted >> (height - level));
-    this.#widest[base + wanted] = 0;
-    this.#update(base, wanted >> 1);
-  }
-
-  /** Gives back the block of a job of `size` processors that begins at `first`. */
-  give(row: number, first: number, size: number): void {
-    const base = row * 2 * this.#padded;
-    const level = blockLevel(size);
-    const node = (this.#padded + first) >> level;
-    assert(this.#widest[base + node] === 0, `block at ${first} of row ${row} is taken`);
-    this.#widest[base + node] = this.#empty[node];
-    this.#update(base, node >> 1);
-  }
-
-  /** Whether the row holds no job. */
-  isEmpty(row: number): boolean {
-    return this.widest(row) === this.processors;
   }
 
   /** Marks the children of a free block as free, too. */

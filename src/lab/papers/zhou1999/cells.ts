@@ -2,6 +2,7 @@
  * The simulations for the claims of zhou1999: every scheme on the same jobs. The paper has no measured table,
  * so the workload is that of the authors' next paper (zhou2000), also with sizes that are powers of two.
  */
+import { seedOfPart } from "../../../core/random.ts";
 import { metricOf } from "../../../metrics/summary.ts";
 import type { CellResult } from "../../experiments/kinds.ts";
 import type { PlacedCell } from "../paper.ts";
@@ -24,13 +25,17 @@ const unified = (name: string) => ({
   kept: `${name}:extraSlots=kept`,
   returned: `${name}:extraSlots=returned`,
 });
-/** Policies by scheme and slots. Buddy with re-packing is the scheme of zhou2000. */
+/**
+ * Policies by scheme and slots. Buddy with re-packing is the scheme of zhou2000. With exclusive blocks, a job
+ * has its block to itself.
+ */
 const SCHEMES = {
   random: unified("random"),
   "first fit": unified("gang"),
   "best fit": unified("gang:fit=best"),
   buddy: unified("buddy"),
-  "buddy, re-packing": { one: "br", kept: "brms", returned: "brmms" },
+  "buddy, exclusive": unified("buddy:block=exclusive"),
+  "buddy, re-packing": { one: "br", kept: "br:extraSlots=kept", returned: "brmms" },
   WLV: unified("wlv"),
   "WLV, ring": unified("wlv:array=ring"),
 } as const satisfies Readonly<Record<string, Readonly<Record<Slots, string>>>>;
@@ -61,18 +66,19 @@ export type Zhou1999Results = Results<Place, Run>;
 
 /** All simulations, the longest first. */
 export function cells(seed: number): PlacedCell<Place, "summary">[] {
-  return [...LOADS.entries()].reverse().flatMap(([at, load]) =>
+  return [...LOADS].reverse().flatMap((load) =>
     SIZES.flatMap((sizes) =>
-      Array.from({ length: REPLICATIONS }, (_, i) => seed + 1000 * at + i).flatMap((ofJobs) =>
-        SCHEME_NAMES.flatMap((scheme) =>
-          SLOTS.map((slots) => ({
-            place: { sizes, load, scheme, slots },
-            cell: cellInSlots(SCHEMES[scheme][slots], `jobs=${JOBS}:load=${load}`, {
-              seed: ofJobs,
-              sizes: sizes === "any" ? undefined : sizes,
-            }),
-          })),
-        ),
+      Array.from({ length: REPLICATIONS }, (_, set) => seedOfPart(seed, `load ${load}, set ${set}`)).flatMap(
+        (ofJobs) =>
+          SCHEME_NAMES.flatMap((scheme) =>
+            SLOTS.map((slots) => ({
+              place: { sizes, load, scheme, slots },
+              cell: cellInSlots(SCHEMES[scheme][slots], `jobs=${JOBS}:load=${load}`, {
+                seed: ofJobs,
+                sizes: sizes === "any" ? undefined : sizes,
+              }),
+            })),
+          ),
       ),
     ),
   );

@@ -36,6 +36,12 @@ const BUDDY: readonly [string, Scheme][] = [
   ],
 ];
 
+/** zhou1999 does not say whether others may use what a job leaves of its block; zhou2000 does. */
+const BLOCKS: readonly [Scheme, string][] = [
+  ["buddy", "blocks shared"],
+  ["buddy, exclusive", "blocks exclusive"],
+];
+
 const TEXTS: readonly Text[] = [
   {
     statement:
@@ -52,12 +58,15 @@ const TEXTS: readonly Text[] = [
     smaller: ["t_ta", ["first fit", "returned"], ["random", "returned"]],
   },
   ...SIZES.flatMap((sizes) =>
-    BUDDY.map(
-      ([statement, other]): Text => ({
-        statement: `${statement} (sizes: ${sizes})`,
-        smaller: ["t_ta", ["buddy", "returned"], [other, "returned"]],
-        sizes,
-      }),
+    BUDDY.flatMap(([statement, other]) =>
+      // Blocks of jobs whose sizes are powers of two are exclusive in any case.
+      (sizes === "any" ? BLOCKS : BLOCKS.slice(0, 1)).map(
+        ([scheme, words]): Text => ({
+          statement: `${statement} (sizes: ${sizes}${sizes === "any" ? `, ${words}` : ""})`,
+          smaller: ["t_ta", [scheme, "returned"], [other, "returned"]],
+          sizes,
+        }),
+      ),
     ),
   ),
   {

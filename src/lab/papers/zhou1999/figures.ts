@@ -1,23 +1,27 @@
 /**
- * Figures 1 to 5 of zhou1999, made by the operations that its text describes. The text has figures 1 and 2 as
- * tables; 3, 4 and 5 are lost, and are rebuilt so that every sentence about them holds.
+ * Figures 1 to 6 of zhou1999, made by the operations that its text describes. The text has figures 1 and 2 as
+ * tables; 3 to 6 are lost, and are rebuilt so that every sentence about them holds.
  */
 import type { JobIndex } from "../../../core/jobs.ts";
 import { parseParameters } from "../../../core/parameters.ts";
-import type { GangMachine, GangPolicyDefinition, MatrixView, RowId } from "../../../core/policy.ts";
+import type { GangPolicyDefinition } from "../../../core/policy.ts";
 import { JobTable } from "../../../machines/job-table.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { wlv } from "../../../policies/gangs/wlv.ts";
-import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
+import {
+  drawn,
+  idleSlots,
+  jobNamed,
+  Matrix,
+  NAMES,
+  type Picture,
+  picture,
+  processorsOf,
+  step,
+  treeOf,
+} from "../drawn-matrix.ts";
 import type { ReproducedMatrices, ReproducedStatement } from "../paper.ts";
 import { repackRows, shift } from "./row-repacking.ts";
-
-/** Rows from the top: one string per row, one character per processor, "." for idle. */
-type Picture = readonly string[];
-
-class Matrix extends OusterhoutMatrix implements GangMachine {
-  readonly slotS = 1;
-}
 
 interface FigureResults {
   readonly matrices: readonly ReproducedMatrices[];
@@ -25,7 +29,7 @@ interface FigureResults {
 }
 
 export function figureResults(): FigureResults {
-  const parts = [figure1(), figure2(), figures3And4(), figure5()];
+  const parts = [figure1(), figure2(), figures3And4(), figure5(), figure6()];
   return {
     matrices: parts.flatMap(({ matrices }) => matrices),
     statements: parts.flatMap(({ statements }) => statements),
@@ -172,6 +176,83 @@ function figure5(): FigureResults {
   };
 }
 
+/** The tree over the workload vector; its lowest level stands for pairs of processors. */
+function figure6(): FigureResults {
+  const before: Picture = ["555566..", "3333444.", "11....22"];
+  const p5 = 4;
+  const [j1, j2, j4, j6, arrival] = [..."12467"].map(jobNamed);
+  const opened = () => {
+    const { machine, rows } = drawn(before, { 7: 4 });
+    const [s3, , s1] = rows;
+    return { machine, s1, s3 };
+  };
+  const first = opened();
+  const pairs = treeOf(first.machine, 1);
+  const ofTwo = opened();
+  for (const [job, row] of [
+    [j2, ofTwo.s3],
+    [j6, ofTwo.s1],
+  ] as const)
+    ofTwo.machine.place(job, row, processorsOf(ofTwo.machine, job)[0]);
+  const down = opened();
+  shift(down.machine, down.machine.firstRunOfJob(j6), down.s1);
+  down.machine.place(j4, down.s3, p5);
+  const up = opened();
+  shift(up.machine, up.machine.firstRunOfJob(j2), up.s3);
+  up.machine.place(j4, up.s1, p5);
+  const ended = opened();
+  ended.machine.removeJob(j1);
+  const root = treeOf(ended.machine, 1);
+  shift(ended.machine, ended.machine.firstRunOfJob(j2), ended.s3);
+  ended.machine.deleteRow(ended.s1);
+  const fits = opened();
+  shift(fits.machine, fits.machine.firstRunOfJob(j6), fits.s1);
+  fits.machine.place(arrival, fits.s3, p5);
+  const after = treeOf(fits.machine, 1);
+  const holds = (machine: Matrix, rows: string) => picture(machine).join("/") === rows;
+  return {
+    matrices: [
+      {
+        id: "Figure 6",
+        title: "The tree over the workload vector (rebuilt)",
+        steps: [
+          step(`vector ${idleSlots(first.machine).join(" ")}, tree ${pairs}`, first.machine),
+          step("J2 and J6 run in S1 and S3", ofTwo.machine),
+          step("J6 moved to S1: J4 runs in S2 and S3", down.machine),
+          step("or J2 moved to S3: J4 runs in S1 and S2", up.machine),
+          step(`J1 has ended (tree ${root}) and J2 moved to S3: S1 is deleted`, ended.machine),
+          step(`a job of four processors, J6 moved to S1: tree ${after}`, fits.machine),
+        ],
+      },
+    ],
+    statements: [
+      {
+        statement: "Figure 6: J2 and J6 can run in two rows, because the nodes of their pairs are nonzero",
+        holds: pairs === "0 | 0 5 | 0 2 2 3" && holds(ofTwo.machine, "55556622/3333444./11..6622"),
+        evidence: `tree from the root: ${pairs}; ${picture(ofTwo.machine).join(" / ")}`,
+      },
+      {
+        statement: "Figure 6: J4 can run in a second row once J6 is in S1, or J2 in S3",
+        holds:
+          holds(down.machine, "5555444./3333444./11..6622") &&
+          holds(up.machine, "55556622/3333444./11..444."),
+        evidence: `${picture(down.machine).join(" / ")}, or ${picture(up.machine).join(" / ")}`,
+      },
+      {
+        statement: "Figure 6: when J1 ends, the root becomes nonzero, and a row can be deleted",
+        holds: root === "9 | 4 5 | 2 2 2 3" && holds(ended.machine, "55556622/3333444."),
+        evidence: `tree from the root: ${root}; ${picture(ended.machine).join(" / ")}`,
+      },
+      {
+        statement:
+          "Figure 6: an arrival of four processors gets P5 to P8 in S3 once J6 is in S1; then its nodes are 0",
+        holds: after === "0 | 0 0 | 0 2 0 0" && holds(fits.machine, "55557777/3333444./11..6622"),
+        evidence: `tree from the root: ${after}; ${picture(fits.machine).join(" / ")}`,
+      },
+    ],
+  };
+}
+
 /** A policy on a matrix without time. */
 class Bench {
   readonly machine: Matrix;
@@ -196,53 +277,4 @@ class Bench {
     for (const job of ends) this.#policy.depart(job);
     this.#policy.decide(arrived);
   }
-}
-
-/** Characters of jobs 0, 1, 2 … */
-const NAMES = "0123456789abcdefghijklmnopqrstuvwxyz";
-const jobNamed = (name: string): JobIndex => NAMES.indexOf(name);
-
-function drawn(rows: Picture): { machine: Matrix; rows: RowId[] } {
-  const cells = rows.join("");
-  const sizes = [...NAMES].map((name) => cells.split(name).length - 1);
-  const machine = new Matrix(rows[0].length, sizes);
-  const ids = rows.map((cells) => {
-    const row = machine.addRow();
-    for (const name of new Set(cells.replaceAll(".", ""))) {
-      const runs = [...cells.matchAll(new RegExp(`${name}+`, "g"))];
-      const stretches = runs.flatMap(({ index, 0: run }) => [index, index + run.length]);
-      machine.placeStretches(jobNamed(name), row, stretches, runs.length);
-    }
-    return row;
-  });
-  return { machine, rows: ids };
-}
-
-function cellsOf(matrix: MatrixView): JobIndex[][] {
-  return Array.from({ length: matrix.rowCount }, (_, position) => {
-    const cells = new Array<JobIndex>(matrix.processors).fill(-1);
-    for (let run = matrix.firstRun(matrix.rowAt(position)); run !== -1; run = matrix.nextRun(run)) {
-      const first = matrix.runFirst(run);
-      cells.fill(matrix.runJob(run), first, first + matrix.runSize(run));
-    }
-    return cells;
-  });
-}
-
-function picture(matrix: MatrixView): Picture {
-  return cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? ".").join(""));
-}
-
-function processorsOf(matrix: MatrixView, job: JobIndex): number[] {
-  const row = cellsOf(matrix).find((cells) => cells.includes(job)) ?? [];
-  return [...row.keys()].filter((at) => row[at] === job);
-}
-
-function idleSlots(matrix: MatrixView): number[] {
-  const rows = cellsOf(matrix);
-  return Array.from({ length: matrix.processors }, (_, at) => rows.filter((row) => row[at] === -1).length);
-}
-
-function step(caption: string, matrix: MatrixView): ReproducedMatrices["steps"][number] {
-  return { caption, rows: cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? null)) };
 }

@@ -124,8 +124,8 @@ export const INDEX: PaperIndex = {
     {
       at: "4, figure 6",
       says: "The tree for the drawn matrix: which jobs can get a second row, when a row can be saved, and where a job of four goes",
-      notClaimed:
-        "the tree is the subject of zhou2000; src/structures/matrix/workload-tree.test.ts rebuilds it",
+      shown: ["Figure 6"],
+      statements: ["Figure 6: "],
     },
     {
       at: "4",

@@ -56,6 +56,7 @@ describe("figures of zhou1999", () => {
       "Figure 3",
       "Figure 4",
       "Figure 5",
+      "Figure 6",
     ]);
     expect(matrices[0].steps[0].rows.map((row) => row.map((name) => name ?? ".").join(""))).toEqual([
       "44...4..",
@@ -66,7 +67,13 @@ describe("figures of zhou1999", () => {
     expect(last("Figure 2")).toEqual(["11224477", "55566333"]);
     expect(last("Figure 3")).toEqual(last("Figure 4"));
     expect(statements.filter(({ holds }) => !holds)).toEqual([]);
-    expect(statements.length).toBe(7);
+    expect(statements.length).toBe(11);
+    // J4 is in two rows once J6 has moved down.
+    const figure6 = matrices.find((table) => table.id === "Figure 6")!;
+    const [, , down] = figure6.steps.map(({ rows }) =>
+      rows.map((row) => row.map((name) => name ?? ".").join("")),
+    );
+    expect(down).toEqual(["5555444.", "3333444.", "11..6622"]);
   });
 });
 

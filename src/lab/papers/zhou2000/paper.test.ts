@@ -3,9 +3,9 @@ import type { CellResult } from "../../experiments/kinds.ts";
 import { runCells } from "../../experiments/run-cells.ts";
 import type { Reproduction } from "../paper.ts";
 import { Results } from "../results.ts";
-import { cells, MEASURES, type Place } from "./cells.ts";
+import { cells, MEASURES, ONE_PER_CHANGE, type Place } from "./cells.ts";
 import { zhou2000 } from "./paper.ts";
-import { TABLE_1, TABLE_2, ZHOU2000_MEASURES, ZHOU2000_SCHEMES } from "./published.ts";
+import { TABLE_1, TABLE_2, ZHOU2000_MEASURES } from "./published.ts";
 
 type Run = CellResult<"summary">;
 const all = cells(zhou2000.defaultSeed);
@@ -27,12 +27,26 @@ describe("zhou2000", () => {
     result = zhou2000.collect(new Results<Place, Run>(list, numbers));
   });
 
-  test("cells() are table 1 with 200 jobs × 20 and table 2 with 20,000 jobs × 5, at four loads, and one reading more", () => {
-    const ofTable = (table: 1 | 2) => all.filter(({ place }) => place.table === table);
-    expect(ofTable(2)).toHaveLength(4 * 4 * 5);
-    expect(ofTable(1)).toHaveLength(4 * 5 * 20);
-    for (const { cell } of ofTable(2)) expect(cell.source.jobs).toContain("jobs=20000:");
-    for (const { cell } of ofTable(1)) expect(cell.source.jobs).toContain("jobs=200:");
+  test("cells() are table 1 with 200 jobs × 20 and table 2 with 20,000 jobs × 5, at four loads and 2 % below, and other readings", () => {
+    const ofTable = (table: 1 | 2, share: number) =>
+      all.filter(({ place }) => place.table === table && place.share === share);
+    const counts = ([1, 0.98] as const).map((share) => [ofTable(1, share).length, ofTable(2, share).length]);
+    // Two other readings in table 1, one in table 2, at the nominal load.
+    expect(counts).toEqual([
+      [4 * 6 * 20, 4 * 5 * 5],
+      [4 * 4 * 20, 4 * 4 * 5],
+    ]);
+    for (const { place, cell } of all) {
+      expect(cell.source.jobs).toContain(place.table === 1 ? "jobs=200:" : "jobs=20000:");
+      const offered = Number(/load=([\d.]+)/.exec(cell.source.jobs)![1]);
+      expect(offered).toBeCloseTo(place.load * place.share, 12);
+    }
+  });
+
+  test("pages with neighbouring seeds share no set of jobs", () => {
+    const seeds = [2000, 2001, 2002].map((seed) => new Set(cells(seed).map(({ cell }) => cell.source.seed)));
+    expect(seeds.map(({ size }) => size)).toEqual([100, 100, 100]);
+    expect(new Set(seeds.flatMap((own) => [...own])).size).toBe(300);
   });
 
   test("all schemes see the same jobs, other loads and replications see others", () => {
@@ -50,8 +64,8 @@ describe("zhou2000", () => {
     const row = table.rows.find(({ labels }) => labels.join(" ") === "BR 0.70")!;
     expect(row.values.map((value) => value.published)).toEqual([...TABLE_1.br[2]]);
     const turnarounds = numbers.filter((_, i) => {
-      const { table, variant, load } = list[i].place;
-      return table === 1 && variant === "br" && load === 0.7;
+      const { table, variant, load, share } = list[i].place;
+      return table === 1 && variant === "br" && load === 0.7 && share === 1;
     });
     const mean = turnarounds.reduce((sum, run) => sum + rowOf(run)[3], 0) / 20;
     expect(row.values[3].ours).toBeCloseTo(mean, 10);
@@ -79,6 +93,18 @@ describe("zhou2000", () => {
     expect(runs("Table 2")).toEqual([5]);
   });
 
+  test("figure 2: the tree, the new job, the extra slot and the saved row are those of the text", () => {
+    const [{ id, steps }] = result.matrices!;
+    expect(id).toBe("Figure 2");
+    expect(steps.map(({ rows }) => rows.map((row) => row.map((name) => name ?? ".").join("")))).toEqual([
+      ["555566..", "3333444.", "11....22"],
+      ["55557777", "3333444.", "11..6622"],
+      ["55556622", "3333444.", "11....22"],
+      ["55556622", "3333444."],
+    ]);
+    expect(result.statements.slice(0, 3).map(({ holds }) => holds)).toEqual([true, true, true]);
+  });
+
   test("figures 3 to 5 show the columns of table 1, statements carry their numbers", () => {
     expect(result.figures.map((figure) => figure.id)).toEqual(["Figure 3", "Figure 4", "Figure 5"]);
     const bc = result.figures[0].series.find((series) => series.name === "BC")!;
@@ -86,15 +112,17 @@ describe("zhou2000", () => {
     expect(result.figures.flatMap((figure) => figure.series).every(({ ours }) => ours.length === 4)).toBe(
       true,
     );
-    for (const { evidence } of result.statements) expect(evidence).toMatch(/ρ = 0\.\d: \S+ \d+\.\d\d/);
+    for (const { evidence } of result.statements.slice(3))
+      expect(evidence).toMatch(/ρ = 0\.\d: \S+ −?\d+\.\d\d/);
   });
 });
 
 describe("table 2 of zhou2000", () => {
-  /** Mean over the five sets of jobs, at full length. */
+  /** Mean over the five sets of jobs, at full length, 2 % below the nominal load. */
   async function means(variant: string, load: number): Promise<number[]> {
     const wanted = all.filter(
-      ({ place }) => place.table === 2 && place.variant === variant && place.load === load,
+      ({ place }) =>
+        place.table === 2 && place.variant === variant && place.load === load && place.share === 0.98,
     );
     const runs = await runCells(
       wanted.map(({ cell }) => cell),
@@ -105,21 +133,20 @@ describe("table 2 of zhou2000", () => {
   }
 
   test.each([
-    [0.5, 1],
-    [0.7, 2],
+    [0.5, 1, 0.05],
+    [0.7, 2, 0.12],
   ])(
-    "ρ = %d: t_ta and n_a of BR and BRMMS within a fifth of the printed ones, schemes in the printed order",
-    async (load, at) => {
-      const [bc, br, brms, brmms] = await Promise.all(ZHOU2000_SCHEMES.map((scheme) => means(scheme, load)));
-      for (const [ours, published] of [
-        [br, TABLE_2.br[at]],
-        [brmms, TABLE_2.brmms[at]],
-      ]) {
+    "ρ = %d: t_ta and n_a of BC, BR and BRMMS within the limit of the printed ones, schemes in the printed order",
+    async (load, at, limit) => {
+      const schemes = ["bc", ONE_PER_CHANGE, "br", "brmms"] as const;
+      const rows = await Promise.all(schemes.map((scheme) => means(scheme, load)));
+      for (const [i, scheme] of schemes.entries()) {
+        if (scheme === ONE_PER_CHANGE) continue;
         for (const measure of [2, 3])
-          expect(Math.abs(ours[measure] / published[measure] - 1)).toBeLessThan(0.2);
+          expect(Math.abs(rows[i][measure] / TABLE_2[scheme][at][measure] - 1)).toBeLessThan(limit);
       }
-      const order = [brmms, br, brms, bc].map((row) => row[3]);
-      expect(order).toEqual([...order].sort((a, b) => a - b));
+      const turnarounds = rows.map((row) => row[3]);
+      expect(turnarounds).toEqual([...turnarounds].sort((a, b) => b - a));
     },
   );
 });

@@ -1,0 +1,60 @@
+/** Table 2 of zhou2000 for three groups of sets of jobs, at a load 2 % below the nominal one. */
+import { runCells } from "../experiments/run-cells.ts";
+import { cells, MEASURES, nameOf } from "../papers/zhou2000/cells.ts";
+import { TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES } from "../papers/zhou2000/published.ts";
+import { mean, percentText, type Study, type StudyTable } from "./study.ts";
+
+/** The page's own seed and the next two. */
+const SEEDS = [2000, 2001, 2002];
+const SCHEMES = ["bc", "br", "brmms"] as const;
+const SHARE = 0.98;
+
+export const zhou2000Seeds: Study = {
+  key: "zhou2000-seeds",
+  title: "zhou2000, table 2: three groups of sets of jobs",
+  text: [
+    "Is the page's one group of five sets of 20,000 jobs typical? Here are three groups, of the seeds 2000 (the page), 2001 and 2002, which share no set, at a load 2 % below the nominal one. No group was left out or replaced.",
+    "At ρ = 0.9 the means of single groups differ widely: BC is beyond saturation, and under BR and BRMMS the number of jobs in the system changes slowly.",
+  ],
+  async run(options) {
+    const placed = SEEDS.flatMap((seed) =>
+      cells(seed)
+        .filter(
+          ({ place: { table, share, variant } }) =>
+            table === 2 && share === SHARE && SCHEMES.some((scheme) => scheme === variant),
+        )
+        .map((cell) => ({ ...cell, seed })),
+    );
+    const results = await runCells(
+      placed.map(({ cell }) => cell),
+      options,
+    );
+    const table = (measure: "t_ta" | "n_a"): StudyTable => ({
+      title: `${measure}, ${measure === "t_ta" ? "mean turnaround time of all jobs, slots" : "rows, mean over time"}`,
+      columns: ["scheme, ρ", "printed", ...SEEDS.map((seed) => `seed ${seed}`), "mean of the three"],
+      rows: ZHOU2000_LOADS.flatMap((load, at) =>
+        SCHEMES.map((variant) => {
+          const published = TABLE_2[variant][at][ZHOU2000_MEASURES.indexOf(measure)];
+          const groups = SEEDS.map((seed) =>
+            mean(
+              results
+                .filter((_, i) => {
+                  const { place } = placed[i];
+                  return placed[i].seed === seed && place.load === load && place.variant === variant;
+                })
+                .map(MEASURES[measure]),
+            ),
+          );
+          const text = (value: number) => `${value.toFixed(2)} (${percentText(value, published)})`;
+          return [
+            `${nameOf(variant)} ${load.toFixed(2)}`,
+            published.toFixed(2),
+            ...groups.map(text),
+            text(mean(groups)),
+          ];
+        }),
+      ),
+    });
+    return [table("t_ta"), table("n_a")];
+  },
+};
