@@ -103,7 +103,11 @@ export const submitJob = z
   .describe("A job or a job array to run");
 
 export const submitBody = z.strictObject({
-  jobs: z.array(submitJob).min(1).max(limits.MAX_JOBS_PER_BATCH).describe("All are accepted or none"),
+  jobs: z
+    .array(submitJob)
+    .min(1)
+    .max(limits.MAX_JOBS_PER_BATCH)
+    .describe("Either all are accepted, or none is"),
   key: optional(
     label(limits.MAX_KEY_LENGTH),
     "Makes a repeated request harmless: a second request of the same user with this key returns the same jobs",

@@ -70,7 +70,7 @@ export const ROUTES: readonly Route[] = [
     path: "/v1/jobs",
     summary: "Submit jobs",
     description:
-      "All jobs of the request are accepted or none. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
+      "Either all jobs of the request are accepted, or none is. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
     body: c.submitBody,
     answer: json(c.jobsAnswer, 201),
   },
@@ -79,8 +79,12 @@ export const ROUTES: readonly Route[] = [
       "With after, the answer is a page: at most 1,000 jobs, and next if there are more. A job that exists throughout is in exactly one page. Without after, the answer is complete, however long it is. A request with no filter or only states lists the jobs that have not ended and the 1,000 that ended last. The filters numbers, name, queue and user search all jobs that are kept.",
     query: {
       states: optional(states, "States, separated by commas, such as queued,running; default all"),
-      last: digits("Only the newest jobs, up to this number; with after, the first page begins with them"),
-      after: digits("Asks for a page: jobs with greater numbers than this. Begin with 0, go on with next"),
+      last: digits(
+        "Lists only this many of the newest jobs; with after, the first page begins at the oldest of them",
+      ),
+      after: digits(
+        "Asks for a page: jobs with numbers above this. Begin with 0, then pass next of each answer",
+      ),
       limit: digits("Maximum number of jobs in the page; default and maximum 1000"),
       numbers: optional(
         c.jobNumbers,

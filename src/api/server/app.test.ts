@@ -254,7 +254,7 @@ describe("page", () => {
 
   test("names the fields of a body, which are required, and what each means", async () => {
     const { text } = await app.ask("GET", "/");
-    expect(text).toContain("<dt>jobs</dt><dd>Required. All are accepted or none</dd>");
+    expect(text).toContain("<dt>jobs</dt><dd>Required. Either all are accepted, or none is</dd>");
     expect(text).toMatch(/<dt>jobs\[\]\.command<\/dt><dd>Required\. Program and its arguments/);
     expect(text).toMatch(/<dt>jobs\[\]\.script\.base64<\/dt>/);
   });

@@ -70,7 +70,7 @@ export type Status = Omit<
 
 export interface Service {
   /**
-   * Accepts all jobs or none; resolves when they are on disk.
+   * Accepts either all jobs or none; resolves when they are on disk.
    * @param key makes a repeated submit harmless: the same key of the same user returns the same jobs
    */
   submit(

@@ -112,7 +112,7 @@ function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issu
 
 function issuesOf(schema: z.ZodType, value: unknown, path: readonly PropertyKey[] = []): Issue[] {
   const issues = schema.safeParse(value).error?.issues ?? [];
-  if (issues.length === 0) throw new Error("Broken invariant: the schema takes what is wrong");
+  if (issues.length === 0) throw new Error("Broken invariant: the schema accepts a wrong value");
   return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
