@@ -53,6 +53,29 @@ describe("help", () => {
     },
   );
 
+  test("no help is wider than 80 columns, and no verb of verbs has the heading of another group", () => {
+    const verbs = [...tutti(folder, ["--help"]).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(
+      ([, name]) => name,
+    );
+    expect(verbs.length).toBeGreaterThan(30);
+    const parts = ["info", "generate", "convert", "scale"].map((name) => ["workload", name]);
+    for (const words of [[], ...verbs.map((verb) => [verb]), ...parts]) {
+      const { stdout } = tutti(folder, [...words, "--help"]);
+      const wide = stdout.split("\n").filter((line) => line.length > 80);
+      expect(wide, words.join(" ")).toEqual([]);
+      if (words.length > 0) expect(stdout, words.join(" ")).not.toContain("Command line:");
+    }
+  });
+
+  test.each(["run", "submit"])("%s reads the script before it looks for a scheduler", (verb) => {
+    expectRefusal(
+      tutti(folder, [verb, "MISSING.sh"]),
+      2,
+      '"MISSING.sh": there is no such file',
+      "tutti submit --",
+    );
+  });
+
   test("--version prints the version of package.json", () => {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(tutti(folder, ["--version"]).stdout).toBe(`${version}\n`);

@@ -59,6 +59,8 @@ export function addProcessorsOption(command: Command, description: string): Comm
 export function addRunOptions(command: Command): Command {
   addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
   return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
+    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .optionsGroup("Rules:")
     .addOption(
       new Option("--overrun <rule>", "what happens when a job runs past its estimate")
         .choices(["raise", "kill"])
@@ -75,14 +77,6 @@ export function addRunOptions(command: Command): Command {
         .choices(["drop", "clip"])
         .default(DEFAULT_RULES.oversize),
     )
-    .option("--warmup <share>", notCounted("first"), share, 0)
-    .option("--cooldown <share>", notCounted("last"), share, 0)
-    .option(
-      "--bound <duration>",
-      "threshold of the bounded slowdown, in seconds unless a unit is given",
-      duration("above zero"),
-      DEFAULT_METRIC_PARAMETERS.boundS,
-    )
     .option(
       "--slot <duration>",
       "time sharing: length of a slot, in seconds unless a unit is given",
@@ -90,7 +84,21 @@ export function addRunOptions(command: Command): Command {
       60,
     )
     .option("--switch <duration>", "time sharing: time lost at each change of slot", duration("zero"), 0)
-    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .optionsGroup("Statistics:")
+    .option("--warmup <share>", notCounted("first"), share, 0)
+    .option("--cooldown <share>", notCounted("last"), share, 0)
+    .option(
+      "--bound <duration>",
+      "threshold of the bounded slowdown, in seconds unless a unit is given",
+      duration("above zero"),
+      DEFAULT_METRIC_PARAMETERS.boundS,
+    );
+}
+
+/** Options that leave the result as it is, together with the option for help. */
+export function addOtherOptions(command: Command): Command {
+  return command
+    .optionsGroup("Options:")
     .option("--audit", "first check that no policy breaks a rule; takes about five more simulations")
     .option("--no-progress", "show no progress bar");
 }
@@ -106,6 +114,7 @@ export function addWorkersOption(command: Command): Command {
 
 export function addOutputOptions(command: Command): Command {
   return command
+    .optionsGroup("Output:")
     .addOption(new Option("--json", "print the result as JSON").conflicts("csv"))
     .option("--csv", "print the result as CSV")
     .option("--html <file>", "also write a report: one file with charts, to open in a browser");

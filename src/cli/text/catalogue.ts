@@ -82,7 +82,7 @@ export function ruleText(rule: string): string {
 }
 
 /** One parameter of a policy or a model. */
-export function parameterText(owner: string, spec: ParameterSpec): string {
+function parameterText(owner: string, spec: ParameterSpec): string {
   return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
 }
 

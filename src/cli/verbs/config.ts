@@ -20,6 +20,7 @@ const FIELDS: readonly (keyof Config)[] = [
 ];
 
 export function configure(command: Command): void {
+  command.helpCommand("help [command]", "display help for a command");
   command
     .command("check <file>")
     .description(

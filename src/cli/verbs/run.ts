@@ -32,16 +32,14 @@ const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
 };
 
 export function configure(command: Command): void {
-  addSubmitOptions(
-    command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
-    ["tutti run -n 4 --time 10m -- ./a.out input.dat", "tutti run job.sh"],
-  ).action(run);
+  addSubmitOptions(command, ["tutti run -n 4 --time 10m -- ./a.out input.dat", "tutti run job.sh"])
+    .option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text")
+    .action(run);
   // The option stays known, so that the message can say what to do instead.
   for (const option of command.options) if (option.long === "--array") option.hideHelp();
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const wanted = await submitJob(words, options, process.argv);
   // A script may ask for an array, too.
   if (wanted.array !== undefined) {
@@ -49,6 +47,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
       "Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead",
     );
   }
+  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
   const { jobs } = await submit(connection, wanted);
   const job = jobs[0];

@@ -82,7 +82,7 @@ export function configure(command: Command): void {
     .addOption(
       new Option(
         "--mode <mode>",
-        `what other rows do in a slot: stop (gang), or run at low priority (concurrent) (default: ${DEFAULT_CONFIG.mode})`,
+        `what other rows do in a slot: stop (gang), or run at low priority (concurrent); default: ${DEFAULT_CONFIG.mode}`,
       ).choices(["gang", "concurrent"]),
     )
     .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
