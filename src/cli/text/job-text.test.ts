@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
-import { JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
+import { elapsedText, JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({
@@ -57,6 +57,22 @@ describe("JobLines", () => {
     // With one queue and one user, there is nothing to distinguish.
     expect(table).not.toMatch(/queue |user/);
     expect(jobsTable([job(1), job(2, { queue: "short", user: "bob" })])).toMatch(/user +queue/);
+  });
+});
+
+describe("elapsedText()", () => {
+  test.each([
+    [0, "0:00:00"],
+    [1, "0:00:01"],
+    [59_000, "0:00:59"],
+    [5_025_000, "1:23:45"],
+    [86_399_001, "1-00:00:00"],
+    [183_845_000, "2-03:04:05"],
+  ])("%i ms are %s", (durationMs, text) => expect(elapsedText(durationMs)).toBe(text));
+
+  test("all times of a list of jobs have this form", () => {
+    const running = job(1, { state: "running", startedAtMs: 1, ranMs: 192_000, limitMs: 7_200_000 });
+    expect(jobsTable([running])).toMatch(/▶ running +1 +0:03:12 +2:00:00/);
   });
 });
 

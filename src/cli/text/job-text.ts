@@ -44,15 +44,15 @@ const USER = column("user", "left", 3, ({ user }) => visibleLine(user));
 const QUEUE = column("queue", "left", 5, ({ queue }) => visibleLine(queue));
 const CPUS = column("CPUs", "right", 1, ({ tasks }) => String(tasks));
 const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
-  startedAtMs === undefined ? NO_VALUE : formatDuration(ranMs / 1000),
+  startedAtMs === undefined ? NO_VALUE : elapsedText(ranMs),
 );
 const LIMIT = column("limit", "right", 6, ({ limitMs }) =>
-  limitMs === undefined ? NO_VALUE : limitText(limitMs),
+  limitMs === undefined ? NO_VALUE : elapsedText(limitMs),
 );
 const REASON = column("remark", "left", 4, (job) => remark(job));
 const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
 const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs }) =>
-  startedAtMs === undefined ? NO_VALUE : formatDuration((startedAtMs - submittedAtMs) / 1000),
+  startedAtMs === undefined ? NO_VALUE : elapsedText(startedAtMs - submittedAtMs),
 );
 const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
   endedAtMs === undefined ? NO_VALUE : clockText(endedAtMs),
@@ -156,6 +156,18 @@ export class HistoryTable {
 
 export function stateText(state: JobState): string {
   return `${SIGNS[state]} ${state}`;
+}
+
+/**
+ * A duration in a column of a table: `1:23:45`, from one day on `2-03:04:05`, as `--time` reads it. A part of
+ * a second counts as a second.
+ */
+export function elapsedText(durationMs: number): string {
+  const seconds = Math.ceil(Math.max(0, durationMs) / 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor((seconds % 86_400) / 3600)];
+  const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
+  return days === 0 ? `${hours}:${rest}` : `${days}-${two(hours)}:${rest}`;
 }
 
 /** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */
