@@ -671,7 +671,7 @@ describe("a policy of the user's own that is wrong", () => {
   test("ends the program, or never gets ready", () => {
     const ends = own("ends.mjs", "process.exit(0);");
     expect(ends.stderr).toMatch(
-      /^tutti: Cannot go on with policy "\.\/ends\.mjs": it ended the program[^\n]*\n$/,
+      /^tutti: Cannot continue with policy "\.\/ends\.mjs": it ended the program[^\n]*\n$/,
     );
     expect(ends.status).toBe(1);
     const stray = own(
@@ -679,7 +679,9 @@ describe("a policy of the user's own that is wrong", () => {
       `export default { name: "stray", sharing: "space", make: () => ({
         arrive() { Promise.reject(new Error("later")); }, depart() {}, decide() {} }) };`,
     );
-    expect(stray.stderr).toMatch(/^tutti: Cannot go on with policy "\.\/stray\.mjs": [^\n]*Error: later$/m);
+    expect(stray.stderr).toMatch(
+      /^tutti: Cannot continue with policy "\.\/stray\.mjs": [^\n]*Error: later$/m,
+    );
     expect(stray.status).toBe(1);
     expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never comes");
   });
@@ -688,7 +690,7 @@ describe("a policy of the user's own that is wrong", () => {
       arrive() {}, depart() {}, decide() { throw new Error("no idea"); } }) };`;
     const { status, stderr } = own("thrower.mjs", text);
     expect(stderr).toMatch(
-      /^tutti: Cannot go on with policy "\.\/thrower\.mjs": it failed with Error: no idea at thrower\.mjs:2:\d+\n$/,
+      /^tutti: Cannot continue with policy "\.\/thrower\.mjs": it failed with Error: no idea at thrower\.mjs:2:\d+\n$/,
     );
     expect(status).toBe(1);
   });

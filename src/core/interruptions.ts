@@ -23,7 +23,7 @@ export interface Outage {
   readonly announcedS?: number | undefined;
 }
 
-/** A job that is stopped from outside. Without effect while it does not run. */
+/** A stop of a job from outside. It has no effect if the job is not running. */
 interface Stop {
   /** Its row in the table. */
   readonly job: number;

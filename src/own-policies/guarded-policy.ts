@@ -88,7 +88,7 @@ function working<Result>(path: string, run: () => Result, maxMs?: number): Resul
   } catch (error) {
     if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
     throw new PolicyError(
-      `Cannot go on with policy "${path}": it threw ${describeThrown(error)}, expected it to throw only Errors`,
+      `Cannot continue with policy "${path}": it threw ${describeThrown(error)}, expected it to throw only Errors`,
     );
   } finally {
     atWork = before;
@@ -97,7 +97,7 @@ function working<Result>(path: string, run: () => Result, maxMs?: number): Resul
 
 function tooLate(path: string, maxMs: number): never {
   throw new PolicyError(
-    `Cannot go on with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
+    `Cannot continue with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
   );
 }
 

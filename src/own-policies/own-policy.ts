@@ -106,14 +106,17 @@ function watchProcess(): void {
     if (path === undefined) throw reason;
     writeSync(
       2,
-      `tutti: Cannot go on with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}\n`,
+      `tutti: Cannot continue with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}\n`,
     );
     process.exit(1);
   });
   process.on("exit", () => {
     const path = policyAtWork();
     if (path === undefined) return;
-    writeSync(2, `tutti: Cannot go on with policy "${path}": it ended the program, expected it to return\n`);
+    writeSync(
+      2,
+      `tutti: Cannot continue with policy "${path}": it ended the program, expected it to return\n`,
+    );
     process.exitCode = 1;
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Buddy blocks row by row, with slot unification: the allocation scheme of distributed hierarchical control
- * without its controllers.
+ * Gang scheduling on buddy blocks, row by row. With slot unification, a job also runs in other rows in which
+ * its block is idle. Processors are allocated as in distributed hierarchical control, whose tree of
+ * controllers is not modelled.
  */
 
 import { when } from "../../core/policy.ts";
@@ -15,9 +16,10 @@ export const buddy = withAdmission(
     name: "buddy",
     title: "Buddy, row by row",
     sharing: "time",
-    summary: "Gang scheduling on buddy blocks, each row by itself, with or without slot unification.",
+    summary:
+      "Gang scheduling on buddy blocks, each row by itself; jobs may also run in idle slots of other rows.",
     rules: [
-      "a job gets a whole buddy block, its size rounded up to a power of two, and no other job uses the rest of the block",
+      "a job gets a whole buddy block (its size rounded up to a power of two), and no other job uses the rest of the block",
       "an arrival takes the leftmost free block of the first row of the round that has one; if no row has one, a row is added at the end of the round",
       ...when(
         (parameters) => !withExtraSlots("none")(parameters),

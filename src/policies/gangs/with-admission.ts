@@ -88,8 +88,8 @@ function admissionRules(asks: boolean): readonly Rule[] {
       [
         "memory: all jobs in the matrix keep their memory on their processors, even when it is not their turn",
         "memory: on each processor, the sum stays within the limit",
-        "memory: a job counts with the memory per processor that it requested, else with what it used, else with jobMemory",
-        "memory: a job that needs more than the limit counts as the limit",
+        "memory: a job's memory per processor is what it requested, else what it used, else jobMemory",
+        "memory: a job that needs more than the limit counts as needing exactly the limit",
       ],
     ),
   ].map((rule) => ({ ...rule, isInherited: true }));

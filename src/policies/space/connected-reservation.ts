@@ -290,7 +290,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "passing",
     { min: 0, max: 1, default: 1 },
-    "maximum share of the machine's processors that running jobs which passed waiting ones hold together (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
+    "largest share of the machine's processors that running jobs may hold together if they passed waiting jobs (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
   ),
 ];
 

@@ -213,7 +213,7 @@ describe("chart options", () => {
     expect(data.classes.length).toBe(classes.length - empty.length);
     expect(data.metrics[0].byClass[0].length).toBe(data.classes.length);
     expect(data.metrics[0].byClass[0]).not.toContain(null);
-    expect(chartFigures(made, data)).toContain(`Without jobs: ${escapeHtml(empty[0].label)}`);
+    expect(chartFigures(made, data)).toContain(`Classes without jobs: ${escapeHtml(empty[0].label)}`);
   });
 
   test("tooltips escape labels", () => {

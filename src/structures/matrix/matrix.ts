@@ -121,7 +121,7 @@ export class OusterhoutMatrix extends RunLists {
     this.insert(job, row, this.#oneStretch, 1);
   }
 
-  /** Removes all runs of a job, at its end. */
+  /** Removes all runs of a job that has ended. */
   removeJob(job: JobIndex): void {
     for (let run = this.firstRunOfJob(job); run !== NONE; run = this.firstRunOfJob(job)) this.removeRun(run);
   }

@@ -36,7 +36,7 @@ export const jann: ModelDefinition = {
     "fit=log: the whole cleaned log, 26 June 1996 to 31 May 1997, 77,222 jobs, 338 processors, eleven ranges",
     "every range has its own arrival clock, which begins with one gap at time 0; the next job is the earliest arrival of all ranges, and of equal arrivals that of the smaller range",
     "within a range, each size is drawn as often as it occurs in the log; how the original program draws it is unknown",
-    "times are as drawn, not rounded; there is no daily cycle",
+    "times are not rounded; there is no daily cycle",
     "with a load above 0, submit times are scaled by one factor",
     ESTIMATE_RULE_TEXT,
     "arrivals, sizes and service times of each range have their own random streams",
