@@ -559,7 +559,7 @@ describe("bad input: one line, the documented exit code", () => {
     expectRefusal(simulate(words[0]), 2, "minRunS to be at most maxRunS");
     expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS to be at most maxRunS");
   });
-  test("more processors than time sharing keeps books of, by --processors or by the trace", () => {
+  test("more processors than time sharing keeps records of, by --processors or by the trace", () => {
     const gangs = (source: string, ...more: string[]) =>
       tutti(folder, ["simulate", source, "--policy", "br", ...more]);
     expectRefusal(gangs("trace.swf", "--processors", "2147483647"), 2, "br", "at most 16777216");

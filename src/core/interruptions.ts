@@ -41,7 +41,7 @@ export interface Interruptions {
 export type KnownOutage = Pick<Outage, "processors" | "fromS" | "untilS">;
 
 /**
- * @throws InputError unless every outage lies within the machine and no two share a processor at the same
+ * @throws InputError unless every outage is within the machine and no two share a processor at the same
  *   time
  */
 export function checkOutages(outages: readonly Outage[], processors: number): void {

@@ -29,7 +29,7 @@ const blocks = withAdmission(
       "before and after the arrivals of an instant, rows are re-packed and deleted as long as every processor has an idle slot",
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),
       ...when(withExtraSlots("kept"), [
-        "after each workload change, jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
+        "after each workload change, jobs whose block has an idle slot are offered one more slot each, in the order extraOrder, until extraPerChange slots are given out",
         "a job keeps its extra slots until it ends, and they count as busy in all decisions",
       ]),
       ...when(withExtraSlots("returned"), [

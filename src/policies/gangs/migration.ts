@@ -100,7 +100,7 @@ export class Migration {
     return (this.#restSlots() * slotS * taken) / (rowCount - 1);
   }
 
-  /** Slots until a gang has ended on every full processor, if each gang needs as many again as it has had. */
+  /** Slots until a gang has ended on every full processor, if each gang needs as many more as it has had. */
   #restSlots(): number {
     const machine = this.machine;
     let rest = 0;
@@ -253,12 +253,12 @@ export const MIGRATION_RULES = when(
     "migrate=S: after the arrivals of an instant, when exchanges cannot empty another row, gangs move to other processors as long as that saves a row and the move pays",
     "migrate=S: each gang that moves needs S more seconds of service",
     "migrate=S: a live scheduler never moves gangs",
-    "migrate: at each processor without an idle slot, from left to right, one gang moves: the one that reaches furthest to the right, at most up to the last such processor (ties: the smallest, then submitted first)",
+    "migrate: from left to right, one gang moves from each processor without an idle slot: the one that reaches furthest to the right, not counting processors after the last one without an idle slot (ties: the smallest, then submitted first)",
     "migrate: a gang moves to the place that an arrival would get in a matrix with one row fewer",
     "migrate: either every processor gets an idle slot in this way, or no gang moves",
-    "migrate: a gang may move if it has one slot per round, has had a slot and, after an earlier move, has had as much service as that move cost",
+    "migrate: a gang may move if it has one slot per round and has had a slot; before it moves again, it must have had as much service as the move cost",
     "migrate: moving pays if S × (processors of the moved gangs) ≤ T × W ÷ (R − 1), where R is the number of rows and W the number of slots taken in a round",
-    "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much again as it has had (Harchol-Balter and Downey 1997)",
+    "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much service again as it has had (Harchol-Balter and Downey 1997)",
   ],
 ).map((rule) => ({ ...rule, isInherited: true }));
 

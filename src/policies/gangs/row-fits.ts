@@ -165,7 +165,7 @@ export class BuddyFit implements RowFit {
   }
 }
 
-/** Idle processors of the first row that has enough of them, drawn at random. */
+/** Idle processors of the first row that has enough of them, chosen at random. */
 export class RandomFit implements RowFit {
   readonly blocks = "side by side";
   readonly stretches: Int32Array;

@@ -342,7 +342,7 @@ export function connectedReservationOver(
       ...when(
         ({ passing }) => Number(passing) < 1,
         [
-          "passing: a job passes others only if running jobs that passed others then hold at most this share of the processors",
+          "passing: a job may pass others only if the running jobs that passed others, itself included, hold at most this share of the processors",
         ],
       ),
       DECIDES_ONCE,

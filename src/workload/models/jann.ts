@@ -34,7 +34,7 @@ export const jann: ModelDefinition = {
     "NOT the published parameters, which are not available: these are our own fits of the paper's form to the log of the CTC SP2, by the paper's three moments",
     "fit=window: the period of the paper, 25 June to 11 September 1996, 17,542 jobs (the paper has 17,440), 322 processors, ten ranges of size",
     "fit=log: the whole cleaned log, 26 June 1996 to 31 May 1997, 77,222 jobs, 338 processors, eleven ranges",
-    "every range has its own arrival clock, which begins with one gap at time 0; the next job is the earliest arrival of all ranges, and of equal arrivals that of the smaller range",
+    "every range has its own arrival clock, which begins with one gap at time 0; the next job is the earliest arrival of all ranges (ties: the range of smaller sizes)",
     "within a range, each size is drawn as often as it occurs in the log; how the original program draws it is unknown",
     "times are not rounded; there is no daily cycle",
     "with a load above 0, submit times are scaled by one factor",
