@@ -234,7 +234,7 @@ export type ParameterSpec = {
       readonly unit?: string;
       /**
        * Set if `none` is a value, too. Numbers from this one up to but excluding `min` are an older way to
-       * write it.
+       * write `none`.
        */
       readonly noneFrom?: number;
     }

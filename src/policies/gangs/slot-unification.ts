@@ -23,7 +23,7 @@ export class SlotUnification {
   #change = 0;
   /** Number of each row's last change. */
   readonly #changeOfRow: number[] = [];
-  /** The change up to which each job has been tried in all rows. */
+  /** For each job, the number of the last change up to which it has been tried in all rows. */
   readonly #triedUpTo = new JobNumbers();
   /** Rows by their last change, the latest at the end. */
   readonly #rows: RowId[] = [];

@@ -20,7 +20,7 @@ export function scriptJson(value: unknown): string {
 
 /**
  * JavaScript for the inside of a <script> element, unchanged. Throws if it contains a sequence that would end
- * the element or start a comment. It cannot be escaped without parsing, and bundlers do not emit such
+ * the element or start a comment. It cannot be escaped without parsing, and bundlers do not emit these
  * sequences.
  */
 export function scriptSource(source: string): string {
