@@ -683,7 +683,7 @@ describe("a policy of the user's own that is wrong", () => {
       /^tutti: Cannot continue with policy "\.\/stray\.mjs": [^\n]*Error: later$/m,
     );
     expect(stray.status).toBe(1);
-    expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never comes");
+    expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never happens");
   });
   test("throws: its message and its line", () => {
     const text = `export default { name: "thrower", sharing: "space", make: () => ({

@@ -1,7 +1,7 @@
 /**
  * Exact reproductions of an outside examination: a store that is older than the running jobs and the existing
- * folders, files that are removed under a running scheduler, damage, a read-only file system. Also backups,
- * from making one to restoring it.
+ * folders, files that are removed while the scheduler runs, damage, a read-only file system. Also making and
+ * restoring backups.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -293,7 +293,7 @@ describe("a store that cannot be used", () => {
     writeFileSync(database(), Buffer.alloc(size, 0x5a));
     const refused = await tutti("submit", "--", "true");
     expect(refused.status).toBe(75);
-    expect(refused.stderr).toMatch(/running jobs go on/);
+    expect(refused.stderr).toMatch(/running jobs continue/);
     expect(isRunning(pid)).toBe(true);
     writeFileSync(database(), file);
   });

@@ -1,4 +1,7 @@
-/** `tutti workload` as users see it: every verb, every format, and conversions from one to another. */
+/**
+ * `tutti workload` as users see it: every subcommand, every format, and conversions from one format to
+ * another.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -15,13 +15,13 @@ export class PolicyError extends Error {
 
 const HOOKS = ["depart", "decide", "withdraw", "restore"] as const;
 
-/** In older contracts, policies have a hook for arrivals. It is still called, just before `decide`. */
+/** In older contracts, policies have a hook for arrivals. This hook is still called, just before `decide`. */
 type OwnPolicy = Policy & { arrive?(job: JobIndex): void };
 
 /** File of the own policy whose code is running. */
 let atWork: string | undefined;
 
-/** File of the own policy whose code is running; undefined if none is. */
+/** File of the own policy whose code is running; undefined if no such code is running. */
 export function policyAtWork(): string | undefined {
   return atWork;
 }
@@ -135,7 +135,7 @@ interface Arrivals {
   count: number;
 }
 
-/** The machine's own refusal for each refusal that the policy received instead. */
+/** For each refusal that the policy received, the machine's own refusal that it replaced. */
 const FULL_REFUSALS = new WeakMap<Error, Error>();
 
 /** Calls the machine about a job. Hides refusals about future jobs, which could reveal them. */

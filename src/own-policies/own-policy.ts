@@ -17,7 +17,7 @@ const PARAMETER_KINDS = ["choice", "integer", "number"];
 const KIT = programFile("index", new URL("../index.ts", import.meta.url)).href;
 let isWatching = false;
 let findsKit = false;
-/** The path that the user wrote, by the absolute path of the loaded module. */
+/** Maps the absolute path of a loaded module to the path that the user wrote. */
 const loaded = new Map<string, string>();
 
 /**
@@ -90,7 +90,7 @@ function offerKit(): void {
 /** The promise; rejects if it is still pending when the program has nothing left to do. */
 function settled<Result>(promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error("it waits for something that never comes"));
+    const giveUp = () => reject(new Error("it waits for something that never happens"));
     process.once("beforeExit", giveUp);
     promise.then(resolve, reject).finally(() => process.off("beforeExit", giveUp));
   });
@@ -106,7 +106,7 @@ function watchProcess(): void {
     if (path === undefined) throw reason;
     writeSync(
       2,
-      `tutti: Cannot continue with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}\n`,
+      `tutti: Cannot continue with policy "${path}": a promise that it left pending was rejected with ${describeThrown(reason)}\n`,
     );
     process.exit(1);
   });

@@ -79,7 +79,7 @@ export const submitJob = z
         .array(
           z.strictObject({
             job: jobNumber,
-            ok: z.boolean().describe("true: this job is cancelled unless that one ends well"),
+            ok: z.boolean().describe("true: this job is cancelled unless the other one succeeds"),
           }),
         )
         .max(limits.MAX_DEPENDENCIES),
@@ -107,7 +107,7 @@ export const submitBody = z.strictObject({
     .array(submitJob)
     .min(1)
     .max(limits.MAX_JOBS_PER_BATCH)
-    .describe("Either all are accepted, or none is"),
+    .describe("Either all jobs are accepted or none"),
   key: optional(
     label(limits.MAX_KEY_LENGTH),
     "Makes a repeated request harmless: a second request of the same user with this key returns the same jobs",
@@ -132,7 +132,7 @@ export const jobNumbers = z
 export const batchBody = z.strictObject({
   action: changeAction.describe("What to do with each job"),
   jobs: jobNumbers.describe(
-    "Numbers and ranges, such as 3-9,12. A range selects the jobs that exist; a single number of no job is refused",
+    "Numbers and ranges, such as 3-9,12. A range selects the jobs that exist; a single number without a job is refused",
   ),
   states: optional(
     z.array(jobState),

@@ -1,4 +1,4 @@
-/** Options that several verbs share, and the experiment that they describe. */
+/** Options that several commands share, and the experiment that they describe. */
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
@@ -54,7 +54,7 @@ export function addProcessorsOption(command: Command, description: string): Comm
 }
 
 /**
- * Machine, rules, window and seed: everything that decides a result, apart from the jobs and the policies.
+ * Machine, rules, window and seed: everything that determines a result, except the jobs and the policies.
  */
 export function addRunOptions(command: Command): Command {
   addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
@@ -95,7 +95,7 @@ export function addRunOptions(command: Command): Command {
     );
 }
 
-/** Options that leave the result as it is, together with the option for help. */
+/** Options that do not change the result, together with the option for help. */
 export function addOtherOptions(command: Command): Command {
   return command
     .optionsGroup("Options:")
@@ -106,7 +106,7 @@ export function addOtherOptions(command: Command): Command {
 export function addWorkersOption(command: Command): Command {
   const workers = availableParallelism();
   return command.addOption(
-    new Option("--workers <n>", "worker threads; never changes a result")
+    new Option("--workers <n>", "worker threads; their number never changes a result")
       .argParser(integer(1, 1024))
       .default(workers, "all cores"),
   );

@@ -17,12 +17,12 @@ export type SubmitOptions = Partial<SubmitJob> & {
 };
 
 const HELP = `
-Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may
-set these options, and common #SBATCH lines work too. Options on the command
-line win.`;
+Put the command last, as -- COMMAND ARGS, or the name of a script. #TUTTI lines
+in a script can set these options, and common #SBATCH lines work too. Options on
+the command line override both.`;
 
 /**
- * Adds options and arguments. Everything after the first word that is not an option belongs to the job.
+ * Adds options and arguments. Everything from the first word that is not an option belongs to the job.
  * @param examples lines for the end of the help
  */
 export function addSubmitOptions(command: Command, examples: readonly string[]): Command {
@@ -45,7 +45,7 @@ export async function submitJob(
 ): Promise<SubmitJob> {
   if (words.length === 0) {
     throw new UsageError(
-      "Cannot submit nothing: expected a command after --, or a script; see tutti submit --help",
+      "Cannot submit a job without a command: expected a command after --, or a script; see tutti submit --help",
     );
   }
   // Commander removes the `--`. With it, the words are a command; without it, they name a script.
@@ -147,7 +147,7 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
     new JobOption(
       "after",
       "--after <jobs>",
-      "start when these jobs have ended well: 12,13 or 12-40; any:12 when job 12 has ended in any way",
+      "start when these jobs have succeeded: 12,13 or 12-40; any:12 when job 12 has ended, even if it failed",
       dependencies,
     ),
     new JobOption(
@@ -155,12 +155,12 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
       "-a, --array <indices>",
       "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
     ),
-    new JobOption("held", "--hold", "keep the job from starting until tutti release"),
+    new JobOption("held", "--hold", "hold the job until you run `tutti release`"),
     new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
     new JobOption(
       "retries",
       "--retries <n>",
-      "times to start the job again after it was lost or requeued (default: 0)",
+      "how often to restart the job after it was lost or requeued (default: 0)",
       integer(0, MAX_RETRIES),
     ),
   ],
@@ -171,7 +171,7 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
       "file for standard output, and for standard error unless -e is given; %j stands for the job, %A the array, %a the index, %x the name, %u the user, %N the machine (default: kept for tutti logs)",
     ),
     new JobOption("stderr", "-e, --error <file>", "file for standard error"),
-    new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: this one)", (text) =>
+    new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: the current one)", (text) =>
       resolve(text),
     ),
     new JobOption(

@@ -3,7 +3,7 @@ import type { ParameterSpec, RulesInForce } from "../../core/policy.ts";
 import { plural } from "../../report/text/format.ts";
 import { bold, dim, wrap } from "./text.ts";
 
-/** How many of a policy's own rules a reader gets without `--all`. */
+/** Maximum number of a policy's own rules that are shown without `--all`. */
 const MAX_OWN_RULES = 5;
 
 interface Named {

@@ -90,14 +90,14 @@ describe("outcomeText()", () => {
     [{ state: "failed", signal: "SIGKILL", reason: "ended by SIGKILL" }, "was ended by SIGKILL"],
     [{ state: "failed", signal: "SIGTERM", reason: "time limit" }, "was ended by SIGTERM (time limit)"],
     [{ state: "cancelled", reason: "cancelled" }, "was cancelled"],
-    [{ state: "cancelled", reason: "job 2 did not end well" }, "was cancelled (job 2 did not end well)"],
+    [{ state: "cancelled", reason: "job 2 did not succeed" }, "was cancelled (job 2 did not succeed)"],
     [{ state: "failed", code: 3, reason: "exit code 3" }, "failed with exit code 3"],
     [
       { state: "failed", reason: 'lost: Cannot run "x": no such command' },
       'failed (Cannot run "x": no such command)',
     ],
     [{ state: "failed", reason: "lost: the machine was stopped" }, "failed (lost: the machine was stopped)"],
-    [{ state: "done", code: 0, reason: "exit code 0" }, "ended well"],
+    [{ state: "done", code: 0, reason: "exit code 0" }, "succeeded"],
   ] as const)("%j", (more, text) => {
     expect(outcomeText(job(7, { ...more }))).toBe(`job 7 (sim) ${text}`);
   });

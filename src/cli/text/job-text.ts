@@ -6,7 +6,7 @@ import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.
 import { Table, type TableColumn } from "../../report/text/table.ts";
 import { table, tableOptions, visibleLine } from "./text.ts";
 
-/** Signs that are shown next to the word, so that the text needs neither colour nor a special font. */
+/** Signs next to the state's name, so the text needs neither colour nor a special font. */
 const SIGNS: Readonly<Record<JobState, string>> = {
   queued: "·",
   held: "‖",
@@ -113,7 +113,7 @@ export class JobLines {
     else if (lines.length <= this.#maxLines) lines.push(job);
   }
 
-  /** The lines to show, and the number of jobs that are in none of them. */
+  /** The lines to show, and the number of jobs that they leave out. */
   shown(): { readonly lines: readonly JobLine[]; readonly more: number } {
     const lines = this.#lines.flat().slice(0, this.#maxLines);
     const shownJobs = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
@@ -159,8 +159,8 @@ export function stateText(state: JobState): string {
 }
 
 /**
- * A duration in a column of a table: `1:23:45`, from one day on `2-03:04:05`, as `--time` reads it. A part of
- * a second counts as a second.
+ * A duration in a column of a table, in the form that `--time` reads: `1:23:45`, and `2-03:04:05` if it is a
+ * day or longer. Rounded up to whole seconds.
  */
 export function elapsedText(durationMs: number): string {
   const seconds = Math.ceil(Math.max(0, durationMs) / 1000);
@@ -218,7 +218,7 @@ export function startText({
   return `${clockText(p50Ms)}${range}`;
 }
 
-/** A line on the errors of earlier forecasts; empty before the first forecast could be checked. */
+/** A line about the errors of earlier forecasts; empty until the first forecast could be checked. */
 export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
   if (pastErrorP50Ms === undefined) return "";
   return `Half of the latest forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
@@ -263,5 +263,5 @@ function endingText(job: Job): string {
   const why = saysMore(job) ? ` (${reasonText(job)})` : "";
   if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
   if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
-  return `${state === "done" ? "ended well" : state === "cancelled" ? "was cancelled" : state}${why}`;
+  return `${state === "done" ? "succeeded" : state === "cancelled" ? "was cancelled" : state}${why}`;
 }

@@ -44,7 +44,7 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
     jobs: forecast.jobs.filter(({ job }) => isWanted.has(job)),
   }));
   if (json) writeJson({ ...answer, policies: [present] });
-  else if (waiting.length === 0) writeOut("No job waits.\n");
+  else if (waiting.length === 0) writeOut("No jobs are waiting.\n");
   else {
     writeOut(etaTable(waiting, present!, answer.atMs));
     if (present!.jobs.length < waiting.length) {

@@ -37,7 +37,7 @@ export function configure(command: Command): void {
       "--html <path>",
       "also write a page to this file; with --all, write a page per paper and an index to this folder",
     )
-    .option("--svg <folder>", "also draw the figures, one file each, in this existing folder")
+    .option("--svg <folder>", "also write the figures to this existing folder, one file each")
     .option("--no-progress", "show no progress bar");
   addWorkersOption(command).action(run);
 }

@@ -82,7 +82,7 @@ export function configure(command: Command): void {
     .action(convert);
   const scaling = command
     .command("scale")
-    .description("write a trace or a model with its arrivals closer together or further apart")
+    .description("write a trace or a model with its arrivals closer together or farther apart")
     .argument("<trace>", SOURCE_HELP)
     .option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load", positive)
     .addOption(
