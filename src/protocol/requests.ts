@@ -91,10 +91,7 @@ export const submitJob = z
     ),
     priority: optional(priority, "Values above 0 are for administrators only"),
     held: optional(z.boolean(), "true: the job waits until it is released"),
-    retries: optional(
-      z.int().min(0).max(limits.MAX_RETRIES),
-      "How often the job may be restarted; default 0",
-    ),
+    retries: optional(z.int().min(0).max(limits.MAX_RETRIES), "Maximum number of restarts; default 0"),
     umask: optional(
       z.string().regex(/^0?[0-7]{3}$/, "is not a mask, expected three octal digits such as 027"),
       "File mode creation mask of the job, as octal digits such as 022 or 027; default 077: only its user can use its files",

@@ -17,9 +17,9 @@ export type SubmitOptions = Partial<SubmitJob> & {
 };
 
 const HELP = `
-Put the command last, as -- COMMAND ARGS, or the name of a script. #TUTTI lines
-in a script can set these options, and common #SBATCH lines work too. Options on
-the command line override both.`;
+End with -- COMMAND ARGS or with the name of a script. #TUTTI lines in a script
+can set these options, and common #SBATCH lines work too. Options on the command
+line override both.`;
 
 /**
  * Adds options and arguments. Everything from the first word that is not an option belongs to the job.
@@ -160,7 +160,7 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
     new JobOption(
       "retries",
       "--retries <n>",
-      "how often to restart the job after it was lost or requeued (default: 0)",
+      "maximum number of restarts after the job is lost or requeued (default: 0)",
       integer(0, MAX_RETRIES),
     ),
   ],

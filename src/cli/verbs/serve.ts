@@ -48,8 +48,7 @@ const MAX_QUIET_MS = 2000;
 const HELP = `
 Without --state, the state is in the folder that TUTTI_STATE names, otherwise in
 /var/lib/tutti for root and in ~/.local/state/tutti for other users. The socket
-is the one that TUTTI_SOCKET names, otherwise below /run/tutti or
-XDG_RUNTIME_DIR.
+is at the path in TUTTI_SOCKET, otherwise below /run/tutti or XDG_RUNTIME_DIR.
 
 Started by root, the scheduler serves all users of the machine. Each job runs as
 the user who submitted it, and each user has a token in a file that only this
@@ -88,7 +87,7 @@ export function configure(command: Command): void {
     .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
     .option(
       "--port <n>",
-      `port of 127.0.0.1 for the API; 0 for any free port (default: ${DEFAULT_PORT}, or any free port if it is taken)`,
+      `port on 127.0.0.1 for the API; 0 for any free port (default: ${DEFAULT_PORT}, or any free port if that one is taken)`,
       integer(0, 65_535),
     )
     .option("--no-http", "serve the API on the socket only")

@@ -83,7 +83,7 @@ function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
 
 function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
   const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
-  const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its limit of ${limitText(limitMs)}`}`;
+  const had = `has run for ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its limit of ${limitText(limitMs)}`}`;
   return isStopped
     ? `Started${since.replace(" since", " at")}, but is stopped: the policy has no room for it now. It continues when its CPUs are free, and ${had}.`
     : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}${since}, and ${had}.`;
