@@ -288,7 +288,7 @@ describe("jobs", () => {
     expect(changed.stderr).toMatch(/next: tutti policy states its rules/);
     expect((await tutti("why", "1")).stdout).toMatch(/^job 1 \(sim\) failed with exit code 3/);
     expect((await tutti("why", "name:evil*")).stdout).toMatch(
-      /▶ running\n {2}Runs on CPU 0 since .*, and has had/,
+      /▶ running\n {2}Runs on CPU 0 since .*, and has run for/,
     );
     expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
     const eta = await tutti("eta");
