@@ -220,7 +220,7 @@ describe("the whole", () => {
     );
     const eta = await tutti("eta");
     expect(eta.stdout).toMatch(
-      /^job +name +starts in +at +80 % range\n +\d+ +(next|long) +\S+ (h|min|s) .* to /,
+      /^job +name +starts in +at +80 % range\n +\d+ +(next|long) +(\d+:)?\d\d:\d\d .* to /,
     );
     await tutti("cancel", next, long);
     await tutti("wait", next, long);
@@ -255,7 +255,7 @@ describe("the whole", () => {
     const { result } = start("run", "--name", "last", "--", "sh", "-c", `echo up; sleep 1000; : ${folder}`);
     while ((await json("jobs")).jobs.every(({ state }: { state: string }) => state !== "running"));
     const refused = await tutti("down");
-    expect([refused.status, refused.stderr]).toEqual([4, expect.stringMatching(/1 job runs/)]);
+    expect([refused.status, refused.stderr]).toEqual([4, expect.stringMatching(/1 job is running/)]);
     expect((await tutti("down", "--kill")).status).toBe(0);
     await result;
     expect((await server.result).status).toBe(0);
