@@ -388,7 +388,10 @@ describe("down", () => {
   test("ends it, or says why not", async () => {
     await tutti("submit", "--", "x");
     service.start(1);
-    expect(await tutti("down")).toMatchObject({ status: 4, stderr: expect.stringMatching(/1 job is running/) });
+    expect(await tutti("down")).toMatchObject({
+      status: 4,
+      stderr: expect.stringMatching(/1 job is running/),
+    });
     expect(await tutti("down", "--kill")).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/has ended/),

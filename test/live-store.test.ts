@@ -123,7 +123,10 @@ describe("a store that does not know what runs", () => {
       await ended(next);
       expect(await live.job(next)).toMatchObject({ code: 3 });
       expect(isRunning(pid)).toBe(true);
-      expect(await tutti("down")).toMatchObject({ status: 4, stderr: expect.stringMatching(/1 job is running/) });
+      expect(await tutti("down")).toMatchObject({
+        status: 4,
+        stderr: expect.stringMatching(/1 job is running/),
+      });
       expect((await tutti("cancel", String(job))).status).toBe(0);
       await until(() => !isRunning(pid));
       while ((await live.status()).strays !== undefined);
