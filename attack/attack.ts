@@ -1,4 +1,4 @@
-/** An attack: something that must not work, really tried against a scheduler of its own. */
+/** An attack: something that must not work. It is tried on a real scheduler that it has to itself. */
 import type { Stage } from "./stage.ts";
 
 export interface Attack {

@@ -1,16 +1,16 @@
 /**
- * One hostile user at full force, and what others notice: how long another user waits for answers, how much
- * memory the front end uses, and whether gangs keep their shares of CPU time. Needs root, because the users
- * are real accounts.
+ * One hostile user at full force, and what other users notice: how long another user waits for answers, how
+ * much memory the front end uses, and whether gangs keep their shares of CPU time. Needs root, because the
+ * users are real accounts.
  *
  *   node bench/hostile.ts [--seconds 60] [--runs 3] [--apart] [--no-attack] [--no-strangers]
  *                         [--kinds lists,arrays]
  *
  * Goals: p99 of `status`, `submit` and `jobs` below 1 s; front end below 400 MB; three gangs within 2 % of a
  * third each; no process of the attacker's jobs on a CPU of another job. The attacker's clients are ordinary
- * processes and take time from everybody, like any login on a CPU of the gangs; the output says how much.
- * With `--apart` the first CPU belongs to logins and to the scheduler, as with `AllowedCPUs=` of user.slice,
- * and the gangs have the others.
+ * processes. Like any login that uses a CPU of the gangs, they take time from everybody; the output says how
+ * much. With `--apart` the first CPU belongs to logins and to the scheduler, as with `AllowedCPUs=` of
+ * user.slice, and the gangs have the others.
  */
 import { spawnSync } from "node:child_process";
 import { availableParallelism, loadavg } from "node:os";

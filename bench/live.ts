@@ -5,12 +5,12 @@
  *   node bench/live.ts [--work-s 4] [--repetitions 3] [--slot-ms 100]
  *
  * Goals: slicing costs at most 2 % of makespan; shares are 50 ± 1 %; spinning gangs are at least 1.3 times
- * faster than under plain Linux. Not a goal: a gain for gangs that block. There Linux alone is as good, and
- * the table shows it.
+ * faster than under plain Linux. Not a goal: a gain for gangs that block. For these, plain Linux is just as
+ * good, as the table shows.
  *
  * Nothing keeps other work off the machine, so it should be quiet. (Gangs of maximum weight would keep it
- * off. But they also keep kernel threads from running that hold what the conductor needs. It then skips slots
- * now and then, and shares are 44 to 55 %.) Each case alternates with the cases that it is compared with.
+ * off. But they would also stop kernel threads that hold what the conductor needs. The conductor then skips
+ * slots now and then, and shares are 44 to 55 %.) Cases that are compared with each other alternate.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {

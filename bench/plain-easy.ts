@@ -1,6 +1,6 @@
 /**
  * The rival to beat: EASY backfilling as a plain program for one trace, with a heap and nothing else: no
- * diagnostics, no metrics but the mean wait, no checks. Compare the whole process with `tutti simulate`.
+ * diagnostics, no metrics except the mean wait, no checks. Compare the whole process with `tutti simulate`.
  *
  *   node bench/plain-easy.ts TRACE.swf.gz
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line. This is plain JavaScript, so that an old Node can read it and say which version is
-// needed.
+// Starts the command line. This is plain JavaScript, so that even an old Node can run it and say which
+// version is needed.
 import fs from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -8,8 +8,8 @@ import { setFlagsFromString } from "node:v8";
 
 const MIN_MAJOR = 24;
 /**
- * The scheduler runs long, creates many short-lived objects, and shares the machine with jobs. So each of
- * V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
+ * The scheduler runs for a long time, creates many short-lived objects, and shares the machine with jobs. So
+ * each of V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
  */
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
 const root = new URL("../", import.meta.url);

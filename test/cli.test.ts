@@ -54,6 +54,29 @@ describe("help", () => {
     },
   );
 
+  test("no help is wider than 80 columns, and no verb of verbs has the heading of another group", () => {
+    const verbs = [...tutti(folder, ["--help"]).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(
+      ([, name]) => name,
+    );
+    expect(verbs.length).toBeGreaterThan(30);
+    const parts = ["info", "generate", "convert", "scale"].map((name) => ["workload", name]);
+    for (const words of [[], ...verbs.map((verb) => [verb]), ...parts]) {
+      const { stdout } = tutti(folder, [...words, "--help"]);
+      const wide = stdout.split("\n").filter((line) => line.length > 80);
+      expect(wide, words.join(" ")).toEqual([]);
+      if (words.length > 0) expect(stdout, words.join(" ")).not.toContain("Command line:");
+    }
+  });
+
+  test.each(["run", "submit"])("%s reads the script before it looks for a scheduler", (verb) => {
+    expectRefusal(
+      tutti(folder, [verb, "MISSING.sh"]),
+      2,
+      '"MISSING.sh": there is no such file',
+      "tutti submit --",
+    );
+  });
+
   test("--version prints the version of package.json", () => {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(tutti(folder, ["--version"]).stdout).toBe(`${version}\n`);
@@ -550,7 +573,7 @@ describe("bad input: one line, the documented exit code", () => {
     expectRefusal(simulate(words[0]), 2, "minRunS to be at most maxRunS");
     expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS to be at most maxRunS");
   });
-  test("more processors than time sharing keeps books of, by --processors or by the trace", () => {
+  test("more processors than time sharing keeps records of, by --processors or by the trace", () => {
     const gangs = (source: string, ...more: string[]) =>
       tutti(folder, ["simulate", source, "--policy", "br", ...more]);
     expectRefusal(gangs("trace.swf", "--processors", "2147483647"), 2, "br", "at most 16777216");
@@ -667,16 +690,18 @@ describe("a policy of the user's own that is wrong", () => {
       `export default { name: "stray", sharing: "space", make: () => ({
         arrive() { Promise.reject(new Error("later")); }, depart() {}, decide() {} }) };`,
     );
-    expect(stray.stderr).toMatch(/^tutti: Cannot go on with policy "\.\/stray\.mjs": [^\n]*Error: later$/m);
+    expect(stray.stderr).toMatch(
+      /^tutti: Cannot continue with policy "\.\/stray\.mjs": [^\n]*Error: later$/m,
+    );
     expect(stray.status).toBe(1);
-    expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never comes");
+    expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never happens");
   });
   test("throws: its message and its line", () => {
     const text = `export default { name: "thrower", sharing: "space", make: () => ({
       arrive() {}, depart() {}, decide() { throw new Error("no idea"); } }) };`;
     const { status, stderr } = own("thrower.mjs", text);
     expect(stderr).toMatch(
-      /^tutti: Cannot go on with policy "\.\/thrower\.mjs": it failed with Error: no idea at thrower\.mjs:2:\d+\n$/,
+      /^tutti: Cannot continue with policy "\.\/thrower\.mjs": it failed with Error: no idea at thrower\.mjs:2:\d+\n$/,
     );
     expect(status).toBe(1);
   });

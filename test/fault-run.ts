@@ -4,8 +4,8 @@
  * without asking the scheduler.
  *
  * Three of four jobs are submitted with a key, again and again until they are acknowledged. The fourth has no
- * key, and it is not submitted again once the front end may have received it. So it may exist without an
- * acknowledgement.
+ * key and is not submitted again once the front end may have received it. So it may exist although its submit
+ * was never acknowledged.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Every command of the laboratory's guide, run as a reader would. */
+/** Runs every command of the laboratory's guide as a reader would. */
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * The English of documents, of texts that users read, and of comments: lines that can be read in an editor,
- * and no phrases that a reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md,
+ * The English of documents, of texts that users read, and of comments: lines fit into an editor, and there
+ * are no phrases that a reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md,
  * docs/papers) repeat texts of src, which are checked there.
  */
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * What a scheduler has on this machine: processes and control groups, found without asking it. A process
- * belongs to the scheduler if its command line, environment or working folder names the scheduler's folder,
- * or if its command line names the scheduler's control groups.
+ * What a scheduler has on this machine: its processes and control groups, found without asking the scheduler.
+ * A process belongs to the scheduler if its command line, environment or working folder names the scheduler's
+ * folder, or if its command line names the scheduler's control groups.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 /**
- * Runs docs/library.md and the example like a user who has installed the package: with its exports and types.
+ * Runs docs/library.md and the example as a user who has installed the package would: with its exports and
+ * types.
  */
 import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Jobs of a user never run as another user: real accounts that come and go, and a scheduler restarted in
+ * Jobs of a user never run as another user, even if accounts come and go or the scheduler is restarted in
  * another mode.
  */
 import { spawnSync } from "node:child_process";

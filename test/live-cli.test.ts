@@ -1,4 +1,4 @@
-/** The verbs of the live system as users see them, against the real API with a service in memory. */
+/** The commands of the live system as users see them, against the real API with a service in memory. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -282,11 +282,13 @@ describe("jobs", () => {
     expect((await tutti("jobs", "3")).stdout).toMatch(/queued .* priority -3\n$/);
     expect((await tutti("policy")).stdout).toMatch(/^fcfs, at most 4 rows\n {2}- Jobs start/);
     const changed = await tutti("policy", "easy");
-    expect(changed.stdout).toBe("easy is in force from now on; running jobs continue as there is room\n");
+    expect(changed.stdout).toBe(
+      "easy is in force from now on; running jobs continue when there is room for them\n",
+    );
     expect(changed.stderr).toMatch(/next: tutti policy states its rules/);
     expect((await tutti("why", "1")).stdout).toMatch(/^job 1 \(sim\) failed with exit code 3/);
     expect((await tutti("why", "name:evil*")).stdout).toMatch(
-      /▶ running\n {2}Runs on CPU 0 since .*, and has had/,
+      /▶ running\n {2}Runs on CPU 0 since .*, and has run for/,
     );
     expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
     const eta = await tutti("eta");
@@ -350,7 +352,7 @@ describe("jobs", () => {
     service.finish(1, 3);
     expect(await both.result).toMatchObject({ status: 1 });
     expect(both.stdout()).toMatch(
-      /job 2 .* ended well after 5 s\njob 1 \(sim\) failed with exit code 3 after 5 s\n/,
+      /job 2 .* succeeded after 5 s\njob 1 \(sim\) failed with exit code 3 after 5 s\n/,
     );
     expect((await tutti("wait", "2")).status).toBe(0);
   });
@@ -386,7 +388,10 @@ describe("down", () => {
   test("ends it, or says why not", async () => {
     await tutti("submit", "--", "x");
     service.start(1);
-    expect(await tutti("down")).toMatchObject({ status: 4, stderr: expect.stringMatching(/1 job runs/) });
+    expect(await tutti("down")).toMatchObject({
+      status: 4,
+      stderr: expect.stringMatching(/1 job is running/),
+    });
     expect(await tutti("down", "--kill")).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/has ended/),
@@ -396,7 +401,7 @@ describe("down", () => {
 
 describe("habits from elsewhere", () => {
   test.each([
-    [["squeue"], /Cannot find verb "squeue": use tutti jobs\n/],
+    [["squeue"], /Cannot run "squeue": there is no such command; use tutti jobs\n/],
     [["kill", "7"], /use tutti cancel\n/],
     [["submit", "--dependency=afterok:3", "--", "x"], /instead of Slurm's --dependency, use --after 12,13/],
     [["submit", "-c", "2", "--", "x"], /instead of Slurm's -c, use -n 4, with one CPU per process/],
@@ -472,7 +477,11 @@ describe("a job that the selector means and that cannot be changed", () => {
 });
 
 test("wait all is over at once when nothing waits or runs; a name that nothing has is refused", async () => {
-  expect(await tutti("wait", "all")).toEqual({ status: 0, stdout: "", stderr: "No job waits or runs.\n" });
+  expect(await tutti("wait", "all")).toEqual({
+    status: 0,
+    stdout: "",
+    stderr: "No jobs are waiting or running.\n",
+  });
   expect((await tutti("wait", "name:none")).status).toBe(5);
 });
 
@@ -525,7 +534,7 @@ describe("without a scheduler", () => {
     );
     expect(await tutti()).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^No scheduler runs here for you\.\n.*tutti serve/s),
+      stdout: expect.stringMatching(/^No scheduler is running here for you\.\n.*tutti serve/s),
     });
   });
 });

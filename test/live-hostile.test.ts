@@ -213,7 +213,7 @@ describe("a conductor that hangs", () => {
     process.kill(conductor, "SIGCONT");
     for (const [i, job] of jobs.entries())
       expect(await s.client.ended(job)).toMatchObject({ code: 3 + i, attempt: 1 });
-    expect((await startTutti(s.socket, ["events"]).result).stdout).toMatch(/stood still/);
+    expect((await startTutti(s.socket, ["events"]).result).stdout).toMatch(/conductor hung/);
     expect(await s.job(burner)).toMatchObject({ state: "running", attempt: 1 });
     expect(await s.conductorPid()).toBe(conductor);
   });

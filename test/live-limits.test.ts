@@ -1,6 +1,6 @@
 /**
- * A real scheduler and real jobs when something runs out: the disk of its store, the disk of a job's output,
- * files, memory for output. Also a burst of jobs.
+ * A real scheduler and real jobs when something runs out: the disk of the store, the disk of a job's output,
+ * open files, memory for output. Also a burst of jobs.
  */
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -103,7 +103,7 @@ describe("a full disk", () => {
       expect(error).toBeInstanceOf(RefusedError);
       expect(error).toHaveProperty("refused", "unavailable");
       expect(String(error)).toMatch(
-        /Cannot (?:write to|use) .*(?:disk is full|no space left).*running jobs go on/s,
+        /Cannot (?:write to|use) .*(?:disk is full|no space left).*running jobs continue/s,
       );
     }
     expect((await s.status()).trouble).toMatch(/disk is full|no space left/);

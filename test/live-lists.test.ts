@@ -1,6 +1,6 @@
 /**
- * Lists, ranges, waits and batches by the real command line, on a real scheduler with more jobs than one page
- * holds.
+ * Lists, ranges, waits and batches with the real command line, on a real scheduler with more jobs than fit
+ * into one page.
  */
 import { mkdirSync } from "node:fs";
 import type { Server } from "node:http";
@@ -49,24 +49,24 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     expect(await tutti("wait", "21-1500")).toMatchObject({ status: 0, stderr: "" });
     const { stdout } = await tutti("wait", "15-22");
     expect(stdout.match(/failed with exit code 3/g)).toHaveLength(6);
-    expect(stdout.match(/ended well/g)).toHaveLength(2);
+    expect(stdout.match(/succeeded/g)).toHaveLength(2);
   });
 
   test("forgotten and unused numbers are reported and never taken for jobs that ended well", async () => {
-    const forgotten = isOld ? "nothing is known of jobs 1-5" : "jobs 1-5 are forgotten";
+    const forgotten = isOld ? "nothing is known about jobs 1-5" : "jobs 1-5 are forgotten";
     const some = await tutti("wait", "1-5,21-30", "1-22");
     expect(some).toMatchObject({ status: 5, stdout: "" });
     expect(some.stderr).toContain(`Cannot find a job for "1-5,21-30": ${forgotten}`);
     const rest = await tutti("wait", "1-8", "21-30");
     expect(rest).toMatchObject({
       status: 1,
-      stderr: `tutti: ${forgotten}, so nobody knows how they ended\n`,
+      stderr: `tutti: ${forgotten}, so it is unknown how they ended\n`,
     });
     expect(rest.stdout.trimEnd().split("\n")).toHaveLength(13);
     const later = await tutti("wait", "2701-2709");
     expect(later.status).toBe(5);
     expect(later.stderr).toContain(
-      isOld ? "nothing is known of jobs 2701-2709" : "there are no jobs 2701-2709 yet",
+      isOld ? "nothing is known about jobs 2701-2709" : "there are no jobs 2701-2709 yet",
     );
   });
 
@@ -118,7 +118,9 @@ describe("thousands of jobs", () => {
     expect([status, stdout]).toEqual([0, `1,140 jobs: 1,140 cancelled\n`]);
     const all = await waiting.result;
     expect(all.status).toBe(1);
-    expect(all.stderr).toBe("tutti: the scheduler is gone; waiting until it is back (running jobs go on)\n");
+    expect(all.stderr).toBe(
+      "tutti: the scheduler is gone; waiting until it is back (running jobs continue)\n",
+    );
     const told = all.stdout
       .trimEnd()
       .split("\n")

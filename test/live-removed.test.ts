@@ -1,6 +1,6 @@
 /**
- * Exactly what an outside examination did: the whole state folder is removed under a running scheduler, whose
- * front end is then killed.
+ * Repeats exactly what an outside examination did: removes the whole state folder of a running scheduler,
+ * then kills its front end.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The front end is killed or ended while verbs wait, and then restarted: they continue, and their output is
- * complete.
+ * The front end is killed or ended while commands wait, and then restarted: the commands continue, and their
+ * output is complete.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const COUNT = `i=0; while [ $i -lt ${LINES} ]; do
   while [ $i = ${LINES / 2} ] && [ ! -e gone ]; do sleep 0.1; done
 done; exit 7`;
 const lines = (word: string) => Array.from({ length: LINES }, (_, i) => `${word} ${i}\n`).join("");
-const GONE = "tutti: the scheduler is gone; waiting until it is back (running jobs go on)\n";
+const GONE = "tutti: the scheduler is gone; waiting until it is back (running jobs continue)\n";
 
 let folder: string;
 let socket: string;

@@ -1,7 +1,7 @@
 /**
  * Exact reproductions of an outside examination: a store that is older than the running jobs and the existing
- * folders, files that are removed under a running scheduler, damage, a read-only file system. Also backups,
- * from making one to restoring it.
+ * folders, files that are removed while the scheduler runs, damage, a read-only file system. Also making and
+ * restoring backups.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -123,7 +123,10 @@ describe("a store that does not know what runs", () => {
       await ended(next);
       expect(await live.job(next)).toMatchObject({ code: 3 });
       expect(isRunning(pid)).toBe(true);
-      expect(await tutti("down")).toMatchObject({ status: 4, stderr: expect.stringMatching(/1 job runs/) });
+      expect(await tutti("down")).toMatchObject({
+        status: 4,
+        stderr: expect.stringMatching(/1 job is running/),
+      });
       expect((await tutti("cancel", String(job))).status).toBe(0);
       await until(() => !isRunning(pid));
       while ((await live.status()).strays !== undefined);
@@ -293,7 +296,7 @@ describe("a store that cannot be used", () => {
     writeFileSync(database(), Buffer.alloc(size, 0x5a));
     const refused = await tutti("submit", "--", "true");
     expect(refused.status).toBe(75);
-    expect(refused.stderr).toMatch(/running jobs go on/);
+    expect(refused.stderr).toMatch(/running jobs continue/);
     expect(isRunning(pid)).toBe(true);
     writeFileSync(database(), file);
   });

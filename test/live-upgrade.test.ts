@@ -1,5 +1,5 @@
 /**
- * Today's front end takes over the state of earlier ones with everything that runs: the same conductor
+ * Today's front end takes over the state of earlier front ends and everything that runs: the same conductor
  * continues, and every result is exact.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
- * Everything together: `tutti serve` with its conductor on this machine, real processes, and every step by
- * the command line. Nothing is left behind.
+ * Everything together: `tutti serve` with its conductor on this machine, real processes, and every step
+ * through the command line. Nothing is left behind.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -220,7 +220,7 @@ describe("the whole", () => {
     );
     const eta = await tutti("eta");
     expect(eta.stdout).toMatch(
-      /^job +name +starts in +at +80 % range\n +\d+ +(next|long) +\S+ (h|min|s) .* to /,
+      /^job +name +starts in +at +80 % range\n +\d+ +(next|long) +(\d+:)?\d\d:\d\d .* to /,
     );
     await tutti("cancel", next, long);
     await tutti("wait", next, long);
@@ -255,7 +255,7 @@ describe("the whole", () => {
     const { result } = start("run", "--name", "last", "--", "sh", "-c", `echo up; sleep 1000; : ${folder}`);
     while ((await json("jobs")).jobs.every(({ state }: { state: string }) => state !== "running"));
     const refused = await tutti("down");
-    expect([refused.status, refused.stderr]).toEqual([4, expect.stringMatching(/1 job runs/)]);
+    expect([refused.status, refused.stderr]).toEqual([4, expect.stringMatching(/1 job is running/)]);
     expect((await tutti("down", "--kill")).status).toBe(0);
     await result;
     expect((await server.result).status).toBe(0);

@@ -25,7 +25,7 @@ test("who has a state folder is named by number, to who starts another and to wh
     await new Promise((resolve) => child.stdout.once("data", resolve));
     expect(holderOfState(path)).toBe(child.pid);
     expect(() => lockStateFolder(folder)).toThrow(
-      new RegExp(`another one uses it, process ${child.pid} .*kill ${child.pid} \\(its jobs go on\\)`),
+      new RegExp(`another one uses it, process ${child.pid} .*kill ${child.pid} \\(its jobs continue\\)`),
     );
     expect(() => new Client(env)).toThrow(
       new RegExp(

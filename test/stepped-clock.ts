@@ -1,7 +1,7 @@
 /**
- * Loaded first into front end and conductor (`node --import`), it shifts their wall clock by the number of ms
- * in a file, from one moment to the next, as if somebody set the machine's clock. The machine's own clock
- * does not change.
+ * Loaded first into the front end and the conductor (`node --import`). It shifts their wall clock at once by
+ * the number of ms in a file, as if somebody had set the machine's clock. The machine's own clock does not
+ * change.
  */
 import childProcess from "node:child_process";
 import { readFileSync } from "node:fs";

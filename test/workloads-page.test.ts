@@ -1,6 +1,5 @@
 /**
- * docs/workloads.md agrees with the code: its tables of rules and parameters are compared with those of the
- * code.
+ * docs/workloads.md agrees with the code: compares its tables of rules and parameters with the code's.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

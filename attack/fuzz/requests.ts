@@ -1,5 +1,5 @@
 /**
- * Requests from a seed: valid requests according to the document, with changes to bodies, heads and bytes.
+ * Requests made from a seed: valid according to the document, then changed in their bodies, heads and bytes.
  * The same seed and number give the same bytes.
  */
 import { Random } from "../../src/core/random.ts";

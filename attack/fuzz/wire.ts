@@ -1,6 +1,5 @@
 /**
- * Sends bytes and reads the answers. It has its own HTTP/1.1 reader, because a library might hide what is
- * wrong.
+ * Sends bytes and reads the answers. It has its own HTTP/1.1 reader, because a library might hide mistakes.
  */
 import { open, type Where } from "../http.ts";
 

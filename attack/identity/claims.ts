@@ -1,5 +1,5 @@
 /**
- * S8: CPUs are held without running, because a process that is not the shim takes the claim, or the shim is
+ * S8: a user holds CPUs without running: a process other than the shim takes the claim, or the shim is
  * stopped.
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";

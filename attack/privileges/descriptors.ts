@@ -1,6 +1,5 @@
 /**
- * S10 and R4: open files of the person who starts the scheduler, and the umask of the person who submits
- * (S11).
+ * S10 and R4: the open files of the user who starts the scheduler. S11: the umask of the user who submits.
  */
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

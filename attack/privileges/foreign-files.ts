@@ -1,5 +1,5 @@
 /**
- * S3: files that a user may rename but not read, moved to where root reads for that user: logs, `lost`,
+ * S3: files that a user may rename but not read, moved to paths that root reads for that user: logs, `lost`,
  * `exit`, `claim`.
  */
 import { chmodSync, chownSync, linkSync, mkdirSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Folders that another user can make first: /tmp/tutti-UID, that of the socket, that of the state. And forged
- * tokens.
+ * Folders that another user can create first: /tmp/tutti-UID, the socket's folder, the state folder. Also
+ * forged tokens.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

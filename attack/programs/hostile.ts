@@ -1,5 +1,5 @@
 /**
- * Run as the attacker: sends everything that one user can send, all at once, until it is killed.
+ * Run as the attacker: sends all kinds of requests that one user can send, all at once, until it is killed.
  *
  *   hostile.ts SOCKET TOKEN-FILE PORT [KIND,KIND…]
  *

@@ -1,7 +1,7 @@
 /**
- * Run as the attacker: takes the claims of her own future jobs as fast as a program can, for a sleeping
- * process of hers. First it writes claims in the form of the first release. Once it can read the shim's
- * script, it tries every long hexadecimal word in it as the identity.
+ * Run as the attacker: claims her own future jobs for one of her sleeping processes, as fast as a program
+ * can. First it writes claims in the form of the first release. Once it can read the shim's script, it tries
+ * every long hexadecimal word in it as the identity.
  *
  *   squat.ts JOBS-FOLDER FIRST LAST
  */

@@ -1,6 +1,6 @@
 /**
- * S4: the results of one user, when another user ends as many jobs as are kept. R2: ranges over jobs that
- * ended long ago.
+ * S4: whether one user's results survive when another user ends as many jobs as the scheduler keeps. R2:
+ * ranges over jobs that ended long ago.
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { sleep, until } from "../scheduler.ts";

@@ -1,4 +1,4 @@
-/** S6, S9: memory and disk that one user's requests and jobs cost the scheduler. */
+/** S6, S9: how much memory and disk one user's requests and jobs cost the scheduler. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";

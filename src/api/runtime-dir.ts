@@ -8,7 +8,7 @@
  *     tokens/                    0700           tokens/                0711
  *       1000                     0400             1000                 0400, owned by user 1000
  *
- * Modes are never too wide, not even for an instant: everything is made under a strict umask, and widened at
+ * No mode is ever too wide, not even for an instant: everything is made under a strict umask and opened up at
  * the end.
  */
 import { randomBytes } from "node:crypto";
@@ -46,7 +46,7 @@ export interface RuntimeDir {
   readonly tokens: string;
 }
 
-/** User id of this process. The user need not have a name. */
+/** User id of this process. There may be no user name for it. */
 export function currentUid(): number {
   // getuid is missing on Windows only.
   return process.getuid!();

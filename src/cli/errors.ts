@@ -10,11 +10,11 @@ import { PolicyError } from "../own-policies/guarded-policy.ts";
 /** Listed in docs/cli.md. */
 export const ExitCode = {
   ok: 0,
-  /** The run failed: a policy broke a rule, a check did not hold, or a job did not end well. */
+  /** The run failed: a policy broke a rule, a check did not hold, or a job did not succeed. */
   failed: 1,
-  /** The command line is wrong: unknown verb, option, policy or parameter, value out of range. */
+  /** The command line is wrong: unknown command, option, policy or parameter, value out of range. */
   usage: 2,
-  /** No scheduler runs that this user could talk to. */
+  /** No scheduler is running that this user can reach. */
   noDaemon: 3,
   /** The scheduler refused the request. */
   refused: 4,
@@ -50,7 +50,7 @@ export class NotFoundError extends Error {
   override name = "NotFoundError";
 }
 
-/** A check did not hold. The verb has already printed what it found, so nothing more is shown. */
+/** A check did not hold. The command has already printed its findings, so nothing more is shown. */
 export class CheckFailed extends Error {
   override name = "CheckFailed";
 }

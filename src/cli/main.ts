@@ -1,11 +1,14 @@
-/** Entry of the command line: finds the verb, runs it, turns every error into one line and an exit code. */
+/**
+ * Entry of the command line: finds the command, runs it, and turns every error into one line and an exit
+ * code.
+ */
 import { CommanderError } from "commander";
 import { CheckFailed, ExitCode, explainError, UsageError, unknownName } from "./errors.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 import { commandName } from "./text/text.ts";
 
-/** Verbs of Slurm and of a shell that people type by habit, with the verb to use here. */
+/** Commands of Slurm and of a shell that people type by habit, with the command to use here. */
 const FOREIGN_VERBS: Readonly<Record<string, string>> = {
   sbatch: "submit",
   srun: "run",
@@ -34,8 +37,8 @@ const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   "--ntasks": "-n 4",
   "--cpus-per-task": "-n 4, with one CPU per process",
   "-c": "-n 4, with one CPU per process",
-  "--nodes": "-n 4 alone, since there is one machine",
-  "-N": "-n 4 alone, since there is one machine",
+  "--nodes": "-n 4 alone, because there is one machine",
+  "-N": "-n 4 alone, because there is one machine",
   "--mem-per-cpu": "--mem 2G, for the whole job",
   "--partition": "--queue NAME",
   "-p": "--queue NAME",
@@ -68,8 +71,9 @@ function checkVerb(verb: string | undefined): void {
   const names = VERBS.map(({ name }) => name);
   if (verb === undefined || names.includes(verb)) return;
   const replacement = FOREIGN_VERBS[verb];
-  if (replacement !== undefined) throw new UsageError(`Cannot find verb "${verb}": use tutti ${replacement}`);
-  throw unknownName("verb", verb, names);
+  if (replacement !== undefined)
+    throw new UsageError(`Cannot run "${verb}": there is no such command; use tutti ${replacement}`);
+  throw unknownName("command", verb, names);
 }
 
 function report(error: unknown): number {
@@ -88,7 +92,8 @@ function report(error: unknown): number {
 }
 
 /**
- * If the reader of a pipe closes it (`| head`), that is a normal end. Any other failure to write is reported.
+ * If the reader of a pipe closes it (`| head`), that is a normal exit. Any other failure to write is
+ * reported.
  */
 function watchOutput(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** The command line as a tree of commands. To save time, only the verb in use gets its options. */
+/** The command line as a tree of commands. To save time, only the command in use gets its options. */
 import { Command } from "commander";
 import { ownVersion } from "../lab/experiments/provenance.ts";
 import { VERBS } from "./registry.ts";
@@ -16,7 +16,7 @@ Examples:
 
 /**
  * The whole command line.
- * @param verb the verb that gets its arguments and options; `all` for every verb
+ * @param verb the command that gets its arguments and options; `all` for every command
  */
 export async function makeProgram(verb: string | undefined): Promise<Command> {
   const program = new Command("tutti");
@@ -28,7 +28,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     .commandsGroup("Command line:")
     .helpCommand("help [command]", "display help for a command")
     .addHelpText("after", EXAMPLES)
-    .showHelpAfterError("(tutti --help lists all verbs)")
+    .showHelpAfterError("(tutti --help lists all commands)")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })
     .exitOverride()
     .action(async () => (await import("./verbs/status.ts")).overview());

@@ -1,28 +1,31 @@
-/** The list of all verbs. To save time, the file of a verb is loaded only when the verb is used. */
+/**
+ * The list of all commands (verbs). To save time, the file of a command is loaded only when the command is
+ * used.
+ */
 import type { Command } from "commander";
 
 interface VerbModule {
   /**
-   * Adds the verb's arguments, options and action. `wholeProgram` returns the command line with all options
-   * of all verbs.
+   * Adds the command's arguments, options and action. `wholeProgram` returns the command line with all
+   * options of all commands.
    */
   configure(command: Command, wholeProgram: () => Promise<Command>): void;
 }
 
 type Verbs = Readonly<Record<string, readonly [summary: string, load: () => Promise<VerbModule>]>>;
 
-/** Verbs by their heading in the help. */
+/** Commands by their heading in the help. */
 const GROUPS: Readonly<Record<string, Verbs>> = {
   Scheduler: {
     serve: ["start the scheduler of this machine", () => import("./verbs/serve.ts")],
-    status: ["show the scheduler's state; so does tutti alone", () => import("./verbs/status.ts")],
+    status: ["show the scheduler's state; tutti alone does the same", () => import("./verbs/status.ts")],
     demo: ["run six toy gangs and watch them take turns", () => import("./verbs/demo.ts")],
     config: ["check a configuration file, or print its schema", () => import("./verbs/config.ts")],
     doctor: [
       "show what this machine allows for gangs, and how fast it is",
       () => import("./verbs/doctor.ts"),
     ],
-    backup: ["copy the store to a file; the scheduler may be running", () => import("./verbs/backup.ts")],
+    backup: ["copy the store to a file, even while the scheduler runs", () => import("./verbs/backup.ts")],
     check: ["check the store or a backup for damage", () => import("./verbs/check.ts")],
     down: ["end the scheduler", () => import("./verbs/down.ts")],
   },

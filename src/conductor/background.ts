@@ -1,15 +1,16 @@
 /**
- * Lets a gang run at low priority without a cpu control group, by one of two means, whichever has an effect:
+ * Lets a gang run at low priority without a cpu control group, by whichever of two means has an effect:
  *
  *   idle-class   SCHED_IDLE. Leaving it needs CAP_SYS_NICE, or a nice limit that allows the process's nice
  *                value (sched(7)).
  *   autogroup    nice value 19 for the session. Many kernels group processes by session unless a control
  *                group holds them. Then classes and nice values count only within a session, and every job
- *                has its own. Without CAP_SYS_ADMIN, the kernel allows one change per 100 ms in total, which
- *                is too slow for slots.
+ * has its own. Without CAP_SYS_ADMIN, the kernel allows only one change per 100 ms in total, which is too
+ * slow for slots.
  *
- * No file says which of them works, least of all inside a container. So both are tried, with two busy loops
- * that take turns. Child processes inherit the class, and the session unless they create one.
+ * No file says which of them works, especially inside a container. So both are tried on two busy loops, each
+ * of which is put behind the other. Child processes inherit the class, and the session unless they create
+ * one.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -20,7 +21,10 @@ import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 export type BackgroundMeans = "idle-class" | "autogroup";
 
 const SCHED_IDLE = 5;
-/** Lowering the priority of a larger gang would take a whole slot: chrt takes a millisecond per process. */
+/**
+ * Maximum number of processes. Lowering the priority of more would take a whole slot: chrt takes a
+ * millisecond per process.
+ */
 const MAX_PROCESSES = 256;
 /** Number of processes changed at a time. */
 const AT_ONCE = 32;
@@ -53,7 +57,7 @@ sleep 0.05
 put $1 behind $b && compare $a $b && put $1 front $b && put $1 behind $a && compare $b $a
 `;
 
-/** The means that has an effect here; undefined if neither has. Takes up to half a second. */
+/** The means that has an effect here; undefined if neither has one. Takes up to half a second. */
 export function backgroundMeans(): BackgroundMeans | undefined {
   const [cpu = 0] = allowedCpus();
   const options = { stdio: "ignore", env: OWN_ENVIRONMENT, timeout: 5000 } as const;
@@ -101,7 +105,7 @@ export class Background {
       try {
         writeFileSync(`/proc/${pid}/autogroup`, isBehind ? "19" : "0", { flag: "r+" });
       } catch (error) {
-        // Otherwise the process has just ended.
+        // Any other failure means that the process has just ended.
         if (isShortage(error)) throw error;
       }
     }

@@ -17,8 +17,8 @@ import { SOCKET_NAME } from "./server.ts";
 const FIRST_RETRY_MS = 20;
 const MAX_RETRY_MS = 1000;
 /**
- * Start another conductor after this many failed connections, even if the last one is alive. The one that
- * holds the lock wins.
+ * Starts another conductor after this many failed connections, even if the last one is alive. The conductor
+ * that holds the lock continues.
  */
 const TRIES_PER_START = 25;
 /** If a conductor dies before a connection succeeds, wait at least this long before the next start. */
@@ -42,12 +42,12 @@ export interface ClientOptions {
 /**
  * Stays connected until `close`, whatever happens to the conductor. `send` never throws and never blocks.
  * Messages sent without a connection are dropped. The client sends a hello on every connection. After each
- * `state`, the answer to that hello, the front end must send again what it wants.
+ * `state`, the answer to that hello, the front end must repeat what it wants.
  */
 export class ConductorClient extends EventEmitter<{
   /** Every message; the first on each connection is a `state`. */
   message: [FromConductor];
-  /** The connection is lost. The argument is a reason for people. */
+  /** The connection is lost. The argument is a reason to show to people. */
   disconnect: [string];
 }> {
   /** True from the conductor's `state` until the connection is lost. */
@@ -159,8 +159,9 @@ export class ConductorClient extends EventEmitter<{
 }
 
 /**
- * The message for a conductor of the first release; undefined for what it cannot do. Its shim writes no
- * identity, so its saved state must not have one: the next conductor would look for it in the claim.
+ * The message in the form of the first release; undefined if a conductor of the first release cannot handle
+ * it. That conductor's shim writes no identity, so its saved state must not have one either: the next
+ * conductor would look for it in the claim.
  */
 function inProtocol1(message: ToConductor): ToConductor | undefined {
   if (message.type === "keep") return undefined;

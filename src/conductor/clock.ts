@@ -16,9 +16,9 @@ export function rowAt(slot: number, rows: number): number {
 }
 
 /**
- * The row that runs in a slot. If no gang of the slot's row is left, for example because its gangs ended
- * during the slot, the next row with a gang gets the rest of the slot, in addition to its own slot. Empty if
- * no gang is left at all.
+ * The row that runs in a slot. If the slot's row has no gang left, for example because its gangs ended during
+ * the slot, the next row with a gang gets the rest of the slot in addition to its own slot. Empty if no row
+ * has a gang.
  */
 export function rowOnTurn<Gang>(
   rows: readonly (readonly Gang[])[],
@@ -32,7 +32,7 @@ export function rowOnTurn<Gang>(
   return [];
 }
 
-/** Node's timers may be early by this many ms; the last part of a wait is therefore done precisely. */
+/** Node's timers may fire this many ms early, so the last part of a wait uses a more precise method. */
 const TIMER_GRAIN_MS = 1.2;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
@@ -111,7 +111,7 @@ export class SlotClock {
   }
 }
 
-/** Statistics of the switches since the last `take`. */
+/** Statistics of the switches since the last call of `take`. */
 export class SwitchRecord {
   #lateMs: number[] = [];
   #switchUs: number[] = [];
@@ -146,7 +146,7 @@ export class SwitchRecord {
   }
 }
 
-/** The smallest value that is not below the given share of the values. */
+/** The given quantile of the values: the smallest value for which at least this share is not greater. */
 export function quantile(ascending: readonly number[], share: number): number {
   return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 }

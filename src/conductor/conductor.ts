@@ -35,7 +35,10 @@ export class Conductor {
   readonly #record = new SwitchRecord();
   readonly #clock: SlotClock;
   readonly #launches: LaunchSpec[] = [];
-  /** Attempts kept for an earlier front end, until the present one has said whether it knows them. */
+  /**
+   * Attempts that were kept for an earlier front end, until the present front end has said whether it knows
+   * them.
+   */
   readonly #keptBefore = new Set<Attempt>();
   #guardianIdentity: SavedState["guardian"];
   readonly #roundRobin: RoundRobin;
@@ -217,7 +220,8 @@ export class Conductor {
   }
 
   /**
-   * Launches one attempt at a time, and not just before a boundary, since starting a process takes a few ms.
+   * Launches one attempt at a time, and never just before a boundary, because starting a process takes a few
+   * ms.
    */
   #launchNext(): void {
     if (this.#closed) return;
@@ -304,7 +308,7 @@ export class Conductor {
     waitForEnd();
   }
 
-  /** Keeps clock, looks and reports running as long as there is an attempt. */
+  /** Keeps the clock, the checks and the reports running as long as there is an attempt. */
   #begin(): void {
     if (this.#closed || !this.isBusy) return;
     if (!this.#clock.isRunning) this.#clock.start();
@@ -321,7 +325,7 @@ export class Conductor {
   #takeTurnsAgain(): void {
     if (this.#closed) return;
     const message =
-      "The conductor stood still for some seconds: all gangs ran meanwhile, and they take turns again from now on";
+      "The conductor hung for several seconds: all gangs ran in the meantime, and now they take turns again";
     console.error(new Date().toISOString(), message);
     this.#refuse(message);
     this.#roundRobin.takeAgain();
@@ -403,7 +407,7 @@ export class Conductor {
     this.#emit({ type: "refused", message });
   }
 
-  /** Saves the state soon, once for all changes of the same moment. */
+  /** Saves the state soon, once for all changes made at the same moment. */
   #save(): void {
     if (this.#saveDue || this.#closed) return;
     this.#saveDue = true;

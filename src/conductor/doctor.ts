@@ -44,7 +44,7 @@ export interface Diagnosis {
   readonly concurrentMode: ConcurrentMeans;
   readonly users: "all" | "own";
   readonly priority: ClockPriority;
-  /** Times in µs, from the call on. */
+  /** Times in µs since the call. */
   readonly switching: {
     readonly processes: number;
     readonly stopCallUs: Spread;
@@ -176,7 +176,8 @@ function measureSwitching(
         missed++;
         return;
       }
-      // Sleep for a moment: at real-time priority, polling would keep the awaited process from running.
+      // Sleep for a moment: at real-time priority, polling would prevent the process that we wait for from
+      // running.
       Atomics.wait(cell, 0, 0, 0.02);
     }
     into.push((monotonicMs() - from) * 1000);
@@ -205,7 +206,7 @@ function measureSwitching(
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
-/** CPU time so far in ns, exact at every switch of the kernel. */
+/** CPU time so far in ns; exact whenever the kernel switches. */
 function cpuNs(pid: number): string {
   return readText(`/proc/${pid}/schedstat`, "latin1")?.split(" ", 1)[0] ?? "";
 }

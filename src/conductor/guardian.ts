@@ -6,7 +6,7 @@
  *
  *   pipe closed           continue all, end
  *   5 s without a beat    continue all, report it to the log and to the conductor, which stops gangs again
- *                         once it reads that
+ * once it reads the report
  *   "release"             end
  *
  * Continuing too early, because the conductor was only late, does no harm: all gangs run until the conductor
@@ -25,7 +25,7 @@ import type { Containment } from "./freezers/open-containment.ts";
 
 const BEAT_MS = 1000;
 const PATIENCE_S = 5;
-/** After this time a guardian has continued everything, or never will. */
+/** After this time, a guardian has continued everything or never will. */
 const GONE_MS = 2000;
 /**
  * Bash's `read` has a timeout, which POSIX does not require. Other shells notice only the conductor's death.
@@ -34,7 +34,7 @@ const BASH = ["/bin/bash", "/usr/bin/bash"];
 
 /**
  * Arguments: folder of the v2 freezer, of the v1 freezer, of cpu weights, and the file of members, each empty
- * if there is none. Then how long to wait for a beat, in seconds; empty: forever.
+ * if there is none. The last argument is the time to wait for a beat, in seconds; empty: forever.
  */
 const GUARDIAN = `
 trap '' HUP INT TERM PIPE
@@ -55,7 +55,7 @@ continue_all() {
     members=$4
     while read -r booted pid ticks; do
       [ "$booted" = "$boot" ] || continue
-      # The name of a process may contain line ends; what follows the name is on the last line.
+      # The name of a process may contain newlines; what follows the name is on the last line.
       stat=
       while read -r line; do stat=$line; done < "/proc/$pid/stat"
       [ -n "$stat" ] || continue
@@ -73,7 +73,7 @@ while :; do
     [ "$word" = release ] && exit 0
     hung=
   elif [ $status -gt 128 ]; then
-    [ -n "$hung" ] || printf '%(%FT%TZ)T No sign of life from the conductor for %s s: all gangs run now\\n' -1 "$5" >&2
+    [ -n "$hung" ] || printf '%(%FT%TZ)T No sign of life from the conductor for %s s: letting all gangs run\\n' -1 "$5" >&2
     hung=yes
     continue_all "$@" 2> /dev/null
     echo continued
@@ -154,8 +154,8 @@ export class Guardian {
 }
 
 /**
- * Waits until the guardian of the last conductor has finished. Otherwise it might continue what this
- * conductor stops.
+ * Waits until the guardian of the last conductor has finished. Otherwise that guardian might continue what
+ * this conductor stops.
  */
 export async function guardianDone(guardian: ProcessIdentity | undefined): Promise<void> {
   const until = monotonicMs() + GONE_MS;

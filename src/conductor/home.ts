@@ -40,7 +40,7 @@ export class HomeLock {
     return true;
   }
 
-  /** Whether our lock is the one that another conductor would try to take. */
+  /** Whether our lock is the lock that another conductor would try to take. */
   get isInPlace(): boolean {
     return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
   }
@@ -56,8 +56,8 @@ export function titleOf(home: string): string {
 }
 
 /**
- * Pid of an older conductor of this folder that still runs, after the folder with its lock was removed. It
- * has the jobs, so it is the one that continues.
+ * Pid of an older conductor of this folder that still runs after the folder and its lock were removed. The
+ * older conductor has the jobs, so it continues, and the new one ends.
  */
 export function olderConductor(home: string): number | undefined {
   const own = readStat(process.pid)!;

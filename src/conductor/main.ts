@@ -28,7 +28,7 @@ if (home === undefined || (kind !== undefined && !FREEZER_KINDS.includes(kind as
   console.error(`Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}]`);
   process.exit(2);
 }
-// Do not keep any folder from being removed or unmounted.
+// Do not prevent any folder from being removed or unmounted.
 process.chdir("/");
 
 const lock = new HomeLock(home);
@@ -55,7 +55,7 @@ const server: ConductorServer = new ConductorServer(home, (message) =>
 );
 const conductor = new Conductor(home, containment, (message) => server.send(message));
 
-// If the disk with the log is full, Node reports a second failed write in the same moment as an uncaught
+// If the disk with the log is full and a second write fails at the same moment, Node reports an uncaught
 // error.
 process.stderr.on("error", () => {});
 process.on("uncaughtException", (error) => giveUp(1, error));
@@ -79,7 +79,7 @@ setInterval(() => {
 async function keepHome(): Promise<void> {
   try {
     if (!lock.isInPlace) {
-      // If a younger conductor has the lock now, it sees this one and ends.
+      // If a newer conductor has the lock now, it sees this conductor and ends.
       if (!lock.take()) return;
       conductor.rewriteHome();
     }

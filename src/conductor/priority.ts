@@ -1,6 +1,6 @@
 /**
- * Priority above that of the gangs. Without it, gangs that the conductor continues take its processor for
- * milliseconds in the middle of a switch.
+ * Priority above that of the gangs. Without this priority, gangs that the conductor continues take its
+ * processor for milliseconds in the middle of a switch.
  */
 import { spawnSync } from "node:child_process";
 import { setPriority } from "node:os";

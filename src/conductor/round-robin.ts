@@ -1,11 +1,11 @@
 /**
- * Which gangs run at the moment. At each boundary, the gangs that are not in the row of the new slot are
+ * Decides which gangs run now. At each boundary, the gangs that are not in the row of the new slot are
  * stopped, and then those of the row are continued.
  *
  *   boundary k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
  *                                                   concurrent:  others get low priority, continue all
  *
- * A kept attempt takes no turns: its slot lasts as long as it is kept.
+ * A kept attempt (a stray) does not take turns: its slot lasts as long as the attempt is kept.
  */
 
 import { monotonicMs } from "../host/clock.ts";
@@ -22,7 +22,7 @@ export const EMPTY_MATRIX: ConductorMatrix = { sequence: -1, slotMs: 100, mode: 
 interface RoundRobinOptions {
   readonly machine: Machine;
   readonly attempts: ReadonlyMap<string, Attempt>;
-  /** Whether a gang without an attempt is about to be launched. */
+  /** Whether a gang that has no attempt yet is about to be launched. */
   readonly awaitsLaunch: (gang: string) => boolean;
   readonly slot: () => number;
 }
@@ -107,7 +107,7 @@ export class RoundRobin {
   }
 
   /**
-   * Processes that cannot stop before the conductor sleeps may have started others. At most once per
+   * Processes that cannot stop before the conductor sleeps may have started other processes. At most once per
    * boundary.
    */
   #turnAgainSoon(): void {

@@ -1,11 +1,11 @@
 /**
- * How much each gang uses its processors in its own slots, and which weight that gives it in the slots of
- * others (Silva and Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five slots,
+ * How much each gang uses its processors in its own slots, and its resulting weight in the slots of other
+ * gangs (Silva and Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five slots,
  * α = 2).
  *
- * One number is measured per slot: the gang's CPU time divided by the time of its processors, its share of
- * computing. For the rest of the time the gang was blocked. That counts as I/O, because waiting for a message
- * looks the same from outside.
+ * One number is measured per slot, the gang's share of computing: its CPU time divided by the time of its
+ * processors. For the rest of the time the gang was blocked. That counts as I/O, because waiting for a
+ * message looks the same from outside.
  */
 
 import type { GangGroups } from "../host/cgroups.ts";
@@ -18,8 +18,8 @@ const ALPHA = 2;
 /** Weight of a gang in its own slot: the maximum that the kernel allows. */
 const MAX_WEIGHT = { shares: 262_144, weight: 10_000 };
 /**
- * Weight of a gang with priority 1 in the slots of others. Below 1 % of the maximum, it has almost the effect
- * of an idle class.
+ * Weight of a gang with priority 1 in the slots of other gangs. It is below 1 % of the maximum, which has
+ * almost the effect of an idle class.
  */
 const PER_PRIORITY = 10;
 
@@ -78,7 +78,7 @@ export class GangShares {
   slotEnds(gang: string, ranMs: number, cpus: number): void {
     const entry = this.#of(gang);
     const used = (this.cpuMs(gang) ?? Number.NaN) - entry.cpuMsAtStart;
-    // A few ms are not meaningful, because the kernel counts in ticks.
+    // A few ms say nothing, because the kernel counts in ticks.
     if (Number.isNaN(used) || ranMs < 5 || cpus === 0) return;
     entry.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));
     entry.grades.record(0, entry.share, 1 - entry.share, 0, 0);
@@ -91,8 +91,8 @@ export class GangShares {
   }
 
   /**
-   * Gives the gang full priority, or in the background low priority. If there are weights, its grades decide
-   * how low.
+   * Gives the gang full priority, or low priority if it is in the background. If there are weights, the
+   * gang's grades decide how low.
    * @returns false if it could not be put in the background
    */
   weigh(gang: string, background: boolean): boolean {
@@ -113,7 +113,9 @@ export class GangShares {
     return true;
   }
 
-  /** Another process has written weights, so the next weight is written even if it has not changed. */
+  /**
+   * Another process has changed the weights, so the next weight is written even if it is the same as before.
+   */
   forgetWeights(): void {
     for (const gang of this.#gangs.values()) gang.background = true;
   }
@@ -129,7 +131,7 @@ export class GangShares {
         grades: new Grades(1, SLOTS_AVERAGED),
         cpuMsAtStart: Number.NaN,
         share: 0,
-        // So that the first weighing is written.
+        // This ensures that the first weight is written.
         background: true,
       };
       this.#gangs.set(gang, entry);

@@ -1,6 +1,6 @@
 /**
- * The state that a conductor saves so that the next one can continue. It is one JSON file, replaced as a
- * whole.
+ * The state that a conductor saves so that the next one can continue. It is one JSON file, which is always
+ * replaced as a whole.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
@@ -25,7 +25,8 @@ export interface SavedAttempt {
 }
 
 /**
- * Version 1 with optional fields added since. A conductor of the first release can read it and ignores them.
+ * Version 1, with optional fields that were added later. A conductor of the first release can read it and
+ * ignores these fields.
  */
 export interface SavedState {
   readonly version: 1;

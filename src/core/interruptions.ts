@@ -23,7 +23,7 @@ export interface Outage {
   readonly announcedS?: number | undefined;
 }
 
-/** A job that is stopped from outside. Without effect while it does not run. */
+/** A stop of a job from outside. It has no effect if the job is not running. */
 interface Stop {
   /** Its row in the table. */
   readonly job: number;
@@ -41,7 +41,7 @@ export interface Interruptions {
 export type KnownOutage = Pick<Outage, "processors" | "fromS" | "untilS">;
 
 /**
- * @throws InputError unless every outage lies within the machine and no two share a processor at the same
+ * @throws InputError unless every outage is within the machine and no two share a processor at the same
  *   time
  */
 export function checkOutages(outages: readonly Outage[], processors: number): void {

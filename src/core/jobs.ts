@@ -18,7 +18,7 @@ export type JobIndex = number;
 /** Stands for "no job" wherever a JobIndex is expected. */
 export const NO_JOB: JobIndex = -1;
 
-/** A value that the source does not give, in every column in which −1 is not a legal value. */
+/** Stands for a value that the source does not give, in every column in which −1 is not a legal value. */
 export const UNKNOWN = -1;
 
 /** A column that may be read but not written. */
@@ -94,7 +94,7 @@ export interface Workload {
   readonly demand?: readonly Demand[] | undefined;
   /** Outages of the machine and stops of jobs; jobs are given by their rows in this workload. */
   readonly interruptions?: Interruptions | undefined;
-  /** Header comment lines of a trace, as they are in the file, without line ends. */
+  /** Header comment lines of a trace, as they are in the file, without newlines. */
   readonly header: readonly string[];
   /** What the reader repaired or dropped. */
   readonly diagnostics: Diagnostics;
@@ -135,8 +135,8 @@ export interface Instance {
  * size has that size from then on, with the estimate for that size, and it keeps the size if it is stopped
  * and continued.
  *
- * Columns that grow are replaced, so read them through the view each time. Columns of a policy's own that
- * grow with the number of jobs: structures/job-column.ts.
+ * Columns that grow are replaced, so read them through the view each time. For a policy's own columns that
+ * grow with the number of jobs, see structures/job-column.ts.
  */
 export interface JobsView {
   /** Number of rows in the columns: a power of two that grows as jobs arrive. */

@@ -3,7 +3,7 @@
  * CPU of which node each of them is.
  *
  * Nodes whose size is divisible by a larger power of two come first. So each node begins at a multiple of the
- * largest power of two that divides its size, without gaps, and every buddy block of that size or less lies
+ * largest power of two that divides its size, without gaps, and every buddy block of that size or less is
  * within one node:
  *
  *   sizes as given   6, 8, 3, 8

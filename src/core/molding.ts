@@ -5,7 +5,7 @@
  *
  *   time on n ∝ s + (1 − s) / n        s = 0: twice the processors, half the time; s = 1: the same time
  */
-/** Columns by job. A job that can run only on its own size has that as `minSize` and `maxSize`. */
+/** Columns by job. A job that can run only on its own size has that size as both `minSize` and `maxSize`. */
 export interface Molding<Integers = Int32Array, Numbers = Float64Array> {
   /** Minimum number of processors, from 1 to the job's size. */
   readonly minSize: Integers;

@@ -247,7 +247,7 @@ export type ParameterSpec = {
       readonly unit?: string;
       /**
        * Set if `none` is a value, too. Numbers from this one up to but excluding `min` are an older way to
-       * write it.
+       * write `none`.
        */
       readonly noneFrom?: number;
     }
@@ -331,7 +331,7 @@ export interface PolicyDescription<Claims = Guarantees> {
    */
   readonly jobCheck?: ((parameters: ParameterValues) => JobCheck) | undefined;
   /**
-   * What the checker may expect. What a policy does not guarantee is declared here and not skipped silently.
+   * What the checker may expect. A missing guarantee is declared here, so no check is skipped silently.
    */
   guarantees(parameters: ParameterValues): Claims;
   /** Default: none. */
@@ -387,10 +387,11 @@ export interface Guarantees {
 /** Memory of one processor, shared by all jobs that have a row there, even when it is not their turn. */
 export interface MemoryRule {
   /**
-   * Whole KB, above 0. A job that states more than this counts as this, so it has its processors to itself.
+   * Whole KB, above 0. A job that states more counts as needing exactly this much, so it has its processors
+   * to itself.
    */
   readonly limitKB: number;
-  /** What a job counts as that states no memory, in KB. */
+  /** KB that a job counts as needing if it states no memory. */
   readonly unknownKB: number;
 }
 

@@ -65,7 +65,7 @@ export interface GangRecord {
 export interface Observer {
   arrived?(timeS: number, job: JobIndex): void;
   departed?(timeS: number, job: JobIndex): void;
-  /** The job that starts or is placed next gets another size than it asks for. */
+  /** The job that starts or is placed next gets a size other than the one it asks for. */
   molded?(timeS: number, job: JobIndex, size: number): void;
   started?(timeS: number, job: JobIndex, rule: StartRule): void;
   /** The job has been stopped and its processors are free; it keeps the work that it has done. */

@@ -17,9 +17,9 @@ export interface FrontEndParts {
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;
   readonly limits: SubmissionLimits;
-  /** Maximum number of jobs that have not ended, of all users together. */
+  /** Maximum number of jobs of all users together that have not ended. */
   readonly maxJobs: number;
-  /** A larger store accepts no new jobs. */
+  /** If the store is larger, no new jobs are accepted. */
   readonly maxStoreBytes: number;
   /** Changes with every boot of the machine. */
   readonly bootId: string;

@@ -45,7 +45,7 @@ export interface RunningFrontEnd {
   readonly jobsFolder: string;
   /** Sentences about older names in the configuration. */
   readonly notes: readonly string[];
-  /** Ends the front end; jobs go on, the conductor with them. */
+  /** Ends the front end; jobs and the conductor continue. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A front end as a process: `node serve-for-tests.ts FOLDER`. Prints "up", or why not, and runs until it is
- * killed.
+ * A front end as a process: `node serve-for-tests.ts FOLDER`. Prints "up", or why it cannot start, and runs
+ * until it is killed.
  */
 import { startFrontEnd } from "./main.ts";
 

@@ -33,7 +33,7 @@ interface Mount {
   readonly mountPoint: string;
   /** Controllers that the mount names; always empty in v2. */
   readonly controllers: readonly Control[];
-  /** Folders in which our group could be, best first. */
+  /** Folders that could contain our group, best first. */
   readonly parents: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export function findMounts(mountInfo: string, ownGroups: string, isRoot: boolean
   return mounts;
 }
 
-/** Path of our own group below the mount point. */
+/** Path of the group that this process is in, below the mount point. */
 function ownGroup(ownGroups: string, version: 1 | 2, controllers: readonly Control[], root: string): string {
   for (const line of ownGroups.split("\n")) {
     const [number, names = "", ...rest] = line.split(":");
@@ -130,7 +130,7 @@ function openIn(mount: Mount, parent: string, name: string): Hierarchy | undefin
   if (mount.version === 1) return openV1(mount, parent, folder);
   const controls = new Set<Control>();
   for (const controller of V2_CONTROLLERS) {
-    // A parent that holds processes and is not the root refuses; then we do without this controller.
+    // A parent that is not the root and contains processes refuses; then we do without this controller.
     tryWrite(join(parent, "cgroup.subtree_control"), `+${controller}`);
     if (tryWrite(join(folder, "cgroup.subtree_control"), `+${controller}`)) controls.add(controller);
   }

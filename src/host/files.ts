@@ -11,9 +11,9 @@ export function readText(path: string, encoding: "utf8" | "latin1"): string | un
 }
 
 /**
- * Whether it is a regular file of this user with one name; we trust and serve no others. A folder that a user
- * can write to may contain other users' files: they can be moved there, or hard-linked if the kernel allows
- * it. Check an open file, not a path, which may name another file a moment later.
+ * Whether it is a regular file of this user with only one name; we trust and serve no other files. A folder
+ * that a user can write to may contain other users' files: they can be moved there, or hard-linked if the
+ * kernel allows it. Check an open file, not a path, which may name another file a moment later.
  */
 export function isPlainFileOf(stats: Stats, uid: number): boolean {
   return stats.isFile() && stats.uid === uid && stats.nlink === 1;

@@ -6,7 +6,7 @@ const runWork = new Script(`globalThis[Symbol.for("tutti.limited-work")]()`);
 const scope = globalThis as { [WORK]?: (() => void) | undefined };
 
 /**
- * Runs synchronous code. If it is aborted, its changes may be half done: neither its `catch` nor its
+ * Runs synchronous code. If the code is aborted, its changes may be half done: neither its `catch` nor its
  * `finally` blocks run.
  * @param late called after an abort
  */

@@ -1,7 +1,7 @@
 /**
  * A lock between processes: an exclusive kernel lock on a small database. The kernel releases it when its
- * process ends, however it ends, so no pid is ever trusted. (A socket in the abstract name space would not
- * work: /proc/net/unix shows its name to everybody, and anybody could take it after our end.)
+ * process ends in any way, so no pid is ever trusted. (A socket in the abstract name space would not work:
+ * /proc/net/unix shows its name to everybody, and anybody could take it after our end.)
  */
 import { DatabaseSync } from "node:sqlite";
 import { withPrivateUmask } from "./umask.ts";

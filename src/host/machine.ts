@@ -8,7 +8,7 @@ export function allowedCpus(): number[] {
   return cpusIn("/proc/self/status", /^Cpus_allowed_list:\s*(\S+)$/m);
 }
 
-/** The machine's CPUs that are on line. */
+/** The machine's CPUs that are online. */
 export function onlineCpus(): ReadonlySet<number> {
   return new Set(cpusIn("/sys/devices/system/cpu/online", /^(\S+)$/m));
 }

@@ -37,8 +37,8 @@ export function bootId(): string {
 
 /**
  * Undefined if there is no such process.
- * @throws if reading fails because we are out of, say, file descriptors; that must not look like the end of a
- *   process
+ * @throws if reading fails for another reason, such as a lack of file descriptors: that must not look like
+ *   the end of a process
  */
 export function readStat(pid: number): ProcessStat | undefined {
   const text = readSmall(`/proc/${pid}/stat`);
@@ -66,7 +66,9 @@ export function readSmall(path: string): string | undefined {
   }
 }
 
-/** Whether a call failed for lack of file descriptors or memory, so it says nothing about the file. */
+/**
+ * Whether a call failed for lack of file descriptors or memory. Such a failure says nothing about the file.
+ */
 export function isShortage(error: unknown): boolean {
   return ["EMFILE", "ENFILE", "ENOMEM"].includes((error as NodeJS.ErrnoException).code ?? "");
 }

@@ -1,4 +1,4 @@
-/** Removing folders of jobs in any state in which users may leave them. */
+/** Removing job folders, in any state in which users may leave them. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,

@@ -5,7 +5,9 @@
 import { closeSync, readdirSync } from "node:fs";
 import { readText } from "./files.ts";
 
-/** Folders that only root can write to. Programs are looked up only here, whatever the PATH of a shell is. */
+/**
+ * Folders that only root can write to. Programs are looked up only in these, regardless of a shell's PATH.
+ */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The whole environment of the conductor and of its own helper programs. */

@@ -17,9 +17,9 @@ export function nameBeforeRename(socket: string): string {
 
 /**
  * Listens on a Unix socket, which is bound under a strict umask and a temporary name, and then renamed. So it
- * has its final mode when it appears, and it replaces a socket that was left behind. Node removes the name
- * that it bound, so it cannot remove the socket of a later process.
- * @returns the file that others now find at that name
+ * has its final mode when it appears, and it replaces a socket that was left behind. Node removes only the
+ * name that it bound, so it cannot remove the socket of a later process.
+ * @returns the file that other processes now find under that name
  */
 export async function listenOnSocket(
   server: Server,

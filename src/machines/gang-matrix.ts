@@ -7,13 +7,13 @@
  *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
  *
  * A subclass with a clock (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real
- * time) adds when a slot begins, how many slots have passed, and which jobs arrive and leave.
+ * time) determines when a slot begins, how many slots have passed, and which jobs arrive and leave.
  *
- * Slots are not stepped. Let S be the number of slots that a job with k rows has had. In round r, after b of
- * the job's rows have had their turn, S grows exactly as r·k + b does. So `base` = S − (r·k + b) stays fixed
- * as long as the job's rows do. Adding a row or deleting another job's row changes neither r·k + b nor the
- * order of the job's rows. Only for jobs that are placed, released, exchanged or moved, S is computed before
- * the change (`touch`), and a new base after the decision (`settle`).
+ * Slots are not simulated one by one. Let S be the number of slots that a job with k rows has had. In round
+ * r, after b of the job's rows have had their turn, S has grown by exactly as much as r·k + b. So `base` = S
+ * − (r·k + b) stays fixed as long as the job's rows do. Adding a row or deleting another job's row changes
+ * neither r·k + b nor the order of the job's rows. Only for jobs that are placed, released, exchanged or
+ * moved, S is computed before the change (`touch`), and a new base after the decision (`settle`).
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { Outage } from "../core/interruptions.ts";
@@ -59,7 +59,10 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** 1 for each processor that is away; undefined as long as all have been present. */
   #away: Uint8Array | undefined;
   readonly #presence: Uint8Array;
-  /** Number of slots that a job has had while it is touched or has no row; otherwise its base (see above). */
+  /**
+   * While a job is touched or has no row, the number of slots that it has had; otherwise its base (see
+   * above).
+   */
   readonly #served: Float64Array;
   readonly #isTouched: Uint8Array;
   #touched = new Int32Array(64);
@@ -313,7 +316,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Refuses processors that are away. */
   protected checkThere(job: JobIndex, first: number, end: number): void {
     if (this.areThere(first, end)) return;
-    this.#refuse("processor-away", job, `some of processors ${first} to ${end - 1} are away`);
+    this.#refuse("processor-away", job, `some of the processors ${first} to ${end - 1} are away`);
   }
 
   #mold(job: JobIndex, size: number): void {

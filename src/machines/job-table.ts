@@ -9,7 +9,7 @@ import { type JobIndex, type JobsView, UNKNOWN } from "../core/jobs.ts";
 import { grown } from "../structures/grow.ts";
 
 const FIRST_CAPACITY = 64;
-/** Growth is fast because unwritten rows cost almost nothing, but copies do. */
+/** A large factor, because unwritten rows cost almost nothing, but copies do. */
 const GROWTH = 4;
 
 type Integers = Int32Array<ArrayBuffer>;

@@ -27,7 +27,9 @@ export interface Distribution {
   readonly maxJob: JobIndex;
   /** Number of that job in its source; −1 if there is none. */
   readonly maxJobId: number;
-  /** Mean weighted by the job's area, size × run time: what a processor-second waits, instead of a job. */
+  /**
+   * Mean weighted by the job's area, size × run time: the mean over processor-seconds instead of over jobs.
+   */
   readonly areaWeightedMean: number;
 }
 

@@ -1,7 +1,6 @@
 /**
- * The metrics of a job, one entry each: a new entry here appears in every summary, table and report. A value
- * of NaN means that the job has no value; then it does not count for that metric, as the metric's own count
- * shows.
+ * The metrics of a job, one entry each: a new entry here appears in every summary, table and report. NaN
+ * means that the job has no value and is not counted for that metric; each metric shows its own count.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";

@@ -227,7 +227,7 @@ function busyBetween(instance: Instance, schedule: Schedule, fromS: number, toS:
   for (let row = 0; row < size.length; row++) {
     if (Number.isNaN(startS[row])) continue;
     const start = Math.max(startS[row], fromS);
-    const end = Number.isNaN(endS[row]) ? toS : Math.min(endS[row], toS); // never ended: runs on
+    const end = Number.isNaN(endS[row]) ? toS : Math.min(endS[row], toS); // never ended: still runs
     if (end > start) busy.add(size[row] * (end - start));
   }
   return busy.value;

@@ -15,13 +15,13 @@ export class PolicyError extends Error {
 
 const HOOKS = ["depart", "decide", "withdraw", "restore"] as const;
 
-/** In older contracts, policies have a hook for arrivals. It is still called, just before `decide`. */
+/** In older contracts, policies have a hook for arrivals. This hook is still called, just before `decide`. */
 type OwnPolicy = Policy & { arrive?(job: JobIndex): void };
 
 /** File of the own policy whose code is running. */
 let atWork: string | undefined;
 
-/** File of the own policy whose code is running; undefined if none is. */
+/** File of the own policy whose code is running; undefined if no such code is running. */
 export function policyAtWork(): string | undefined {
   return atWork;
 }
@@ -104,7 +104,7 @@ function working<Result>(path: string, run: () => Result, maxMs?: number): Resul
   } catch (error) {
     if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
     throw new PolicyError(
-      `Cannot go on with policy "${path}": it threw ${describeThrown(error)}, expected it to throw only Errors`,
+      `Cannot continue with policy "${path}": it threw ${describeThrown(error)}, expected it to throw only Errors`,
     );
   } finally {
     atWork = before;
@@ -113,7 +113,7 @@ function working<Result>(path: string, run: () => Result, maxMs?: number): Resul
 
 function tooLate(path: string, maxMs: number): never {
   throw new PolicyError(
-    `Cannot go on with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
+    `Cannot continue with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
   );
 }
 
@@ -151,7 +151,7 @@ interface Arrivals {
   count: number;
 }
 
-/** The machine's own refusal for each refusal that the policy received instead. */
+/** For each refusal that the policy received, the machine's own refusal that it replaced. */
 const FULL_REFUSALS = new WeakMap<Error, Error>();
 
 /**

@@ -23,7 +23,7 @@ export function loadKit(): Promise<object> {
 
 let isWatching = false;
 let findsKit = false;
-/** The path that the user wrote, by the absolute path of the loaded module. */
+/** Maps the absolute path of a loaded module to the path that the user wrote. */
 const loaded = new Map<string, string>();
 
 /**
@@ -96,7 +96,7 @@ function offerKit(): void {
 /** The promise; rejects if it is still pending when the program has nothing left to do. */
 function settled<Result>(promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error("it waits for something that never comes"));
+    const giveUp = () => reject(new Error("it waits for something that never happens"));
     process.once("beforeExit", giveUp);
     promise.then(resolve, reject).finally(() => process.off("beforeExit", giveUp));
   });
@@ -121,13 +121,16 @@ function watchProcess(): void {
     const path = [...loaded].find(([file]) => stack.includes(file))?.[1];
     if (path === undefined) throw reason;
     reportStray(
-      `Cannot go on with policy "${path}": a promise that it left running failed with ${describeThrown(reason)}`,
+      `Cannot continue with policy "${path}": a promise that it left pending was rejected with ${describeThrown(reason)}`,
     );
   });
   process.on("exit", () => {
     const path = policyAtWork();
     if (path === undefined) return;
-    writeSync(2, `tutti: Cannot go on with policy "${path}": it ended the program, expected it to return\n`);
+    writeSync(
+      2,
+      `tutti: Cannot continue with policy "${path}": it ended the program, expected it to return\n`,
+    );
     process.exitCode = 1;
   });
 }

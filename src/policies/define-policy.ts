@@ -22,9 +22,9 @@ export type PolicyParts = WithDefaults<SpacePolicyDefinition> | WithDefaults<Gan
 export function definePolicy(parts: PolicyParts): PolicyDefinition {
   return {
     title: parts.name,
-    summary: "a policy of the user's own",
+    summary: "a user-defined policy",
     rules: [],
-    source: "the user's own",
+    source: "user-defined",
     parameters: [],
     guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: false }),
     ...parts,

@@ -26,7 +26,7 @@ export const job = z
     command: z
       .array(z.string())
       .describe(
-        "In lists of jobs, long commands are cut and end with …; the answer for one job has all of it",
+        "In lists of jobs, long commands are cut and end with …; the answer about one job has the whole command",
       ),
     cwd: z.string(),
     limitMs: durationMs.exactOptional(),
@@ -64,7 +64,9 @@ export const stray = z
     user: z.string(),
     state: z
       .enum(["running", "ending", "stopped"])
-      .describe("stopped: a conductor of the first release holds it, and stops everything that is in no row"),
+      .describe(
+        "stopped: a conductor of the first release has it, which stops everything that is not in a row",
+      ),
     command: z.array(z.string()).describe("Long commands are cut and end with …"),
     cwd: z.string(),
     folder: z.string().describe("Folder of the attempt; the output is next to it"),
@@ -93,11 +95,11 @@ export const jobsAnswer = answer("tutti.jobs/1", {
   jobs: z.array(job),
   next: optional(
     jobNumber,
-    "There are more jobs: ask for them with this number as after. Only if the request had after",
+    "There are more jobs: pass this number as after to get them. Only if the request had after",
   ),
   missing: optional(
     z.array(z.object({ first: jobNumber, last: jobNumber, because: z.enum(["forgotten", "not given"]) })),
-    "If the request had numbers: those, up to next, of which no job of any user is kept",
+    "If the request had numbers: those, up to next, for which no job of any user is kept",
   ),
 });
 const refusalCode = z.enum(REFUSAL_CODES);
@@ -223,7 +225,7 @@ export const event = z
   .describe("A decision or a change; the data of a server-sent event whose id is the sequence number");
 export const eventsAnswer = answer("tutti.events/1", {
   events: z.array(event).max(MAX_EVENTS_PER_ANSWER).describe("Oldest first"),
-  next: optional(count, "There are more events: ask for them with this number as since"),
+  next: optional(count, "There are more events: pass this number as since to get them"),
 });
 
 export const refusalAnswer = z
@@ -245,7 +247,7 @@ export type PolicyAnswer = Value<typeof policyAnswer>;
 export type ShutdownAnswer = Value<typeof shutdownAnswer>;
 export type StatusAnswer = Value<typeof statusAnswer>;
 export type Stray = Value<typeof stray>;
-/** Numbers of which no job of any user is kept. */
+/** Numbers for which no job of any user is kept. */
 export type MissingJobs = NonNullable<JobsAnswer["missing"]>[number];
 export type WhatIfAnswer = Value<typeof whatIfAnswer>;
 export type EventsAnswer = Value<typeof eventsAnswer>;

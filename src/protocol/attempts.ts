@@ -13,8 +13,8 @@ export interface AttemptKey {
 
 export interface IdentifiedAttempt extends AttemptKey {
   /**
-   * 32 random hexadecimal digits, drawn when the front end decides on the attempt. Claim and exit of the
-   * attempt carry them; those with another identity are ignored. An older store can give a number again, but
+   * 32 random hexadecimal digits, made when the front end decides on the attempt. The attempt's claim and
+   * exit files contain them; files with another identity are ignored. An older store can reuse a number, but
    * never an identity. Left out: the attempt was decided on under protocol 1.
    */
   readonly identity?: string;
@@ -57,11 +57,11 @@ export interface AttemptEnd extends IdentifiedAttempt {
   readonly reason: EndReason;
   /** Why there is no exit status, as text for people: the attempt never started, or its shim was killed. */
   readonly lost?: string;
-  /** The attempt was lost before its command began, which is proven, so a restart runs nothing twice. */
+  /** The attempt was certainly lost before its command began, so a restart runs nothing twice. */
   readonly neverBegan?: true;
   /** Unix time in ms. */
   readonly endedAtMs: number;
-  /** Time for which its rows had the processors, in ms. */
+  /** How long its rows had the processors, in ms. */
   readonly ranMs: number;
   /** CPU time of the whole process tree in ms, if a cgroup measures it. */
   readonly cpuMs?: number;
@@ -147,15 +147,15 @@ export type AttemptCommand =
       readonly identity?: string;
     }
   /**
-   * The end is in the front end's store, so the conductor may forget the attempt. With `identity`, only if
-   * the attempt has it.
+   * The end is in the front end's store, so the conductor may forget the attempt. If there is an `identity`,
+   * only if the attempt has this identity.
    */
   | { readonly type: "forget"; readonly attempt: AttemptKey; readonly identity?: string }
   /**
    * The store does not know this attempt, and no user has decided about it yet. It keeps running next to the
-   * gangs, whatever the rows are, until it ends or is stopped. The command holds until the next front end
-   * says hello and sends a matrix without repeating it. With `identity`, only if the attempt has it. Since
-   * protocol 2.
+   * gangs, whatever the rows are, until it ends or is stopped. The command is in force until the next front
+   * end says hello and sends a matrix without repeating the command. If there is an `identity`, only if the
+   * attempt has this identity. Since protocol 2.
    */
   | { readonly type: "keep"; readonly attempt: AttemptKey; readonly identity?: string }
   /** Kills all remaining attempts, removes cgroups, exits. Without `killJobs`, refused while attempts run. */

@@ -3,11 +3,12 @@
  *
  * The front end decides, the conductor acts. The conductor holds a copy of the matrix and runs its rows by an
  * absolute clock. It alone launches, stops, continues, pins and kills processes. While no front end is
- * connected, it goes on with the last matrix. The front end may repeat every message after a reconnect:
- * launches are keyed by job, attempt and identity, the matrix by its sequence number.
+ * connected, the conductor continues with the last matrix. The front end may repeat every message after a
+ * reconnect: launches are keyed by job, attempt and identity, the matrix by its sequence number.
  *
  * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with protocol 2. A
- * conductor that refuses this is of the first release; the front end uses protocol 1 with it until it ends.
+ * conductor that refuses this protocol is of the first release; the front end uses protocol 1 with it until
+ * it ends.
  *
  *   front end                          conductor                       shim (one per attempt, own session)
  *      │── hello, matrix, launch, … ──────▶│── spawn, freeze, pin, kill ──▶│ claims the attempt,

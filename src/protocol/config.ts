@@ -3,7 +3,7 @@ import { z } from "zod";
 import { optional } from "./atoms.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "./limits.ts";
 
-/** Limit of a queue class on something that it does not limit. */
+/** The value that stands for “no limit” in a queue class. */
 export const UNLIMITED = 1_000_000;
 /** Upper bound of `defaultLimitMs` in ms. That setting is an expected running time, not a limit. */
 const MAX_DEFAULT_LIMIT_MS = 1e12;
@@ -46,7 +46,7 @@ export const queueSetting = z.strictObject(
   "an object",
 );
 
-/** Settings that had another name before, by that name. The older name is still read, with a note. */
+/** Settings that have been renamed, by their older names. The older name is still accepted, with a note. */
 export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { mostRows: "maxRows" };
 
 const CPUS = "a list of different CPU numbers";

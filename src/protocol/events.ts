@@ -21,7 +21,7 @@ export type EventPayloads = {
   readonly held: { readonly because: string } | undefined;
   readonly released: undefined;
   readonly priority: { readonly before: number; readonly after: number };
-  /** undefined: the job runs and is now asked to end. */
+  /** undefined: the job is running and has now been asked to end. */
   readonly cancelled:
     | { readonly reason: string | null }
     | { readonly attempt: number; readonly stray: boolean; readonly by: string }
@@ -46,7 +46,7 @@ export type EventPayloads = {
     | { readonly before: string; readonly after: string; readonly by: string }
     | { readonly after: string; readonly because?: string }
     | { readonly policy: string; readonly adopted?: string };
-  /** `jobs`: the rows, separated by a bar. */
+  /** `jobs`: the jobs of each row; bars separate the rows. */
   readonly matrix: {
     readonly sequence: number;
     readonly fromSlot: number;
@@ -67,7 +67,7 @@ export type EventKind = keyof EventPayloads;
 
 /**
  * An event of any kind, as clients read it. Sequence numbers are assigned without gaps, and a client asks for
- * the events after the last one that it saw. The stored log has gaps where old events were forgotten.
+ * the events after the last one that it saw. The stored log has gaps because old events are forgotten.
  */
 export type DaemonEvent = Event & { readonly kind: EventKind };
 

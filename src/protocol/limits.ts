@@ -1,4 +1,7 @@
-/** Limits that command line, API and scheduler share. Jobs that are in the store already may exceed them. */
+/**
+ * Limits that command line, API and scheduler share. Jobs that are already in the store may exceed these
+ * limits.
+ */
 
 /** In one request. Each job of an array counts. */
 export const MAX_JOBS_PER_BATCH = 10_000;
@@ -23,7 +26,7 @@ export const MAX_COMMAND_WORDS = 100_000;
 export const MAX_NAME_LENGTH = 256;
 export const MAX_QUEUE_LENGTH = 64;
 export const MAX_KEY_LENGTH = 200;
-/** Ten years. A longer limit is taken as a mistake. */
+/** Ten years. A longer limit is considered a mistake. */
 export const MAX_LIMIT_MS = 10 * 365 * 86_400_000;
 
 export const MIN_SLOT_MS = 20;

@@ -27,7 +27,7 @@ export function refuse(refused: RefusalCode, message: string): Refusal {
   return { refused, message };
 }
 
-/** Whether an answer is a refusal. No other answer has a key `refused`. */
+/** Whether an answer is a refusal. No other kind of answer has a key `refused`. */
 export function isRefusal<Value>(value: Value): value is Extract<Value, { readonly refused: RefusalCode }> {
   return typeof value === "object" && value !== null && "refused" in value;
 }

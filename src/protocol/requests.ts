@@ -79,7 +79,7 @@ export const submitJob = z
         .array(
           z.strictObject({
             job: jobNumber,
-            ok: z.boolean().describe("true: this job is cancelled unless that one ends well"),
+            ok: z.boolean().describe("true: this job is cancelled unless the other one succeeds"),
           }),
         )
         .max(limits.MAX_DEPENDENCIES),
@@ -91,10 +91,7 @@ export const submitJob = z
     ),
     priority: optional(priority, "Values above 0 are for administrators only"),
     held: optional(z.boolean(), "true: the job waits until it is released"),
-    retries: optional(
-      z.int().min(0).max(limits.MAX_RETRIES),
-      "How often the job may be restarted; default 0",
-    ),
+    retries: optional(z.int().min(0).max(limits.MAX_RETRIES), "Maximum number of restarts; default 0"),
     umask: optional(
       z.string().regex(/^0?[0-7]{3}$/, "is not a mask, expected three octal digits such as 027"),
       "File mode creation mask of the job, as octal digits such as 022 or 027; default 077: only its user can use its files",
@@ -103,7 +100,11 @@ export const submitJob = z
   .describe("A job or a job array to run");
 
 export const submitBody = z.strictObject({
-  jobs: z.array(submitJob).min(1).max(limits.MAX_JOBS_PER_BATCH).describe("All are accepted or none"),
+  jobs: z
+    .array(submitJob)
+    .min(1)
+    .max(limits.MAX_JOBS_PER_BATCH)
+    .describe("Either all jobs are accepted or none"),
   key: optional(
     label(limits.MAX_KEY_LENGTH),
     "Makes a repeated request harmless: a second request of the same user with this key returns the same jobs",
@@ -128,7 +129,7 @@ export const jobNumbers = z
 export const batchBody = z.strictObject({
   action: changeAction.describe("What to do with each job"),
   jobs: jobNumbers.describe(
-    "Numbers and ranges, such as 3-9,12. A range selects the jobs that exist; a single number of no job is refused",
+    "Numbers and ranges, such as 3-9,12. A range selects the jobs that exist; a single number without a job is refused",
   ),
   states: optional(
     z.array(jobState),

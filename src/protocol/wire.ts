@@ -2,7 +2,7 @@
 import type { LaunchSpec } from "./attempts.ts";
 import type { ConductorMatrix, PlacedGang, ToConductor } from "./conductor.ts";
 
-/** The longest message is a launch with the environment of a user's shell. */
+/** Enough for the longest message: a launch with the environment of a user's shell. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;
 const IDENTITY = /^[0-9a-f]{32}$/;
 

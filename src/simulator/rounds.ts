@@ -14,9 +14,9 @@
  * (structures/matrix/round-robin.ts). When the round has served its last row, the next one begins at once,
  * before the decision.
  *
- * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays
- * fixed as long as the job's k rows do: the job ends in round ⌊(target − 1)/k⌋, with its row number (target −
- * 1) mod k in order of the round. A migration adds to the slots needed.
+ * Slots are not simulated one by one. With the job's base (machines/gang-matrix.ts), target = slots needed −
+ * base stays fixed as long as the job's k rows do: the job ends in round ⌊(target − 1)/k⌋, with its row
+ * number (target − 1) mod k in order of the round. A migration adds to the slots needed.
  */
 import { assert } from "../core/errors.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";

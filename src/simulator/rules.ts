@@ -10,7 +10,7 @@ export const ROUNDS_RULES: readonly string[] = [
   "simulated rounds: jobs end, arrivals are noticed and decisions are made only when a slot begins",
   "simulated rounds: slots are counted from time 0, even while the machine is empty",
   "simulated rounds: with more than one row, every slot begins with a switch, so a job ends with its last slot",
-  "simulated rounds: a single row pays for no switches",
+  "simulated rounds: while there is only one row, there are no switches",
   "simulated rounds: a new row is last in the round",
   "simulated rounds: a round takes in at most as many new rows as it began with, and further rows get their first slot in the next round, so that no row waits forever",
 ];

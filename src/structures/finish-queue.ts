@@ -1,6 +1,6 @@
 /**
  * Jobs by the slot in which they finish: an indexed binary heap over (round, row, job). The round and the
- * row's rank within the round change when a job gains or loses slots; other jobs keep theirs. Users without
+ * row's rank within the round change when a job gains or loses slots; other jobs keep theirs. Callers without
  * rounds can store times instead of rounds, and processors instead of jobs.
  */
 import { assert } from "../core/errors.ts";

@@ -1,5 +1,5 @@
 /**
- * What the machine and jobs may do to a conductor and a shim: no free descriptors, full disks, missing links,
+ * What the machine and jobs can do to a conductor and a shim: no free descriptors, full disks, missing links,
  * threads that outlive the first thread.
  */
 import { execFileSync } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
- * What the guardian does if the conductor hangs: a really stopped conductor, for every kind of freezer that
- * works here.
+ * What the guardian does if the conductor hangs: the tests really stop a conductor, for every kind of freezer
+ * that works here.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,11 +50,11 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     await goOn(pids);
     expect(readStat(conductor)?.state).toBe("T");
     expect(readFileSync(join(s.home, "conductor.log"), "utf8")).toMatch(
-      /^\d{4}-\S+Z No sign of life from the conductor for 5 s: all gangs run now$/m,
+      /^\d{4}-\S+Z No sign of life from the conductor for 5 s: letting all gangs run$/m,
     );
     process.kill(conductor, "SIGCONT");
     await until("it says so", () =>
-      s.messages.some((message) => message.type === "refused" && message.message.includes("stood still")),
+      s.messages.some((message) => message.type === "refused" && message.message.includes("conductor hung")),
     );
     await standing(pids);
     // It is the same conductor, and gangs take turns as before.

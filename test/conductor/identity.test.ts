@@ -1,5 +1,5 @@
 /**
- * Numbers of attempts can be reused, with an older store or a folder that was kept. Their identities cannot.
+ * With an older store or an old folder, the number of an attempt can be reused. Its identity cannot.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,11 +1,12 @@
 /**
  * The conformance suite: every policy of the registry, with every value of every choice among its parameters,
- * on the same workloads, under the checker. A policy is included because it is in the registry. What it does
- * not guarantee, it declares in `guarantees`. What no policy of space sharing or of time sharing can
- * guarantee is in NOT_ASKED. No case is skipped.
+ * on the same workloads, under the checker. A policy is included because it is in the registry. A policy
+ * declares in `guarantees` what it does not guarantee. NOT_ASKED lists what no policy of space sharing, or of
+ * time sharing, can guarantee. No case is skipped.
  *
  * Required of all policies: the rules of the machine at every step, every job started and ended, the same
- * decisions in a second run, and the same decisions if only later arrivals or later run times differ.
+ * decisions in a second run, and the same decisions up to an instant if only later arrivals or run times
+ * differ.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";

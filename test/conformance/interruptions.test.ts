@@ -1,6 +1,6 @@
 /**
  * Every policy of the registry on machines whose capacity changes over time, under the checker: no processor
- * is used while it is away; no job that starts runs into a known outage if the policy guarantees that; the
+ * is used during its outage; if the policy guarantees it, no job that starts runs into a known outage; the
  * right jobs are stopped, and they keep their work.
  */
 import { describe, expect, test } from "vitest";

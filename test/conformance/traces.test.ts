@@ -1,4 +1,7 @@
-/** The complete real traces: every line is accounted for, every job starts, and the checker finds nothing. */
+/**
+ * The complete real traces: every line is accounted for, every job starts, and the checker finds no
+ * violation.
+ */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";

@@ -1,7 +1,7 @@
 /**
  * The command line's connection to the scheduler: finds the socket, sends a request, and returns the answer
  * or throws an error that says what failed, why, and what to type next. Loads only Node's own modules, so
- * that verbs start fast.
+ * commands start fast.
  */
 import { existsSync, lstatSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -101,7 +101,7 @@ export class Client {
     }
   }
 
-  /** Sends over the user's own socket if a scheduler answers there, else over the shared socket. */
+  /** Uses the user's own socket if a scheduler answers there, otherwise the shared socket. */
   async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
     const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
     let socket = existsSync(this.#ownSocket) ? this.#ownSocket : this.socket;
@@ -110,7 +110,8 @@ export class Client {
         return await this.#sendTo(socket, path, options, body);
       } catch (error) {
         const { code = "", syscall } = error as NodeJS.ErrnoException;
-        // Nothing was sent. A scheduler that is gone left this socket behind, or it is another user's.
+        // Nothing was sent. A scheduler that is gone left this socket behind, or the socket belongs to
+        // another user.
         const isOther = ["ENOENT", "ECONNREFUSED", "EACCES"].includes(code);
         if (syscall === "connect" && isOther && socket !== this.socket) socket = this.socket;
         // The kernel's queue of connections is full.
@@ -130,7 +131,7 @@ export class Client {
       const outgoing = httpRequest(
         {
           socketPath,
-          // No keep-alive: another scheduler may be there by the next request.
+          // No keep-alive: another scheduler may be running there at the next request.
           agent: false,
           path,
           method,
@@ -155,7 +156,7 @@ export class Client {
     const why: Readonly<Record<string, string>> = {
       ERR_STREAM_PREMATURE_CLOSE: "it closed the connection",
       ENOENT: `there is no socket "${this.socket}"`,
-      ECONNREFUSED: `no process listens at "${this.socket}"; the scheduler may have been killed, but its jobs go on`,
+      ECONNREFUSED: `no process listens at "${this.socket}"; the scheduler may have been killed, but its jobs continue`,
       EACCES: `the socket "${this.socket}" belongs to another user`,
       ECONNRESET: "it closed the connection",
       EAGAIN: "too many clients are connecting to it; try again",
@@ -174,7 +175,7 @@ function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
   const text = `Cannot reach the scheduler\n  why:  ${why}`;
   return pid === undefined
     ? `${text}\n  next: tutti serve   (starts it), or set TUTTI_SOCKET to the path of its socket`
-    : `${text}; process ${pid} is a scheduler with its state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid}   (its jobs go on), then tutti serve`;
+    : `${text}; process ${pid} is a scheduler with its state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid}   (its jobs continue), then tutti serve`;
 }
 
 /**

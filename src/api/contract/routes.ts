@@ -70,24 +70,28 @@ export const ROUTES: readonly Route[] = [
     path: "/v1/jobs",
     summary: "Submit jobs",
     description:
-      "All jobs of the request are accepted or none. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
+      "Accepts either all jobs of the request or none. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
     body: c.submitBody,
     answer: json(c.jobsAnswer, 201),
   },
-  get("jobs", "/v1/jobs", "Your jobs, oldest first; all jobs for an administrator", json(c.jobsAnswer), {
+  get("jobs", "/v1/jobs", "Your jobs, oldest first; for an administrator, all jobs", json(c.jobsAnswer), {
     description:
       "With after, the answer is a page: at most 1,000 jobs, and next if there are more. A job that exists throughout is in exactly one page. Without after, the answer is complete, however long it is. A request with no filter or only states lists the jobs that have not ended and the 1,000 that ended last. The filters numbers, name, queue and user search all jobs that are kept.",
     query: {
       states: optional(states, "States, separated by commas, such as queued,running; default all"),
-      last: digits("Only the newest jobs, up to this number; with after, the first page begins with them"),
-      after: digits("Asks for a page: jobs with greater numbers than this. Begin with 0, go on with next"),
+      last: digits(
+        "Lists only this many of the newest jobs; with after, the first page begins at the oldest of them",
+      ),
+      after: digits(
+        "Asks for a page: the jobs with numbers above this. Begin with 0, then pass next from the previous answer",
+      ),
       limit: digits("Maximum number of jobs in the page; default and maximum 1000"),
       numbers: optional(
         c.jobNumbers,
-        "Only jobs with these numbers, such as 3-9,12; missing lists the numbers that are not kept",
+        "Only jobs with these numbers, such as 3-9,12; in the answer, missing lists the numbers that are not kept",
       ),
       name: words("Only jobs with this name, in which * matches anything, such as sim*"),
-      queue: words("Only jobs of this queue"),
+      queue: words("Only jobs in this queue"),
       user: words("Only jobs of this user"),
       wait: digits("If no job matches, wait for one, but no longer than this number of seconds (at most 60)"),
     },
@@ -110,7 +114,7 @@ export const ROUTES: readonly Route[] = [
   action("cancel", "Cancel a job: SIGTERM, then SIGKILL to all its processes"),
   action("hold", "Keep a waiting job from starting"),
   action("release", "Let a held job start"),
-  action("requeue", "End a running job's attempt and queue the job again"),
+  action("requeue", "End a running job and queue it again"),
   {
     id: "setPriority",
     method: "patch",
@@ -130,8 +134,8 @@ export const ROUTES: readonly Route[] = [
     query: {
       offset: digits("First byte"),
       limit: digits("Maximum number of bytes"),
-      tail: digits("Only the last bytes, this many"),
-      follow: optional(flag, "1: continue with new output until the job has ended"),
+      tail: digits("Only this many bytes from the end"),
+      follow: optional(flag, "1: keep sending new output until the job has ended"),
     },
     answer: text("text/plain", "Output of the job"),
   },

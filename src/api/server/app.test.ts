@@ -1,4 +1,4 @@
-/** The API without sockets: every route, every refusal, and which users may see what. */
+/** The API without sockets: every route, every refusal, and what each user may see. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { z } from "zod";
@@ -254,7 +254,7 @@ describe("page", () => {
 
   test("names the fields of a body, which are required, and what each means", async () => {
     const { text } = await app.ask("GET", "/");
-    expect(text).toContain("<dt>jobs</dt><dd>Required. All are accepted or none</dd>");
+    expect(text).toContain("<dt>jobs</dt><dd>Required. Either all jobs are accepted or none</dd>");
     expect(text).toMatch(/<dt>jobs\[\]\.command<\/dt><dd>Required\. Program and its arguments/);
     expect(text).toMatch(/<dt>jobs\[\]\.script\.base64<\/dt>/);
   });

@@ -26,7 +26,9 @@ export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forec
 interface Arrival extends Entrance {
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
-  /** Calls `then` when the last byte is sent or the connection is closed. Left out: not known. */
+  /**
+   * Calls `then` when the last byte is sent or the connection is closed. Left out: these moments are unknown.
+   */
   readonly onceClosed?: (then: () => void) => void;
   /** Called when a request has proven the user of the connection. Refuses if that user has too many. */
   readonly identified?: (caller: Caller) => ApiRefusal | undefined;
@@ -40,8 +42,8 @@ const UNREAD = 499;
 /** The caller of public pages: all requests without a token share one turn. */
 const STRANGER: Caller = { uid: -1, user: "unknown", isAdministrator: false };
 /**
- * Requests that count as several. Forecasts are made one at a time and take about a second each: a long
- * series would block other users. A follower receives every event, or polls a file ten times a second.
+ * Requests that count as several requests. Forecasts are made one at a time and take about a second each: a
+ * long series would block other users. A follower receives every event, or polls a file ten times a second.
  */
 const FORECAST_WEIGHT = 128;
 const FOLLOWER_WEIGHT = 4;
@@ -108,7 +110,7 @@ export function makeApp(setup: AppSetup): App {
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, credentials)));
   router.onError((error) => {
     if (error instanceof StorageError || error instanceof DamagedStoreError) {
-      return refusalResponse(refuse("unavailable", `${error.message}. Running jobs go on`));
+      return refusalResponse(refuse("unavailable", `${error.message}. Running jobs continue`));
     }
     setup.onBug(error);
     return refusalResponse(
@@ -158,7 +160,7 @@ async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> 
   if (isRefusal(body)) return refusalResponse(body);
   const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
   const finish = (outcome: Outcome) => finished(route, outcome, ticket);
-  // A handler that does not wait is run, and its answer is made, in one piece.
+  // If a handler does not wait, it runs and its answer is made in one piece.
   const result = await turns.run(() => {
     const outcome = ticket.refusal() ?? HANDLERS[route.id](call, deps);
     return outcome instanceof Promise ? { outcome } : { response: finish(outcome) };
@@ -193,7 +195,7 @@ function weightOf({ id }: Route, { url }: Request): number {
   return id === "events" || (id === "logs" && url.includes("follow=")) ? FOLLOWER_WEIGHT : 1;
 }
 
-/** Releases a ticket when this was called and the answer is sent (if the arrival reports that). */
+/** Releases a ticket once this function was called and the answer is sent (if the arrival reports that). */
 function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
   let isAnswered = false;
   let isClosed = onceClosed === undefined;
@@ -210,7 +212,7 @@ function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
   };
 }
 
-/** The literal that a schema of an answer demands, such as `tutti.jobs/1`. */
+/** The literal that an answer's schema requires, such as `tutti.jobs/1`. */
 function schemaName(schema: unknown): string {
   return (schema as { shape: { schema: { value: string } } }).shape.schema.value;
 }

@@ -1,6 +1,6 @@
 /**
- * A front end in memory for the tests of API and command line: it keeps the contract of Service (who may see
- * and change what, what is refused), but runs nothing. Tests advance jobs with start() and finish().
+ * A front end in memory for the tests of API and command line: it follows the contract of Service (who may
+ * see and change what, and what is refused) but runs nothing. Tests advance jobs with start() and finish().
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -301,7 +301,7 @@ export class FakeService implements Service {
     this.entries.delete(job);
   }
 
-  /** Empties the memory; numbers go on. */
+  /** Empties the memory; numbering continues. */
   forget(): void {
     this.entries.clear();
     this.events.length = 0;

@@ -1,7 +1,7 @@
 /**
  * Checks of a request before anything else is read: is it meant for us, does it come from one of our own
- * pages or from no page, and who sends it? Browsers on this machine run scripts of strangers, which can send
- * requests to 127.0.0.1 and can give their own host name our address (DNS rebinding).
+ * pages or from no page, and who sends it? Browsers on this machine run scripts from strangers. These can
+ * send requests to 127.0.0.1, and can make their own host name point to our address (DNS rebinding).
  */
 import type { Caller } from "../../daemon/contract/service.ts";
 import { refuse } from "../../protocol/refusal.ts";
@@ -10,14 +10,14 @@ import { ownerOfToken } from "./tokens.ts";
 
 /**
  * How a request came in. Only its owner can enter the folder of a private socket, and only that user (and
- * root) can write to a user's socket. So these two prove who sends the request.
+ * root) can write to a user's socket. So both kinds of socket prove who sends the request.
  */
 export type Transport = "private-socket" | "user-socket" | "shared-socket" | "http";
 
 /** How a connection came in. */
 export interface Entrance {
   readonly transport: Transport;
-  /** Its user, if the socket itself proves it. */
+  /** The user of the connection, if the socket itself proves who it is. */
   readonly owner?: Caller | undefined;
 }
 

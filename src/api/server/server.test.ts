@@ -1,6 +1,6 @@
 /**
- * The listeners: equal transports, modes of all files, one daemon per socket, slow and broken clients,
- * several users.
+ * The listeners: same answers over both transports, modes of all files, one daemon per socket, slow and
+ * broken clients, several users.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {

@@ -82,7 +82,10 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     makeListener: () =>
       listener(isShared ? { transport: "shared-socket" } : { transport: "private-socket", owner }),
   };
-  /** Only its user can open it, so it proves who connects. Its queue of connections is that user's, too. */
+  /**
+   * Only its user can open this socket, so it proves who connects. Other users cannot fill its connection
+   * queue.
+   */
   const ownSocket = (caller: Caller): WantedSocket => ({
     path: userSocket(places, caller.uid),
     rights: { mode: 0o600, uid: caller.uid },

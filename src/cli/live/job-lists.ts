@@ -14,7 +14,7 @@ import { ENDED_STATES } from "../../protocol/states.ts";
 /** Which jobs to ask for. `last` cannot be combined with numbers, names, queues or users. */
 export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "name" | "queue" | "user" | "last">;
 
-/** Numbers without a job. A scheduler of the first release does not say why. */
+/** Numbers without a job. A scheduler of the first release does not say why there is no job. */
 export interface MissingJobs extends NumberRange {
   readonly because: MissingInAnswer["because"] | "unknown";
 }
@@ -93,7 +93,7 @@ export function missingText(missing: readonly MissingJobs[]): string {
   return [
     ...textFor("forgotten", (which, count) => `${which} ${count === 1 ? "is" : "are"} forgotten`),
     ...textFor("not given", (which) => `there ${which.startsWith("jobs") ? "are" : "is"} no ${which} yet`),
-    ...textFor("unknown", (which) => `nothing is known of ${which}`),
+    ...textFor("unknown", (which) => `nothing is known about ${which}`),
   ].join("; ");
 }
 
@@ -106,7 +106,7 @@ export async function stoppedJobs(client: Client, jobs: readonly Job[]): Promise
   const { rows } = await client.ask<MatrixAnswer>("/v1/matrix");
   const placed = new Set(rows.flat().map(({ job }) => job));
   const absent = running.filter(({ job }) => !placed.has(job));
-  // Jobs that have ended meanwhile are also absent.
+  // Jobs that have ended in the meantime are also absent.
   const now = await Promise.all(absent.map(async ({ job }) => (await client.job(job)).job));
   return new Set(now.filter(({ state }) => state === "running").map(({ job }) => job));
 }
@@ -146,7 +146,7 @@ async function wholeList(client: Client, asked: AskedJobs): Promise<JobsPage> {
   return { jobs, missing, hasMore: false };
 }
 
-/** The parts of the ranges without a job; the jobs are in rising order. */
+/** The parts of the ranges that have no job; the jobs are in ascending order. */
 function gaps(numbers: readonly NumberRange[], jobs: readonly Job[]): MissingJobs[] {
   const existing = rangesOf(jobs.map(({ job }) => job));
   const missing: MissingJobs[] = [];

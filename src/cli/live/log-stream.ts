@@ -1,6 +1,6 @@
 /**
- * Copies a job's output to this terminal: from the scheduler or, if the job writes to a file of the user,
- * from that file.
+ * Copies a job's output to this terminal: from the scheduler or, if the job writes to one of the user's
+ * files, from that file.
  */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Client } from "../../api/client/client.ts";
@@ -16,15 +16,16 @@ interface LogOptions {
   readonly follow: boolean;
   /** Number of bytes from the end; undefined: all. */
   readonly tail?: number;
-  /** First byte to show of a file of the user. */
+  /** First byte to show if the output is in one of the user's files. */
   readonly from?: number;
-  /** Whether a terminal, too, gets the bytes unchanged. */
+  /** Whether the bytes stay unchanged even on a terminal. */
   readonly raw: boolean;
 }
 
 /**
- * Copies the output of a job, and resolves with the number of bytes when all are written. When the scheduler
- * was away, the copy continues where it was. On a terminal, escape sequences are shown as text.
+ * Copies the output of a job, and resolves with the number of bytes when all are written. If the scheduler
+ * goes away and comes back, the copy continues where it stopped. On a terminal, escape sequences are shown as
+ * text.
  */
 export async function copyLog(
   connection: ReconnectingClient,
@@ -57,7 +58,7 @@ async function* piecesOf(
     const answer = await connection.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
     yield* connection.client.pieces(answer);
   } catch (error) {
-    // The scheduler refuses before the first byte if the output is in a file of the user.
+    // The scheduler refuses before the first byte if the output is in one of the user's files.
     if (!(error instanceof RefusedError) || error.refused !== "wrong-state") throw error;
     yield* ownFile(connection, job, options);
   }
@@ -101,7 +102,7 @@ async function startOfTail(client: Client, path: string, tail: number): Promise<
   return lastBytes(Number(size), tail).offset;
 }
 
-/** Reads the user's file with the rights of this user, not with those of the scheduler. */
+/** Reads the user's file with the user's own rights, not with those of the scheduler. */
 async function* ownFile(
   connection: ReconnectingClient,
   job: Job,

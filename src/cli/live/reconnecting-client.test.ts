@@ -52,7 +52,7 @@ test("all concurrent work continues when the scheduler is back, and the loss is 
   await vi.waitFor(() => expect(told).not.toEqual([]), { timeout: 10_000 });
   await serve();
   expect((await asked).map(({ user }) => user)).toEqual(["ada", "ada", "ada"]);
-  expect(told).toEqual(["tutti: the scheduler is gone; waiting until it is back (running jobs go on)\n"]);
+  expect(told).toEqual(["tutti: the scheduler is gone; waiting until it is back (running jobs continue)\n"]);
 });
 
 test("gives up after the time limit and says what to type", async () => {

@@ -1,7 +1,7 @@
 /**
- * The client of verbs that run for long. When the scheduler ends or is killed, the verb says so once, waits
- * until the scheduler is back, and continues. All concurrent work of one verb shares one client, so that the
- * loss is reported once and one request at a time looks for the scheduler.
+ * The client of commands that run for a long time. When the scheduler ends or is killed, the command says so
+ * once, waits until the scheduler is back, and continues. All concurrent work of a command shares one client,
+ * so the loss is reported once, and one request at a time looks for the scheduler.
  */
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
@@ -18,7 +18,7 @@ interface ReconnectOptions {
 }
 
 export class ReconnectingClient {
-  /** The command to type after we gave up, such as `tutti wait 12`. */
+  /** The command that the user can type after we gave up, such as `tutti wait 12`. */
   next: string;
   readonly #options: ReconnectOptions;
   #client = new Client();
@@ -82,18 +82,18 @@ export class ReconnectingClient {
       } catch (nextError) {
         if (!(nextError instanceof NoDaemonError)) throw nextError;
       }
-      if (!isReported) hint("tutti: the scheduler is gone; waiting until it is back (running jobs go on)");
+      if (!isReported) hint("tutti: the scheduler is gone; waiting until it is back (running jobs continue)");
       isReported = true;
       if (performance.now() < untilMs) continue;
       throw new NoDaemonError(
-        `Cannot go on without the scheduler\n  why:  it has been gone for ${Math.round(giveUpMs / 1000)} s\n  next: tutti serve, then ${this.next}`,
+        `Cannot continue without the scheduler\n  why:  it has been gone for ${Math.round(giveUpMs / 1000)} s\n  next: tutti serve, then ${this.next}`,
         { cause: error },
       );
     }
   }
 }
 
-/** Whether the connection broke after it was made. Then the request may have been carried out, or not. */
+/** Whether an established connection broke. Then it is unknown whether the request was carried out. */
 function wasCutOff({ cause }: NoDaemonError): boolean {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   return ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(code ?? "");

@@ -1,6 +1,6 @@
 /**
  * Reports each press of Ctrl-C once. One press can arrive several times: from the terminal, and again from
- * npm, `timeout`, or bin/tutti.js under an old Node, which pass on what their child has already received.
+ * npm, `timeout`, or bin/tutti.js under an old Node, which forward a signal that their child already has.
  */
 import { ExitCode } from "../errors.ts";
 

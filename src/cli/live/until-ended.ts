@@ -1,6 +1,7 @@
 /**
- * Waits for one job or for thousands. One request asks which of them have ended, and the scheduler answers
- * when one has. So each job is reported once, and after a restart of the scheduler the wait just continues.
+ * Waits for one job or for thousands. One request asks which of the jobs have ended, and the scheduler
+ * answers as soon as at least one has. So each job is reported once, and after a restart of the scheduler the
+ * wait just continues.
  */
 import type { Client } from "../../api/client/client.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
@@ -12,7 +13,7 @@ import type { ReconnectingClient } from "./reconnecting-client.ts";
 const MAX_WAIT_S = 30;
 /** Pause between requests, so that jobs that end shortly after each other come in one answer. */
 const GATHER_MS = 100;
-/** Pause between rounds if one request cannot hold all numbers: then no request waits for an end. */
+/** Pause between rounds if the numbers do not fit into one request: then no request waits for an end. */
 const POLL_MS = 1000;
 /** Concurrent requests to a scheduler of the first release, where each request waits for one job. */
 const CONCURRENT_REQUESTS = 16;

@@ -10,7 +10,7 @@ interface ScriptOptions {
   readonly words: readonly string[];
   /** Messages about lines that are ignored or mean something else here. */
   readonly warnings: readonly string[];
-  /** Whether the script was written for Slurm, and so may read Slurm's variables. */
+  /** Whether the script was written for Slurm and may therefore read Slurm's variables. */
   readonly isForSlurm: boolean;
 }
 
@@ -28,11 +28,11 @@ export function readJobScript(text: string): ScriptOptions {
       slurm.read(splitWords(rest));
     }
   }
-  // #TUTTI lines come last and so win.
+  // #TUTTI lines come last, so they override #SBATCH lines.
   return { words: [...slurm.words(), ...words], warnings: slurm.warnings, isForSlurm };
 }
 
-/** The program and the argument in the script's first line (`#!`); undefined without one. */
+/** The program and the argument in the script's first line (`#!`); undefined if there is no such line. */
 export function interpreterOf(text: string): string[] | undefined {
   const [, program, argument] = /^#![ \t]*(\S+)(?:[ \t]+(.*?))?[ \t]*\r?(?:\n|$)/.exec(text) ?? [];
   if (program === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Options that several verbs share, and the experiment that they describe. */
+/** Options that several commands share, and the experiment that they describe. */
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
@@ -64,12 +64,14 @@ export function addSizeFromOption(command: Command): Command {
 }
 
 /**
- * Machine, rules, window and seed: everything that decides a result, apart from the jobs and the policies.
+ * Machine, rules, window and seed: everything that determines a result, except the jobs and the policies.
  */
 export function addRunOptions(command: Command): Command {
   addSizeFromOption(command);
   addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
   return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
+    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .optionsGroup("Rules:")
     .addOption(
       new Option("--overrun <rule>", "what happens when a job runs past its estimate")
         .choices(["raise", "kill"])
@@ -86,14 +88,6 @@ export function addRunOptions(command: Command): Command {
         .choices(["drop", "clip"])
         .default(DEFAULT_RULES.oversize),
     )
-    .option("--warmup <share>", notCounted("first"), share, 0)
-    .option("--cooldown <share>", notCounted("last"), share, 0)
-    .option(
-      "--bound <duration>",
-      "threshold of the bounded slowdown, in seconds unless a unit is given",
-      duration("above zero"),
-      DEFAULT_METRIC_PARAMETERS.boundS,
-    )
     .option(
       "--slot <duration>",
       "time sharing: length of a slot, in seconds unless a unit is given",
@@ -101,7 +95,21 @@ export function addRunOptions(command: Command): Command {
       60,
     )
     .option("--switch <duration>", "time sharing: time lost at each change of slot", duration("zero"), 0)
-    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .optionsGroup("Statistics:")
+    .option("--warmup <share>", notCounted("first"), share, 0)
+    .option("--cooldown <share>", notCounted("last"), share, 0)
+    .option(
+      "--bound <duration>",
+      "threshold of the bounded slowdown, in seconds unless a unit is given",
+      duration("above zero"),
+      DEFAULT_METRIC_PARAMETERS.boundS,
+    );
+}
+
+/** Options that do not change the result, together with the option for help. */
+export function addOtherOptions(command: Command): Command {
+  return command
+    .optionsGroup("Options:")
     .option("--audit", "first check that no policy breaks a rule; takes at least ten more simulations")
     .option("--no-progress", "show no progress bar");
 }
@@ -109,7 +117,7 @@ export function addRunOptions(command: Command): Command {
 export function addWorkersOption(command: Command): Command {
   const workers = availableParallelism();
   return command.addOption(
-    new Option("--workers <n>", "worker threads; never changes a result")
+    new Option("--workers <n>", "worker threads; their number never changes a result")
       .argParser(integer(1, 1024))
       .default(workers, "all cores"),
   );
@@ -117,6 +125,7 @@ export function addWorkersOption(command: Command): Command {
 
 export function addOutputOptions(command: Command): Command {
   return command
+    .optionsGroup("Output:")
     .addOption(new Option("--json", "print the result as JSON").conflicts("csv"))
     .option("--csv", "print the result as CSV")
     .option("--html <file>", "also write a report: one file with charts, to open in a browser");

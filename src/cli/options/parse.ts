@@ -50,7 +50,7 @@ const MAX_S = 1e9;
 
 /**
  * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. The result is in seconds.
- * @param min a number is the shortest accepted duration, in seconds
+ * @param min if this is a number, it is the shortest accepted duration in seconds
  */
 export function duration(min: "zero" | "above zero" | number): (text: string) => number {
   const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` of at least ${min} s`;

@@ -1,4 +1,4 @@
-/** Options that had another name before. The older one still works, and help does not show it. */
+/** Options that had another name before. The older name still works, but help does not show it. */
 import { type Command, Option } from "commander";
 
 /**

@@ -101,12 +101,12 @@ describe.each([
     expect(missingText(missing)).toBe(
       which === "with pages"
         ? "jobs 2, 6-7 are forgotten; there is no job 9 yet"
-        : "nothing is known of jobs 2, 6-7, 9",
+        : "nothing is known about jobs 2, 6-7, 9",
     );
     await expect(selectJobs(client, ["6-7"])).rejects.toThrow(
       which === "with pages"
         ? 'Cannot find a job for "6-7": jobs 6-7 are forgotten'
-        : 'Cannot find a job for "6-7": nothing is known of jobs 6-7',
+        : 'Cannot find a job for "6-7": nothing is known about jobs 6-7',
     );
   });
 

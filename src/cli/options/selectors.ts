@@ -77,7 +77,9 @@ export async function selectJobs(
   return numbers;
 }
 
-/** Jobs that are selected by a single number. If a verb cannot handle one of these, that is an error. */
+/**
+ * Jobs that are selected by a single number. If a command cannot handle one of these jobs, that is an error.
+ */
 export function namedJobs(words: readonly string[]): ReadonlySet<number> {
   const selectors = words.flatMap(parseSelector);
   return new Set(
@@ -96,8 +98,7 @@ function listsOf(selector: Selector, among: readonly JobState[] | undefined): As
     case "last":
       return [{ last: 1 }];
     case "all":
-      // Active jobs first: a job that ends between the two requests is then in both answers, instead of in
-      // none.
+      // Active jobs first: then a job that ends between the two requests is in both answers and not lost.
       return among === undefined
         ? [{ states: ACTIVE_STATES }, { states: ENDED_STATES, last: LISTED_ENDED }]
         : [states];

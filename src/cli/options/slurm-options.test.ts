@@ -78,7 +78,7 @@ srun ./a.out
       "#SBATCH --exclusive: ignored; a job always has its CPUs to itself during its turns",
       "#SBATCH -N 2: this scheduler has one machine, which provides all CPUs",
       "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
-      "#SBATCH --begin=16:00: ignored; the job starts as soon as there is room; to start it later, use --hold and then tutti release",
+      "#SBATCH --begin=16:00: ignored; the job starts as soon as there is room; to start it later, use --hold now and tutti release later",
       "#SBATCH --gres=gpu:1, --mail-user ada@example.org, --requeue: ignored, not supported here",
     ]);
   });

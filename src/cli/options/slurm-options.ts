@@ -1,8 +1,8 @@
 /**
- * Translates options of Slurm's `#SBATCH` lines to words of `tutti submit`. If an option decides when or with
- * what a job runs and its value cannot be read, the script is refused, as by sbatch: without its dependency
- * or its limit, it would be a different job. An option without a meaning on one machine without accounts is
- * named in a warning.
+ * Translates options of Slurm's `#SBATCH` lines to words of `tutti submit`. If an option determines when a
+ * job runs or what it gets, and the option's value cannot be read, the script is refused, as sbatch does:
+ * without its dependency or its limit, the job would be a different one. A warning names the options that
+ * mean nothing on a single machine without accounts.
  */
 import { UsageError } from "../errors.ts";
 
@@ -21,7 +21,7 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
   H: "hold",
 };
 
-/** Options without a value, or with one only after `=`. */
+/** Options that have no value, or have a value only after `=`. */
 const FLAGS = [
   "hold",
   "requeue",
@@ -44,7 +44,7 @@ const FLAGS = [
 
 /** Why an option that people rely on has no effect here. */
 const REMARKS: Readonly<Record<string, string>> = {
-  begin: "the job starts as soon as there is room; to start it later, use --hold and then tutti release",
+  begin: "the job starts as soon as there is room; to start it later, use --hold now and tutti release later",
   exclusive: "a job always has its CPUs to itself during its turns",
 };
 

@@ -17,18 +17,19 @@ export type SubmitOptions = Partial<SubmitJob> & {
 };
 
 const HELP = `
-Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may
-set these options, and common #SBATCH lines work too. Options on the command
-line win.`;
+End with -- COMMAND ARGS or with the name of a script. #TUTTI lines in a script
+can set these options, and common #SBATCH lines work too. Options on the command
+line override both.`;
 
 /**
- * Adds options and arguments. Everything after the first word that is not an option belongs to the job.
+ * Adds options and arguments. Everything from the first word that is not an option belongs to the job.
  * @param examples lines for the end of the help
  */
 export function addSubmitOptions(command: Command, examples: readonly string[]): Command {
   command.parent?.enablePositionalOptions();
   return addOptions(command)
     .argument("[command...]", "a command after --, or a script")
+    .optionsGroup("Options:")
     .passThroughOptions()
     .addHelpText("after", [HELP, ...examples].join("\n  "));
 }
@@ -44,7 +45,7 @@ export async function submitJob(
 ): Promise<SubmitJob> {
   if (words.length === 0) {
     throw new UsageError(
-      "Cannot submit nothing: expected a command after --, or a script; see tutti submit --help",
+      "Cannot submit a job without a command: expected a command after --, or a script; see tutti submit --help",
     );
   }
   // Commander removes the `--`. With it, the words are a command; without it, they name a script.
@@ -118,65 +119,75 @@ class JobOption extends Option {
   }
 }
 
-const jobOptions = () => [
-  new JobOption(
-    "tasks",
-    "-n, --tasks <n>",
-    "number of processes, each on its own CPU (default: 1)",
-    integer(1, MAX_TASKS),
-  ),
-  new JobOption(
-    "limitMs",
-    "-t, --time <duration>",
-    "limit on running time, such as 90s, 10m, 2h or 1:30:00; policies use it as the estimate",
-    (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
-  ),
-  new JobOption(
-    "memoryBytes",
-    "--mem <size>",
-    "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
-    bytes,
-  ),
-  new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
-  new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)"),
-  new JobOption(
-    "after",
-    "--after <jobs>",
-    "start when these jobs have ended well: 12,13 or 12-40; any:12 when job 12 has ended in any way",
-    dependencies,
-  ),
-  new JobOption(
-    "array",
-    "-a, --array <indices>",
-    "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
-  ),
-  new JobOption("held", "--hold", "keep the job from starting until tutti release"),
-  new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
-  new JobOption(
-    "retries",
-    "--retries <n>",
-    "times to start the job again after it was lost or requeued (default: 0)",
-    integer(0, MAX_RETRIES),
-  ),
-  new JobOption(
-    "stdout",
-    "-o, --output <file>",
-    "file for standard output, and for standard error unless -e is given; %j stands for the job, %A the array, %a the index, %x the name, %u the user, %N the machine (default: kept for tutti logs)",
-  ),
-  new JobOption("stderr", "-e, --error <file>", "file for standard error"),
-  new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: this one)", (text) =>
-    resolve(text),
-  ),
-  new JobOption(
-    "env",
-    "--env <list>",
-    "environment: all, none, NAME, PREFIX* or NAME=value, separated by commas (default: all)",
-    (text) => chooseEnvironment(text, process.env),
-  ),
-];
+/** By heading in the help. */
+const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
+  "Resources:": [
+    new JobOption(
+      "tasks",
+      "-n, --tasks <n>",
+      "number of processes, each on its own CPU (default: 1)",
+      integer(1, MAX_TASKS),
+    ),
+    new JobOption(
+      "limitMs",
+      "-t, --time <duration>",
+      "limit on running time, such as 90s, 10m, 2h or 1:30:00; policies use it as the estimate",
+      (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
+    ),
+    new JobOption(
+      "memoryBytes",
+      "--mem <size>",
+      "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
+      bytes,
+    ),
+    new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
+  ],
+  "Name and start:": [
+    new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)"),
+    new JobOption(
+      "after",
+      "--after <jobs>",
+      "start when these jobs have succeeded: 12,13 or 12-40; any:12 when job 12 has ended, even if it failed",
+      dependencies,
+    ),
+    new JobOption(
+      "array",
+      "-a, --array <indices>",
+      "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
+    ),
+    new JobOption("held", "--hold", "hold the job until you run `tutti release`"),
+    new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
+    new JobOption(
+      "retries",
+      "--retries <n>",
+      "maximum number of restarts after the job is lost or requeued (default: 0)",
+      integer(0, MAX_RETRIES),
+    ),
+  ],
+  "Files and environment:": [
+    new JobOption(
+      "stdout",
+      "-o, --output <file>",
+      "file for standard output, and for standard error unless -e is given; %j stands for the job, %A the array, %a the index, %x the name, %u the user, %N the machine (default: kept for tutti logs)",
+    ),
+    new JobOption("stderr", "-e, --error <file>", "file for standard error"),
+    new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: the current one)", (text) =>
+      resolve(text),
+    ),
+    new JobOption(
+      "env",
+      "--env <list>",
+      "environment: all, none, NAME, PREFIX* or NAME=value, separated by commas (default: all)",
+      (text) => chooseEnvironment(text, process.env),
+    ),
+  ],
+});
 
 function addOptions(command: Command): Command {
-  for (const option of jobOptions()) command.addOption(option);
+  for (const [heading, options] of Object.entries(jobOptions())) {
+    command.optionsGroup(heading);
+    for (const option of options) command.addOption(option);
+  }
   const isBare = (text: string) => /^[\d.]+$/.test(text.trim());
   return command.on("option:time", (text: string) =>
     command.setOptionValue("bareLimitS", isBare(text) ? limitSeconds(text) : undefined),
@@ -212,7 +223,8 @@ function dependencies(text: string): NonNullable<SubmitJob["after"]> {
 }
 
 function jobOf(command: readonly string[], defaultName: string, options: SubmitOptions): SubmitJob {
-  const given = jobOptions()
+  const given = Object.values(jobOptions())
+    .flat()
     .map(({ field }) => [field, options[field]])
     .filter(([, value]) => value !== undefined);
   return {

@@ -3,7 +3,7 @@ import type { ParameterSpec, RulesInForce } from "../../core/policy.ts";
 import { plural } from "../../report/text/format.ts";
 import { bold, dim, wrap } from "./text.ts";
 
-/** How many of a policy's own rules a reader gets without `--all`. */
+/** Maximum number of a policy's own rules that are shown without `--all`. */
 const MAX_OWN_RULES = 5;
 
 interface Named {
@@ -82,7 +82,7 @@ export function ruleText(rule: string): string {
 }
 
 /** One parameter of a policy or a model. */
-export function parameterText(owner: string, spec: ParameterSpec): string {
+function parameterText(owner: string, spec: ParameterSpec): string {
   return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
-import { JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
+import { elapsedText, JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({
@@ -60,6 +60,22 @@ describe("JobLines", () => {
   });
 });
 
+describe("elapsedText()", () => {
+  test.each([
+    [0, "0:00:00"],
+    [1, "0:00:01"],
+    [59_000, "0:00:59"],
+    [5_025_000, "1:23:45"],
+    [86_399_001, "1-00:00:00"],
+    [183_845_000, "2-03:04:05"],
+  ])("%i ms are %s", (durationMs, text) => expect(elapsedText(durationMs)).toBe(text));
+
+  test("all times of a list of jobs have this form", () => {
+    const running = job(1, { state: "running", startedAtMs: 1, ranMs: 192_000, limitMs: 7_200_000 });
+    expect(jobsTable([running])).toMatch(/▶ running +1 +0:03:12 +2:00:00/);
+  });
+});
+
 describe("limitText()", () => {
   test.each([
     [90_000, "1 min 30 s"],
@@ -74,14 +90,14 @@ describe("outcomeText()", () => {
     [{ state: "failed", signal: "SIGKILL", reason: "ended by SIGKILL" }, "was ended by SIGKILL"],
     [{ state: "failed", signal: "SIGTERM", reason: "time limit" }, "was ended by SIGTERM (time limit)"],
     [{ state: "cancelled", reason: "cancelled" }, "was cancelled"],
-    [{ state: "cancelled", reason: "job 2 did not end well" }, "was cancelled (job 2 did not end well)"],
+    [{ state: "cancelled", reason: "job 2 did not succeed" }, "was cancelled (job 2 did not succeed)"],
     [{ state: "failed", code: 3, reason: "exit code 3" }, "failed with exit code 3"],
     [
       { state: "failed", reason: 'lost: Cannot run "x": no such command' },
       'failed (Cannot run "x": no such command)',
     ],
     [{ state: "failed", reason: "lost: the machine was stopped" }, "failed (lost: the machine was stopped)"],
-    [{ state: "done", code: 0, reason: "exit code 0" }, "ended well"],
+    [{ state: "done", code: 0, reason: "exit code 0" }, "succeeded"],
   ] as const)("%j", (more, text) => {
     expect(outcomeText(job(7, { ...more }))).toBe(`job 7 (sim) ${text}`);
   });

@@ -6,7 +6,7 @@ import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.
 import { Table, type TableColumn } from "../../report/text/table.ts";
 import { table, tableOptions, visibleLine } from "./text.ts";
 
-/** Signs that are shown next to the word, so that the text needs neither colour nor a special font. */
+/** Signs next to the state's name, so the text needs neither colour nor a special font. */
 const SIGNS: Readonly<Record<JobState, string>> = {
   queued: "·",
   held: "‖",
@@ -44,15 +44,15 @@ const USER = column("user", "left", 3, ({ user }) => visibleLine(user));
 const QUEUE = column("queue", "left", 5, ({ queue }) => visibleLine(queue));
 const CPUS = column("CPUs", "right", 1, ({ tasks }) => String(tasks));
 const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
-  startedAtMs === undefined ? NO_VALUE : formatDuration(ranMs / 1000),
+  startedAtMs === undefined ? NO_VALUE : elapsedText(ranMs),
 );
 const LIMIT = column("limit", "right", 6, ({ limitMs }) =>
-  limitMs === undefined ? NO_VALUE : limitText(limitMs),
+  limitMs === undefined ? NO_VALUE : elapsedText(limitMs),
 );
 const REASON = column("remark", "left", 4, (job) => remark(job));
 const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
 const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs }) =>
-  startedAtMs === undefined ? NO_VALUE : formatDuration((startedAtMs - submittedAtMs) / 1000),
+  startedAtMs === undefined ? NO_VALUE : elapsedText(startedAtMs - submittedAtMs),
 );
 const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
   endedAtMs === undefined ? NO_VALUE : clockText(endedAtMs),
@@ -113,7 +113,7 @@ export class JobLines {
     else if (lines.length <= this.#maxLines) lines.push(job);
   }
 
-  /** The lines to show, and the number of jobs that are in none of them. */
+  /** The lines to show, and the number of jobs that they leave out. */
   shown(): { readonly lines: readonly JobLine[]; readonly more: number } {
     const lines = this.#lines.flat().slice(0, this.#maxLines);
     const shownJobs = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
@@ -156,6 +156,18 @@ export class HistoryTable {
 
 export function stateText(state: JobState): string {
   return `${SIGNS[state]} ${state}`;
+}
+
+/**
+ * A duration in a column of a table, in the form that `--time` reads: `1:23:45`, and `2-03:04:05` if it is a
+ * day or longer. Rounded up to whole seconds.
+ */
+export function elapsedText(durationMs: number): string {
+  const seconds = Math.ceil(Math.max(0, durationMs) / 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor((seconds % 86_400) / 3600)];
+  const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
+  return days === 0 ? `${hours}:${rest}` : `${days}-${two(hours)}:${rest}`;
 }
 
 /** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */
@@ -206,7 +218,7 @@ export function startText({
   return `${clockText(p50Ms)}${range}`;
 }
 
-/** A line on the errors of earlier forecasts; empty before the first forecast could be checked. */
+/** A line about the errors of earlier forecasts; empty until the first forecast could be checked. */
 export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
   if (pastErrorP50Ms === undefined) return "";
   return `Half of the latest forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
@@ -251,5 +263,5 @@ function endingText(job: Job): string {
   const why = saysMore(job) ? ` (${reasonText(job)})` : "";
   if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
   if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
-  return `${state === "done" ? "ended well" : state === "cancelled" ? "was cancelled" : state}${why}`;
+  return `${state === "done" ? "succeeded" : state === "cancelled" ? "was cancelled" : state}${why}`;
 }

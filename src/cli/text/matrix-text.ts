@@ -1,7 +1,7 @@
 /**
  * The Ousterhout matrix for a terminal. Rows are slots of the round, columns are CPUs, and a cell holds the
- * number of the job. A sign marks the row that has its turn. Colours come from a palette for the
- * colour-blind, and the text is complete without them.
+ * number of the job. A sign marks the row whose turn it is. Colours come from a palette for the colour-blind,
+ * and the text says everything without them.
  *
  *   gang, slot 100 ms, row 2 of 3, policy gang
  *           0   1   2   3
@@ -32,7 +32,7 @@ interface MatrixTextOptions {
   readonly nowMs: number;
 }
 
-/** Index of the row that has its turn; −1 if there are no rows. */
+/** Index of the row whose turn it is; −1 if there are no rows. */
 export function activeRow({ rows, epochMs, slotMs, fromSlot = 0 }: MatrixAnswer, nowMs: number): number {
   if (rows.length === 0) return -1;
   const slot = Math.floor((nowMs - epochMs) / slotMs) - fromSlot;

@@ -160,8 +160,8 @@ export function requireAllFinished(
 }
 
 /**
- * The command that makes the same result again: the verb with its arguments and the options that influence
- * the result.
+ * The command line that makes the same result again: the command with its arguments and the options that
+ * influence the result.
  */
 function commandLine(command: Command): string {
   const options = command.options

@@ -151,7 +151,7 @@ function rankingTable(policies: readonly ComparedPolicy[]): string[] {
   return [ranking, "", ...findings(policies).map((sentence) => wrap(sentence, 0))];
 }
 
-/** Texts with remarks in parentheses, filled up on the right so that the digits before them line up. */
+/** Texts that may end in a remark in parentheses, padded on the right so that their digits line up. */
 function withRemarks(texts: readonly string[], remarks: readonly string[]): string[] {
   const inParentheses = remarks.map((remark) => (remark === "" ? "" : ` (${remark})`));
   const width = Math.max(...inParentheses.map(displayWidth));
@@ -215,7 +215,7 @@ function footer({ instance, workloadHash, seed, rules, policies, made }: Compari
   ];
 }
 
-/** What was repaired, dropped or noted, one line each. */
+/** What was repaired, dropped or noted in the workload, one line each. */
 export function diagnosticLines(diagnostics: Diagnostics): string[] {
   return diagnostics.map(({ action, count, message, examples }) => {
     const [first] = examples;

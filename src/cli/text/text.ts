@@ -1,4 +1,4 @@
-/** Text for a terminal: writing, emphasis, wrapping and tables, and other people's text made harmless. */
+/** Text for a terminal: writing, emphasis, wrapping, tables, and making other people's text harmless. */
 import { styleText } from "node:util";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
 
@@ -100,7 +100,7 @@ export function rightColumn(title: string, dropOrder = 0): TableColumn {
   return { title, align: "right", dropOrder };
 }
 
-/** A table that fits the terminal, without the last line end. */
+/** A table that fits the terminal, without the last newline. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
   return renderTable(columns, rows, tableOptions()).trimEnd();
 }
@@ -126,7 +126,7 @@ export function bytesText(bytes: number): string {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Makes other people's text harmless. Line ends and tabs stay. */
+/** Makes other people's text harmless. Newlines and tabs stay. */
 export function visible(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(STEERING, (character) => {
     if (character === "\n" || character === "\t") return character;
@@ -136,7 +136,7 @@ export function visible(text: string): string {
 }
 
 /**
- * Makes a name harmless that stands in a table or in a sentence: line ends and tabs, too, are shown as text.
+ * Makes a name in a table or in a sentence harmless: shows newlines and tabs as text, too.
  */
 export function visibleLine(text: string): string {
   return visible(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
@@ -145,7 +145,7 @@ export function visibleLine(text: string): string {
 /** `visible` for bytes that come in pieces. A character that is split between two pieces is joined. */
 export class VisibleStream {
   readonly #decoder = new TextDecoder();
-  /** A carriage return at the end of a piece. The next piece shows whether it belongs to a line end. */
+  /** A carriage return at the end of a piece. The next piece shows whether it belongs to a newline. */
   #held = "";
 
   next(piece: Uint8Array): string {

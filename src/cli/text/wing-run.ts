@@ -23,8 +23,8 @@ const WING_OPTIONS = ["policy", "replications", "workers", "seed", "audit", "pro
 
 /**
  * Runs the policies and prints the result.
- * @throws UsageError for an option or a policy that has no meaning there, CheckFailed when some jobs never
- * ended
+ * @throws UsageError for an option or a policy that has no meaning there, CheckFailed if some jobs never
+ *   ended
  */
 export async function runWing(
   source: string,
@@ -164,7 +164,10 @@ function shareColumn(title: string, intervals: readonly Interval[]): TextColumn 
   };
 }
 
-/** One line per policy, seed and measure, with a heading. Each line names what it was made from. */
+/**
+ * One line per policy, seed and measure, with a heading. Each line names the workload and policy that it was
+ * made from.
+ */
 function wingCsv({ label: source, policies, seeds, made }: WingComparison): string {
   const lines = policies.flatMap(({ label, runs }) =>
     runs.flatMap(({ measures, jobs, processors, workloadHash, scheduleHash }, r) =>

@@ -51,7 +51,8 @@ async function run(file: string, { state, force = false, json = false }: Options
 }
 
 /**
- * Returns the path of the backup. In the state folder, it would be lost with the store or even replace it.
+ * Returns the path of the backup, which must be outside the state folder: inside, it would be lost with the
+ * store or even replace the store.
  */
 function outside(folder: string, file: string): string {
   const target = resolve(file);

@@ -51,7 +51,8 @@ export function configure(command: Command): void {
 /**
  * Changes the jobs and prints them. A job that a range or pattern selects and that cannot be changed is
  * reported, but it is not a failure.
- * @throws RefusedError the first refusal, after all jobs have been tried; also when no job could be changed
+ * @throws RefusedError the first refusal, after all jobs have been tried; this includes the case that no job
+ *   could be changed
  */
 async function changeJobs(words: readonly string[], change: Change, { json }: Options): Promise<void> {
   const client = new Client();
@@ -82,8 +83,8 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
 }
 
 /**
- * `cancel` begins with the last jobs. Running jobs are mostly the first ones: if they ended first, they would
- * let others start that should also be cancelled.
+ * `cancel` begins with the last jobs. Running jobs are mostly among the first ones: if those ended first,
+ * other jobs that should also be cancelled would start.
  */
 async function* resultsOf(
   client: Client,

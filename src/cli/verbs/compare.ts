@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { chooseWing } from "../../lab/experiments/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import {
+  addOtherOptions,
   addOutputOptions,
   addRunOptions,
   addWorkersOption,
@@ -23,6 +24,7 @@ interface CompareOptions extends RunOptions, OutputOptions {
 export function configure(command: Command): void {
   command
     .argument("<trace>", RUN_HELP)
+    .optionsGroup("Jobs, machine and policies:")
     .requiredOption(
       "--policy <list>",
       "policies separated by commas: fcfs,easy:order=shortest,./mine.ts",
@@ -31,6 +33,7 @@ export function configure(command: Command): void {
     .option("--replications <n>", "number of seeds to run; only with a model", integer(1, 10_000), 1);
   addRunOptions(command);
   addOutputOptions(command);
+  addOtherOptions(command);
   addWorkersOption(command).action(run);
 }
 

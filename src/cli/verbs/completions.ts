@@ -8,7 +8,7 @@ import { writeOut } from "../text/text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** Verbs whose argument may be a file: a script, a program or a trace. */
+/** Commands whose argument may be a file: a script, a program or a trace. */
 const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
 
 interface VerbWords {
@@ -24,7 +24,7 @@ interface VerbWords {
 interface OptionWords {
   readonly flag: string;
   readonly summary: string;
-  /** Possible values, as far as they are known. */
+  /** Possible values, if they are known. */
   readonly values: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function takesJobs({ registeredArguments }: Command): boolean {
   return registeredArguments.some(({ description }) => description.startsWith(SELECTOR_HELP));
 }
 
-/** Options of a verb and of its subcommands, without duplicates. */
+/** Options of a command and of its subcommands, without duplicates. */
 function optionsOf(commands: readonly Command[]): VerbWords["options"] {
   const all = commands.flatMap((command) =>
     command.options.map((option) => ({
@@ -135,7 +135,7 @@ _tutti() {
 ${verbs.map(({ name, summary }) => `    '${name}:${safe(summary)}'`).join("\n")}
   )
   if (( CURRENT == 2 )); then
-    _describe verb verbs
+    _describe command verbs
     return
   fi
   case "$words[2]" in

@@ -20,6 +20,7 @@ const FIELDS: readonly (keyof Config)[] = [
 ];
 
 export function configure(command: Command): void {
+  command.helpCommand("help [command]", "display help for a command");
   command
     .command("check <file>")
     .description(
@@ -65,7 +66,7 @@ function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): st
     visibleLine(name),
     processors >= UNLIMITED ? "any number of CPUs" : `at most ${processors} CPUs`,
     ...(elapsedBelowS === undefined ? [] : [`limit below ${elapsedBelowS} s`]),
-    ...(defaultLimitMs === undefined ? [] : [`limit ${defaultLimitMs} ms if a job states none`]),
+    ...(defaultLimitMs === undefined ? [] : [`limit ${defaultLimitMs} ms for jobs without one`]),
     ...(reservations === undefined ? [] : [`${reservations.limit} reservations`]),
   ].join(", ");
 }

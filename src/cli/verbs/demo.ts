@@ -71,7 +71,7 @@ async function show(client: Client, work: number, interrupt: AbortSignal): Promi
   const { cpus } = await client.ask<StatusAnswer>("/v1/status");
   const body = { jobs: toyGangs(cpus, work) };
   const { jobs } = await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body });
-  hint(`Six gangs on ${cpus} CPUs; the rows take turns, and each has the CPUs for one slot.`);
+  hint(`Six gangs on ${cpus} CPUs; the rows take turns, and each has the CPUs for one slot at a time.`);
   let ended = 0;
   const allEnded = new AbortController();
   const waiting = Promise.all(
@@ -91,7 +91,7 @@ async function show(client: Client, work: number, interrupt: AbortSignal): Promi
   const table = new HistoryTable(done, 0, false);
   const next = `${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
   writeOut(`\n${table.heading()}${table.lines(done)}${table.foot()}\nNext: ${next}\n`);
-  if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not end well");
+  if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not succeed");
 }
 
 /**

@@ -8,9 +8,10 @@ import { bold, wrap, writeOut } from "../text/text.ts";
 const LATE_MS = 5;
 
 const FREEZERS = {
-  cgroup2: "control groups, version 2: nothing escapes, the job does not notice",
-  cgroup1: "control groups, version 1: nothing escapes, the job does not notice",
-  signals: "SIGSTOP and SIGCONT: need no privileges, but jobs notice them, and one that hides well escapes",
+  cgroup2: "control groups, version 2: no process escapes, and jobs do not notice",
+  cgroup1: "control groups, version 1: no process escapes, and jobs do not notice",
+  signals:
+    "SIGSTOP and SIGCONT: need no privileges, but jobs notice them, and a process that hides well escapes",
 };
 const PINNING = {
   cpuset: "by cpuset: a job cannot undo it",
@@ -20,9 +21,9 @@ const PINNING = {
 const CONCURRENT = {
   "cpu-group": "by the weights of cpu control groups",
   "idle-class":
-    "by SCHED_IDLE, since no cpu control group can be used; costs about 1 ms of CPU time per process at each switch, so use slots of 500 ms or longer",
+    "by SCHED_IDLE, because no cpu control group can be used; costs about 1 ms of CPU time per process at each switch, so use slots of 500 ms or longer",
   autogroup:
-    "by the nice values of sessions, since no cpu control group can be used, and SCHED_IDLE has no effect while the kernel groups processes by session",
+    "by the nice values of sessions, because no cpu control group can be used, and SCHED_IDLE has no effect while the kernel groups processes by session",
   none: "not possible here: no cpu control group can be used, and nothing else has an effect without more privileges",
 };
 const KEPT = "enforced by the kernel";
@@ -64,7 +65,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
   return [
     ...Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}${wrap(value, width)}`),
     "",
-    bold("What follows"),
+    bold("Advice"),
     ...advice.map((line) => `  - ${wrap(line, 4)}`),
     "",
   ].join("\n");

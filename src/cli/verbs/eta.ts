@@ -5,10 +5,10 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, PolicyAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
-import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
+import { NO_VALUE } from "../../report/text/format.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { clockText, pastErrorText } from "../text/job-text.ts";
+import { clockText, elapsedText, pastErrorText } from "../text/job-text.ts";
 import {
   commandName,
   hint,
@@ -44,7 +44,7 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
     jobs: forecast.jobs.filter(({ job }) => isWanted.has(job)),
   }));
   if (json) writeJson({ ...answer, policies: [present] });
-  else if (waiting.length === 0) writeOut("No job waits.\n");
+  else if (waiting.length === 0) writeOut("No jobs are waiting.\n");
   else {
     writeOut(etaTable(waiting, present!, answer.atMs));
     if (present!.jobs.length < waiting.length) {
@@ -63,7 +63,7 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
       forecast === undefined
         ? [NO_VALUE, NO_VALUE, NO_VALUE]
         : [
-            formatDuration(Math.max(0, forecast.p50Ms - nowMs) / 1000),
+            elapsedText(forecast.p50Ms - nowMs),
             clockText(forecast.p50Ms),
             `${clockText(forecast.p10Ms)} to ${clockText(forecast.p90Ms)}`,
           ];

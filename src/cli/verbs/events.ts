@@ -48,7 +48,8 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
     }
   }
   for (const event of newest) write(event);
-  // The server may end, and it cuts off a reader that is far behind. Then ask again for the missed events.
+  // The server may end, and it cuts off a reader that is too far behind. Then we ask again for the missed
+  // events.
   while (follow) {
     try {
       for await (const event of eventsOf(connection.client, last)) write(event);

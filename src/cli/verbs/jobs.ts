@@ -37,7 +37,7 @@ async function run(words: readonly string[], { all = false, first, json }: Optio
   for await (const page of withProgress(new Progress("jobs", true), pages, ({ length }) => length))
     for (const job of page) lines.add(job);
   if (lines.count === 0) {
-    writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
+    writeOut(all ? "There are no jobs.\n" : "No jobs are waiting or running.\n");
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for jobs that have ended`);
     return;
   }

@@ -10,7 +10,7 @@ import { matrixText } from "../text/matrix-text.ts";
 import { tableOptions, writeJson, writeOut } from "../text/text.ts";
 
 /**
- * Shortest and longest time between two pictures: as fast as the eye can follow, as slow as people will wait.
+ * Shortest and longest time between two redraws: as fast as the eye can follow, as slow as people will wait.
  */
 const MIN_REDRAW_MS = 100;
 const MAX_REDRAW_MS = 1000;
@@ -25,7 +25,7 @@ export function configure(command: Command): void {
         const connection = new ReconnectingClient("tutti matrix --watch", { signal: interrupt });
         const ask = () => connection.retry((client) => client.ask<MatrixAnswer>("/v1/matrix"));
         await watchMatrix(ask, interrupt, process.stdout);
-        // The terminal has printed ^C after the picture.
+        // The terminal has printed ^C after the matrix.
         if (process.stdout.isTTY) writeOut("\n");
         process.exitCode = ExitCode.interrupted;
         return;
@@ -37,7 +37,7 @@ export function configure(command: Command): void {
 }
 
 /**
- * Redraws in place on a terminal; elsewhere prints each picture that differs from the one before.
+ * Redraws in place on a terminal; elsewhere prints the matrix whenever it has changed.
  * @param stop ends the watch
  * @param below returns the text to show below the matrix
  */

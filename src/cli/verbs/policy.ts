@@ -25,7 +25,7 @@ export function configure(command: Command): void {
       else if (policy === undefined) writeOut(policyText(answer, all));
       else {
         writeOut(
-          `${bold(visibleLine(answer.policy))} is in force from now on; running jobs continue as there is room\n`,
+          `${bold(visibleLine(answer.policy))} is in force from now on; running jobs continue when there is room for them\n`,
         );
         hint(`next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`);
       }

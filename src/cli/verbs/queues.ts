@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";
-import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
+import { NO_VALUE } from "../../report/text/format.ts";
+import { elapsedText } from "../text/job-text.ts";
 import { leftColumn, rightColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
@@ -24,7 +25,7 @@ function queuesText({ queues }: QueuesAnswer): string {
   const rows = queues.map(({ name, queued, running, mostCpus, limitMs }) => [
     visibleLine(name),
     ...[queued, running, mostCpus].map(String),
-    limitMs === undefined ? NO_VALUE : formatDuration(limitMs / 1000),
+    limitMs === undefined ? NO_VALUE : elapsedText(limitMs),
   ]);
   return `${table(columns, rows)}\n`;
 }

@@ -43,7 +43,7 @@ export function configure(command: Command): void {
       "--markdown <folder>",
       "also write the page as Markdown, with its figures, to this folder; with --all, all pages and an index",
     )
-    .option("--svg <folder>", "also draw the figures, one file each, in this existing folder")
+    .option("--svg <folder>", "also write the figures to this existing folder, one file each")
     .option("--no-progress", "show no progress bar");
   addWorkersOption(command).action(run);
 }

@@ -32,16 +32,14 @@ const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
 };
 
 export function configure(command: Command): void {
-  addSubmitOptions(
-    command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
-    ["tutti run -n 4 --time 10m -- ./a.out input.dat", "tutti run job.sh"],
-  ).action(run);
-  // The option stays known, so that the message can say what to do instead.
+  addSubmitOptions(command, ["tutti run -n 4 --time 10m -- ./a.out input.dat", "tutti run job.sh"])
+    .option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text")
+    .action(run);
+  // The option is still accepted here, so that the message can say what to do instead.
   for (const option of command.options) if (option.long === "--array") option.hideHelp();
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const wanted = await submitJob(words, options, process.argv);
   // A script may ask for an array, too.
   if (wanted.array !== undefined) {
@@ -49,6 +47,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
       "Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead",
     );
   }
+  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
   const { jobs } = await submit(connection, wanted);
   const job = jobs[0];
@@ -58,7 +57,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const copies = [
     copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
   ];
-  // If both go to the same file, show it once.
+  // If both streams go to the same file, shows it once.
   if (job.stderr !== job.stdout) {
     copies.push(
       copyLog(connection, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
@@ -72,7 +71,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 }
 
 /**
- * Size of an output file of the user before the job, which appends to it. A file named after the job is new.
+ * Size of the user's output file before the job appends to it. A file that is named after the job is new.
  */
 function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): number {
   const path = job[stream];
@@ -96,8 +95,8 @@ function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
 }
 
 /**
- * Cancels the job at the first Ctrl-C and exits at the second. Returns a function that ends this and says
- * whether the job was cancelled.
+ * Cancels the job at the first Ctrl-C and exits at the second. Returns a function that ends this watch and
+ * says whether the job was cancelled.
  */
 function cancelOnSignal(connection: ReconnectingClient, job: number): () => boolean {
   let isCancelled = false;
@@ -122,14 +121,14 @@ function cancelOnSignal(connection: ReconnectingClient, job: number): () => bool
       process.exit(ExitCode.interrupted);
     }
     isCancelled = true;
-    hint(`\ntutti: ${what}, cancelling job ${job}; press Ctrl-C again to leave at once`);
+    hint(`\ntutti: ${what}, cancelling job ${job}; press Ctrl-C again to exit immediately`);
     // The job may have ended meanwhile. Its state will show that.
     requestCancel().catch(() => {});
   };
   const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
-    cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
+    cancel(name === "SIGINT" ? "interrupted" : "terminated"),
   );
-  // When the reader of a pipe closes it, the output is no longer needed, so the job is cancelled.
+  // When the reader of a pipe closes it, nobody needs the output, so the job is cancelled.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
     requestCancel().then(leave, leave);

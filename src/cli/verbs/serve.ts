@@ -20,7 +20,7 @@ import { bold, commandName, dim, hint, writeOut } from "../text/text.ts";
 interface ServeOptions {
   readonly state?: string;
   readonly config?: string;
-  /** A port; undefined: the usual one, or any free one if that is taken. */
+  /** A port; undefined: the default port, or any free port if the default is taken. */
   readonly port?: number;
   /** False: serve only the socket. */
   readonly http?: boolean;
@@ -39,8 +39,8 @@ interface RunningScheduler {
 
 const DEFAULT_PORT = 7448;
 /**
- * Clients that wait for jobs may still ask for their ends: the listener closes after this time without a
- * request, at the latest after the maximum.
+ * Clients that wait for jobs may still ask how they ended: the listener closes after this time without a
+ * request, and at the latest after the maximum.
  */
 const QUIET_MS = 200;
 const MAX_QUIET_MS = 2000;
@@ -48,8 +48,7 @@ const MAX_QUIET_MS = 2000;
 const HELP = `
 Without --state, the state is in the folder that TUTTI_STATE names, otherwise in
 /var/lib/tutti for root and in ~/.local/state/tutti for other users. The socket
-is the one that TUTTI_SOCKET names, otherwise below /run/tutti or
-XDG_RUNTIME_DIR.
+is at the path in TUTTI_SOCKET, otherwise below /run/tutti or XDG_RUNTIME_DIR.
 
 Started by root, the scheduler serves all users of the machine. Each job runs as
 the user who submitted it, and each user has a token in a file that only this
@@ -63,7 +62,7 @@ export function configure(command: Command): void {
     .option("--state <folder>", "folder for jobs and their output")
     .option(
       "--config <file>",
-      "TOML or JSON file with queues, limits and the settings below; options win over it",
+      "TOML or JSON file with queues, limits and the settings below; command-line options override it",
     )
     .option(
       "--policy <policy>",
@@ -82,13 +81,13 @@ export function configure(command: Command): void {
     .addOption(
       new Option(
         "--mode <mode>",
-        `what other rows do in a slot: stop (gang), or run at low priority (concurrent) (default: ${DEFAULT_CONFIG.mode})`,
+        `what gangs of other rows do during a slot: stop (gang), or run at low priority (concurrent); default: ${DEFAULT_CONFIG.mode}`,
       ).choices(["gang", "concurrent"]),
     )
     .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
     .option(
       "--port <n>",
-      `port of 127.0.0.1 for the API, 0 for any free one (default: ${DEFAULT_PORT}, or any if that is taken)`,
+      `port on 127.0.0.1 for the API; 0 for any free port (default: ${DEFAULT_PORT}, or any free port if that one is taken)`,
       integer(0, 65_535),
     )
     .option("--no-http", "serve the API on the socket only")
@@ -164,8 +163,8 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
 
 /**
  * The address of the API. Only a terminal gets it with the token of the user who started the scheduler: logs
- * are kept, and others read them. The address with the token begins a new line, so that a terminal of 80
- * columns does not break it and it can be copied as a whole.
+ * are kept, and other people read them. The address with the token begins a new line, so that a terminal of
+ * 80 columns does not break it and it can be copied as a whole.
  */
 function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();

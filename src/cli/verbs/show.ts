@@ -1,4 +1,4 @@
-/** `tutti show JOBS`: everything about jobs. */
+/** `tutti show JOBS`: shows everything about jobs. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { cpusText } from "../../core/machine.ts";

@@ -6,6 +6,7 @@ import { jsonDocument } from "../../report/text/json.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { asUsage } from "../errors.ts";
 import {
+  addOtherOptions,
   addOutputOptions,
   addRunOptions,
   type OutputOptions,
@@ -26,6 +27,7 @@ interface SimulateOptions extends RunOptions, OutputOptions {
 export function configure(command: Command): void {
   command
     .argument("<trace>", RUN_HELP)
+    .optionsGroup("Jobs, machine and policy:")
     .requiredOption(
       "--policy <policy>",
       "name:parameter=value, or a file with your own policy; see tutti policies",
@@ -38,8 +40,8 @@ export function configure(command: Command): void {
         .argParser(integer(0))
         .conflicts(["csv", "html"]),
     )
-    .option("--swf <file>", "also write the schedule as SWF, with the waits filled in")
-    .action(run);
+    .option("--swf <file>", "also write the schedule as SWF, with the waits filled in");
+  addOtherOptions(command).action(run);
 }
 
 function onePolicy(text: string, before: string | undefined): string {

@@ -42,14 +42,14 @@ function baseAddress(http: string): string {
 }
 
 function howToStart(tutti: string): string {
-  return `No scheduler runs here for you.
+  return `No scheduler is running here for you.
 
   ${tutti} serve             start one for this machine's CPUs
   ${tutti} demo              watch six toy gangs take turns
   ${tutti} compare TRACE --policy fcfs,easy
   ${" ".repeat(tutti.length)}                   replay a trace under policies: simulate, compare,
   ${" ".repeat(tutti.length)}                   reproduce, policies, workload
-  ${tutti} --help            all verbs
+  ${tutti} --help            all commands
 `;
 }
 
@@ -87,7 +87,9 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
     for (const job of jobs) listed.add(job);
   if (listed.count === 0) {
-    writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);
+    writeOut(
+      `\nNo jobs are waiting or running. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`,
+    );
     return;
   }
   const { lines: shown, more } = listed.shown();
@@ -101,7 +103,7 @@ function strayText(strays: readonly Stray[]): string {
   const [first] = strays;
   if (first === undefined) return "";
   const run = strays.length === 1 ? "runs" : "run";
-  const head = `${plural(strays.length, "attempt")} ${run} that the store does not know, because the store is older. They run next to the gangs until they end, and their output stays in their folders. ${tutti} cancel ${first.job} ends the first.`;
+  const head = `${plural(strays.length, "attempt")} ${run} without a record in the store, because the store is older. They run next to the gangs until they end, and their output stays in their folders. ${tutti} cancel ${first.job} ends the first one.`;
   const lines = strays
     .slice(0, STRAYS_SHOWN)
     .map(

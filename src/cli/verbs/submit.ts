@@ -14,18 +14,18 @@ interface Options extends SubmitOptions {
 }
 
 export function configure(command: Command): void {
-  addSubmitOptions(command.option("--json", "print the jobs as JSON"), [
+  addSubmitOptions(command, [
     "tutti submit -n 4 --time 10m -- ./a.out input.dat",
     "tutti submit job.sh",
     "tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'",
-  ]).action(run);
+  ])
+    .option("--json", "print the jobs as JSON")
+    .action(run);
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const answer = await submit(
-    new ReconnectingClient("tutti jobs shows whether it was submitted"),
-    await submitJob(words, options, process.argv),
-  );
+  const job = await submitJob(words, options, process.argv);
+  const answer = await submit(new ReconnectingClient("tutti jobs shows whether it was submitted"), job);
   const [first] = answer.jobs;
   if (options.json) return writeJson(answer);
   if (first === undefined) return;

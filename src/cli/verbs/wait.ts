@@ -1,4 +1,4 @@
-/** `tutti wait JOBS`: waits until the jobs have ended. The exit code is 0 if all ended well. */
+/** `tutti wait JOBS`: waits until the jobs have ended. The exit code is 0 if all succeeded. */
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
@@ -32,14 +32,14 @@ async function run(words: readonly string[], { json = false }: { readonly json?:
   });
   reportMissing(forgotten);
   if (json) writeJson({ schema: "tutti.jobs/1", jobs: ended.sort((a, b) => a.job - b.job) });
-  if (!areAllWell || forgotten.length > 0) throw new CheckFailed("a job did not end well");
+  if (!areAllWell || forgotten.length > 0) throw new CheckFailed("a job did not succeed");
 }
 
-/** Reports numbers without a job: nobody can say that they ended well. */
+/** Reports numbers without a job: it is unknown whether these jobs succeeded. */
 function reportMissing(missing: readonly MissingJobs[]): void {
   const notYet = missing.filter(({ because }) => because === "not given");
   const lost = missing.filter(({ because }) => because !== "not given");
-  if (lost.length > 0) hint(`tutti: ${missingText(lost)}, so nobody knows how they ended`);
+  if (lost.length > 0) hint(`tutti: ${missingText(lost)}, so it is unknown how they ended`);
   if (notYet.length > 0) hint(`tutti: ${missingText(notYet)}, so they cannot be waited for`);
 }
 
@@ -50,7 +50,7 @@ async function chosen(client: Client, words: readonly string[]): Promise<Selecti
     return await existing(client, words, await select(client, words, ACTIVE_STATES));
   } catch (error) {
     if (!(error instanceof NotFoundError) || words.length > 1) throw error;
-    hint("No job waits or runs.");
+    hint("No jobs are waiting or running.");
     return { numbers: [], missing: [] };
   }
 }

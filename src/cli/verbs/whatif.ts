@@ -30,7 +30,7 @@ export function configure(command: Command): void {
 
 /** Why there is no forecast. */
 function nothingText({ queued, held }: StatusAnswer["counts"]): string {
-  if (queued + held === 0) return "No job waits.";
+  if (queued + held === 0) return "No jobs are waiting.";
   if (queued === 0) return `${plural(held, "job")} held: tutti release lets them start.`;
   return `No forecast for ${plural(queued, "queued job")}: just submitted, waiting for other jobs to end, or behind a job that waits for memory. tutti why all says which.`;
 }
@@ -45,7 +45,7 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
     const forecast = starts[i].get(job);
     return forecast === undefined ? NO_VALUE : startText(forecast);
   };
-  // Means of the same jobs under each policy: a forecast may be older than the last submit.
+  // Means over the jobs that all forecasts have in common: a forecast may be older than the last submit.
   const common = jobs.filter((job) => starts.every((startOf) => startOf.has(job)));
   const means = starts.map((startOf) => {
     const waits = common.map((job) => Math.max(0, startOf.get(job)!.p50Ms - atMs));

@@ -11,7 +11,7 @@ import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { clockText, limitText, outcomeText, startText, stateText } from "../text/job-text.ts";
 import { bold, bytesText, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
-/** Maximum number of paragraphs. The jobs of an array all have much the same text. */
+/** Maximum number of paragraphs. The jobs of an array all have almost the same text. */
 const MAX_PARAGRAPHS = 20;
 
 export function configure(command: Command): void {
@@ -38,7 +38,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** The selected jobs that wait; if there are none, those that run; if there are none, all of them. */
+/** The selected jobs that wait; if there are none, those that run; if there are none either, all of them. */
 async function chosen(client: Client, words: readonly string[]): Promise<readonly number[]> {
   const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE_STATES];
   if (!words.includes("all")) among.push(undefined);
@@ -83,7 +83,7 @@ function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
 
 function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
   const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
-  const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its limit of ${limitText(limitMs)}`}`;
+  const had = `has run for ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its limit of ${limitText(limitMs)}`}`;
   return isStopped
     ? `Started${since.replace(" since", " at")}, but is stopped: the policy has no room for it now. It continues when its CPUs are free, and ${had}.`
     : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}${since}, and ${had}.`;

@@ -10,7 +10,6 @@ import { jsonDocument } from "../../report/text/json.ts";
 import { describeWorkload, type Spread } from "../../workload/describe.ts";
 import { type EstimateRule, withEstimates } from "../../workload/estimates/estimates.ts";
 import { hashWorkload } from "../../workload/hash.ts";
-import type { ModelDefinition } from "../../workload/models/model.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { scaleArrivals, scaleToLoad } from "../../workload/scale.ts";
 import { FORMATS } from "../../workload/traces/formats.ts";
@@ -19,9 +18,8 @@ import { writeSwf } from "../../workload/traces/swf-writer.ts";
 import { asUsage, UsageError, unknownName } from "../errors.ts";
 import { addProcessorsOption, addSizeFromOption, checkOutputs, SOURCE_HELP } from "../options/options.ts";
 import { duration, integer } from "../options/parse.ts";
-import { parameterText } from "../text/catalogue.ts";
 import { diagnosticLines } from "../text/result-text.ts";
-import { bold, hint, leftColumn, rightColumn, table, wrap, writeOut } from "../text/text.ts";
+import { bold, hint, leftColumn, rightColumn, table, writeOut } from "../text/text.ts";
 
 interface InfoOptions {
   readonly sizeFrom?: string;
@@ -54,7 +52,12 @@ const OUT_HELP = "file to write (default: standard output)";
 /** Names of the formats that can be written, the usual one first. */
 const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
 
+const MODELS_HELP = `
+Models: ${MODELS.map(({ name }) => name).join(", ")}.
+tutti models NAME states the rules and parameters of one.`;
+
 export function configure(command: Command): void {
+  command.helpCommand("help [command]", "display help for a command");
   const describing = command
     .command("info")
     .description("describe a trace or a model: jobs, load, run times, sizes and oddities")
@@ -71,7 +74,7 @@ export function configure(command: Command): void {
     .option("--seed <n>", "the same seed gives the same jobs", integer(0), 1)
     .option("--estimates <rule>", ESTIMATES_HELP, parseEstimates)
     .option("-o, --out <file>", OUT_HELP)
-    .addHelpText("after", `\nModels:\n${MODELS.map(modelText).join("\n")}`)
+    .addHelpText("after", MODELS_HELP)
     .action(generate);
   const converting = command
     .command("convert")
@@ -82,7 +85,7 @@ export function configure(command: Command): void {
     .action(convert);
   const scaling = command
     .command("scale")
-    .description("write a trace or a model with its arrivals closer together or further apart")
+    .description("write a trace or a model with its arrivals closer together or farther apart")
     .argument("<trace>", SOURCE_HELP)
     .option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load", positive)
     .addOption(
@@ -126,11 +129,6 @@ function positive(text: string): number {
 
 function formatsText(): string {
   return FORMATS.map(({ name, title }) => `  ${name.padEnd(8)}${title}`).join("\n");
-}
-
-function modelText({ name, summary, parameters, source }: ModelDefinition): string {
-  const specs = parameters.map((parameter) => parameterText(name, parameter)).join("\n");
-  return `${bold(name)}: ${wrap(summary, 2)}\n${specs}\n  ${wrap(`Source: ${source}`, 2)}\n`;
 }
 
 /** @throws UsageError for a wrong model or parameter, and for a wing, whose jobs are of another kind */

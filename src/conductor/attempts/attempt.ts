@@ -31,14 +31,14 @@ import { outcomeOf } from "./outcome.ts";
 import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
 import { ShimWatch, stoppedOf } from "./shim-watch.ts";
 
-/** After this time, processes that the kernel does not let die no longer delay the report of the end. */
+/** After this time, the end is reported even if the kernel still keeps killed processes alive. */
 const KILL_PATIENCE_MS = 10_000;
-/** A shim that lives this long after its job was killed has been stopped. A job can do that to its shim. */
+/** A shim that lives this long after its job was killed has been stopped, perhaps by its job. */
 const SHIM_PATIENCE_MS = 5000;
 /**
- * The job must be at its gate within this time, and go through it within this time of its own slots, or the
- * attempt is lost. Otherwise a user who prevents that, by a false claim or by stopping the shim, would hold
- * the CPUs forever, because time limits count only running time.
+ * The job must reach its gate within this time, and pass it within this time of its own slots; otherwise the
+ * attempt is lost. Without this limit, a user could hold the CPUs forever by a false claim or by stopping the
+ * shim, because time limits count only running time.
  */
 const BEGIN_MS = 30_000;
 /** An attempt that has waited this long is checked less often. */
@@ -66,7 +66,7 @@ export class Attempt {
   killed = false;
   end: AttemptEnd | undefined;
   frozen = false;
-  /** It runs all the time instead of in turns, because the front end's store does not know it. */
+  /** It runs all the time instead of taking turns, because the front end's store does not know it. */
   kept = false;
   readonly #machine: Machine;
   #child: ChildProcess | undefined;
@@ -130,7 +130,7 @@ export class Attempt {
     return this.phase === "ended";
   }
 
-  /** Whether it is stopped and continued with its row. */
+  /** Whether it is stopped and continued together with its row. */
   get turns(): boolean {
     return this.phase === "running" && this.begun && !this.kept;
   }
@@ -156,7 +156,7 @@ export class Attempt {
   /** Starts the shim. If that fails, `advance` reports it as an end. */
   launch(spec: LaunchSpec): void {
     const { containment, setpriv } = this.#machine;
-    // The script would replace that of another attempt, whose shim may be about to read it.
+    // Our script would replace the script of another attempt, whose shim may be about to read it.
     if (["another", "stranger"].includes(this.#readClaim().kind)) return;
     if (containment.groups.pids(this.name).length > 0) {
       this.#lostBeforeBegin = true;
@@ -220,8 +220,8 @@ export class Attempt {
   }
 
   /**
-   * An earlier conductor may have opened the gate: then the shell that waited there has ended, or is now the
-   * command.
+   * An earlier conductor may have opened the gate. In that case, the shell that waited there has ended or has
+   * become the command.
    */
   #noticeBegun(): void {
     if (this.#entry.job === undefined || (isAlive(this.#entry.job) && isAtGate(this.#entry.job.pid))) return;
@@ -249,7 +249,7 @@ export class Attempt {
     this.#machine.shares.slotEnds(this.name, ranMs, this.#limits.cpuCount);
   }
 
-  /** From now on it runs all the time, whatever the rows are, on the CPUs that it has. */
+  /** From now on it runs all the time on its present CPUs, whatever the rows are. */
   keep(): void {
     if (this.isOver) return;
     this.kept = true;
@@ -270,8 +270,8 @@ export class Attempt {
   }
 
   /**
-   * Sends TERM now and KILL after the grace time, or KILL now. On a second call, the first reason stays, and
-   * a kill takes effect.
+   * Sends TERM now and KILL after the grace time, or KILL now. A second call can still kill, but does not
+   * change the reason.
    */
   stop(reason: EndReason, kill: boolean): void {
     if (this.phase === "ended") return;
@@ -309,8 +309,8 @@ export class Attempt {
   }
 
   /**
-   * The command has not begun in time. Kills those of its processes that are certainly its own. If somebody
-   * stopped one of them or made a false claim, that was on purpose, so no further attempt is granted for it.
+   * The command has not begun in time. Kills the processes that certainly belong to the attempt. If somebody
+   * stopped one of them or made a false claim, that was on purpose, so there is no further attempt for it.
    */
   #giveUpBegin(): void {
     const { uid } = this.spec;
@@ -350,8 +350,8 @@ export class Attempt {
   }
 
   /**
-   * Kills the shim and what it has started in its session, which may be stopped. The job has a session of its
-   * own.
+   * Kills the shim and the other processes of its session, even if they are stopped. The job has its own
+   * session.
    */
   #killShim(): void {
     for (const identity of [this.shim, this.#childIdentity]) {
@@ -359,11 +359,11 @@ export class Attempt {
       for (const { pid } of sessionOf(identity.pid, this.spec.uid)) signal(pid, "SIGKILL");
       this.#killOne(identity);
     }
-    // The child may not yet run as its user.
+    // The child may not run as the job's user yet.
     this.#child?.kill("SIGKILL");
   }
 
-  /** Whether it should have ended long ago, so that frequent checks no longer help. */
+  /** Whether it should have ended so long ago that frequent checks no longer help. */
   #isStubborn(): boolean {
     return this.#killedAtMs !== undefined && monotonicMs() - this.#killedAtMs > KILL_PATIENCE_MS;
   }

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { isAlive, mayBelongTo, type ProcessIdentity, readSmall, readStat } from "../../host/processes.ts";
 import type { IdentifiedAttempt, LaunchSpec } from "../../protocol/attempts.ts";
 
-/** Stands for the shim in the claim of an attempt that no shim may have. */
+/** Stands in for the shim in the claim of an attempt that no shim may claim. */
 const NOBODY = "nobody";
 
 /** The folder of an attempt and its user; `uid` undefined: the conductor's user. */
@@ -27,12 +27,12 @@ export function ownerOf({ uid = process.getuid!() }: Pick<AttemptFolder, "uid">)
 }
 
 export type Claim =
-  /** No shim has claimed it, as far as the conductor can see. */
+  /** The conductor sees no claim of a shim. */
   | { readonly kind: "none" }
   | { readonly kind: "shim"; readonly shim: ProcessIdentity }
-  /** The process is just executing another program and cannot be recognised now; look again. */
+  /** The process is just switching to another program and cannot be recognised now; look again. */
   | { readonly kind: "unclear" }
-  /** It names a living process that is not a shim. */
+  /** The claim names a living process that is not a shim. */
   | { readonly kind: "stranger"; readonly pid: number }
   /** The claim belongs to another attempt. */
   | { readonly kind: "another" };
@@ -52,8 +52,8 @@ export function readClaim(of: AttemptFolder, child?: ProcessIdentity): Claim {
 }
 
 /**
- * The process that a link of this attempt names; undefined if there is no such link, or the job's user does
- * not own it.
+ * The process that a link of this attempt names; undefined if there is no such link, or if it does not belong
+ * to the job's user.
  */
 export function readIdentity(of: AttemptFolder, file: "claim" | "job"): ProcessIdentity | undefined {
   const link = readLink(of, file);
@@ -104,7 +104,8 @@ function parseIdentity(text: string): ProcessIdentity | undefined {
 }
 
 /**
- * Undefined while the process shows no arguments, as happens for a moment when it executes another program.
+ * Undefined while the process shows no arguments, which happens for a moment when it switches to another
+ * program.
  */
 function looksLikeShim(pid: number, uid: number | undefined): boolean | undefined {
   if (!mayBelongTo(pid, uid)) return false;

@@ -10,7 +10,7 @@ import type { GangLimits } from "./gang-limits.ts";
 export class GangEntry {
   /** The first process, once it is known. */
   job: ProcessIdentity | undefined;
-  /** Whether the process is in its groups, or about to be. */
+  /** Whether the process is in its groups, or is about to join them. */
   state: "no" | "joining" | "yes" = "no";
   /** Why it could not be put into its groups; it was then killed. */
   problem: string | undefined;
@@ -34,7 +34,8 @@ export class GangEntry {
     const { uid, memoryBytes } = this.#spec;
     const stat = readStat(job.pid);
     const isGone = stat === undefined || stat.startTicks !== job.startTicks;
-    // The folder may name any process: believe only a child of the shim, or what was once seen to be one.
+    // The folder may name any process: believe it only if the process is, or was once seen to be, a child of
+    // the shim.
     const isBelieved = known !== undefined || stat?.parent === shim.pid;
     if (!isGone && !(isBelieved && mayBelongTo(job.pid, uid))) return;
     this.job = job;

@@ -71,7 +71,7 @@ export class GangLimits {
     return this.#containment.groups.of("cpuset") === undefined ? this.#cpus.join(",") : "";
   }
 
-  /** Whether the kernel has killed processes because the gang was above its memory limit. */
+  /** Whether the kernel has killed processes because the gang exceeded its memory limit. */
   get isOutOfMemory(): boolean {
     if (this.#memoryBytes === undefined) return false;
     const { groups } = this.#containment;

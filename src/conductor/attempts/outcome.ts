@@ -1,4 +1,4 @@
-/** The outcome of an attempt, according to its folder and to what the conductor has seen. */
+/** The outcome of an attempt, from its folder and from what the conductor has seen. */
 import { existsSync } from "node:fs";
 import { bootId, type ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
@@ -58,7 +58,7 @@ function notClaimed(facts: Facts): Outcome {
   if (facts.killed) return { signal: "SIGKILL", reason: facts.reason };
   if (claim.kind === "stranger") {
     const why = `the attempt was claimed for process ${claim.pid}, which is not the shim of this attempt; the command never ran`;
-    // Only the job's user can have written that claim, so no further attempt is granted for it.
+    // Only the job's user can have written that claim, so there is no further attempt for it.
     return lost(facts, `${where}: ${why}`, false);
   }
   const why = "the shim could not claim the attempt, expected a folder that the job's user may write";

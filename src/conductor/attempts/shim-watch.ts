@@ -7,7 +7,7 @@ import type { ProcessIdentity } from "../../host/processes.ts";
 import { isAlive, isStopped, type ProcessStat, sessionOf, signal, worksIn } from "../../host/processes.ts";
 
 const WATCH_MS = 1000;
-/** The conductor gives up a shim that could not report at this many looks. */
+/** The conductor gives up a shim that was unable to report at this many looks. */
 const MAX_MUTE_LOOKS = 10;
 
 /** The processes of a shim that are stopped, by a signal or a debugger. */
@@ -21,8 +21,8 @@ export class ShimWatch {
 
   /**
    * Looks once a second. Once the job's first process is gone, the shim must report, so its stopped processes
-   * are continued. A shim that waits for its disk has all the time it needs.
-   * @returns why the shim must be given up; undefined as long as it need not be
+   * are continued. A shim that waits for its disk may take any time.
+   * @returns why the shim must be given up; undefined as long as there is no reason
    */
   look(
     nowMs: number,

@@ -16,9 +16,9 @@
  *
  * The shell cannot tell an exit with 137 from a death by SIGKILL, but awk's system() can. So the shim becomes
  * an awk that waits for the job. The job has its own session, because many scripts end with `kill 0`.
- * Everything runs as the job's user, with a clean environment until the command. So what a job does to its
- * folder can harm only that job. A user can rename any other user's file into the folder, so the conductor
- * neither reads nor writes anything there that the job's user does not plainly own.
+ * Everything runs as the job's user, with a clean environment until the command. So whatever a job does to
+ * its folder harms only that job. A user can rename any other user's file into the folder, so the conductor
+ * reads and writes only files there that clearly belong to the job's user.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
@@ -48,11 +48,11 @@ import { rightsFor } from "./rights.ts";
 const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /**
- * Soft limit of open files for a job, as at a login. Node has raised its own limit to the maximum, and jobs
- * would inherit that.
+ * Soft limit on open files for a job, the same as at a login. Node has raised its own limit to the maximum,
+ * which jobs would otherwise inherit.
  */
 const OPEN_FILES = 1024;
-/** Exit status of a shim that found the attempt claimed. */
+/** Exit status of a shim that finds the attempt already claimed. */
 const ALREADY_CLAIMED = 75;
 /** Variables that some shells do not allow to be set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
@@ -193,14 +193,14 @@ export function openGate(of: AttemptFolder, cpus: string): boolean {
 }
 
 /**
- * Closes the gate for good. If the shim was killed, a job process that waits there now or later then ends by
- * itself.
+ * Closes the gate for good. If the shim was killed, a job process that waits at the gate, now or later, then
+ * ends by itself.
  */
 export function closeGate(of: AttemptFolder): void {
   const gate = join(of.folder, "gate");
   try {
     if (!isGate(lstatSync(gate), of)) return;
-    // A process that waits for a line gets the end of the pipe instead.
+    // A process that waits for a line reads the end of the pipe instead.
     const descriptor = openSync(gate, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
     try {
       rmSync(gate, { force: true });
@@ -240,7 +240,7 @@ function signalName(number: number): string {
   return found === undefined ? `signal ${number}` : found[0];
 }
 
-/** The beginning of a file that the attempt's user plainly owns. */
+/** The beginning of a file that clearly belongs to the attempt's user. */
 function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined {
   let descriptor: number;
   try {

@@ -1,5 +1,5 @@
 /**
- * Stops, continues and kills gangs: one contract, three kinds, one conformance suite
+ * Stops, continues and kills gangs: one interface, three kinds of freezer, one conformance suite
  * (test/conductor/freezers.test.ts).
  */
 import { type ProcessIdentity, signal } from "../../host/processes.ts";
@@ -7,22 +7,22 @@ import type { FreezerKind } from "../../protocol/attempts.ts";
 
 export interface Freezer {
   readonly kind: FreezerKind;
-  /** The gang can be stopped from now on. Called before its first process, the job, passes its gate. */
+  /** From now on, the gang can be stopped. Called before its first process, the job, passes its gate. */
   enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void;
   /**
    * Stops every process of the gangs, including processes that they start meanwhile. Gangs may already be
    * frozen.
-   * @returns false if some processes were not seen to stop; call it again soon
+   * @returns false if it could not confirm that all processes stopped; call it again soon
    */
   freeze(...gangs: readonly string[]): boolean;
   thaw(gang: string): void;
-  /** Whether every process was seen stopped; also true if there is no process. */
+  /** Whether every process is confirmed to be stopped; also true if there is no process. */
   isFrozen(gang: string): boolean;
   /** Processes of the gang that have not ended, without its shim. */
   pids(gang: string): number[];
   /**
-   * Kills every process of the gang except its shim. Call it until it returns true, which means that none is
-   * left.
+   * Kills every process of the gang except its shim. Call it until it returns true, which means that no
+   * process is left.
    */
   kill(gang: string): boolean;
   /** The gang has ended and has no processes. */

@@ -22,8 +22,7 @@ export interface Containment {
 }
 
 /**
- * @param home folder of the conductor, from which its groups get their names: two conductors have different
- *   groups
+ * @param home folder of the conductor; groups are named after it, so two conductors have different groups
  * @param wanted try only this kind; undefined: use the best kind that works
  * @returns undefined if the wanted kind does not work here; signals always work
  */
@@ -44,7 +43,7 @@ export function openContainment(home: string, wanted?: FreezerKind): Containment
   return undefined;
 }
 
-/** The groups that accept one of our processes, if one of them can freeze in this way. */
+/** The groups that accept our processes, if one of them can freeze in this way. */
 function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | undefined {
   const mounts = mountsHere().filter(({ version, controllers }) =>
     kind === "cgroup2" ? version === 2 || !controllers.includes("freezer") : version === 1,

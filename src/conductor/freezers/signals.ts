@@ -1,6 +1,6 @@
 /**
- * Stops gangs by SIGSTOP and SIGCONT, for machines without control groups. It needs no rights, but jobs can
- * see it, and a process that hides well enough escapes it.
+ * Stops gangs by SIGSTOP and SIGCONT, for machines without control groups. It needs no special rights, but
+ * jobs can notice it, and a process that hides well enough escapes.
  *
  * A process belongs to a gang if its environment has the gang's mark, or if its parent or its session leader
  * belongs to the gang. So neither setsid nor a double fork escapes. A process escapes only if it does both
@@ -26,11 +26,11 @@ import type { Freezer } from "./freezer.ts";
 export const MARK_VARIABLE = "TUTTI_GANG";
 /** Maximum number of looks at a gang that forks while it is being stopped. */
 const MAX_ROUNDS = 6;
-/** The kernel may use all process numbers once within this time. */
+/** Within this time, the kernel may use up all process numbers and reuse old ones. */
 const ALL_PIDS_MS = 3000;
 /**
- * Members of a stopped gang checked again at each boundary, in turn, so that large gangs do not slow down a
- * switch.
+ * Number of members of a stopped gang that are checked again at each boundary, different ones each time, so
+ * that large gangs do not slow down a switch.
  */
 const LOOKED_AT_AGAIN = 64;
 
@@ -38,7 +38,9 @@ interface Gang {
   readonly shim: ProcessIdentity;
   /** Start ticks by pid. */
   readonly members: Map<number, number>;
-  /** Whether all were stopped at the last look, so that none can have started another process. */
+  /**
+   * Whether all members were stopped at the last look, so that no member can have started another process.
+   */
   frozen: boolean;
   /** Number of members checked again so far. */
   lookedAt: number;
@@ -103,7 +105,7 @@ export class SignalsFreezer implements Freezer {
         if (!signalled.has(pid)) signal(pid, "SIGSTOP");
         signalled.add(pid);
       }
-      // More looks without sleeping would only keep the processes from stopping.
+      // Without a sleep, more looks would only prevent the processes from stopping.
       if (isNew || round === 0) continue;
       for (const name of open) this.#setFrozen(name, running.length === 0);
       return running.length === 0;

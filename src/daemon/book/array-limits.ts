@@ -1,7 +1,7 @@
 /**
  * Arrays with a limit on the number of jobs in flight. A released job counts until it has ended or is held,
- * whether it runs or still waits for processors. So the limit is always used up, however jobs end, are held
- * or are cancelled.
+ * whether it runs or still waits for processors. So the limit is always used to the full, even when jobs are
+ * held or cancelled.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
@@ -82,7 +82,7 @@ export class ArrayLimits {
   }
 }
 
-/** Actual or would-be position of the job among the waiting ones. */
+/** Position that the job has or would have among the waiting jobs. */
 function positionOf(
   waiting: readonly JobRecord[],
   record: Pick<JobRecord, "priority" | "queueRank">,

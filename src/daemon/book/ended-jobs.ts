@@ -1,12 +1,12 @@
 /**
- * Statistics of ended jobs, which are only on disk: number by user and state, and size. Jobs that were
- * cancelled before their first start are counted separately.
+ * Statistics of ended jobs, which are stored only on disk: their number by user and state, and their size.
+ * Jobs that were cancelled before their first start are counted separately.
  */
 import { isEnded, type JobState } from "../../protocol/states.ts";
 import type { EndedJob, JobCount } from "../store/kept.ts";
 import { aboveFairShare } from "./fair-share.ts";
 
-/** Numbers of jobs that were started and that were not, and the size of all. */
+/** Number of jobs that were started, number of jobs that were not, and the size of both together. */
 interface Amounts {
   started: number;
   neverStarted: number;
@@ -20,13 +20,19 @@ interface OfUser extends Amounts {
 /** A user's excess over the fair share: a number of jobs, or jobs with a total size. */
 interface Surplus {
   readonly uid: number;
-  /** Which jobs: started ones or those never started; undefined: both, those never started first. */
+  /**
+   * Which jobs: those that were started or those that never were; undefined: both, the never started ones
+   * first.
+   */
   readonly wasStarted: boolean | undefined;
   readonly jobs: number;
   readonly bytes: number;
 }
 
-/** Share of the room reserved for jobs that were never started; beyond it, they may not displace others. */
+/**
+ * Share of the room that is reserved for jobs that were never started; above it, they may not displace
+ * others.
+ */
 const NEVER_STARTED_SHARE = 0.1;
 
 export class EndedJobs {

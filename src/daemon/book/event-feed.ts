@@ -1,7 +1,7 @@
 /**
  * The event log. Events are numbered without gaps, written to disk in their cycle, then sent to listeners.
- * The numbers have a gap after an older store was restored. Old events are forgotten by user, so the stored
- * log may have more gaps.
+ * A restored older store leaves a gap in the numbers. Old events are forgotten per user, so the stored log
+ * may have more gaps.
  */
 import type { DaemonEvent, EventData, EventKind, EventPayloads } from "../../protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -42,7 +42,7 @@ export class EventFeed {
   /**
    * Writes an event; listeners receive it after `commit`.
    * @param record the job that the event is about; then only its owner and administrators receive it
-   * @param secret data of an event for all users that only administrators and the user `of` receive
+   * @param secret additional data of an event for all users; only administrators and the user `of` receive it
    */
   add<Kind extends EventKind>(
     kind: Kind,

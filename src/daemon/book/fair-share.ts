@@ -1,5 +1,5 @@
 /**
- * Max-min fairness: the highest level such that all amounts, each cut to this level, fit into the room
+ * Max-min fairness: the highest level at which all amounts, each cut down to this level, fit into the room
  * together. An amount of at most room ÷ number of amounts is never cut.
  * @returns Infinity if all amounts fit
  */

@@ -17,7 +17,7 @@ import { LiveNumbers } from "./rising-numbers.ts";
 export class JobBook {
   readonly #store: Store;
   readonly #live = new Map<JobNumber, JobRecord>();
-  /** In ascending order, unlike the map, which is in the order of changes. */
+  /** In ascending order; the map is in the order of changes. */
   readonly numbers = new LiveNumbers();
   /** Index of the jobs with a process. */
   readonly #withProcess = new Set<JobNumber>();
@@ -134,7 +134,7 @@ export class JobBook {
     );
   }
 
-  /** Ended jobs whose dependents still wait to be handled, because some may have to be cancelled. */
+  /** Ended jobs whose dependents have not been handled yet: some may have to be cancelled. */
   get unsettled(): ReadonlyMap<JobNumber, JobRecord> {
     return this.#unsettled;
   }
@@ -177,7 +177,10 @@ export class JobBook {
     this.#replace(record, undefined);
   }
 
-  /** Changes a live job. When it ends, it leaves the book, and unused environment and script are dropped. */
+  /**
+   * Changes a live job. When it ends, it leaves the book, and its environment and script are dropped unless
+   * other jobs use them.
+   */
   change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
     const changed = { ...record, ...changes };
     if (isEnded(changed.state)) return this.#end(changed, record);

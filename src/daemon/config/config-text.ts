@@ -59,7 +59,9 @@ export function lineOf(text: string, field: string): number | undefined {
   return parts.length === 0 ? undefined : lineAt(bare, at);
 }
 
-/** The same text with blanks in the place of comments, which may contain settings that are not in use. */
+/**
+ * The same text with blanks instead of comments, because comments may contain settings that are not in use.
+ */
 function withoutComments(text: string): string {
   return text.replace(
     /("(?:\\.|[^"\\\n])*"|'[^'\n]*')|#[^\n]*/g,

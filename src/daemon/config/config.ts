@@ -22,10 +22,13 @@ export interface QueueSetting {
   readonly defaultLimitMs?: number | undefined;
 }
 
-/** The file with defaults filled in. If `cpus` or `memoryBytes` are undefined, all that the machine has. */
+/**
+ * The file with defaults filled in. If `cpus` or `memoryBytes` is undefined, jobs may use all of the
+ * machine's.
+ */
 export interface Config extends Readonly<Omit<z.infer<typeof configFile>, "queues" | "cpus">> {
   readonly cpus?: readonly number[] | undefined;
-  /** Never empty: a file without queues gets one, `default`, that admits everything. */
+  /** Never empty: a file without queues gets a queue `default` that admits everything. */
   readonly queues: readonly QueueSetting[];
 }
 
@@ -43,7 +46,7 @@ class Mistake extends Error {
 
 export interface ReadConfig {
   readonly config: Config;
-  /** Line of each setting in the file, by its present name. */
+  /** Line of each setting in the file, by the setting's present name. */
   readonly lines: ReadonlyMap<string, number | undefined>;
   /** Sentences about older names in the file. */
   readonly notes: readonly string[];
@@ -113,7 +116,7 @@ function configOf(value: unknown): Config {
   const { success, data, error } = configFile.safeParse(value);
   if (!success) {
     const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
-    // This check has a better message for mistakes in a class.
+    // This check has better messages for mistakes in a class.
     if (issue.path[0] === "queues" && issue.code !== "unrecognized_keys") checkClasses(value);
     throw mistakeOf(issue, value);
   }

@@ -41,11 +41,13 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
   readonly environment: number;
   /** Order among jobs of one priority: grows with each job that enters the queue; a restart keeps it. */
   readonly queueRank: number;
-  /** Identity of the attempt until the job ends; undefined: reports without an identity are accepted. */
+  /**
+   * Identity of the attempt, kept until the job ends; undefined: reports without an identity are accepted.
+   */
   readonly identity?: string | undefined;
   /** Current CPUs, or the last ones. */
   readonly nodes: readonly NodeCpus[];
-  /** Why its end was requested; only in the state ending. */
+  /** Why the job was asked to end; only in the state ending. */
   readonly ending?: EndReason | undefined;
 }
 

@@ -23,8 +23,8 @@ import type {
 import type { JobState } from "../../protocol/states.ts";
 
 /**
- * The user who sends a request. Administrators (root, or the user who started a front end of their own) see
- * and may change all jobs.
+ * The user who sends a request. Administrators (root, or the user who started a private front end) can see
+ * and change all jobs.
  */
 export interface Caller {
   readonly uid: number;
@@ -70,7 +70,7 @@ export type Status = Omit<
 
 export interface Service {
   /**
-   * Accepts all jobs or none; resolves when they are on disk.
+   * Accepts either all jobs or none; resolves when the accepted jobs are on disk.
    * @param key makes a repeated submit harmless: the same key of the same user returns the same jobs
    */
   submit(
@@ -108,8 +108,8 @@ export interface Service {
    */
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void;
   /**
-   * Counts all jobs that have not ended. Counts of ended jobs, and the time since which they are kept, cover
-   * only the caller's own, except for administrators.
+   * Counts all jobs that have not ended. Among ended jobs, counts only the caller's own, except for
+   * administrators; so does the time since which ended jobs are kept.
    */
   status(caller: Caller): Status;
   /**

@@ -1,4 +1,6 @@
-/** Checks of submitted jobs that need the scheduler's limits and queues, so the schema cannot make them. */
+/**
+ * Checks of submitted jobs that the schema cannot make, because they need the scheduler's limits and queues.
+ */
 import { basename } from "node:path";
 import { closest } from "../../core/did-you-mean.ts";
 import { NO_QUEUE } from "../../core/queue-classes.ts";
@@ -22,7 +24,7 @@ export interface Submission {
   readonly request: SubmitJob;
   /** Array index of each job; a single undefined: one job outside any array. */
   readonly indices: readonly (number | undefined)[];
-  /** Maximum number of jobs of the array that may be in flight at a time; undefined: all. */
+  /** Maximum number of jobs of the array in flight at a time; undefined: no maximum. */
   readonly arrayLimit?: number | undefined;
 }
 

@@ -3,14 +3,14 @@
  * decisions become commands. Commands are collected during a cycle and sent when the cycle is on disk.
  *
  * An attempt is on disk before the executor receives it. The executor launches an attempt only once, even if
- * the command is repeated, because a claim in the attempt's folder belongs to one shim. So after any crash,
- * an attempt that the executor does not know is simply launched again: it starts if it never did, else the
- * executor reports its end. Only after a reboot is such an attempt lost: more may have happened in its folder
- * than was synced.
+ * the command is repeated, because only one shim can have the claim in the attempt's folder. So after any
+ * crash, an attempt that the executor does not know is simply launched again: if it never started, it starts
+ * now; otherwise the executor reports its end. Only after a reboot is this attempt lost, because more may
+ * have happened in its folder than was synced.
  *
  * Reports about an attempt are accepted only with the identity that we made for it (protocol/attempts.ts). An
- * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and says nothing about the
- * job with its number.
+ * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and its reports say nothing
+ * about the job of the same number.
  */
 import { randomBytes } from "node:crypto";
 import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";
@@ -74,7 +74,10 @@ export class Dispatcher {
     return outbox;
   }
 
-  /** Ends of attempts that cannot be launched, as reports, although the executor never received them. */
+  /**
+   * Ends of attempts that could not be launched, in the form of reports. The executor never received these
+   * attempts.
+   */
   takeRefused(): Report[] {
     return this.#refused.splice(0).map((end) => ({ type: "ended", end }));
   }
@@ -234,7 +237,7 @@ export class Dispatcher {
     });
   }
 
-  /** The job whose current attempt this is. */
+  /** The job that has this as its current attempt. */
   #jobOf(key: AttemptKey, identity: string | undefined): JobRecord | undefined {
     const record = this.#context.book.live(key.job);
     const isIts = record?.attempt === key.attempt && record.identity === identity;
@@ -290,7 +293,10 @@ export class Dispatcher {
     feed.add("ended", end.endedAtMs, ended, { ...data, state: outcome.state });
   }
 
-  /** Changes no job, but launches the current attempt of that number, which waited for the stray's end. */
+  /**
+   * Changes no job, but launches the current attempt of the job with this number, which waited for the
+   * stray's end.
+   */
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
     const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
@@ -302,8 +308,8 @@ export class Dispatcher {
   }
 
   /**
-   * Handles the dependents of ended jobs: they become eligible, or are cancelled if the job should have ended
-   * well but did not; then their own dependents follow. A long chain or a large array is cancelled over
+   * Handles the dependents of ended jobs: they become eligible, or are cancelled if the job should have
+   * succeeded but did not; then their own dependents follow. A long chain or a large array is cancelled over
    * several cycles.
    */
   settle(): void {
@@ -320,7 +326,7 @@ export class Dispatcher {
   }
 
   /**
-   * Cancels at most `most` dependents of a job that did not end well.
+   * Cancels at most `most` dependents of a job that did not succeed.
    * @returns how many more may be cancelled
    */
   #settle(ended: JobRecord, most: number): number {
@@ -330,13 +336,13 @@ export class Dispatcher {
       if (hasProcess(dependent.state)) continue;
       if (!dependent.after.some(({ job, ok }) => job === ended.job && ok)) continue;
       if (remaining === 0) return 0;
-      this.cancel(dependent, `job ${ended.job} did not end well`);
+      this.cancel(dependent, `job ${ended.job} did not succeed`);
       remaining--;
     }
     return remaining;
   }
 
-  /** The executor has connected and listed its attempts: makes book and executor agree. */
+  /** The executor has connected and listed its attempts: brings the book and the executor into agreement. */
   #reconcile(connected: Connected, nowMs: number): void {
     const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
@@ -357,7 +363,10 @@ export class Dispatcher {
     this.earlierStarts.holdWaiting();
   }
 
-  /** Handles attempts of no job: keeps running ones until they end, reports and forgets ended ones. */
+  /**
+   * Handles attempts that belong to no job: keeps running ones until they end, reports and forgets ended
+   * ones.
+   */
   #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
     const { book, feed, store, clock } = this.#context;
     const highest = Math.max(0, ...attempts.map(({ job }) => job));
@@ -420,7 +429,7 @@ function dataOf({ ranMs, code, signal }: AttemptEnd, reason: string) {
   return { reason, ranMs, ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
 }
 
-/** CPUs as data of an event, which must be flat: nodes and their CPUs become one text. */
+/** CPUs as data of an event. The data must be flat, so nodes and their CPUs become one text. */
 function cpusData(cpus: readonly NodeCpus[]) {
   const { cpus: numbers, nodes } = shownCpus(cpus);
   return { cpus: numbers.join(","), ...(nodes !== undefined && { nodes: cpusText(numbers, nodes) }) };

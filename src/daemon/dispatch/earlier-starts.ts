@@ -18,18 +18,21 @@ export class EarlierStarts {
     this.#strays = strays;
   }
 
-  /** The highest number of a started attempt of this job, by its folder or by strays; 0: there is none. */
+  /**
+   * The highest number of a started attempt of this job, according to its folder and to strays; 0: none was
+   * started.
+   */
   latestOf(job: JobNumber): number {
     const running = this.#strays.of(job).map(({ attempt }) => attempt);
     return Math.max(this.#context.launcher.latestStart(job), ...running);
   }
 
-  /** Why a waiting job must be held; undefined if it need not be. */
+  /** Why a waiting job must be held; undefined if there is no reason. */
   reasonToHold({ job, attempt }: JobRecord): string | undefined {
     const latest = this.latestOf(job);
     if (latest <= attempt) return undefined;
     const state = this.#strays.of(job).length > 0 ? "runs" : "was started";
-    return `attempt ${latest} of this job ${state} already, but the store is older and does not know how it ended; release the job to run it again, or cancel it`;
+    return `attempt ${latest} of this job ${state} already, but the store is older and does not have its result; release the job to run it again, or cancel it`;
   }
 
   /** Holds all waiting jobs that were already started. Must be called inside a cycle. */

@@ -12,7 +12,7 @@ export class ExecutorHealth {
   #connected: Connected | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
-  /** Time of its last report, or the later time at which it got gangs. */
+  /** Time of its last report, or the time at which it got gangs if that is later. */
   #lastReportMs = Number.NEGATIVE_INFINITY;
   #hasGangs = false;
 

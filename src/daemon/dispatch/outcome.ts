@@ -27,7 +27,7 @@ export function outcomeOf(record: JobRecord, end: AttemptEnd): { state: JobState
     : { state: "failed", reason: `exit code ${end.code}` };
 }
 
-/** The end of an attempt whose real end is unknown. */
+/** What is recorded as the end of an attempt whose real end is unknown. */
 export function lostEnd(record: JobRecord, ranMs: number, endedAtMs: number): AttemptEnd {
   const lost = "the conductor no longer knows this attempt; the machine or all of Tutti was stopped";
   return { ...endOf(record, endedAtMs), lost, ranMs };

@@ -162,7 +162,9 @@ describe("a store that is older", () => {
     lives.copy(`${lives.state}/backup`);
     await lives.run(0);
     lives.putBack(`${lives.state}/backup`);
-    expect(lives.start().frontEnd.status().trouble).toMatch(/It is unknown how its jobs went on/);
+    expect(lives.start().frontEnd.status().trouble).toMatch(
+      /What happened to its jobs afterwards is unknown/,
+    );
   });
 
   test("is noticed from the folders if the file of numbers is gone, too", async () => {

@@ -1,7 +1,7 @@
 /**
  * Finds out at the start whether the store is older than what has happened. Three other sources may know
  * more: the file with the highest numbers, the folders in `jobs/`, and the attempts that the conductor lists
- * when it connects. If the store is older, new numbers go on above all known ones, and people are warned; no
+ * when it connects. If the store is older, new numbers begin above all known ones, and people are warned; no
  * job is changed, killed or run again.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -39,8 +39,8 @@ export class StoreAge {
     this.latestJob = Math.max(knownJob, numbers?.givenAtMost ?? 0, folder);
     this.latestEvent = Math.max(knownEvent, found?.event ?? 0);
     const isBehind = found !== undefined && (found.job > knownJob || found.event > knownEvent);
-    // A folder alone is no proof: a front end that died before its commit leaves one in which nothing was
-    // started.
+    // A folder alone is no proof: a front end that died before its commit leaves a folder in which nothing
+    // was started.
     const isOlder = isBehind || beyond.some((job) => launcher.latestStart(job) > 0);
     if (isOlder) {
       const known = `job ${knownJob} and event ${knownEvent}`;
@@ -50,7 +50,7 @@ export class StoreAge {
       this.trouble = `the store is older than what has happened: it ends with ${known}, but ${proof}. A backup was restored, or files were lost. ${
         this.latestJob > knownJob
           ? `${jobsText(knownJob + 1, this.latestJob)} unknown; new jobs get higher numbers`
-          : "It is unknown how its jobs went on"
+          : "What happened to its jobs afterwards is unknown"
       }`;
     }
     this.#lostUpTo = isOlder ? this.latestJob : 0;

@@ -23,7 +23,9 @@ export interface Stray extends NamedAttempt, Pick<StrayInfo, "uid" | "user" | "c
   readonly seenMs: number;
   /** Whether it was cancelled. */
   readonly isEnding: boolean;
-  /** False: a conductor of the first release holds it and stops it, because it is in no row. */
+  /**
+   * False: a conductor of the first release has the attempt and keeps it stopped, because it is not in a row.
+   */
   readonly runs: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The accounts under which jobs run: only that of the user who submitted them. Every launch names the
- * account; a job whose account cannot be used is refused with a reason. The conductor checks the same again
- * (conductor/shim.ts).
+ * The accounts under which jobs run: a job runs only under the account of the user who submitted it. Every
+ * launch names the account; a job whose account cannot be used is refused with a reason. The conductor checks
+ * the same again (conductor/shim.ts).
  */
 import { InputError } from "../../core/errors.ts";
 import { type PasswdEntry, readPasswd } from "../../host/passwd.ts";
@@ -20,7 +20,7 @@ export type Accounts = (owner: Owner) => Account | { readonly refused: string };
 /** Maximum number of jobs listed in a message. */
 const MAX_NAMED = 10;
 
-/** For a scheduler of one user: runs only that user's jobs, even if the store has others. */
+/** For a scheduler of one user: runs only this user's jobs, even if the store has jobs of other users. */
 export function ownAccount(own = ownIds()): Accounts {
   return ({ uid, user }) =>
     uid === own.uid
@@ -32,7 +32,7 @@ export function ownAccount(own = ownIds()): Accounts {
 
 /**
  * For a scheduler of all users, run by root. The account must still exist under the same name, because its id
- * may have been given to somebody else. The group is the account's current one, as in a login.
+ * may have been given to somebody else. The group is the account's current group, the same as at a login.
  */
 export function allAccounts(own = ownIds(), entries: () => readonly PasswdEntry[] = readPasswd): Accounts {
   return (owner) => {

@@ -59,6 +59,6 @@ export interface Executor {
    * @returns a function that removes both listeners
    */
   listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void;
-  /** Disconnects; the executor goes on. */
+  /** Disconnects; the executor continues. */
   close(): void;
 }

@@ -92,16 +92,16 @@ export class Launcher {
       writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
     } catch (error) {
       // Another job has put a file in the way. The conductor will report that it cannot start this job;
-      // others go on.
+      // other jobs continue.
       if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
     }
     for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path, record.umask);
   }
 
   /**
-   * Called as root for a user. The job's folder stays root's, so the user can neither put links where root
-   * writes next nor choose names in it. Only the user's group may enter it, so that others cannot see the
-   * sizes of its files. The attempt's folder is given to the user last.
+   * Called as root for a user. The job's folder still belongs to root, so the user can neither choose names
+   * in it nor put links where root writes next. Only the user's group may enter it, so that others cannot see
+   * the sizes of its files. The attempt's folder is given to the user last.
    */
   #prepareFor(
     record: JobRecord,
@@ -117,7 +117,8 @@ export class Launcher {
       if (path === record.stdout || path === record.stderr) makeFileFor(path, uid, gid);
     }
     makeFolder(folder, 0o700);
-    // The folder belongs to the user already: it was prepared before a crash, and is launched again.
+    // The folder already belongs to the user: it was prepared before a crash, and the attempt is launched
+    // again.
     if (lstatSync(folder).uid !== process.getuid?.()) return;
     const hosts = join(folder, HOSTS);
     writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
@@ -137,7 +138,10 @@ export class Launcher {
     return removeFolder(this.folderOf(job));
   }
 
-  /** Writes the script into our folder, readable only by the user. Readers of an older copy keep it. */
+  /**
+   * Writes the script into our folder, readable only by the user. Processes that have an older copy open keep
+   * that copy.
+   */
   #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {
     const path = this.#scriptPath(record);
     makeFolder(dirname(path), gid === undefined ? 0o700 : 0o711);

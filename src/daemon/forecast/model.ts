@@ -1,7 +1,7 @@
 /**
  * Forecasts when waiting jobs will start, by simulating the live state forward. Running times are drawn from
- * history: estimate × (running time ÷ estimate of a random earlier job). Each replication draws new ones, all
- * from one seed; the forecast is the 10th, 50th and 90th percentile over the replications.
+ * history: estimate × (running time ÷ estimate of a random earlier job). Each replication draws new running
+ * times, all from one seed; the forecast is the 10th, 50th and 90th percentile over the replications.
  *
  *   time 0        jobs with processes, with their remaining running times
  *   just after    waiting jobs, in service order
@@ -37,7 +37,7 @@ export interface ForecastTask {
 const SEED = 20_000;
 /** Delay of the waiting jobs, so that the running ones start first. */
 const ARRIVAL_DELAY_S = 0.001;
-/** A job beyond its estimate is expected to need this share of its running time so far. */
+/** A job beyond its estimate is expected to run on for this share of its running time so far. */
 const OVERRUN_SHARE = 0.25;
 const MAX_REPLICATIONS = 40;
 const MIN_REPLICATIONS = 3;

@@ -1,4 +1,4 @@
-/** Makes forecasts one at a time in a thread, which the first forecast starts and which ends when idle. */
+/** Makes forecasts one at a time in a thread. The first forecast starts the thread, which ends when idle. */
 import { programFile } from "../../host/programs.ts";
 import { Thread } from "../../host/thread.ts";
 import type { ForecastTask } from "./model.ts";

@@ -11,7 +11,7 @@
  *
  * No answer and no command is sent before the transaction is on disk. If it cannot be written, the whole
  * cycle is rolled back: requests are refused as unavailable, the executor's reports are kept and tried again,
- * jobs go on.
+ * and jobs continue.
  */
 import { StorageError } from "../../core/errors.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -49,7 +49,7 @@ const RETRY_MS = 1000;
 const WATCH_MS = 1000;
 /** After this time in a cycle, further requests wait for the next one. */
 const REQUESTS_MS = 50;
-/** Minimum cost of a request: its part of the transaction. */
+/** Minimum cost of a request, for its part of the transaction. */
 const MIN_COST_MS = 0.1;
 /** Pause after an adoption, in multiples of its duration: adoptions take at most a fifth of the time. */
 const REST_PER_ADOPTION = 4;
@@ -66,7 +66,7 @@ export class Cycles {
   #isDue = false;
   #isStopped = false;
   #isDraining = false;
-  /** No adoption before this instant. */
+  /** No adoption happens before this instant. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
   #trouble: string | undefined;
@@ -93,7 +93,7 @@ export class Cycles {
     return this.#isStopped;
   }
 
-  /** Why the last cycle could not be written; undefined if it was. */
+  /** Why the last cycle could not be written; undefined if it was written. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -229,7 +229,9 @@ export class Cycles {
     this.#repairs.push(...(watch?.repair() ?? []));
   }
 
-  /** If the disk refuses this, nothing is lost now; it only becomes harder to notice an older store later. */
+  /**
+   * If the disk refuses this write, nothing is lost now, but an older store will be harder to notice later.
+   */
   #noteNumbers(given: JobNumber | undefined, event: number): void {
     const { past, numbers } = this.#parts;
     const beginning = past.commit(event);
@@ -237,7 +239,7 @@ export class Cycles {
       if (beginning !== undefined) numbers?.begin(beginning);
       numbers?.committed(given, event);
     } catch {
-      // The next cycle that cannot be written reports the problem.
+      // If cycles can no longer be written, the next one reports the problem.
     }
   }
 
@@ -251,7 +253,7 @@ export class Cycles {
       if (outcome.adoption !== undefined) {
         this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
       }
-      if (i === MAX_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
+      if (i === MAX_DECISIONS) throw new Error(`the policy makes endless decisions at ${nowMs} ms`);
     }
   }
 
@@ -273,8 +275,8 @@ export class Cycles {
     this.#inbox = [...inbox.filter(({ type }) => type !== "slots"), ...this.#inbox];
     const isExplained = error instanceof StorageError || error instanceof DamagedStoreError;
     const message = isExplained
-      ? `${this.#trouble}. Nothing was changed; running jobs go on`
-      : `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed; running jobs go on. Make room on the disk and try again`;
+      ? `${this.#trouble}. Nothing was changed; running jobs continue`
+      : `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed; running jobs continue. Make room on the disk and try again`;
     const refusal = refuse("unavailable", message);
     for (const { answer } of requests) answer(refusal);
     // Requests that were not handled yet would fail, too.

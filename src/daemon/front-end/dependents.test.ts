@@ -1,4 +1,4 @@
-/** Dependents of jobs that do not end well, in any number. */
+/** Dependents of jobs that do not succeed, in any number. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ async function submit({ frontEnd, clock }: Bench, after: readonly After[], held 
   return answer.jobs[0].job;
 }
 
-/** A held job, and a chain of jobs each of which waits for the previous one to end well. */
+/** A held job, and a chain of jobs, each of which waits for the previous one to succeed. */
 async function makeChain(bench: Bench, length: number): Promise<void> {
   let last = await submit(bench, [], true);
   for (let i = 1; i < length; i++) last = await submit(bench, [{ job: last, ok: true }]);
@@ -41,7 +41,7 @@ test("a chain longer than the call stack is cancelled over several cycles", asyn
   expect(await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 1))).toMatchObject({ state: "cancelled" });
   expect(bench.frontEnd.job(ANNA, length)).toMatchObject({
     state: "cancelled",
-    reason: `job ${length - 1} did not end well`,
+    reason: `job ${length - 1} did not succeed`,
   });
   expect(turns).toBeGreaterThanOrEqual(length / 500);
 });

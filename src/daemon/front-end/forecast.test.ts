@@ -1,4 +1,7 @@
-/** Forecasts: equal in a thread and in this one, made for every job, and compared with the actual starts. */
+/**
+ * Forecasts: the same from another thread as from this one, made for every job, and compared with the actual
+ * starts.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

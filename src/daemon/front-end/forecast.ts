@@ -14,14 +14,14 @@ import type { FrontEndParts } from "../front-end-parts.ts";
 type Forecast = Omit<NonNullable<Why["forecast"]>, "pastErrorP50Ms">;
 type Forecasts = ReadonlyMap<JobNumber, Forecast>;
 
-/** Of a longer queue, only the first jobs are forecast. Later jobs have little influence on them. */
+/** If the queue is longer, only its first jobs are forecast. Later jobs have little influence on them. */
 const MAX_WAITING = 2000;
 const HISTORY = 1000;
 const FRESH_MS = 2000;
 const ERRORS_KEPT = 1000;
 /** Forecasts stored in one transaction, which takes a few ms. */
 const MAX_KEPT = 500;
-/** Delay, so that a burst of submits is over. */
+/** Delay, so that a burst of submits is over before the forecast. */
 const SOON_MS = 500;
 /** Unrequested forecasts take at most 1 / (1 + this) of the time. */
 const REST_PER_RUN = 20;
@@ -34,7 +34,7 @@ export class Forecaster {
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
   #isStarted = false;
-  /** If true, the store may be closed. */
+  /** If true, the store may already be closed. */
   #isStopped = false;
   #cancelTimer: (() => void) | undefined;
   #isRunning = false;
@@ -166,7 +166,7 @@ export class Forecaster {
     const nowMs = clock.nowMs();
     return {
       policy: choice.label,
-      // With the live limit on rows.
+      // Includes the live limit on rows.
       parameters: scheduler.parametersFor(choice),
       queues: config.queues,
       slotS: config.slotMs / 1000,

@@ -53,7 +53,7 @@ export interface FakeMachineOptions {
   readonly runMs: (job: JobNumber, attempt: number) => number;
   /** Protocol version; default 2. */
   readonly protocol?: 1 | 2;
-  /** Whether rows take turns; if not, a process runs from its launch on. */
+  /** Whether rows take turns; if not, a process runs as soon as it is launched. */
   readonly slotMs?: number | undefined;
 }
 
@@ -296,7 +296,7 @@ export interface Bench {
   readonly kill: () => void;
 }
 
-/** A clock that makes no more calls after its user was killed. */
+/** A clock that stops calling after its user was killed. */
 class MortalClock implements Clock {
   isDead = false;
   readonly #clock: Clock;
@@ -353,7 +353,7 @@ class FolderlessLauncher extends Launcher {
 }
 
 class BenchFrontEnd extends FrontEnd {
-  /** A short list at once. */
+  /** All of a short list at once. */
   jobs(caller: Caller, query: JobQuery): readonly Job[] {
     return [...this.list(caller, query)].flat();
   }
@@ -418,7 +418,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
   return { clock, machine, store, frontEnd, kill };
 }
 
-/** Lets everything happen that is due, then returns the answer. */
+/** Lets everything that is due happen, then returns the answer. */
 export async function answerOf<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   clock.settle();
   return await promise;

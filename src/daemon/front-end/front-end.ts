@@ -54,7 +54,7 @@ interface FrontEndOptions
 /** The caller of the front end's own requests. */
 const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MAX_JOBS = 200_000;
-/** More than the jobs and the history of 50 users can take, if all use their whole shares. */
+/** More than the jobs and the history of 50 users can take, even if all of them use their full shares. */
 const MAX_STORE_BYTES = 2 ** 33;
 const MAX_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
@@ -136,7 +136,7 @@ export class FrontEnd implements Service {
     });
   }
 
-  /** Handles remaining requests and disconnects from executor and store; jobs go on. */
+  /** Handles remaining requests and disconnects from executor and store; jobs continue. */
   stop(): void {
     this.#cycles.stop();
     this.retention.stop();
@@ -179,8 +179,8 @@ export class FrontEnd implements Service {
   }
 
   /**
-   * Stops starting jobs and asks the executor to end, with its jobs if `killJobs`. Resolves when the ends of
-   * all jobs are on disk, or after MAX_DRAIN_MS.
+   * Stops starting jobs and asks the executor to end, and to kill its jobs if `killJobs` is set. Resolves
+   * when the ends of all jobs are on disk, or after MAX_DRAIN_MS.
    */
   #drain(killJobs: boolean): Promise<void> {
     this.#cycles.drain();
@@ -309,7 +309,7 @@ export class FrontEnd implements Service {
     if (this.#cycles.isStopped) return this.#cycles.refusal();
     const visible = (job: JobNumber): boolean => {
       const record = this.#context.book.live(job);
-      // A cached forecast may include jobs that have started since.
+      // A cached forecast may include jobs that have started in the meantime.
       return record?.state === "queued" && mayAccess(caller, record);
     };
     return {

@@ -1,5 +1,5 @@
 /**
- * Lists of jobs of any length: a generator that yields one page per step, in a few ms, so that other users
+ * Lists of jobs of any length: a generator yields one page per step. A step takes a few ms, and other users
  * get their turn between two steps. Live and ended jobs come together in ascending order of their numbers. A
  * job that exists throughout is listed exactly once, in its state when its page is made. Between pages, only
  * a number is remembered, never a position in a list.
@@ -111,7 +111,7 @@ export class Listing {
     missing?: MissingJobs[],
   ): Generator<readonly JobKey[], void, void> {
     const isAsked = numbers !== ALL_NUMBERS && missing !== undefined;
-    // Needs all users' jobs to find missing numbers: a number of another user's job is not missing.
+    // Needs all users' jobs to find missing numbers: the number of another user's job is not missing.
     const uid = caller.isAdministrator || isAsked ? undefined : caller.uid;
     const kinds = {
       live: isAsked || states.some((state) => !isEnded(state)),
@@ -164,7 +164,7 @@ export class Listing {
     return [...ofLive, ...ofEnded].sort((a, b) => a.job - b.job).slice(0, window);
   }
 
-  /** The greatest number after which there are still `last` jobs in these states; 0 if there are fewer. */
+  /** The greatest number that still has `last` jobs in these states after it; 0 if there are fewer jobs. */
   *#before(
     caller: Caller,
     states: readonly JobState[],
@@ -198,7 +198,7 @@ export class Listing {
     return { job, uid, state };
   }
 
-  /** Notes that no job has these numbers: they were forgotten, or never given. */
+  /** Notes that no job has these numbers, because they were forgotten or never given. */
   #noteGap(missing: MissingJobs[], first: JobNumber, last: JobNumber): void {
     const { latestJob } = this.#context.book;
     const note = (from: JobNumber, to: JobNumber, because: MissingJobs["because"]) => {

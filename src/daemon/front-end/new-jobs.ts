@@ -14,13 +14,13 @@ import type { Needs } from "./share.ts";
 export interface Accepted extends Submission {
   readonly needs: Needs;
   readonly queue: ChosenQueue;
-  /** A dependency that should have ended well but did not. */
+  /** A dependency that should have succeeded but did not. */
   readonly unmet: JobNumber | undefined;
 }
 
 const NONE: readonly never[] = [];
 
-/** Adds a batch to the book and the event log. Cancels jobs whose dependencies can no longer be met. */
+/** Adds a batch to the book and the event log. Cancels jobs whose dependencies can no longer succeed. */
 export function enterJobs(
   context: FrontEndParts,
   caller: Caller,
@@ -81,7 +81,7 @@ function recordsOf(
         }
       : {
           state: "cancelled" as const,
-          reason: `job ${unmet} did not end well`,
+          reason: `job ${unmet} did not succeed`,
           endedAtMs: submittedAtMs,
           environment: contents.nothing(),
         }),

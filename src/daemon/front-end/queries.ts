@@ -40,7 +40,7 @@ export class Queries {
       mode: config.mode,
       cpus: table.nodes.flatMap(({ cpus }) => cpus),
       nodes: table.nodes,
-      // The first row has its turn in `slot`.
+      // It is the first row's turn in `slot`.
       epochMs: scheduler.epochMs + slot * config.slotMs,
       rows: rows.map((placements) =>
         placements.map(({ job, processors }) => ({

@@ -130,7 +130,7 @@ const states = ({ frontEnd }: Bench) => frontEnd.jobs(ROOT, {}).map(({ state }) 
 describe("what the conductor tells the next front end", () => {
   const config = { policy: "fcfs" };
 
-  test("running jobs go on with their CPUs and running times", async () => {
+  test("running jobs continue with their CPUs and running times", async () => {
     const past = await runningThenGone();
     const bench = makeBench({ ...past, config, connected: false });
     expect(states(bench)).toEqual(["running", "running", "queued"]);

@@ -27,7 +27,10 @@ export class Requests {
     this.#dispatcher = dispatcher;
   }
 
-  /** A job that the caller may see. Other users' jobs are refused like jobs that do not exist. */
+  /**
+   * A job that the caller may see. Other users' jobs are refused with the same message as jobs that do not
+   * exist.
+   */
   find(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
     if (record !== undefined && mayAccess(caller, record)) return record;
@@ -65,7 +68,7 @@ export class Requests {
       }
       for (const { job, ok } of request.after ?? []) {
         const other = others.get(job) ?? this.#waitedFor(caller, job);
-        // A forgotten job has ended, but nobody knows whether it ended well.
+        // A forgotten job has ended, but it is unknown whether it succeeded.
         if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
         others.set(job, other);
       }
@@ -107,7 +110,7 @@ export class Requests {
     if (isRefusal(record) || record.state === "queued") return record;
     if (record.state !== "held") return wrongState("release", record, "only held jobs can be released");
     const { book, feed, scheduler, clock } = this.#context;
-    // The next attempt gets a number that no started attempt has had.
+    // The next attempt gets a number that no started attempt had.
     const attempt = Math.max(record.attempt, this.#dispatcher.earlierStarts.latestOf(job));
     const isRaised = attempt > record.attempt;
     const released = book.change(record, {
@@ -180,7 +183,7 @@ export class Requests {
   #cannotWaitFor(job: JobNumber): Refusal {
     const gone = this.#whyGone(job) ?? "there is no such job";
     const advice = this.#isForgotten(job)
-      ? `, so it is unknown whether it ended well; leave it out, or accept any end (any:${job})`
+      ? `, so it is unknown whether it succeeded; leave it out, or accept any end (any:${job})`
       : isLost(this.#context.store, job)
         ? "; leave it out"
         : "";
@@ -196,7 +199,7 @@ export class Requests {
   }
 }
 
-/** The first dependency that should have ended well but did not. */
+/** The first dependency that should have succeeded but did not. */
 function unmetOf(
   { after = [] }: SubmitJob,
   others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,

@@ -7,7 +7,7 @@
  * goes to the others. Users above the resulting level lose the excess, the oldest end first (max-min
  * fairness, fair-share.ts). Events for all users count as those of one user.
  * - Jobs that were cancelled before their first start cost nothing and leave no results. They are shared
- *   separately: they have the room that started jobs leave, and at least a tenth of the room.
+ * separately: they get the room that started jobs leave free, and at least a tenth of the whole.
  *
  * Guarantees, if `users` is the number of users with ended jobs, whatever the other users do:
  *
@@ -46,7 +46,7 @@ export class Retention {
   #cancelTimer: (() => void) | undefined;
   #isStarted = false;
   #isStopped = false;
-  /** Whether the next step is already due soon. */
+  /** Whether the next step is due soon. */
   #isBusy = false;
   #isRemoving = false;
 
@@ -66,7 +66,9 @@ export class Retention {
     this.#cancelTimer?.();
   }
 
-  /** Called when jobs may have ended: if there are too many now, does not wait for the next round. */
+  /**
+   * Called when jobs may have ended: if there are now too many, begins without waiting for the next round.
+   */
   wake(): void {
     if (!this.#isStarted || this.#isBusy) return;
     const { book, config } = this.#context;

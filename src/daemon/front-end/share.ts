@@ -13,7 +13,7 @@ export interface Needs {
   readonly script: Content | undefined;
 }
 
-/** Share that one user may have of the maximum number of live jobs. */
+/** Share of the maximum number of live jobs that one user may have. */
 const MAX_SHARE = 0.25;
 const MAX_BYTES_OF_USER = 2 ** 27;
 

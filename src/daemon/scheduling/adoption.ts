@@ -9,7 +9,7 @@ interface AdoptionOptions extends Omit<LiveRoundsOptions, "definition"> {
   readonly definition: PolicyDefinition;
   /** Number of jobs, for the size of the table. */
   readonly known: number;
-  /** The matrix, from the row whose turn it is. */
+  /** The matrix, beginning with the row whose turn it is. */
   readonly rows: MatrixRows;
   readonly nowMs: number;
 }
@@ -46,7 +46,7 @@ export function driverFor(running: readonly RunningJob[], options: AdoptionOptio
   return best!.driver;
 }
 
-/** Jobs that a driver has taken over without giving them processors. */
+/** Jobs that a driver has taken over but has given no processors. */
 export function stoppedJobs(running: readonly RunningJob[], driver: LiveDriver): JobNumber[] {
   const placed = new Set(driver.layout().flatMap((placements) => placements.map(({ job }) => job)));
   return running.filter(({ job }) => !placed.has(job)).map(({ job }) => job);

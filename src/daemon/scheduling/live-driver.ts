@@ -69,13 +69,15 @@ export interface LiveDriver {
   readonly canWithdraw: boolean;
   /** Withdraws a waiting job. */
   withdraw(job: JobNumber, nowMs: number): void;
-  /** Instant from which a decision is due; Infinity: not before the next event. */
+  /** Instant at which a decision becomes due; Infinity: not before the next event. */
   dueMs(): number;
   /** Passes queued events to the policy and lets it decide. @throws whatever the policy throws */
   decide(nowMs: number): Decision;
   /** The matrix, beginning with the row whose turn it is. */
   layout(): MatrixRows;
-  /** Number of the slot in which the first row of `layout` has its turn, counted from the grid's epoch. */
+  /**
+   * Number of the slot, counted from the grid's epoch, in which it is the turn of the first row of `layout`.
+   */
   layoutSlot(): number;
   /** Running time of a job so far. */
   ranMs(job: JobNumber, nowMs: number): number;

@@ -39,7 +39,7 @@ export class LiveLimits implements GangLimits {
 
 /**
  * Processors of a job under space sharing: at least the same share of the machine's processors as of its
- * memory. So no memory is promised twice, and a policy that counts processors also counts memory.
+ * memory. So no memory is promised twice, and a policy that counts processors implicitly counts memory.
  */
 export function processorsWithMemory(
   tasks: number,

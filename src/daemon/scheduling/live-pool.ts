@@ -40,7 +40,9 @@ interface Running {
   readonly order: number;
 }
 
-/** Delay of a wake-up that the policy requested for the past, so that it cannot keep the machine busy. */
+/**
+ * Delay of a wake-up that the policy requested for the past, so that the policy cannot keep the machine busy.
+ */
 const LATE_WAKE_MS = 10;
 
 export class LivePool extends PoolMachine implements LiveDriver {
@@ -57,7 +59,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
   #arrivals: number[] = [];
   #departures: Running[] = [];
   #withdrawals: number[] = [];
-  /** Previous processors of the job that is being taken over. */
+  /** The processors that the job had before it is taken over. */
   #kept: readonly number[] | undefined;
   /** Earlier running time of stopped jobs. */
   readonly #carriedMs = new Map<JobNumber, number>();

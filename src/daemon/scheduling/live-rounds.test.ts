@@ -14,7 +14,7 @@ describe("LiveRounds.ranMs()", () => {
     const at = (nowMs: number) => [1, 2, 3].map((job) => rounds.ranMs(job, nowMs));
 
     expect(at(1000)).toEqual([0, 0, 0]);
-    // A slot counts after its end.
+    // A slot counts only after its end.
     expect(at(1099)).toEqual([0, 0, 0]);
     expect(at(1100)).toEqual([100, 0, 0]);
     expect(at(1350)).toEqual([100, 100, 100]);

@@ -89,7 +89,7 @@ const MISDEEDS: readonly (readonly [string, (pool: Pool, first: number) => void,
     /mine\.ts failed: Cannot start/,
   ],
   [
-    "decides without end",
+    "makes endless decisions",
     () => {
       for (;;);
     },

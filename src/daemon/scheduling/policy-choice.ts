@@ -7,11 +7,11 @@ import { connectedReservationOver } from "../../policies/space/connected-reserva
 import type { Config } from "../config/config.ts";
 import { refuseMigration } from "./live-rounds.ts";
 
-/** An own policy that takes longer for a decision is replaced. */
+/** A user's own policy that takes longer for a decision is replaced. */
 const MAX_OWN_MS = 1000;
 
 /**
- * The own policy whose file the configuration names; undefined if it names no file.
+ * The policy of the file that the configuration names; undefined if it names no file.
  * @throws InputError for a file that is not a policy, or that another user could replace
  */
 export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<PolicyDefinition | undefined> {
@@ -20,7 +20,8 @@ export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<P
 }
 
 /**
- * A policy of the registry, or the own policy. Policies that use queue classes get the configured ones.
+ * A policy of the registry, or the administrator's own policy. Policies that use queue classes get the
+ * configured classes.
  * @param ownPolicy the only policy from a file that may be used here
  * @throws InputError
  */

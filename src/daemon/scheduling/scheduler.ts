@@ -46,7 +46,7 @@ interface SchedulerOptions {
 /** The reason for an adoption. */
 interface Reason {
   readonly text: string;
-  /** The user whose job the text names, or only administrators; left out: all users may see it. */
+  /** Who may see the text: the user whose job it names, or only administrators; left out: all users. */
   readonly visibleTo?: number | "administrators";
 }
 
@@ -81,9 +81,9 @@ export class Scheduler {
   readonly #withdrawing = new Set<JobNumber>();
   /** New waiting jobs that the policy does not know yet. */
   readonly #arriving = new Map<JobNumber, JobRecord>();
-  /** Running times, for times without a driver. */
+  /** Running times, used while there is no driver. */
   readonly #ranMs = new Map<JobNumber, number>();
-  /** Monotonic submit times of jobs since the start, because the wall clock may be set. */
+  /** Monotonic submit times of the jobs submitted since the start, because the wall clock may be set. */
   readonly #submittedMs = new Map<JobNumber, number>();
   #layout: { readonly rows: MatrixRows; readonly slot: number } = { rows: [], slot: 0 };
 
@@ -229,7 +229,7 @@ export class Scheduler {
     return this.#layout;
   }
 
-  /** The instant from which `decide` has something to do. */
+  /** The instant at which `decide` first has something to do. */
   dueMs(): number {
     this.#takeReleased();
     const hasNews = this.#arriving.size > 0 || this.#withdrawing.size > 0;

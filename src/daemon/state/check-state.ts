@@ -25,7 +25,7 @@ export function checkFile(path: string): StateReport {
 
 /** Also works while a front end uses the folder. */
 export function checkState(folder: string): StateReport {
-  // Read before the store. If the front end goes on in between, the store knows more than these numbers,
+  // Read before the store. If the front end continues in between, the store knows more than these numbers,
   // never less.
   const numbers = numbersIn(join(folder, "numbers"));
   const jobsFolder = join(folder, "jobs");

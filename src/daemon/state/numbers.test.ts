@@ -1,6 +1,6 @@
 /**
  * The file of numbers against a model: crashes and power failures between any two steps, older stores,
- * damage.
+ * damaged files.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

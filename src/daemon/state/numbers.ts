@@ -35,7 +35,7 @@ export interface LineFile {
   /** Undefined: the file does not exist. */
   read(): string | undefined;
   write(line: string): void;
-  /** Returns when the written line would survive a power failure. */
+  /** Returns once the written line would survive a power failure. */
   sync(): void;
   close(): void;
 }
@@ -92,7 +92,7 @@ export class NumbersFile {
     this.#write({ ...this.#now, event, ...(job !== undefined && { job }) });
   }
 
-  /** Makes the file again after it was removed. */
+  /** Creates the file again after it was removed. */
   recreate(): void {
     this.#file.close();
     this.begin(this.#now);
@@ -103,7 +103,7 @@ export class NumbersFile {
     try {
       if (this.#now.reserved > this.#now.job) this.begin({ ...this.#now, reserved: this.#now.job });
     } catch {
-      // Then some numbers are skipped.
+      // If this fails, some numbers are skipped.
     }
     this.#file.close();
   }

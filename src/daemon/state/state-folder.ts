@@ -82,7 +82,7 @@ function pathsIn(path: string, isShared: boolean) {
   };
 }
 
-/** Sets the final modes. Call it only when no jobs of other users need the old ones. */
+/** Sets the final modes. Call it only when no jobs of other users need the old modes. */
 export function openToJobs({ path, conductor, jobs, jobsMode }: StateFolder): void {
   chmodSync(conductor, 0o700);
   for (const part of [path, jobs]) chmodSync(part, jobsMode);
@@ -97,7 +97,7 @@ function refuseForeign({ path, database }: StateFolder): void {
   const log = `${database}-wal`;
   if (existsSync(log)) {
     throw new InputError(
-      `Cannot use "${database}": it is missing, but its log "${log}" exists, expected both or neither; someone has removed the database. Move the log away and restore a backup (administrators' guide, Backups), or only move the log away to begin with an empty store: running jobs go on and are shown`,
+      `Cannot use "${database}": it is missing, but its log "${log}" exists, expected both or neither; someone has removed the database. Move the log away and restore a backup (administrators' guide, Backups), or only move the log away to begin with an empty store: running jobs continue and remain visible`,
     );
   }
   const foreign = foreignFile(path, ({ name }) => OWN_FILES.test(name));
@@ -117,7 +117,7 @@ export function lockStateFolder({ path, lock: file }: StateFolder): Unlock {
   if (unlock !== undefined) return unlock;
   const pid = holderOfState(path);
   const who = pid === undefined ? "" : `, process ${pid}`;
-  const force = pid === undefined ? "" : `; if it does not answer, kill ${pid} (its jobs go on)`;
+  const force = pid === undefined ? "" : `; if it does not answer, kill ${pid} (its jobs continue)`;
   throw new InputError(
     `Cannot start a scheduler in "${path}": another one uses it${who} (database is locked); \`tutti\` shows it, \`tutti down\` ends it${force}`,
   );

@@ -1,4 +1,4 @@
-/** Where the state is, and which process uses it. Imports only small modules, so that verbs start fast. */
+/** Where the state is, and which process uses it. Imports only small modules, so that commands start fast. */
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,7 +13,10 @@ export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?
   return env.XDG_STATE_HOME ? join(env.XDG_STATE_HOME, "tutti") : join(homedir(), ".local/state/tutti");
 }
 
-/** The process that holds the lock of a state folder, from the kernel's list; undefined: none, or unknown. */
+/**
+ * The process that holds the lock of a state folder, from the kernel's list; undefined: no process, or
+ * unknown.
+ */
 export function holderOfState(folder: string): number | undefined {
   try {
     const { dev, ino } = statSync(join(folder, "lock"));

@@ -69,7 +69,7 @@ const REMOVALS: readonly (readonly [string, (state: string) => string, RegExp])[
 ];
 
 describe.each(REMOVALS)("when %s is removed", (_, pathIn, words) => {
-  test("nothing is confirmed, users are warned, and running jobs go on", async () => {
+  test("nothing is confirmed, users are warned, and running jobs continue", async () => {
     const bench = start();
     await submit(bench);
     rmSync(pathIn(bench.state), { recursive: true });
@@ -194,7 +194,7 @@ describe("a damaged store", () => {
     store.isDamaged = true;
     expect(await submit(bench)).toMatchObject({
       refused: "unavailable",
-      message: 'Cannot use "tutti.db": it is damaged. Nothing was changed; running jobs go on',
+      message: 'Cannot use "tutti.db": it is damaged. Nothing was changed; running jobs continue',
     });
     expect(bench.frontEnd.status().trouble).toBe('Cannot use "tutti.db": it is damaged');
     store.isDamaged = false;

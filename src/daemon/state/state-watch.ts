@@ -1,8 +1,8 @@
 /**
  * Checks that the open files of the front end are still those in its state folder. A removed or replaced file
  * can still be written through its descriptor, but its content would be gone at the next start. So from then
- * on, no request is confirmed, and people are warned. Running jobs go on. Files that can be made again
- * without a loss are: the folder of the jobs, and the file with the highest numbers.
+ * on, no request is confirmed, and people are warned. Running jobs continue. Two files can be made again
+ * without a loss, and are: the folder of the jobs and the file with the highest numbers.
  *
  * Store, log and index are never replaced while they are open, so device and inode number identify them.
  */
@@ -10,7 +10,7 @@ import { chmodSync, lstatSync, mkdirSync, type Stats } from "node:fs";
 import { messageOf } from "../store/store.ts";
 
 interface WatchedFiles {
-  /** Folders and files that must stay as they are, what holds others first. */
+  /** Folders and files that must stay as they are; a folder comes before its contents. */
   readonly kept: readonly string[];
   readonly jobs: { readonly path: string; readonly mode: number };
   readonly numbers: { readonly path: string; readonly recreate: () => void };
@@ -35,7 +35,7 @@ export class StateWatch {
       const now = statOf(path);
       if (this.#isSame(path, now)) continue;
       const what = now === undefined ? "removed" : "replaced";
-      return `"${path}" was ${what} while the scheduler was running. The scheduler cannot save anything now: running jobs go on, and it keeps their results in memory until the file is back. Put the same file back, or end the scheduler (tutti down --kill also ends its jobs) and start it again; restore a backup only while no scheduler runs`;
+      return `"${path}" was ${what} while the scheduler was running. The scheduler cannot save anything now: running jobs continue, and it keeps their results in memory until the file is back. Put the same file back, or end the scheduler (tutti down --kill also ends its jobs) and start it again; restore a backup only while no scheduler runs`;
     }
     return undefined;
   }
@@ -85,7 +85,7 @@ export class StateWatch {
   }
 }
 
-/** Undefined if there is nothing, or if it cannot be accessed. */
+/** Undefined if there is no file, or if it cannot be accessed. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -23,7 +23,7 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
   const source = openReadOnly(from);
   const unnamed = `${to}.${process.pid}.new`;
   try {
-    // Creates the file, private to us, so no link of another user is followed.
+    // Creates the file privately, and therefore follows no link of another user.
     closeSync(openSync(unnamed, "wx", 0o600));
   } catch (error) {
     source.close();

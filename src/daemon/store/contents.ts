@@ -1,6 +1,6 @@
 /**
- * Environments and scripts, which jobs need only for a start. Each is stored once, however many jobs share
- * it. Ended jobs need neither, so a content is dropped when no live job has it.
+ * Environments and scripts, which jobs need only for a start. Each is stored once, even if many jobs share
+ * it. Ended jobs need neither, so a content is dropped when no live job uses it.
  */
 import { createHash } from "node:crypto";
 import type { JobRecord } from "../contract/record.ts";

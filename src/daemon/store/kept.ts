@@ -4,14 +4,14 @@ import type { JobState } from "../../protocol/states.ts";
 import type { Row } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** Data of a job that indexes contain, so that its row need not be read. */
+/** Data of a job that indexes contain, so its row need not be read. */
 export interface JobKey {
   readonly job: JobNumber;
   readonly uid: number;
   readonly state: JobState;
 }
 
-/** Data of an ended job that are needed to forget it. */
+/** Data of an ended job that we need in order to forget it. */
 export interface EndedJob extends JobKey {
   /** False: it was cancelled before its first start. */
   readonly wasStarted: boolean;
@@ -143,7 +143,7 @@ export class Kept {
 
   /**
    * Forgets the first events from before a Unix time, at most `most` at a time. Always keeps the last event,
-   * because the next one gets the number after it.
+   * because the next event's number follows from it.
    */
   forgetEventsBefore(beforeMs: number, most: number): EventCount[] {
     // Stops at the first event that is younger: clocks are set back, so later events may have earlier times.

@@ -1,7 +1,7 @@
 /**
  * Lost jobs: their numbers were given, but the store does not know them, because it is older (a backup was
- * restored, or files were lost). The store keeps their numbers as ranges, so that it does not report them as
- * ended and forgotten.
+ * restored, or files were lost). The store keeps their numbers as ranges, so they are not reported as ended
+ * and forgotten.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Store } from "./store.ts";
@@ -20,7 +20,9 @@ export function latestAccountedFor(store: Reader): JobNumber {
   return Math.max(store.latestJob(), passedOver, ...rangesIn(store).map(([, last]) => last));
 }
 
-/** Skips numbers up to this one, which may have been given. Must be called inside a transaction. */
+/**
+ * Skips all numbers up to this one, because they may have been given. Must be called inside a transaction.
+ */
 export function passOver(store: Store, last: JobNumber): void {
   if (last > latestAccountedFor(store)) store.setMeta(PASSED_OVER, String(last));
 }

@@ -1,4 +1,4 @@
-/** Opens a store read-only: in use by a front end or not, or a backup. */
+/** Opens a store read-only: a backup, or a store that a front end may be using. */
 import { accessSync, constants, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";

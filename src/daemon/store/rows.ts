@@ -83,7 +83,7 @@ export function recordOf(row: Row): JobRecord {
   };
 }
 
-/** The record, with values that it shares with another job of its array kept only once in memory. */
+/** The record. Values that it shares with another job of its array are in memory only once. */
 export function sharing(record: JobRecord, other: JobRecord | undefined): JobRecord {
   if (record.array === undefined || record.array !== other?.array) return record;
   const { queueReason } = record;

@@ -33,7 +33,7 @@ const END_JOB = `UPDATE jobs SET (${CHANGING}, environment, script, kept_bytes) 
 const INSERT_EVENT = `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data, secret, secret_of) VALUES (${MARKS(9)})`;
 const WAL_LIMIT_BYTES = 64 * 2 ** 20;
 const EVENTS_AFTER = "SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?";
-/** Reads no events of other users, however many there are. */
+/** Never reads events of other users, even if there are many. */
 const EVENTS_OF_USER_AFTER = `
   SELECT * FROM (SELECT * FROM events WHERE uid IS NULL AND sequence > ?1 ORDER BY sequence LIMIT ?2)
   UNION ALL

@@ -114,7 +114,7 @@ export async function runApart<K extends keyof ApartQuestions>(
     });
     if (reply === undefined) {
       throw new PolicyError(
-        `Cannot go on with policy "${fileOf(policy)}": its process ended without a result, expected a policy that decides`,
+        `Cannot continue with policy "${fileOf(policy)}": its process ended without a result, expected a policy that decides`,
       );
     }
     if ("failure" in reply) throw revive(reply.failure);

@@ -47,7 +47,7 @@ export function policyFailure(policy: string, error: unknown): unknown {
   const place = stack.split("\n").find((line) => line.includes(name)) ?? "";
   const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
   return new PolicyError(
-    `Cannot go on with policy "${file}": it failed with ${describeThrown(error)}${where === undefined ? "" : ` at ${where}`}`,
+    `Cannot continue with policy "${file}": it failed with ${describeThrown(error)}${where === undefined ? "" : ` at ${where}`}`,
     { cause: error },
   );
 }

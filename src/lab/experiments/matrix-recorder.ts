@@ -71,7 +71,7 @@ export class MatrixRecorder implements Observer {
     this.#rowsOfJob.delete(job);
   }
 
-  /** Jobs of the range change their row as a whole, since no gang lies across its bounds. */
+  /** Jobs of the range change their row as a whole, since no gang crosses its bounds. */
   exchanged(_timeS: number, a: RowId, b: RowId, first: number, end: number): void {
     if (a === b) return;
     const isWithin = (piece: Piece) => piece.first >= first && piece.end <= end;

@@ -146,11 +146,11 @@ function rulesInWords(
   if (workload.trace !== undefined) rules.push(workload.sizeRule ?? SIZE_RULE);
   rules.push(describeWindow(summary.window));
   rules.push(
-    `bound=${experiment.parameters.boundS}: the bounded slowdown counts shorter run times as this many seconds`,
+    `bound=${experiment.parameters.boundS}: the bounded slowdown treats a shorter run time as this many seconds`,
   );
   if (isGang) {
     rules.push(
-      `slot=${experiment.slotS} switch=${experiment.switchS}: lengths in seconds of a slot of time sharing and of the change between slots`,
+      `slot=${experiment.slotS} switch=${experiment.switchS}: length of a time-sharing slot, and of the switch between two slots, in seconds`,
     );
   }
   return rules;

@@ -25,7 +25,7 @@ export interface OpenedJobs {
   readonly workload: Workload;
 }
 
-/** Maximum processors for gang policies, which keep books of every processor, as their machine does. */
+/** Maximum processors for gang policies, which keep a record of every processor, as their machine does. */
 export const MAX_GANG_PROCESSORS = 2 ** 24;
 
 /** Keeps only the jobs of the last source: cells of one source should be adjacent. */
@@ -56,7 +56,7 @@ export class CellRunner implements CellInputs {
     if (choice.definition.sharing !== "time" || instance.processors <= MAX_GANG_PROCESSORS)
       return { instance, choice };
     throw new InputError(
-      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps books of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
+      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
     );
   }
 

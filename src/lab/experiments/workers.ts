@@ -59,6 +59,6 @@ export async function runInThreads(
 function threadEnded(cell: unknown): PolicyError {
   const policy = String((cell as { readonly policy?: unknown } | undefined)?.policy ?? "");
   return new PolicyError(
-    `Cannot go on with policy "${policy}": it ended its thread, expected a policy that decides`,
+    `Cannot continue with policy "${policy}": it ended its own thread, expected a policy that only makes decisions`,
   );
 }

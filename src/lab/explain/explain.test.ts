@@ -99,15 +99,15 @@ describe("explain() under EASY", () => {
     expect(explanationLines(explanation)).toEqual([
       "job 12 under easy: 4 of 4 processors, estimate 5 s, run time 5 s",
       "It arrived at 1 s, started at 10 s and waited 9 s.",
-      "When it arrived, 1 of 4 processors was free, 1 job ran and 0 jobs (0 processors) waited before it.",
-      "It did not fit: it needs 4 processors, 1 was left free, 3 were missing.",
+      "When it arrived, 1 of 4 processors was free, 1 job ran and 0 jobs (0 processors) waited ahead of it.",
+      "It did not fit: it needs 4 processors, but 1 was left (3 missing).",
       "According to the estimates, 1 running job had to end first: job 11 (3; expected 12 s, ended 10 s).",
       "2 jobs passed it, with 7 processor-seconds in all; 2 by the rule: backfilled before the shadow time.",
       "The largest of them: job 13 (1 for 4 s, at 2 s), job 15 (1 for 3 s, at 6 s).",
       "It was promised a start no later than 12 s (promised at 1 s).",
       "At the instant of its start, 3 processors became free: job 11 (3) ended.",
       "It started by the rule: head of queue.",
-      "Of its wait: 9 s (100 %) too few processors were left free.",
+      "Of its wait: 9 s (100 %) because too few processors were free.",
     ]);
   });
 
@@ -191,7 +191,7 @@ describe("explain() under EASY", () => {
     expect(facts.firstRoomS).toBe(2);
     const lines = explanationLines(explain(instance, choosePolicy("easy"), 13, SLOTS));
     expect(lines).toContain(
-      "1 processor was left free, enough for it, but job 12 (4) held a reservation for 12 s.",
+      "Enough processors were left for it (1), but job 12 (4) held a reservation for 12 s.",
     );
     expect(lines).toContain(
       "Job 12 (4) held a reservation from 2 s to 10 s, first for 12 s; it started at 10 s.",
@@ -388,7 +388,7 @@ describe("explain()", () => {
     expect(explanation.job).toMatchObject({ startS: null, endS: null });
     expect(explanationLines(explanation)[1]).toBe("It arrived at 0 s and never started.");
     expect(explanationLines(explanation)).toContain(
-      "4 processors were left free, enough for it, and it was first in the queue; the policy let it wait.",
+      "Enough processors were left for it (4), and it was first in the queue, but the policy made it wait.",
     );
   });
 

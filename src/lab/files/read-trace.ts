@@ -1,6 +1,6 @@
 /**
- * Opens traces: plain or gzip, in any format of workload/traces/formats.ts. The first bytes decide about
- * both, not the name. A trace is a file, a name in the folder TUTTI_TRACES, or standard input as `-`.
+ * Opens traces: plain or gzip, in any format of workload/traces/formats.ts. The first bytes decide both; the
+ * name does not matter. A trace is a file, a name in the folder TUTTI_TRACES, or standard input as `-`.
  * Decompression runs on another thread while the reader parses.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";

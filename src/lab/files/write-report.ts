@@ -20,7 +20,7 @@ function chartScript(): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     throw new InputError(
-      `Cannot read "${file.pathname}": the script of the charts is missing; run npm ci to build it`,
+      `Cannot read "${file.pathname}": the chart script is missing; run npm ci to build it`,
       {
         cause,
       },

@@ -73,7 +73,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [DOWNEY],
   },
   {
-    text: "… and gangs have a longer mean response even than EASY in order of arrival.",
+    text: "… and gangs have a longer mean response than even EASY in order of arrival.",
     ratio: [GANG, "above", "easy", "response"],
     sources: [DOWNEY],
   },
@@ -118,7 +118,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: SMALLER,
   },
   {
-    text: "Adjacent processors cost space sharing dearly: one row with an EASY queue, where each job needs adjacent processors, against EASY on any processors.",
+    text: "Requiring adjacent processors costs space sharing dearly: one row with an EASY queue, where each job needs adjacent processors, against EASY on any processors.",
     ratio: ["wlv:rows=1:queue=easy", "above", "easy", "response"],
     sources: SMALLER.slice(0, 2),
   },
@@ -176,7 +176,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "… but not under Downey's model, whose jobs run for minutes: there, moves of ten minutes lengthen it.",
+    text: "… but not under Downey's model, whose jobs run for minutes: there, moves that cost ten minutes lengthen it.",
     ratio: [moving(600), "above", GANG, "response"],
     sources: [DOWNEY],
   },
@@ -186,12 +186,12 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "Moves of four hours lengthen the mean response everywhere. The rule does not know how soon an arrival brings the row back, so it moves gangs too readily when a move is expensive.",
+    text: "Moves that cost four hours lengthen the mean response everywhere. The rule does not know how soon an arrival brings the row back, so it moves gangs too readily when a move is expensive.",
     ratio: [moving(14400), "above", GANG, "response"],
     sources: MIGRATING,
   },
   {
-    text: "With moves of ten minutes, the bounded slowdown falls, too …",
+    text: "With moves that cost ten minutes, the bounded slowdown falls, too …",
     ratio: [moving(600), "below", GANG, "bounded slowdown"],
     sources: [...TRACES, LUBLIN],
   },
@@ -201,12 +201,12 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: TRACES,
   },
   {
-    text: "With moves of one minute, gangs are shown to have a longer mean response than EASY on two of the four traces only.",
+    text: "With moves that cost one minute, gangs are shown to have a longer mean response than EASY on only two of the four traces.",
     ratio: [moving(60), "above", "easy", "response"],
     sources: TRACES,
   },
   {
-    text: "With one slot per job, moves of ten minutes roughly halve the mean response …",
+    text: "With one slot per job, moves that cost ten minutes roughly halve the mean response …",
     ratio: ["wlv:migrate=600", "below", "wlv", "response"],
     sources: SMALLER,
   },
@@ -216,7 +216,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: SMALLER,
   },
   {
-    text: "Buddy blocks gain as windows do: BRMMS has a shorter mean response with moves of ten minutes than without.",
+    text: "Buddy blocks gain as windows do: BRMMS has a shorter mean response with moves that cost ten minutes than without moves.",
     ratio: ["brmms:migrate=600", "below", "brmms", "response"],
     sources: SMALLER,
   },

@@ -1,10 +1,10 @@
 /**
  * Which scheduler wins where: the runs for docs/findings.md. A cell is one policy on one source. Its result
- * is kept by blocks of jobs, so that the ratio of two policies gets an interval:
+ * has sums for each block of jobs; from these, the ratio of two policies gets an interval:
  *
  *   trace   blocks of 28 days of submission, resampled together for both policies (block bootstrap, 95 % by
  *           percentiles)
- *   model   one block per seed; Student's interval of the mean logarithm of the ratio, seed by seed
+ *   model   one block per seed, so one ratio per seed; Student's interval for the mean of their logarithms
  */
 import { exp, ln } from "../../core/elementary.ts";
 import { Random } from "../../core/random.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes docs/golden.md from the table: the rules in words, then the mean and the longest wait under every
- * policy.
+ * Writes docs/golden.md from docs/golden.tsv: the rules in words, then the mean and the longest wait under
+ * every policy.
  */
 import { DEFAULT_RULES, describeRules } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
@@ -15,7 +15,7 @@ export function goldenPage(table: GoldenTable): string {
     "# Golden schedules",
     "",
     `What every policy does with ${goldenSources().length} workloads, ${table.size} schedules in all: the hash of all starts and ends, the mean and the longest wait.`,
-    "The table shows every change of a schedule while Tutti's code changes, and other simulators can be checked against it. This page is generated",
+    "It shows when a change of Tutti's code changes a schedule, and other simulators can be checked against it. This page is generated",
     "from [golden.tsv](golden.tsv), which has every setting and every digit:",
     "",
     "```sh",
@@ -28,16 +28,16 @@ export function goldenPage(table: GoldenTable): string {
     "",
     "## How to check another simulator",
     "",
-    "* **Traces** are the cleaned logs of the Parallel Workloads Archive under these file names. `tutti workload info TRACE` says what is read, repaired and dropped.",
+    "* **Traces** are the cleaned logs of the Parallel Workloads Archive under these file names. `tutti workload info TRACE` shows what is read, repaired and dropped.",
     `* **Models** have their default parameters and seed ${GOLDEN_SEED}; \`tutti workload generate NAME -o FILE\` writes the jobs.`,
-    "* **Machine**: as many processors as the source names; the table gives the number.",
+    "* **Machine**: as many processors as the source names; golden.tsv has the number.",
     ...[...describeRules(DEFAULT_RULES), SIZE_RULE].map((rule) => `* ${rule}.`),
     `* **Gangs**: slots of ${GOLDEN_SLOT_S} s; a change of slot costs ${GOLDEN_SWITCH_S} s.`,
     "* **Wait** is the first start minus the submit time, in seconds, over all jobs, each counted once.",
     "* **Order of events at one instant**: ends, arrivals in the order of the file, then one decision.",
     "* `tutti policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself and prints its hash.",
     "",
-    "If a policy cannot run on a machine, the table has the reason.",
+    "If a policy cannot run on a machine, the table gives the reason.",
     "",
     ...goldenSources().flatMap((source) => sourceLines(source, table)),
   ].join("\n");
@@ -51,7 +51,7 @@ function sourceLines(source: string, table: GoldenTable): string[] {
   return [
     `## ${source}`,
     "",
-    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenPolicies().length} settings are in the table; these are the defaults.`,
+    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenPolicies().length} settings are in golden.tsv; these are the defaults.`,
     "",
     "| policy | mean wait (s) | longest wait (s) | hash |",
     "| --- | ---: | ---: | --- |",

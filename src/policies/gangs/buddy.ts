@@ -1,6 +1,7 @@
 /**
- * Buddy blocks row by row, with slot unification: the allocation scheme of distributed hierarchical control
- * without its controllers.
+ * Gang scheduling on buddy blocks, row by row. With slot unification, a job also runs in other rows in which
+ * its block is idle. Processors are allocated as in distributed hierarchical control, whose tree of
+ * controllers is not modelled.
  */
 
 import { choice } from "../../core/parameters.ts";
@@ -27,7 +28,8 @@ export const buddy = withAdmission(
     name: "buddy",
     title: "Buddy, row by row",
     sharing: "time",
-    summary: "Gang scheduling on buddy blocks, each row by itself, with or without slot unification.",
+    summary:
+      "Gang scheduling on buddy blocks, each row by itself; jobs may also run in idle slots of other rows.",
     rules: [
       "a job's block is an aligned group of processors, as many as its size rounded up to a power of two; if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the part that is there",
       "an arrival takes the leftmost free block of the first row of the round that has one; if no row has one, a row is added at the end of the round",

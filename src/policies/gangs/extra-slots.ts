@@ -12,7 +12,7 @@ export const EXTRA_SLOTS = choice(
   ["none", "kept", "returned"],
   "slot unification: whether jobs also run in other rows, and whether they keep these slots",
 );
-/** The same with the older name `unify`, for the policies that had it. */
+/** The same parameter, also under its older name `unify`, for the policies that had that name. */
 export const UNIFY: ParameterSpec = { ...EXTRA_SLOTS, aliases: ["unify"] };
 
 /** Value of the parameter; `none` if it is not set. */

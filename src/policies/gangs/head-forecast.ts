@@ -1,16 +1,18 @@
 /**
- * Forecasts when the head of an admission queue will have room in a matrix of at most m rows: the reservation
- * of EASY, in front of gangs.
+ * Forecasts when the head of an admission queue will have room in a matrix of at most m rows. The admission
+ * queue reserves that time for the head, as EASY does in space sharing.
  *
  * The rule is pessimistic: a job in the matrix is assumed to get one slot in every m from now on, until it
- * has had all slots of its estimate. Jobs are taken out of the matrix in order of these ends. So every
- * processor (of every row, if nothing is re-packed) becomes free for the head at some time, and a block when
- * its last processor does. The head starts in the block that is free first (ties: the leftmost):
+ * has had all slots of its estimate. That is its expected end, and it then leaves the matrix. So every
+ * processor (of every row, if nothing is re-packed) becomes free for the head at some time. A block is free
+ * once its last processor is free. The head starts in the block that is free first (ties: the leftmost):
  *
- *   free from   0 0 7 7 3 3 3 9        a head of size 3: 7 7 7 3 …  → processors 4, 5, 6 at 3 s
+ *   processor              0 1 2 3 4 5 6 7
+ *   free from (s)          0 0 7 7 3 3 3 9
+ *   block of 3 free from   7 7 7 7 3 9          a head of size 3 gets processors 4, 5, 6 at 3 s
  *
- * Another job may pass if by the same rule it ends by that time, or if its processors within the reserved
- * block will have a slot (and memory) to spare at that time.
+ * Another job may pass the head if its own expected end is by that time, or if each of its processors in the
+ * reserved block will then have a slot (and memory) to spare.
  *
  * A policy that takes any processors of a row needs no block: a row has room for a head of size n at the n-th
  * smallest of its times.

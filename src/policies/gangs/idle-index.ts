@@ -44,8 +44,8 @@ export class WindowIndex extends WorkloadVector implements IdleIndex {
     if (mayBegin === undefined) return this.leastLoadedWindow(size, 0, this.processors);
     let best = NONE;
     let maxIdle = 0;
-    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with an
-    // idle slot.
+    // Idle slots of the window that ends with `at`, and the number of consecutive processors up to `at` that
+    // have an idle slot.
     let idle = 0;
     let free = 0;
     for (let at = 0; at < this.processors; at++) {

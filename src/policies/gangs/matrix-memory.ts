@@ -21,7 +21,9 @@ export class MatrixMemory {
     this.#inUse = new RangeMax(processors);
   }
 
-  /** The memory that the job counts with on each of its processors: whole KB, never more than the limit. */
+  /**
+   * The memory that the job counts as using on each of its processors: whole KB, never more than the limit.
+   */
   of(job: JobIndex): number {
     const toldKB = this.#jobs.memoryKB?.[job] ?? 0;
     return Math.min(Math.ceil(toldKB > 0 ? toldKB : this.#rule.unknownKB), this.limitKB);

@@ -1,22 +1,23 @@
 /**
- * Re-packing with migration at a cost. When exchanges between rows can no longer empty a row, gangs on full
- * processors (those without an idle slot) move to other processors, if that saves a row and pays.
+ * Re-packing with migration at a cost. A processor without an idle slot is full. As long as there is a full
+ * processor, exchanges between rows cannot empty a row. Then gangs on full processors move to other
+ * processors, if that saves a row and the gain covers the cost.
  *
  *   AA..      ..AA      CCAA     processors 0 and 1 are full: exchanges cannot save a row;
  *   CC..   →  CC..   →           A moves, then they can
  *
- * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the
- * gang that reaches furthest to the right, where reach counts up to the last full processor, to the window
- * that an arrival would get in a matrix with one row fewer. Thus the fewest possible gangs move, provided
- * that each of them finds a window.
+ * Which gangs move: the plan scans the processors from left to right. On each processor that is full when the
+ * scan reaches it, it picks the gang that reaches furthest to the right; processors beyond the last full one
+ * do not count. That gang moves to the window that an arrival would get in a matrix with one row fewer. Thus
+ * the fewest possible gangs move, provided that each of them finds a window.
  *
  * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much
- * service again as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),
- * 1997, who derive from it which processes should migrate). Without migration, the row goes when a gang has
- * ended on every full processor, after T seconds of service. Until then, migration makes every round one slot
- * shorter, and per slot W ÷ (R − 1) processors are at work (W: slots of a round that are taken, R: rows). So
- * migration gains T × W ÷ (R − 1) processor-seconds, and it loses the cost × the processors of the moved
- * gangs.
+ * service again as it has had. That is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),
+ * 1997), from which its authors derive which processes should migrate. Without migration, the row can be
+ * deleted once a gang has ended on every full processor, after T seconds of service. Until then, migration
+ * makes every round one slot shorter. Let W be the number of slots taken in a round, and R the number of
+ * rows. Then W ÷ (R − 1) processors work in each slot. So migration gains T × W ÷ (R − 1) processor-seconds.
+ * It loses the cost of a move × the processors of the moved gangs.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -99,7 +100,7 @@ export class Migration {
     return (this.#restSlots() * slotS * taken) / (rowCount - 1);
   }
 
-  /** Slots until a gang has ended on every full processor, if each gang needs as many again as it has had. */
+  /** Slots until a gang has ended on every full processor, if each gang needs as many more as it has had. */
   #restSlots(): number {
     const machine = this.machine;
     let rest = 0;
@@ -198,8 +199,8 @@ export class Migration {
     const { idle } = this;
     let best = NONE;
     let maxIdle = 0;
-    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with two
-    // each.
+    // Idle slots of the window that ends with `at`, and the number of consecutive processors up to `at` that
+    // have two each.
     let sum = 0;
     let free = 0;
     for (let at = from; at < end; at++) {
@@ -242,22 +243,22 @@ export class Migration {
 export const MIGRATE = number(
   "migrate",
   { min: 0, max: 1e15, default: NOT_SET, noneFrom: -1, unit: "s" },
-  "service that a gang loses when it moves to other processors to save a row, in simulations only; none: gangs keep their processors",
+  "service that a gang loses when it moves to other processors to save a row (in simulations only); none: gangs keep their processors",
 );
 
 /** Rules that hold with `migrate`. */
 export const MIGRATION_RULES = when(
   (parameters) => migrationCostS(parameters) !== undefined,
   [
-    "migrate=S: after the arrivals of an instant, when exchanges can save no more rows, gangs move to other processors as long as that saves a row and pays",
+    "migrate=S: after the arrivals of an instant, when exchanges cannot empty another row, gangs move to other processors as long as that saves a row and the move pays",
     "migrate=S: each gang that moves needs S more seconds of service",
     "migrate=S: a live scheduler never moves gangs",
-    "migrate: at each processor without an idle slot, from left to right, one gang moves: the one that reaches furthest to the right, at most up to the last such processor (ties: the smallest, then submitted first)",
+    "migrate: from left to right, one gang moves from each processor without an idle slot: the one that reaches furthest to the right, not counting processors after the last one without an idle slot (ties: the smallest, then submitted first)",
     "migrate: a gang moves to the place that an arrival would get in a matrix with one row fewer",
     "migrate: either every processor gets an idle slot in this way, or no gang moves",
-    "migrate: a gang may move if it has one slot per round, has had a slot and, after an earlier move, has had as much service as that move cost",
+    "migrate: a gang may move if it has one slot per round and has had a slot; before it moves again, it must have had as much service as the move cost",
     "migrate: moving pays if S × (processors of the moved gangs) ≤ T × W ÷ (R − 1), where R is the number of rows and W the number of slots taken in a round",
-    "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much again as it has had (Harchol-Balter and Downey 1997)",
+    "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much service again as it has had (Harchol-Balter and Downey 1997)",
   ],
 ).map((rule) => ({ ...rule, isInherited: true }));
 
@@ -285,13 +286,16 @@ export function migrationOf(
   if (costS === undefined) return undefined;
   if (!machine.movesGangs) {
     throw new InputError(
-      `Cannot run a gang policy with "migrate=${costS}" here: this machine cannot move gangs, expected a simulation of rows of the matrix; leave migrate out`,
+      `Cannot run a gang policy with "migrate=${costS}" here: this machine cannot move gangs, expected a simulation of the matrix; leave migrate out`,
     );
   }
   return new Migration(machine, jobs, inBlocks, costS);
 }
 
-/** The setting and the reason why rows and memory cannot be limited if gangs migrate. */
+/**
+ * The setting with which rows and memory cannot be limited, and the reason; undefined if gangs do not
+ * migrate.
+ */
 export function migrates({ migrate }: ParameterValues): readonly [string, string] | undefined {
   if (setNumber(migrate) === undefined) return undefined;
   return [`migrate=${migrate}`, "reservations are forecast for gangs that keep their processors"];

@@ -12,10 +12,10 @@ export const random = withAdmission(
     name: "random",
     title: "Random processors, row by row",
     sharing: "time",
-    summary: "Gang scheduling on idle processors of a row, drawn at random.",
+    summary: "Gang scheduling on idle processors of a row, chosen at random.",
     rules: [
       "an arrival goes to the first row of the round with enough idle processors; if there is none, a row is added at the end of the round",
-      "its processors are drawn from all idle ones of the row, adjacent or not, by a random generator that starts from `seed`",
+      "its processors are chosen at random from all idle ones of the row, adjacent or not; `seed` starts the random generator",
       ...ROW_BY_ROW_RULES,
     ],
     source: "Zhou, Brent, Johnson and Walsh 1999, section 2",
@@ -24,7 +24,7 @@ export const random = withAdmission(
       integer(
         "seed",
         { min: 0, max: Number.MAX_SAFE_INTEGER, default: 1 },
-        "seed of the generator that draws processors",
+        "seed of the random generator that chooses processors",
       ),
     ],
     guarantees: () => ROW_BY_ROW_GUARANTEES,

@@ -14,8 +14,8 @@
  * than printed.)
  *
  * Schemes that take extra slots back need a second index, `baseIdle`: what would be idle if every job had one
- * slot. All decisions about rows and windows use it. So for the same arrivals and departures they are the
- * same as without extra slots, and there are never more rows.
+ * slot. All decisions about rows and windows use it. So for the same arrivals and departures, these decisions
+ * are the same as without extra slots, and there are never more rows.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import {

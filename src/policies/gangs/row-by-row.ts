@@ -4,8 +4,8 @@
  * row: row-fits.ts.
  *
  * With slot unification, a job also runs in other rows in which its processors are idle. Either it keeps
- * these extra slots until it ends, or they count as idle when room is searched, and they end when an arrival
- * gets some of their processors or when their row has no other jobs left:
+ * these extra slots until it ends, or they count as idle when the policy looks for room. In the second case,
+ * they end when an arrival gets some of their processors, or when their row has no other jobs left:
  *
  *   AAA..BBB      C, on processors 0 to 4, ends              AAA..BBB
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
@@ -249,7 +249,7 @@ export class RowByRow implements QueryableGangs, RowLayout, ExtraSlotHost {
     for (;;) {
       let run = machine.runBefore(row, end - 1);
       while (run !== NONE && this.isTaken(run)) {
-        // A run that stays may lie between the end and an extra slot that must go.
+        // A run that stays may be between the end and an extra slot that must end.
         run = machine.runFirst(run) > first ? machine.runBefore(row, machine.runFirst(run) - 1) : NONE;
       }
       if (run === NONE || machine.runFirst(run) + machine.runSize(run) <= first) return;
@@ -273,7 +273,7 @@ export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   ]),
   ...when(withExtraSlots("returned"), [
     "extraSlots=returned: after each workload change, every job, largest first, gets a slot in every row in which its processors are idle",
-    "extraSlots=returned: extra slots count as idle when a place for an arrival is searched, and they end when the arrival gets some of their processors",
+    "extraSlots=returned: extra slots count as idle in the search for a place for an arrival, and they end when the arrival gets some of their processors",
   ]),
   ...when(
     (parameters) => !withExtraSlots("returned")(parameters),

@@ -1,8 +1,8 @@
 /**
  * Slot unification without moves: after a workload change, jobs get slots in rows in which their processors
  * are idle (Feitelson 1996; Zhou, Brent, Johnson and Walsh 1999, section 2). Only what may have become
- * possible is tried: jobs placed since the last time in every row, and the other jobs in rows that have
- * changed.
+ * possible is tried: jobs placed since the last time are tried in every row, and the other jobs only in rows
+ * that have changed.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { MatrixView, RowId } from "../../core/policy.ts";
@@ -23,7 +23,7 @@ export class SlotUnification {
   #change = 0;
   /** Number of each row's last change. */
   readonly #changeOfRow: number[] = [];
-  /** The change up to which each job has been tried in all rows. */
+  /** For each job, the number of the last change up to which it has been tried in all rows. */
   readonly #triedUpTo = new JobNumbers();
   /** Rows by their last change, the latest at the end. */
   readonly #rows: RowId[] = [];

@@ -65,7 +65,7 @@ function admissionRules(asks: boolean): readonly Rule[] {
   return [
     ...when(limited, [
       "with a limit on rows or memory, jobs wait in a queue in front of the matrix, in queueOrder",
-      "an admitted job arrives at the policy, which then decides for this job alone",
+      "the policy places each admitted job by itself, as if it had just arrived",
       "the head of the queue is admitted as soon as the policy can place it within the limits",
     ]),
     ...when(limitedBy("fcfs"), ["queue=fcfs: no job passes the head"]),
@@ -76,20 +76,20 @@ function admissionRules(asks: boolean): readonly Rule[] {
       "queue=easy: a head that cannot be placed holds a reservation at the shadow time",
       "queue=easy: other jobs are admitted, in order, if they do not delay that reservation",
       "queue=easy: the expected end of a job in the matrix assumes one slot in every `rows` slots until it has had all slots of its estimate",
-      "queue=easy: for expected ends, a slot takes slotS + switchS (slotS with rows=1), and without a limit on rows, `rows` is one more than there are",
+      "queue=easy: for expected ends, a slot takes slotS + switchS (slotS with rows=1), and without a limit on rows, `rows` is one more than the present number of rows",
       "queue=easy: the shadow time is the first time at which, by the expected ends, a block of the head's size is free",
       asks
-        ? "queue=easy: a job does not delay the reservation if its expected end is by the shadow time, or if each of its processors in the reserved block has a slot (and memory) to spare for it at that time"
-        : "queue=easy: a job does not delay the reservation if its expected end is by the shadow time; jobs with later ends are not admitted, because the policy chooses their processors itself",
-      "queue=easy: with more than one row, the shadow time is a forecast and not a promise, because re-packing and rows that come and go within a round can cost a job its turn",
+        ? "queue=easy: a job does not delay the reservation if its expected end is no later than the shadow time, or if each of its processors in the reserved block has a slot (and memory) to spare for it at that time"
+        : "queue=easy: a job does not delay the reservation if its expected end is no later than the shadow time; jobs with later ends are not admitted, because the policy chooses their processors itself",
+      "queue=easy: with more than one row, the shadow time is a forecast and not a promise, because re-packing, and rows that are added or deleted within a round, can cost a job its turn",
     ]),
     ...when(
       (parameters) => memoryRule(parameters) !== undefined,
       [
         "memory: all jobs in the matrix keep their memory on their processors, even when it is not their turn",
         "memory: on each processor, the sum stays within the limit",
-        "memory: a job counts with the memory per processor that it requested, else with what it used, else with jobMemory",
-        "memory: a job that needs more than the limit counts as the limit",
+        "memory: a job's memory per processor is what it requested, else what it used, else jobMemory",
+        "memory: a job that needs more than the limit counts as needing exactly the limit",
       ],
     ),
   ].map((rule) => ({ ...rule, isInherited: true }));

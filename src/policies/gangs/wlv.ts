@@ -40,7 +40,7 @@ export const wlv = withAdmission(
       ),
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),
       ...when(withExtraSlots("kept"), [
-        "extraSlots=kept: each workload change gives one extra slot to the largest job (ties: submitted first) whose processors have an idle slot each",
+        "extraSlots=kept: each workload change gives one extra slot to the largest job (ties: submitted first) whose processors all have an idle slot",
         "extraSlots=kept: a job keeps its extra slots until it ends",
       ]),
       ...when(withExtraSlots("returned"), [

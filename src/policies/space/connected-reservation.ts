@@ -278,7 +278,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "passing",
     { min: 0, max: 1, default: 1 },
-    "maximum share of the machine's processors that running jobs which passed waiting ones hold together (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
+    "largest share of the machine's processors that running jobs may hold together if they passed waiting jobs (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
   ),
   integer(
     "scale",
@@ -336,7 +336,7 @@ export function connectedReservationOver(
       ...when(
         ({ passing }) => Number(passing) < 1,
         [
-          "passing: a job passes others only if running jobs that passed others then hold at most this share of the processors",
+          "passing: a job may pass others only if the running jobs that passed others, itself included, hold at most this share of the processors",
         ],
       ),
       ...when(

@@ -101,7 +101,7 @@ class ConservativeBackfilling implements Policy {
   }
 
   #compress(nowS: number): void {
-    // Jobs earlier in the queue can use what a later job gives up only at the next compression.
+    // What a job gives up can be used by earlier jobs of the queue only at the next compression.
     let givenUpFromS = Number.POSITIVE_INFINITY;
     let givenUpUntilS = Number.NEGATIVE_INFINITY;
     const count = this.#queue.copyInOrder();
@@ -158,8 +158,8 @@ class ConservativeBackfilling implements Policy {
   }
 
   /**
-   * Length of the job's reservation, never 0: such a reservation would keep no processors at the instant of
-   * the start.
+   * Length of the job's reservation, never 0: a reservation of length 0 would hold no processors when the job
+   * starts.
    */
   #lengthS(job: JobIndex): number {
     const estimateS = this.#jobs.estimateS[job];
@@ -185,13 +185,13 @@ export const conservative: SpacePolicyDefinition = {
   title: "Conservative backfilling",
   sharing: "space",
   summary:
-    "Every job gets a reservation when it arrives, and it starts no later than that as long as estimates hold.",
+    "Every job gets a reservation when it arrives, and starts no later than reserved as long as estimates hold.",
   rules: [
     "an arriving job reserves the earliest start that delays no existing reservation",
     "a job starts when its reservation is due",
     "compression: when a job ends before its expected end, each waiting job, in queue order, gives up its reservation and takes the earliest possible one, which is never later",
     "compression comes before the reservations for the arrivals of the same instant",
-    "compression is a single pass, so jobs can use the room that a job further back has given up only at the next compression",
+    "compression is a single pass, so room that a job further back gives up can be used only at the next compression",
     "a job with an estimate of 0 reserves one second",
     "the queue order applies in compression and to jobs that arrive at the same instant",
     DECIDES_ONCE,

@@ -106,7 +106,7 @@ class EasyBackfilling implements Policy {
     }
     if (head === NO_JOB) return;
     const { estimateS } = this.#jobs;
-    // A reservation of length 0 would keep nothing free at the instant of the start.
+    // A reservation of length 0 would keep nothing free when the job starts.
     const lengthS = estimateS[head] > 0 ? estimateS[head] : 1;
     this.#shadowS = plan.earliest(head, lengthS, this.#pool.nowS);
     plan.reserve(head, this.#shadowS, this.#shadowS + lengthS);

@@ -71,8 +71,8 @@ export class Plan {
   }
 
   /**
-   * The same for a job that holds a reservation from `heldS` on, which counts as free. Returns `heldS` if no
-   * earlier start is possible.
+   * The same for a job that holds a reservation from `heldS` on; what it reserves counts as free. Returns
+   * `heldS` if no earlier start is possible.
    */
   earlier(job: JobIndex, durationS: number, fromS: number, heldS: number): number {
     const size = this.#jobs.size[job];

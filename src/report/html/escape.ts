@@ -8,8 +8,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * JSON for the inside of a <script> element: no `</script>`, no `<!--`, and no U+2028 or U+2029, which are
- * line ends in old JavaScript. The JSON value stays the same. NaN and infinities become null.
+ * JSON for the inside of a <script> element: no `</script>`, no `<!--`, and no U+2028 or U+2029, which end a
+ * line in old JavaScript. The JSON value stays the same. NaN and infinities become null.
  */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -20,7 +20,7 @@ export function scriptJson(value: unknown): string {
 
 /**
  * JavaScript for the inside of a <script> element, unchanged. Throws if it contains a sequence that would end
- * the element or start a comment. It cannot be escaped without parsing, and bundlers do not emit such
+ * the element or start a comment. It cannot be escaped without parsing, and bundlers do not emit these
  * sequences.
  */
 export function scriptSource(source: string): string {
@@ -32,8 +32,8 @@ export function scriptSource(source: string): string {
 }
 
 /**
- * Removes control characters, which could control a terminal or break a line. Tabs and line ends, also those
- * of Unicode, become a space.
+ * Removes control characters, which could control a terminal or break a line. Tabs and newlines, including
+ * those of Unicode, become a space.
  */
 export function withoutControls(text: string): string {
   return text.replace(/[\t\r\n\u2028\u2029]/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "");

@@ -49,7 +49,7 @@ function frame({ chart, title, note, selects = "", table, height = 340 }: Figure
 <figcaption><h2>${title}</h2><span class="controls">${selects}</span></figcaption>
 <p class="note">${note}</p>
 <div class="canvas" style="height:${height}px" role="img" aria-label="${title}. ${note}"></div>
-<noscript><p class="note">The chart needs scripts; the table below has its numbers.</p></noscript>
+<noscript><p class="note">This chart needs JavaScript; the table below has its numbers.</p></noscript>
 ${table}
 </figure>`;
 }
@@ -82,7 +82,7 @@ function survivalFigure(data: PageData): Figure {
   ]);
   return {
     chart: "survival",
-    title: metric === "wait" ? "How many wait how long" : "How many take how long",
+    title: metric === "wait" ? "How long jobs wait" : "How long jobs take",
     note: `Share of the jobs whose ${metric} is longer than a given time; lower is better. The time axis is logarithmic and starts at one second.`,
     table: dataTable([metric, ...data.policies], rows),
   };
@@ -100,8 +100,8 @@ function classesFigure({ policies }: Comparison, data: PageData): Figure {
   const empty = classes.flatMap(({ label, jobs }) => (jobs === 0 ? [label] : [])).join("; ");
   return {
     chart: "classes",
-    title: "Who pays: means by class of job",
-    note: `Classes: ${escapeHtml(classScheme)}. ${empty === "" ? "" : `Without jobs: ${escapeHtml(empty)}. `}The axis is logarithmic if the means differ by more than a factor of 50.`,
+    title: "Which jobs pay: means by class",
+    note: `Classes: ${escapeHtml(classScheme)}. ${empty === "" ? "" : `Classes without jobs: ${escapeHtml(empty)}. `}The axis is logarithmic if the means differ by more than a factor of 50.`,
     selects: metricSelect(data, "bounded-slowdown"),
     table: dataTable(["mean of", ...data.policies], rows),
   };
@@ -175,7 +175,7 @@ function ganttFigure(data: PageData): Figure | undefined {
   });
   return {
     chart: "gantt",
-    title: "Who ran where",
+    title: "Which job ran where",
     note: `${span}. A box is a job on consecutive processors; the colour shows how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover over a box to see its job. ${dealt}`,
     selects: select("policy", "policy", policies, String(gantt.first)),
     table: dataTable(["policy", "jobs shown", waits.heading("longest wait among them")], rows),
@@ -203,10 +203,10 @@ function matrixFigure(data: PageData): Figure {
   return {
     chart: "matrix",
     title: "The matrix",
-    note: "A line is a row of the round, and a box is a gang. Gangs in one line run together, and the lines take turns. At first, the chart shows the instant with the most rows; the slider moves through the run.",
+    note: "Each line is a row of the matrix, and each box is a gang. Gangs in the same line run at the same time, and the lines take turns. At first, the chart shows the instant with the most rows; the slider moves through the run.",
     selects: `${select("policy", "policy", policies, policies[0][0])}<label>time <input type="range" name="time" min="0" max="1000" value="${Math.round(1000 * share)}"></label>`,
     table: dataTable(
-      ["policy", times.heading("most rows after"), "rows", "gangs in them", "instants kept"],
+      ["policy", times.heading("most rows after"), "rows", "gangs in these rows", "instants kept"],
       rows,
     ),
     height: Math.min(640, Math.max(220, 70 + 28 * maxRows)),

@@ -28,7 +28,7 @@ export function rankingTable({ policies }: Comparison): string {
   });
   return `<section>
 <h2>${policies.length > 1 ? `Policies by mean ${comparedMetric(policies)}` : "In numbers"}</h2>
-<p class="note">${policies.length > 1 ? "The best value of each column is marked if the column means the same for all policies. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "If rows take turns, jobs start early and run slowly, so policies are compared by response, not by wait. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
+<p class="note">${policies.length > 1 ? "The best value of a column is marked if the column has the same meaning for all policies. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "If rows take turns, jobs start early and run slowly, so policies are compared by response, not by wait. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
 <div class="scroll"><table class="sortable"><thead><tr>${heading.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>
 </section>`;
 }

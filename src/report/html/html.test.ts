@@ -141,6 +141,23 @@ describe("chart options", () => {
     expect(series(option)[0].data[0]).toMatchObject({ value: 9.8 });
   });
 
+  test("bars and classes have the unit of their axis: 90,000 s and 500,000 s are 25 h and 139 h", () => {
+    const [wait] = data.metrics;
+    const metric = {
+      ...wait,
+      values: { ...wait.values, mean: [90_000, 500_000] },
+      byClass: [[90_000], [500_000]],
+    };
+    type Shown = { axisLabel: { formatter(value: number): string } };
+    const bars = barsOption(data, theme, metric, "mean");
+    const [{ label }] = bars.series as [{ label: { formatter(at: { dataIndex: number }): string } }];
+    expect([0, 1].map((dataIndex) => label.formatter({ dataIndex }))).toEqual(["25 h", "139 h"]);
+    expect((bars.xAxis as Shown).axisLabel.formatter(40)).toBe("40 h");
+    const classes = classesOption(data, theme, metric, 600);
+    expect(series(classes).map((one) => one.data)).toEqual([[25], [500_000 / 3600]]);
+    expect((classes.yAxis as Shown).axisLabel.formatter(40)).toBe("40 h");
+  });
+
   test("policies without values have no line", () => {
     const gang = pageData(comparison({ gang: true }));
     expect(series(overTimeOption(gang, theme, gang.rows, "rows")).map(({ name }) => name)).toEqual(["easy"]);
@@ -196,7 +213,7 @@ describe("chart options", () => {
     expect(data.classes.length).toBe(classes.length - empty.length);
     expect(data.metrics[0].byClass[0].length).toBe(data.classes.length);
     expect(data.metrics[0].byClass[0]).not.toContain(null);
-    expect(chartFigures(made, data)).toContain(`Without jobs: ${escapeHtml(empty[0].label)}`);
+    expect(chartFigures(made, data)).toContain(`Classes without jobs: ${escapeHtml(empty[0].label)}`);
   });
 
   test("tooltips escape labels", () => {

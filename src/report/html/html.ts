@@ -52,7 +52,7 @@ function facts({ instance, policies }: Comparison): string {
     ["jobs", formatCount(instance.count)],
     ["processors", formatCount(instance.processors)],
     ["offered load", formatPercent(machine.offeredLoad)],
-    ["submitted over", formatDuration(spanS)],
+    ["submit period", formatDuration(spanS)],
     ["mean size in processors", formatNumber(meanOf(instance.size))],
     ["mean run time", formatDuration(meanOf(instance.runS))],
   ];

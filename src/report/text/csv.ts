@@ -1,11 +1,14 @@
-/** Comma-separated values as in RFC 4180, with line feeds at line ends. A missing value is an empty field. */
+/**
+ * Comma-separated values as in RFC 4180, but lines end with a line feed only. A missing value is an empty
+ * field.
+ */
 import type { Instance } from "../../core/jobs.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";
 import type { Distribution } from "../../metrics/distribution.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { ruleSettings } from "../ranking.ts";
 
-/** One line. A text with a comma, a quote or a line end is quoted. NaN is an empty field. */
+/** One line. A text with a comma, a quote or a newline is quoted. NaN is an empty field. */
 export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(",")}\n`;
 }

@@ -30,7 +30,7 @@ export function explanationLines(explanation: Explanation): string[] {
 function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): string[] {
   const { arrival, inFront, hadToEnd, freedBy, promises, waitParts } = facts;
   const lines = [
-    `When it arrived, ${arrival.free} of ${plural(processors, "processor")} ${wereOf(arrival.free)} free, ${plural(arrival.running, "job")} ran and ${plural(arrival.queued, "job")} (${plural(arrival.queuedProcessors, "processor")}) waited before it.`,
+    `When it arrived, ${arrival.free} of ${plural(processors, "processor")} ${wereOf(arrival.free)} free, ${plural(arrival.running, "job")} ran and ${plural(arrival.queued, "job")} (${plural(arrival.queuedProcessors, "processor")}) waited ahead of it.`,
     obstacleLine(job.size, facts.obstacle),
   ];
   if (inFront.count > 0)
@@ -72,9 +72,9 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   lines.push(`It started by the rule: ${START_RULE_NAMES[rule]}.`);
   const waitS = waitParts.tooFewFreeS + waitParts.reservedS + waitParts.notItsTurnS;
   const parts = [
-    [waitParts.tooFewFreeS, "too few processors were left free"],
-    [waitParts.reservedS, "enough were left free, but they were kept for a reservation"],
-    [waitParts.notItsTurnS, "enough were left free, but it was not its turn"],
+    [waitParts.tooFewFreeS, "because too few processors were free"],
+    [waitParts.reservedS, "because the free processors were kept for a reservation"],
+    [waitParts.notItsTurnS, "because it was not its turn, although enough processors were free"],
   ] as const;
   const shares = parts.filter(([partS]) => partS > 0).map(([partS, why]) => `${share(partS, waitS)} ${why}`);
   if (shares.length > 0) lines.push(`Of its wait: ${shares.join("; ")}.`);
@@ -86,13 +86,13 @@ function obstacleLine(size: number, obstacle: Obstacle): string {
     case "none":
       return "It started at the instant of its arrival.";
     case "size":
-      return `It did not fit: it needs ${plural(size, "processor")}, ${were(obstacle.free)} left free, ${were(obstacle.missing)} missing.`;
+      return `It did not fit: it needs ${plural(size, "processor")}, but ${were(obstacle.free)} left (${formatCount(obstacle.missing)} missing).`;
     case "reservation":
-      return `${plural(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.holder.id} (${obstacle.holder.size}) held a reservation for ${span(obstacle.promisedS)}.`;
+      return `Enough processors were left for it (${formatCount(obstacle.free)}), but job ${obstacle.holder.id} (${obstacle.holder.size}) held a reservation for ${span(obstacle.promisedS)}.`;
     case "queue":
       return obstacle.head === undefined
-        ? `${plural(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, and it was first in the queue; the policy let it wait.`
-        : `${plural(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.head.id} (${obstacle.head.size}) was first in the queue.`;
+        ? `Enough processors were left for it (${formatCount(obstacle.free)}), and it was first in the queue, but the policy made it wait.`
+        : `Enough processors were left for it (${formatCount(obstacle.free)}), but job ${obstacle.head.id} (${obstacle.head.size}) was first in the queue.`;
   }
 }
 
@@ -112,7 +112,7 @@ function passerLines({ passers }: SpaceFacts): string[] {
   const rules = passers.byRule
     .filter(({ isAheadInOrder }) => !isAheadInOrder)
     .map(({ rule, count }) => `${formatCount(count)} by the rule: ${START_RULE_NAMES[rule]}`);
-  if (ahead > 0) rules.unshift(`${formatCount(ahead)} came later but stood before it in queue order`);
+  if (ahead > 0) rules.unshift(`${formatCount(ahead)} came later but were ahead of it in queue order`);
   const listed = passers.listed.map(
     ({ id, size, runS, startS }) => `job ${id} (${size} for ${span(runS)}, at ${span(startS)})`,
   );

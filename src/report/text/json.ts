@@ -4,7 +4,7 @@
  */
 import type { Comparison } from "../../results/comparison.ts";
 
-/** The document with the schema's name first, indented by two spaces, with a line end. */
+/** The document with the schema's name first, indented by two spaces, with a newline at the end. */
 export function jsonDocument(schema: string, content: object): string {
   return `${JSON.stringify({ schema, ...content }, plainValues, 2)}\n`;
 }

@@ -49,7 +49,7 @@ export function commonCutFrom(matrix: MatrixView, a: RowId, b: RowId, cut: numbe
 
 /**
  * The first cut of 0 … processors − 1 that is legal in every row, so that a ring can be opened there; −1 if
- * none is.
+ * there is no such cut.
  */
 export function firstCut(matrix: MatrixView): number {
   const rows = matrix.rowCount;

@@ -129,7 +129,7 @@ export class OusterhoutMatrix extends RunLists {
     this.placeStretches(job, row, stretches, count);
   }
 
-  /** Removes all runs of a job, at its end. */
+  /** Removes all runs of a job that has ended. */
   removeJob(job: JobIndex): void {
     for (let run = this.firstRunOfJob(job); run !== NONE; run = this.firstRunOfJob(job)) this.removeRun(run);
   }

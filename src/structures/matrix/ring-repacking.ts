@@ -3,9 +3,9 @@
  * continue beyond the machine's end: x and x − processors are the same processor.
  *
  * A linear array has a legal cut at its end, so any two adjacent fragments can be joined. On a ring, the
- * exchange needs a second cut that is legal in both rows, and there may be none. Example: three jobs on
- * processors 01, 12 and 20 of three. No two of them can share a row, although every processor is idle in one
- * of the three rows. In general:
+ * exchange needs a second cut that is legal in both rows, and there may be none. Example: on a machine of
+ * three processors, three jobs have processors 0 and 1, 1 and 2, and 2 and 0. No two of them can share a row,
+ * although every processor is idle in one of the three rows. In general:
  *
  *   - if every processor has an idle slot and some cut is legal in every row, a row can be freed (open the
  *     ring there);
@@ -74,8 +74,9 @@ function findSource(matrix: MatrixView, target: RowId, at: number, end: number, 
 }
 
 /**
- * The second cut of the exchange that begins at `at`: after all idle processors of the source there, or else
- * the first one. It must not be after `last`, within what is already gathered.
+ * The second cut of the exchange that begins at `at`: the first legal cut after all idle processors of the
+ * source there; if there is none up to `last`, the first legal cut after `at`. Processors after `last` are
+ * already gathered. −1 if there is no such cut.
  */
 function exchangeEnd(
   matrix: MatrixView,

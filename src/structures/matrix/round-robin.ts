@@ -1,5 +1,5 @@
 /**
- * Which row of an Ousterhout matrix has its turn, with one slot each per round, and where a new row enters
+ * Which row of an Ousterhout matrix runs next (each row gets one slot per round), and where a new row enters
  * the round.
  *
  *   rows        0   1   2   3   4        pointer 2: rows 0 and 1 have had their slot of this round
@@ -7,8 +7,8 @@
  *
  * A new row is last in the round. A round takes in at most as many new rows as it began with. A further row
  * is put after the rows that have already had their slot, so that its turn comes in the next round. Without
- * that bound, jobs that keep arriving before the round ends, each in a new row that goes after its slot,
- * would keep the round from ever returning to its first row.
+ * that bound, a round might never return to its first row: jobs could keep arriving before its end, each in a
+ * new row that is deleted after its slot.
  */
 export class RoundRobin {
   round = 0;

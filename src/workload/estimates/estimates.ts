@@ -18,7 +18,7 @@ export const ESTIMATE_PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "estimates",
     ["exact", "factor", "tsafrir"],
-    "estimates: the run time, up to a multiple of it, or the model of Tsafrir et al. 2005",
+    "how estimates are made: the run time, up to a multiple of it, or by the model of Tsafrir et al. 2005",
   ),
   number(
     "estimateFactor",
@@ -68,8 +68,7 @@ export function withEstimates(workload: Workload, rule: EstimateRule, seed: numb
 }
 
 /**
- * Uniform between the run time and `factor` times it, rounded up to multiples of unitS; 0 leaves them as
- * drawn.
+ * Uniform between the run time and `factor` times it, rounded up to multiples of unitS; 0: not rounded.
  */
 export function estimatesUpTo(factor: number, runS: Float64Array, unitS: number, seed: number): Float64Array {
   const random = new Random(seed, "estimates");

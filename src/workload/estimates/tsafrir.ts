@@ -11,7 +11,7 @@
  *   5. from the longest job on, each draws one of the unused estimates that         assignEstimates
  *      cover it
  *
- * Where we differ: the program takes the user's hints about popular values, and we take none. If a largest
+ * Where we differ: the program takes the user's hints about popular values, and we do not. If a largest
  * estimate below 100 minutes leaves fewer than 20 head times, the program stops, and we use those that exist,
  * ranked among themselves.
  */
@@ -56,7 +56,8 @@ const COMMON_MINUTES = [5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600
 const ROUND_MINUTES = [12_000, 6000, 3000, 600, 300, 120, 60, 20, 10, 5];
 const RULES = diagnosticRules({
   repaired: {
-    "run-cut": "The run time is above the largest estimate: cut to it, as the estimate model requires",
+    "run-cut":
+      "The run time is above the largest estimate: cut to that estimate, as the estimate model requires",
   },
 });
 /** If a tail time is taken already, the first free time among these offsets is used. */
@@ -178,7 +179,7 @@ function shuffle(values: number[], random: Random): void {
 }
 
 /**
- * Turns shares into whole jobs. Rounding leaves jobs over or short; the most popular values are adjusted
+ * Turns shares into whole jobs. Rounding gives too many or too few jobs; the most popular values are adjusted
  * first, in proportion, then job by job. A value loses its last job only if there are more values than jobs.
  */
 function wholeJobs(shares: readonly Share[], jobs: number): EstimateBin[] {
@@ -249,7 +250,7 @@ function refuseTooLong(runS: Float64Array, order: Uint32Array, sorted: Float64Ar
     const run = runS[order[i]];
     if (run <= sorted[i]) continue;
     throw new InputError(
-      `Cannot draw estimates for "${name}": at least ${i + 1} of its ${order.length} jobs run for ${run} s or longer, but only ${i} estimates are as long (the largest is ${sorted[0]} s), expected a higher largest estimate`,
+      `Cannot draw estimates for "${name}": at least ${i + 1} of its ${order.length} jobs run for ${run} s or longer, but only ${i} estimates are that long (the largest is ${sorted[0]} s), expected a higher largest estimate`,
     );
   }
 }

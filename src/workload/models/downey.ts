@@ -55,7 +55,7 @@ export function downeyMoments(parameters: ParameterValues): DowneyMoments {
   }
   if (runS.unit > runS.max || (runS.unit > 0 && runS.max / runS.unit > MAX_UNITS)) {
     throw new InputError(
-      `Cannot round run times up to ${runS.max} s to multiples of ${runS.unit} s: expected unitS from ${runS.max / MAX_UNITS} to ${runS.max}, or 0 for run times as drawn`,
+      `Cannot round run times up to ${runS.max} s to multiples of ${runS.unit} s: expected unitS from ${runS.max / MAX_UNITS} to ${runS.max}, or 0 for no rounding`,
     );
   }
   const meanSize = logUniformMean(size);
@@ -83,7 +83,7 @@ export const downey: ModelDefinition = {
     integer(
       "processors",
       { min: 1, max: 10_000_000, default: 128 },
-      "processors of the machine to which the load refers",
+      "processors of the machine for which the load is computed",
     ),
     number(
       "load",
@@ -95,7 +95,7 @@ export const downey: ModelDefinition = {
     number(
       "unitS",
       { min: 0, max: 1e9, default: 5, unit: "s" },
-      "run times are whole multiples of this; 0 leaves them as drawn",
+      "run times are rounded to whole multiples of this; 0: not rounded",
     ),
     integer("minSize", { min: 1, max: 10_000_000, default: 1 }, "smallest size"),
     integer(

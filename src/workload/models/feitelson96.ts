@@ -52,7 +52,7 @@ export const feitelson96: ModelDefinition = {
     integer(
       "processors",
       { min: 1, max: 1_000_000, default: 128 },
-      "processors of the machine, the largest size",
+      "processors of the machine, which is also the largest size of a job",
     ),
     number(
       "load",

@@ -64,7 +64,7 @@ export const hpc2500: ModelDefinition = {
   summary:
     "Jobs with processes, threads and a queue that the user chose by hand, modelled on the CPU times and queue classes of one site.",
   rules: [
-    "jobs come in batches that have `batch` processors on average (the number of jobs is geometric, at least one); the jobs of a batch are submitted together and share processors, processes, threads and the way in which their user chooses",
+    "jobs come in batches that have `batch` processors on average (the number of jobs is geometric, at least one); the jobs of a batch are submitted together; they have the same numbers of processors, processes and threads, and their user chooses the queue for all of them in the same way",
     "the degree of parallelism is drawn from the eight degrees of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
     "the elapsed time is log-normal with the median CPU time of table 1 ÷ processors as its median and sigma as the standard deviation of its logarithm; it is in whole seconds, at least 1 s, and drawn again if it is above longest",
     "35 % of the jobs are one process with many threads (at most 32 threads if the job has more than 128 processors), 45 % are processes with one thread each, 20 % have a power of two between these",

@@ -12,7 +12,7 @@ import type { Random } from "../../core/random.ts";
 export interface LogUniform {
   readonly min: number;
   readonly max: number;
-  /** Values are whole multiples of this, at least one unit; 0 leaves them as drawn. */
+  /** Values are rounded to whole multiples of this, at least one unit; 0: not rounded. */
   readonly unit: number;
 }
 

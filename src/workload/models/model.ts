@@ -49,7 +49,7 @@ export function workloadOf(
 export const LOAD_PARAMETER: ParameterSpec = number(
   "load",
   { min: 0, max: 100, default: 0 },
-  "offered load to which the submit times are scaled; 0 for the times of the model",
+  "offered load, reached by scaling the submit times; 0: the submit times stay as the model draws them",
 );
 
 /** Scales the workload to the load of the parameters, which its name contains already. */

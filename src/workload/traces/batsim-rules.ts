@@ -14,14 +14,14 @@ export const BATSIM_RULES = diagnosticRules({
     "bad-profile":
       "The job's profile has no type or no delay from 0 to 10^12 s, contains itself, or is nested more than 100 levels deep: job left out",
     "profile-needs-platform":
-      "The job's profile gives amounts of computation or communication, from which a run time follows only on a platform with speeds: job left out, expected a delay profile",
+      "The job's profile gives amounts of computation or communication, so its run time depends on the speeds of a platform: job left out, expected a delay profile",
   },
   repaired: {
     "bad-walltime": "The walltime is neither a number above 0 nor −1: the job has no estimate",
     "unsorted-submit":
       "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
-    "bad-job-number": "The id is not a whole number from 0 to 2^31 − 1: the job was given a new one",
-    "duplicate-job-number": "The id was used by an earlier job: the job was given a new one",
+    "bad-job-number": "The id is not a whole number from 0 to 2^31 − 1: the job was given a new number",
+    "duplicate-job-number": "An earlier job has the same id: this job was given a new number",
   },
   kept: {
     "no-walltime": "The job has no walltime: it has no estimate",

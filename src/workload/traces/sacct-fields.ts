@@ -16,8 +16,8 @@ export function parseDurationS(text: string): number {
 
 /**
  * Seconds since the start of 1970 of a time `YYYY-MM-DDTHH:MM:SS`, as its own clock counts them, without time
- * zones and summer time, or of a number of seconds (SLURM_TIME_FORMAT=%s). Undefined for `Unknown`, `None`
- * and an empty text; NaN for anything else.
+ * zones and daylight saving time, or of a number of seconds (SLURM_TIME_FORMAT=%s). Undefined for `Unknown`,
+ * `None` and an empty text; NaN for anything else.
  */
 export function parseTimeS(text: string): number | undefined {
   if (text === "" || text === "Unknown" || text === "None" || text === "N/A") return undefined;

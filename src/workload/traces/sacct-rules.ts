@@ -23,9 +23,10 @@ export const SACCT_RULES = diagnosticRules({
     "start-before-submit": "The start is before the submit time: the wait counts as unknown",
     "unsorted-submit":
       "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
-    "bad-job-number": "The job number is not a whole number from 0 to 2^31 − 1: the job was given a new one",
+    "bad-job-number":
+      "The job number is not a whole number from 0 to 2^31 − 1: the job was given a new number",
     "duplicate-job-number":
-      "The job number was used by an earlier line (a job that ran again): the job was given a new one",
+      "An earlier line has the same job number (the job ran again): this job was given a new number",
   },
   kept: {
     "no-time-limit": "The time limit is UNLIMITED, Partition_Limit or missing: the job has no estimate",

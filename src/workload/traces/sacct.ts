@@ -6,9 +6,9 @@
  *   sacct --allusers --starttime 2024-01-01 --allocations --parsable2 \
  *     --format JobIDRaw,Submit,Start,End,Elapsed,State,AllocCPUS,ReqCPUS,Timelimit,User,Group,QOS,Partition
  *
- * Times are local, as printed: an hour is lost or gained when summer time begins or ends. Time 0 is the first
- * submit. Users, groups, QOS (as queue) and partitions are numbered in order of appearance; the header of the
- * workload has the names.
+ * Times are local, as printed: an hour is lost or gained when daylight saving time begins or ends. Time 0 is
+ * the first submit. Users, groups, QOS (as queue) and partitions are numbered in order of appearance; the
+ * header of the workload has the names.
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { assert, InputError } from "../../core/errors.ts";
@@ -47,7 +47,7 @@ type Purpose = keyof typeof NAMES;
 
 const MAX_INT32 = 2147483647;
 const STATUS = { completed: 1, failed: 0, cancelled: 5, unknown: UNKNOWN } as const;
-/** Maximum names per kind that the header lists; numbers go on beyond it. */
+/** Maximum number of names per kind that the header lists; further names are numbered but not listed. */
 const MAX_NAMES_SHOWN = 1000;
 
 /** Reads a trace piece by piece; pieces may be split anywhere. */

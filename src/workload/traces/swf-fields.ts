@@ -124,7 +124,7 @@ export function parseFields(bytes: Uint8Array, start: number, end: number, value
 }
 
 /**
- * Whether a value may stand in a field: in range, whole if the field is, and negative only as −1 for
+ * Whether a value is allowed in a field: in range, whole if the field is, and negative only as −1 for
  * "unknown".
  */
 export function isUsable(field: number, value: number): boolean {

@@ -32,8 +32,8 @@ export const SWF_RULES = diagnosticRules({
       "The field is not a number, has a fraction although it must be whole, is too large, or is negative and not −1: set to −1 (unknown)",
     "zero-estimate": "The requested time is 0: counts as missing",
     "bad-job-number":
-      "The job number is missing or not a whole number from 0 to 2^31 − 1: the job was given a new one",
-    "duplicate-job-number": "The job number was used by an earlier line: the job was given a new one",
+      "The job number is missing or not a whole number from 0 to 2^31 − 1: the job was given a new number",
+    "duplicate-job-number": "An earlier line has the same job number: this job was given a new number",
     "unsorted-submit":
       "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
     "header-cut":

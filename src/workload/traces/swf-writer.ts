@@ -121,7 +121,7 @@ function scheduleHeader(instance: Instance, schedule: Schedule, notes: readonly 
   ]);
 }
 
-/** Comment lines, each with a semicolon and a line end; line ends within a text become blanks. */
+/** Comment lines, each with a semicolon and a newline; newlines within a text become blanks. */
 function commentLines(lines: readonly string[]): string {
   return lines
     .map((line) => line.replace(/[\r\n]+/g, " "))

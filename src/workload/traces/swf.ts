@@ -104,7 +104,7 @@ export class SwfReader {
   }
 
   /**
-   * Ends the reading; a last line without a line end counts. A trace without jobs gives a workload of 0 jobs
+   * Ends the reading; a last line without a newline counts. A trace without jobs gives a workload of 0 jobs
    * (see requireJobs).
    */
   end(): Workload {

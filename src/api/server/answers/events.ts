@@ -2,9 +2,9 @@
  * Events: as server-sent events or as one JSON answer. A server-sent event is one line of JSON with its
  * sequence number as id, so a client that was cut off can continue from the last event that it received.
  *
- * Nothing is written ahead of the client. When it asks for more, the events that it has not seen are read
- * from the log, one page at a time, in its user's turn. So a client that does not read costs at most one page
- * of memory, and many clients that connect at once block nobody.
+ * Nothing is written ahead of the client. When the client asks for more, the events that it has not seen are
+ * read from the log, one page at a time, when it is its user's turn. So a client that does not read costs at
+ * most one page of memory, and many clients that connect at once block nobody.
  */
 import type { Caller, Service } from "../../../daemon/contract/service.ts";
 import { sleep } from "../../../host/sleep.ts";
@@ -25,11 +25,11 @@ export function eventStream(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let last = since;
-  /** Events since the log was read to its end; undefined while the log has events that were not read. */
+  /** Events since the log was last read to its end; undefined while the log has unread events. */
   let news: DaemonEvent[] | undefined;
   let wake = new AbortController();
-  // Aborts only once: an abort makes an error with a stack trace, too slow for thousands of events and many
-  // followers.
+  // Aborts only once: each abort makes an error with a stack trace, which is too slow for thousands of events
+  // and many followers.
   const wakeUp = () => {
     if (!wake.signal.aborted) wake.abort();
   };
@@ -91,7 +91,7 @@ function pastEvents(service: Service, caller: Caller, since: number, most: numbe
   return events;
 }
 
-/** The text of each event, made once for all followers. */
+/** The text of each event; it is made once for all followers. */
 const texts = new WeakMap<DaemonEvent, string>();
 
 function eventText(event: DaemonEvent): string {

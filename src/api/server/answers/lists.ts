@@ -13,7 +13,7 @@ import { waitUntil } from "./waiting.ts";
 /** Number of ended jobs in a list without filters. */
 const LISTED_ENDED = 1000;
 const LISTED_COMMAND_LENGTH = 1000;
-/** How often a waiting request checks again without an event, in case it missed one. */
+/** How often a waiting request checks again without an event, in case an event was missed. */
 const LOOK_AGAIN_MS = 10_000;
 /** Jobs changed in one cycle, which takes about 25 ms. Other requests are served between cycles. */
 const CHANGES_IN_TURN = 250;
@@ -92,7 +92,7 @@ export function brief<T extends { readonly command: readonly string[] }>(job: T)
   return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
 }
 
-/** The query of a list request. Without other filters than states: all live jobs and the last ended ones. */
+/** The query of a list request. Without any filter except states: all live jobs and the last ended ones. */
 function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   const { states, numbers, name, queue, user, after, limit, last } = query;
   const ranges = numbers === undefined ? undefined : parseRanges(numbers);
@@ -136,7 +136,7 @@ function untilAny(call: Call, service: Service, query: JobQuery): Promise<void> 
   return waitUntil(call, service, LOOK_AGAIN_MS, isAnyNow, mayMatch);
 }
 
-/** Whether the list has a job or a range of missing numbers. */
+/** Whether the list has any jobs or missing numbers. */
 function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undefined, boolean, void> {
   for (let step = list.next(); ; step = list.next()) {
     if (step.done) return (step.value.missing ?? []).length > 0;
@@ -155,7 +155,10 @@ function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
     : { action, priority };
 }
 
-/** The selected jobs in ascending order: existing jobs of ranges, and all single numbers, existing or not. */
+/**
+ * The selected jobs in ascending order: the existing jobs in the ranges, and all single numbers, even without
+ * a job.
+ */
 async function numbersOf(
   { caller, turns }: Call,
   service: Service,

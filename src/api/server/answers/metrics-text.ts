@@ -40,7 +40,7 @@ export function metricsText(
   ].join("");
 }
 
-/** @param values one value, or a sample for each set of labels. A metric without samples is left out. */
+/** @param values one value, or one sample per set of labels. A metric without samples is left out. */
 function metric(word: string, help: string, values: number | readonly Sample[], type = "gauge"): string {
   const name = `tutti_${word}`;
   const samples: readonly Sample[] = typeof values === "number" ? [[{}, values]] : values;

@@ -1,5 +1,5 @@
 /**
- * Long answers in pieces. Each piece is made when the client has read the previous ones and it is its user's
+ * Long answers in pieces. Each piece is made once the client has read the previous ones and it is the user's
  * turn. So an answer of any length needs the memory of one piece, delays others by one piece at most, and
  * ends when the client leaves.
  *

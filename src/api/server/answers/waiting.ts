@@ -7,7 +7,7 @@ const MAX_WAIT_S = 60;
 
 /**
  * Resolves when `holds` is true, after the request's time `wait`, or when the client has left.
- * @param lookAgainMs interval of checks without an event, in case an event was missed
+ * @param lookAgainMs interval between checks without an event, in case an event was missed
  * @param mayHold whether an event of this job may have made the condition true
  */
 export async function waitUntil(

@@ -1,9 +1,9 @@
 /**
  * Limits the number of connections. A connection that has not shown a token belongs to a stranger. Strangers
- * have a limit of their own; beyond it, the oldest of their connections is closed. So a flood of connections
- * closes itself, while a client that sends its request immediately is answered. Each user has a limit. If all
- * users together have too many, the user with the most loses one to a user with fewer. Administrators are
- * counted, but always admitted.
+ * have their own limit; above it, the oldest of their connections is closed. So a flood of connections closes
+ * itself, but a client that sends its request immediately gets an answer. Each user has a limit. If all users
+ * together have too many, the user with the most loses one to a user with fewer. Administrators are counted,
+ * but always admitted.
  */
 import { readFileSync } from "node:fs";
 import type { Caller } from "../../../daemon/contract/service.ts";
@@ -14,7 +14,7 @@ interface ConnectionLimits {
   readonly strangers: number;
   /** For one user. */
   readonly ofUser: number;
-  /** For all users together who are not administrators. */
+  /** For all users together, except administrators. */
   readonly ofUsers: number;
 }
 

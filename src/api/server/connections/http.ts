@@ -22,7 +22,7 @@ const TIMES = {
   // refusalOfHead() checks this, and answers with a body.
   requireHostHeader: false,
 };
-/** A connection is closed when its client has not read any bytes of an answer for this long. */
+/** A connection is closed when its client has read nothing of an answer for this long. */
 const STALLED_MS = 60_000;
 
 export function makeHttpReader(app: App, connections: Connections<Socket>) {

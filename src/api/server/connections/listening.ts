@@ -42,7 +42,7 @@ export async function listenOnLoopback(server: Server, ports: readonly number[])
   );
 }
 
-/** Whether a process listens on a socket. If not, a front end that was killed left the file behind. */
+/** Whether a process listens on a socket. If no process does, a killed front end left the file behind. */
 export function isAnswered(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = connect(socket, () => {

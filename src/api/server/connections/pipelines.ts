@@ -1,13 +1,16 @@
 /**
  * Handles one request per connection at a time. A client may send more requests before it has the answer
- * (pipelining); they wait in order and nothing is done for them. While some wait, nothing more is read from
- * the connection, so only requests that arrived in one read can wait. Their number is limited, per connection
- * and in total.
+ * (pipelining); these requests wait in order, and no work is done for them. While any of them wait, nothing
+ * more is read from the connection, so only requests that arrived in one read can wait. The number of waiting
+ * requests is limited per connection and in total.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Waiting requests per connection and in total; each takes a few kB. Beyond, the connection is closed. */
+/**
+ * Waiting requests per connection and in total; each takes a few kB. Above the limit, the connection is
+ * closed.
+ */
 const MAX_WAITING = 512;
 const MAX_WAITING_OF_ALL = 8192;
 

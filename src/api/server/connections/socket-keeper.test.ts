@@ -1,5 +1,6 @@
 /**
- * The socket is restored when its file, its folder or a file next to it is removed or replaced at run time.
+ * The socket is restored when its file, its folder or a file in the same folder is removed or replaced at run
+ * time.
  */
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,4 +1,7 @@
-/** Runs long work, such as forecasts, one item at a time. Users take turns by the time that they used. */
+/**
+ * Runs long work, such as forecasts, one item at a time. Users take turns: the more time a user's work takes,
+ * the longer this user waits for the next turn.
+ */
 import { FairQueue } from "../../../structures/fair-queue.ts";
 
 export class FairLine {

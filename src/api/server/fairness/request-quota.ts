@@ -1,6 +1,6 @@
 /**
  * Limits the open requests and unread answers of each user. Any user can send many slow requests and read the
- * answers slowly; that must not cost the other users anything.
+ * answers slowly; other users must not notice.
  */
 import type { Caller } from "../../../daemon/contract/service.ts";
 import { refuse } from "../../../protocol/refusal.ts";
@@ -13,7 +13,7 @@ const MAX_OPEN = 512;
 const PIECE_BYTES = 48 * 1024;
 /** Pieces of bodies of all users together. */
 const MAX_PIECES = 1024;
-/** Bytes of answers that are made and not read yet. */
+/** Bytes of answers that are made but not read yet. */
 const MAX_OF_USER_BYTES = 8 * 2 ** 20;
 const MAX_OF_ALL_BYTES = 64 * 2 ** 20;
 /** Limit of one user while all users together have too many: small answers still get through. */
@@ -21,11 +21,11 @@ const MAX_WHEN_CROWDED_BYTES = 256 * 2 ** 10;
 
 /** An admitted request. */
 export interface Ticket {
-  /** A refusal while the user has too many unread bytes of answers; never for administrators. */
+  /** A refusal if the user has too many unread bytes of answers; administrators are never refused. */
   refusal(): ApiRefusal | undefined;
   /** Resolves when there is room for the answer of a request that is done. */
   room(isGone: () => boolean): Promise<void>;
-  /** Counts bytes of the answer when they are made; negative: when the client has read them. */
+  /** Counts bytes of the answer: positive when they are made, negative when the client has read them. */
   count(bytes: number): void;
   /** Returns everything that the request took from the quota. */
   release(): void;

@@ -42,7 +42,7 @@ interface Waiting {
 /** Clock and event loop; tests pass their own. */
 interface SchedulerMachine {
   readonly nowMs: () => number;
-  /** Calls after the event loop has polled. */
+  /** Calls back after the event loop has polled. */
   readonly afterPoll: (then: () => void) => void;
 }
 

@@ -14,7 +14,7 @@ export interface ScanLimits {
 interface Scan {
   /** The limit that was exceeded; the scan stops there. */
   readonly beyond?: keyof ScanLimits;
-  /** Positions of the brackets and commas of the list, if the outermost object has one of that name. */
+  /** Positions of the list's brackets and commas, if the outermost object has a list of that name. */
   readonly list?: { readonly open: number; readonly close: number; readonly commas: readonly number[] };
 }
 

@@ -1,6 +1,6 @@
 /**
- * 100,000 random and mutated requests: each gets a status below 500 and an answer of the contract, nothing
- * changes that was not requested, and the daemon goes on.
+ * 100,000 random and mutated requests: each gets a status below 500 and an answer that conforms to the
+ * contract, nothing changes unless requested, and the daemon keeps running.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

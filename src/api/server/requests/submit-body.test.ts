@@ -1,5 +1,6 @@
 /**
- * Submits checked job by job, compared with the schema of the whole body; and bodies made to be expensive.
+ * Checks submits job by job, compares the results with the schema of the whole body, and sends bodies made to
+ * be expensive.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -74,7 +74,7 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
 /** Checks everything around the jobs, with a list of `count` entries in their place. */
 function checkedShell(shell: unknown, count: number): Omit<SubmitBody, "jobs"> | ApiRefusal {
   const jobs = (shell as { jobs?: unknown }).jobs;
-  // Of two keys with the same name, the last one counts, and that is not the one that was cut out.
+  // If a name occurs twice, the last value counts, and that is not the list that was cut out.
   if (!Array.isArray(jobs) || jobs.length > 0) {
     return refuse("invalid", "Cannot use the body: it has the key jobs twice");
   }
@@ -112,7 +112,7 @@ function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issu
 
 function issuesOf(schema: z.ZodType, value: unknown, path: readonly PropertyKey[] = []): Issue[] {
   const issues = schema.safeParse(value).error?.issues ?? [];
-  if (issues.length === 0) throw new Error("Broken invariant: the schema takes what is wrong");
+  if (issues.length === 0) throw new Error("Broken invariant: the schema accepts a wrong value");
   return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
