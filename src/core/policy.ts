@@ -160,6 +160,11 @@ export interface MatrixView {
   nextRunOfJob(run: RunId): RunId;
   /** Number of slots per round that the job has. */
   slotsOf(job: JobIndex): number;
+  /**
+   * Position of the first row of the round in which the processor is idle; `rowCount` if it is busy in all
+   * rows.
+   */
+  firstIdle(processor: number): number;
   /** Whether processors first … end − 1 are all idle in the row. */
   isIdle(row: RowId, first: number, end: number): boolean;
 }

@@ -252,6 +252,7 @@ function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
     firstRunOfJob: (job) => (hasArrived(job) ? machine.firstRunOfJob(job) : -1),
     nextRunOfJob: (run) => machine.nextRunOfJob(run),
     slotsOf: (job) => (hasArrived(job) ? machine.slotsOf(job) : 0),
+    firstIdle: (processor) => machine.firstIdle(processor),
     isIdle: (row, first, end) => machine.isIdle(row, first, end),
     addRow: () => machine.addRow(),
     deleteRow: (row) => {

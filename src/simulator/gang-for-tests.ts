@@ -135,6 +135,10 @@ export class NaiveMachine implements GangMachine {
       .filter((row) => row.cells.includes(job))
       .map((row) => row.id * this.processors + row.cells.indexOf(job));
   }
+  firstIdle(processor: number): number {
+    const position = this.rows.findIndex(({ cells }) => cells[processor] === -1);
+    return position === -1 ? this.rows.length : position;
+  }
   isIdle(row: RowId, first: number, end: number): boolean {
     return this.cells(row)
       .slice(first, end)

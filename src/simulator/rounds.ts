@@ -29,6 +29,7 @@ import {
   StartRule,
 } from "../core/policy.ts";
 import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
+import { selectInPlace } from "../core/selection.ts";
 import { GangMatrix } from "../machines/gang-matrix.ts";
 import { InterruptionQueue } from "../machines/interruptions.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
@@ -50,6 +51,8 @@ interface RoundsOptions {
 }
 
 const PROGRESS_MASK = 0xffff;
+/** Up to this many rows of a job are sorted to find one of them; of more, the one is selected. */
+const MAX_SORTED = 16;
 
 /**
  * Runs an instance through a gang policy.
@@ -96,7 +99,8 @@ class Rounds extends GangMatrix {
   readonly #finishRow: Int32Array;
   readonly #ranks = new RowRanks();
   #ending = new Int32Array(16);
-  #rowsOfJob = new Int32Array(16);
+  readonly #rowsOfJob = new Int32Array(MAX_SORTED);
+  #ranksOfJob = new Float64Array(2 * MAX_SORTED);
 
   // For the record of the schedule.
   #instants = 0;
@@ -299,7 +303,7 @@ class Rounds extends GangMatrix {
     let run = this.firstRunOfJob(job);
     const slots = this.slotsOf(job);
     if (slots === 1) return this.runRow(run);
-    while (this.#rowsOfJob.length < slots) this.#rowsOfJob = doubled(this.#rowsOfJob);
+    if (slots > MAX_SORTED) return this.#selectRow(job, slots, index);
     const rows = this.#rowsOfJob;
     const ranks = this.#ranks;
     for (let count = 0; run !== -1; run = this.nextRunOfJob(run), count++) {
@@ -309,5 +313,19 @@ class Rounds extends GangMatrix {
       rows[at] = row;
     }
     return rows[index];
+  }
+
+  /** Like `#rowOfJob`, for a job in many rows: their order is not needed, only one of them. */
+  #selectRow(job: JobIndex, slots: number, index: number): RowId {
+    while (this.#ranksOfJob.length < slots) this.#ranksOfJob = doubled(this.#ranksOfJob);
+    const wanted = this.#ranksOfJob;
+    const ranks = this.#ranks;
+    let count = 0;
+    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run))
+      wanted[count++] = ranks.of(this.runRow(run));
+    selectInPlace(wanted, 0, count - 1, index);
+    let run = this.firstRunOfJob(job);
+    while (ranks.of(this.runRow(run)) !== wanted[index]) run = this.nextRunOfJob(run);
+    return this.runRow(run);
   }
 }

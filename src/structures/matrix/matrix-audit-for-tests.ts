@@ -17,6 +17,11 @@ export function auditMatrix(matrix: OusterhoutMatrix, size?: ReadonlyColumn): vo
       leads.set(job, [...(leads.get(job) ?? []), lead]);
     }
   }
+  for (let processor = 0; processor < matrix.processors; processor++) {
+    let idle = 0;
+    while (idle < matrix.rowCount && !matrix.isIdle(matrix.rowAt(idle), processor, processor + 1)) idle++;
+    assert(matrix.firstIdle(processor) === idle, `first row that is idle at processor ${processor}`);
+  }
   for (const [job, found] of leads) {
     const own: RunId[] = [];
     for (let run = matrix.firstRunOfJob(job); run !== -1; run = matrix.nextRunOfJob(run)) own.push(run);

@@ -24,23 +24,25 @@ import { commonCutFrom, idleEnd } from "./legal-cuts.ts";
  * processors reach furthest (ties: the first); −1 if no row is idle at `processor`.
  */
 export function longestIdle(matrix: MatrixView, processor: number, end: number): RowId {
-  return reachingFurthest(matrix, processor, end, idleEnd);
+  return reachingFurthest(matrix, processor, end, idleEnd, matrix.firstIdle(processor));
 }
 
 /**
  * Like `longestIdle`.
  * @param endOf end of the row's idle processors that can be used; `processor` itself if none can
+ * @param from no row before this position can be used
  */
 export function reachingFurthest(
   matrix: MatrixView,
   processor: number,
   end: number,
   endOf: (matrix: MatrixView, row: RowId, processor: number) => number,
+  from = 0,
 ): RowId {
   let best = -1;
   let bestEnd = processor;
   const rows = matrix.rowCount;
-  for (let position = 0; position < rows && bestEnd < end; position++) {
+  for (let position = from; position < rows && bestEnd < end; position++) {
     const row = matrix.rowAt(position);
     const rowEnd = endOf(matrix, row, processor);
     if (rowEnd <= bestEnd) continue;

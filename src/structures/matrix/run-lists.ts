@@ -53,6 +53,13 @@ export class RunLists implements MatrixView {
   #rowCount = 0;
 
   readonly #buckets: RunBuckets;
+  /**
+   * By processor: no row before this position of the round is idle there. Jobs that are added keep the bound;
+   * whatever may make the processor idle lowers it.
+   */
+  readonly #idleFrom: Int32Array;
+  /** Whether a bound is above 0, so that it must be lowered. */
+  #hasBounds = false;
 
   /**
    * @param processors 1 or more
@@ -62,6 +69,7 @@ export class RunLists implements MatrixView {
     this.processors = processors;
     this.size = size;
     this.#buckets = new RunBuckets(processors);
+    this.#idleFrom = new Int32Array(processors);
   }
 
   get rowCount(): number {
@@ -134,6 +142,25 @@ export class RunLists implements MatrixView {
     return run;
   }
 
+  firstIdle(processor: number): number {
+    let position = this.#idleFrom[processor];
+    for (; position < this.#rowCount; position++) {
+      const run = this.runBefore(this.#order[position], processor);
+      if (run === NONE || this.#end[run] <= processor) break;
+    }
+    this.#idleFrom[processor] = position;
+    this.#hasBounds = true;
+    return position;
+  }
+
+  /** Processors first … end − 1 may have become idle in the row at a position. */
+  #mayBeIdle(first: number, end: number, position: number): void {
+    if (!this.#hasBounds) return;
+    const idleFrom = this.#idleFrom;
+    for (let processor = first; processor < end; processor++)
+      if (idleFrom[processor] > position) idleFrom[processor] = position;
+  }
+
   /** First run of the row that begins at or after the processor. */
   runFrom(row: RowId, processor: number): RunId {
     return this.after(row, processor > 0 ? this.runBefore(row, processor - 1) : NONE);
@@ -149,6 +176,7 @@ export class RunLists implements MatrixView {
 
   /** Adds an empty row at a position; the rows after it move back. */
   protected insertRow(position: number): RowId {
+    this.#mayBeIdle(0, this.processors, position);
     const row = this.#freeRowCount > 0 ? this.#freeRows[--this.#freeRowCount] : this.#newRow();
     this.#head[row] = NONE;
     for (let behind = this.#rowCount++; behind > position; behind--) {
@@ -161,7 +189,10 @@ export class RunLists implements MatrixView {
     return row;
   }
 
-  /** Removes an empty row; the rows after it move up. */
+  /**
+   * Removes an empty row; the rows after it move up. All its processors are idle, so no bound of an idle
+   * processor is after it.
+   */
   protected takeRow(row: RowId): void {
     for (let position = this.#position[row] + 1; position < this.#rowCount; position++) {
       const moved = this.#order[position];
@@ -267,6 +298,7 @@ export class RunLists implements MatrixView {
     this.#slots[job]--;
     for (let run = lead; run !== NONE; run = this.#nextStretch[run]) {
       this.#leaveBuckets(run, run);
+      this.#mayBeIdle(this.#first[run], this.#end[run], this.#position[this.#row[run]]);
       this.#join(this.#row[run], this.#previous[run], NONE, NONE, this.#next[run]);
       this.#next[run] = this.#freeRun;
       this.#freeRun = run;
@@ -299,6 +331,7 @@ export class RunLists implements MatrixView {
 
   #enterBuckets(from: RunId, to: RunId, row: RowId): void {
     for (let run = from; ; run = this.#next[run]) {
+      this.#mayBeIdle(this.#first[run], this.#end[run], this.#position[this.#row[run]]);
       this.#row[run] = row;
       this.#enterBucket(run);
       if (run === to) return;
