@@ -1,4 +1,4 @@
-/** Outages and stops: cases worked by hand, and a naive twin. */
+/** Tests outages and stops with cases worked by hand and a naive twin. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkOutages, type Interruptions, type Outage } from "../../src/core/interruptions.ts";
