@@ -1,12 +1,15 @@
 /**
- * The capacity of a machine as a function of time: when processors are unavailable, and when jobs are
- * stopped.
+ * Describes how the capacity of a machine changes over time: when processors are unavailable (outages), and
+ * when jobs are stopped.
  *
  *   processors  7 ┌────┬────┬───────────
- *               6 │    │away│                outages at the same time never share a processor
+ *               6 │    │away│
  *               5 ├────┴────┴────┬──────
- *                 │   job 1   ···│           a job that loses a processor is stopped, keeps the work done,
- *               0 └──────────────┴──────▶    and waits again with the rest of its estimate
+ *                 │   job 1   ···│
+ *               0 └──────────────┴──────▶ time
+ *
+ * Outages at the same time never share a processor. A job that loses a processor is stopped: it keeps the
+ * work done, and waits again with the rest of its estimate.
  */
 import { InputError } from "./errors.ts";
 

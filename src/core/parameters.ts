@@ -1,4 +1,7 @@
-/** Parameters of policies and models: reads `name=value` texts into checked values, and writes them back. */
+/**
+ * Reads the parameters of policies and models from texts of the form `name=value`, checks the values, and
+ * writes them back as text.
+ */
 import { closest } from "./did-you-mean.ts";
 import { InputError } from "./errors.ts";
 import { NONE, type ParameterSpec, type ParameterValues } from "./policy.ts";

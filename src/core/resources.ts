@@ -1,6 +1,6 @@
 /**
- * Countable resources besides processors, such as GPUs or licenses, in whole numbers by kind. A job holds its
- * share while it runs.
+ * Defines the resources of a machine besides processors, such as GPUs or licenses, as a whole number for each
+ * kind. A job holds its share while it runs.
  */
 import { InputError } from "./errors.ts";
 

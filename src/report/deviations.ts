@@ -1,4 +1,6 @@
-/** Published values next to ours: their deviations as text, and how many of them need a reason. */
+/**
+ * Compares published values with ours: writes deviations as text, and counts the values that need a reason.
+ */
 import type { ReproducedTable, ReproducedValue, Reproduction } from "../results/reproduction.ts";
 import { formatCount, formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
 

@@ -1,4 +1,4 @@
-/** Rules of the simulator. They decide results as much as the policy's own rules do. */
+/** Lists the rules of the simulator. They affect results as much as the policy's own rules do. */
 import { type PolicyChoice, type RulesInForce, rulesInForce } from "../core/policy.ts";
 
 /**

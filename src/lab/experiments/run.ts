@@ -1,6 +1,7 @@
 /**
- * An experiment: several policies on the same jobs and machine, under the same rules, repeated with other
- * seeds if the jobs come from a model. It is a list of cells, policy by policy and seed by seed.
+ * Runs an experiment: several policies on the same jobs and machine, under the same rules. If the jobs come
+ * from a model, the experiment can be repeated with other seeds. It is a list of cells in order of policy,
+ * then of seed.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";

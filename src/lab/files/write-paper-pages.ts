@@ -1,4 +1,4 @@
-/** Writes the pages on reproduced papers. */
+/** Writes the HTML pages on reproduced papers. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { paperPage, papersIndex } from "../../report/html/paper-page.ts";

@@ -1,6 +1,6 @@
 /**
- * What docs/findings.md claims, as data: which two policies, on which jobs, by which metric, in which
- * direction.
+ * Lists the claims of docs/findings.md as data: which two policies are compared, on which jobs, by which
+ * metric, and which policy should have the lower value.
  */
 import type { FindingsSource } from "./findings.ts";
 import type { FindingMetric } from "./run.ts";

@@ -1,8 +1,8 @@
 /**
- * Conventional gang scheduling (Ousterhout 1982): row by row, first fit or best fit, no migration. The
- * baseline of silva1999 ("first fit without thread migration", section 4) and of zhou1999 (first and best fit
- * without re-packing). silva1999 only asks whether a slice has enough idle processors; here a job's
- * processors are consecutive.
+ * Implements conventional gang scheduling (Ousterhout 1982): row by row, first fit or best fit, no migration.
+ * It is the baseline of silva1999 ("first fit without thread migration", section 4) and of zhou1999 (first
+ * and best fit without re-packing). silva1999 only requires that a slice has enough idle processors; here, a
+ * job's processors must also be consecutive.
  */
 
 import { choice } from "../../core/parameters.ts";

@@ -1,7 +1,7 @@
 /**
- * Gang scheduling row by row: every row of the matrix is filled separately, and jobs never move (Ousterhout
- * 1982; the conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit* finds room in a
- * row: row-fits.ts.
+ * Implements gang scheduling row by row: every row of the matrix is filled separately, and jobs never move
+ * (Ousterhout 1982; the conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit*
+ * (row-fits.ts) finds room in a row.
  *
  * With slot unification, a job also runs in other rows in which its processors are idle. Either it keeps
  * these extra slots until it ends, or they count as idle when the policy looks for room. In the second case,

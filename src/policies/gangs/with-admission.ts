@@ -1,5 +1,5 @@
 /**
- * Adds admission (admission.ts) to a gang policy: as parameters, and for machines that have limits
+ * Adds an admission queue (admission.ts) to a gang policy: as parameters, and for machines that have limits
  * themselves.
  */
 

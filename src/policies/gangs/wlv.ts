@@ -1,4 +1,7 @@
-/** WLV: windows of consecutive processors, found with a workload vector and freed by re-packing. */
+/**
+ * Implements WLV: gangs get windows of consecutive processors, which are found with a workload vector and
+ * freed by re-packing.
+ */
 
 import { InputError } from "../../core/errors.ts";
 import { choice } from "../../core/parameters.ts";

@@ -1,17 +1,22 @@
 /**
- * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues share all
- * processors. Within a queue, jobs start first fit, and an arrival that fits starts at once, past the waiting
- * jobs. A job that is passed too often, or that has no chance of seeing enough free processors at once, is
- * connected to running jobs and inherits their processors when they end (see reservation-book.ts).
+ * Implements batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues
+ * share all processors. Within a queue, jobs start first fit, and an arrival that fits starts at once, past
+ * the waiting jobs. A job asks for a reservation if it is passed too often, or if it cannot start although it
+ * is first in its queue. It is then connected to running jobs and inherits their processors when they end
+ * (see reservation-book.ts).
  *
- *   reservations  selection      in the paper
+ * Two parameters select one of the schedulers that the paper compares:
+ *
+ *   reservations  selection      scheduler in the paper
  *   none          user           conventional (従来)
  *   none          automatic      proposal 1: every limit of its table 4 is 0
  *   limited       automatic      proposal 2
  *
- * What the paper leaves open is read as follows. Queues are served in the order of the classes. A job with a
- * reservation no longer takes part in first fit. A job that was refused asks again at every instant while its
- * priority is above the threshold. "Overtaken" means within the same queue.
+ * We read what the paper leaves open as follows. Queues are served in the order of the classes. A job counts
+ * as passed only if the job that passes it is in the same queue. Its priority rises each time, and it asks
+ * for a reservation as soon as the priority is above the threshold of its class. If that is refused, it asks
+ * again at every instant while its priority is above the threshold. A job with a reservation no longer takes
+ * part in first fit.
  */
 
 import { InputError } from "../../core/errors.ts";

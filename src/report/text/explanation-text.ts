@@ -1,4 +1,4 @@
-/** Why a job started when it did, in sentences. */
+/** Explains in sentences why a job started when it did. */
 
 import { START_RULE_NAMES } from "../../core/policy.ts";
 import type {

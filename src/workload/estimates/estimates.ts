@@ -1,4 +1,7 @@
-/** How a workload gets its estimates: the same three rules for models and for `tutti workload convert`. */
+/**
+ * Gives a workload its estimates, by one of three rules. They are the same for models and for `tutti workload
+ * convert`.
+ */
 import type { Workload } from "../../core/jobs.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";

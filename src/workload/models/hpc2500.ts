@@ -1,6 +1,6 @@
 /**
- * A model of the jobs of Kyoto University's HPC2500, for Kawanami, Yoshihisa and Kanazawa 2008, whose log is
- * not public. From the paper: the degrees of parallelism and the median CPU time of each (its table 1), the
+ * Models the jobs of Kyoto University's HPC2500 for Kawanami, Yoshihisa and Kanazawa 2008, whose log is not
+ * public. From the paper: the degrees of parallelism and the median CPU time of each (its table 1), the
  * limits of the queue classes (its table 2), that most jobs by far are small, that elapsed times vary widely,
  * and that users choose "at random" among the queues open to them (section 2.2). Everything else is our
  * choice, since the paper does not print it.
@@ -8,7 +8,7 @@
  *   processors      1     4     8    16     32     64    128     512    table 1; only the paper's examples
  *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M    its medians, converted from ms
  *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k    CPU time ÷ processors: medians
- *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2    ours
+ *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2    our choice
  *
  * Users submit batches of similar jobs. Without batches, half of the jobs would start at once and the median
  * wait would be 0 in most queues under every scheduler, which is not the machine that the paper describes.
