@@ -60,12 +60,12 @@ export function checkOutages(outages: readonly Outage[], processors: number): vo
         outage.processors >= 1
       )
     ) {
-      throw new InputError(`${what}: expected whole numbers, and 1 processor or more`);
+      throw new InputError(`${what}: expected whole numbers and at least 1 processor`);
     }
-    if (end > processors) throw new InputError(`${what}: there are ${processors}`);
+    if (end > processors) throw new InputError(`${what}: the machine has ${processors} processors`);
     if (!(fromS < untilS && announcedS <= fromS)) {
       throw new InputError(
-        `${what}, announced at ${announcedS} s: expected an end after the beginning, and an announcement no later than the beginning`,
+        `${what}, announced at ${announcedS} s: an outage must end after it begins, and must be announced before it begins or when it begins`,
       );
     }
     const other = outages.findIndex(
@@ -77,6 +77,8 @@ export function checkOutages(outages: readonly Outage[], processors: number): vo
         first < earlier.first + earlier.processors,
     );
     if (other >= 0)
-      throw new InputError(`${what}: outage ${other + 1} takes some of them away at the same time`);
+      throw new InputError(
+        `${what}: outage ${other + 1} takes some of these processors away at the same time`,
+      );
   }
 }

@@ -53,7 +53,7 @@ export function parseParameters(
     const spec = specs.find((s) => s.name === name || s.aliases?.includes(name));
     if (spec === undefined) {
       const names = specs.map((s) => s.name);
-      const expected = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
+      const expected = names.length === 0 ? "it has no parameters" : `expected one of ${names.join(", ")}`;
       throw new InputError(`Cannot set parameter "${name}" of ${owner}${closest(name, names)}: ${expected}`);
     }
     if (equals < 0)

@@ -139,7 +139,7 @@ export function checkQueueClasses(classes: readonly QueueClass[]): readonly Queu
   for (const [i, queueClass] of classes.entries()) {
     if (!/^[^\s:]+$/.test(queueClass.name)) {
       throw new InputError(
-        `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: expected a word without spaces and colons`,
+        `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: expected a word without spaces or colons`,
       );
     }
     if (names.has(queueClass.name)) {

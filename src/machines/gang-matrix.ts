@@ -318,7 +318,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Refuses processors that are away. */
   protected checkThere(job: JobIndex, first: number, end: number): void {
     if (this.areThere(first, end)) return;
-    this.#refuse("processor-away", job, `some of the processors ${first} to ${end - 1} are away`);
+    this.#refuse("processor-away", job, `some of the processors ${first} to ${end - 1} are unavailable`);
   }
 
   #mold(job: JobIndex, size: number): void {

@@ -118,7 +118,7 @@ function rulesInWords(
   if (workload.trace !== undefined) rules.push(SIZE_RULE);
   rules.push(describeWindow(summary.window));
   rules.push(
-    `bound=${experiment.parameters.boundS}: the bounded slowdown treats a shorter run time as this many seconds`,
+    `bound=${experiment.parameters.boundS}: the bounded slowdown counts a run time below this many seconds as this many seconds`,
   );
   if (isGang) {
     rules.push(

@@ -34,7 +34,7 @@ export function explain(
   const job = findJob(instance, jobId);
   if (instance.interruptions !== undefined || instance.molding !== undefined) {
     throw new InputError(
-      `Cannot explain job ${jobId}: in this run, jobs are stopped or run on several sizes; expected a run without either`,
+      `Cannot explain job ${jobId}: in this run, jobs can be stopped or can run on different numbers of processors; expected a run without either`,
     );
   }
   const watch: JobWatch =

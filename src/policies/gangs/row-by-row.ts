@@ -224,7 +224,7 @@ export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   ...when(withExtraSlots("none"), ["a job has one slot per round"]),
   ...when(withExtraSlots("kept"), [
     "extraSlots=kept: each workload change gives one extra slot to the largest job (ties: submitted first) whose processors are idle in another row",
-    "extraSlots=kept: the extra slot is in the first such row of the round, and the job keeps it until it ends",
+    "extraSlots=kept: if there are several of these rows, the extra slot is in the first one of the round; the job keeps it until it ends",
   ]),
   ...when(withExtraSlots("returned"), [
     "extraSlots=returned: after each workload change, every job, largest first, gets a slot in every row in which its processors are idle",
@@ -232,10 +232,10 @@ export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   ]),
   ...when(
     (parameters) => !withExtraSlots("returned")(parameters),
-    ["a row that becomes empty is deleted, unless it is the last one"],
+    ["a row that becomes empty is deleted, unless it is the only row"],
   ),
   ...when(withExtraSlots("returned"), [
-    "a row in which only extra slots are left is deleted, unless it is the last one",
+    "a row in which only extra slots are left is deleted, unless it is the only row",
   ]),
 ];
 

@@ -290,7 +290,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "selection",
     SELECTIONS,
-    "how the queue is chosen: automatic, the tightest class that admits the job; user, as the workload says",
+    "how the queue is chosen; automatic: the tightest class that admits the job; user: the queue that the workload states",
   ),
   number(
     "passing",
@@ -320,9 +320,9 @@ export function connectedReservationOver(
       "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
       ...when(reserves, [
         "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
-        "a job asks for a connected reservation (1) if its priority is above the threshold of its class; (2) if it cannot start on arrival and no job waits in its queue; (3) only if the class says so: if it is the first job without a reservation and still cannot start after a job has ended",
-        "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
-        "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
+        "a job asks for a connected reservation in three cases: (1) its priority is above the threshold of its class; (2) it cannot start on arrival and no job waits in its queue; (3) if its class has this rule, it is the first job without a reservation and still cannot start after another job has ended",
+        "the donor is the running job of the same queue and size that started first; if there is no such job, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then earliest start); a running job is a donor for at most one requester",
+        "processors of a donor that has ended are held for the requester; the donor chosen last gives only what is still missing; the requester starts exactly when its last donor ends",
       ]),
       ...when(
         ({ reservations }) => reservations === "limited",

@@ -67,7 +67,7 @@ export const hpc2500: ModelDefinition = {
     "jobs come in batches that have `batch` processors on average (the number of jobs is geometric, at least one); the jobs of a batch are submitted together; they have the same numbers of processors, processes and threads, and their user chooses the queue for all of them in the same way",
     "the degree of parallelism is drawn from the eight degrees of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
     "the elapsed time is log-normal with the median CPU time of table 1 ÷ processors as its median and sigma as the standard deviation of its logarithm; it is in whole seconds, at least 1 s, and drawn again if it is above longest",
-    "35 % of the jobs are one process with many threads (at most 32 threads if the job has more than 128 processors), 45 % are processes with one thread each, 20 % have a power of two between these",
+    "35 % of the jobs have one process with all threads (with more than 128 processors: processes of 32 threads), 45 % have processes of one thread each, and 20 % have a number of threads per process in between, a power of two",
     "an estimate is drawn uniformly between the run time and five times the run time, and rounded up to ten minutes",
     "the user of a batch is careful with the given probability; a careful user takes the first of the classes with the fewest processors that admit the job, and other users take any class that admits it, with equal probability",
     "batches arrive as a Poisson process; the mean gap is the mean work of a drawn batch (processors × run time) ÷ (load × processors of the machine)",
