@@ -1,6 +1,7 @@
 /**
- * Local accounts for a run, made by useradd and removed by userdel. Their names contain the pid of the run.
- * So two runs do not collide, and the next run recognises accounts that a killed run left behind.
+ * Makes local accounts for a run (useradd), and removes them afterwards (userdel). Their names contain the
+ * pid of the run. So two runs do not collide, and the next run recognises accounts that a killed run left
+ * behind.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** An attack: something that must not work. It is tried on a real scheduler that it has to itself. */
+/**
+ * Defines an attack: something that must not work. It is tried on a real scheduler that no other attack uses.
+ */
 import type { Stage } from "./stage.ts";
 
 export interface Attack {

@@ -1,4 +1,4 @@
-/** Requests as a hostile client sends them: to any socket, with any token, or as raw bytes. */
+/** Sends requests as a hostile client would: to any socket, with any token, or as raw bytes. */
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 

@@ -1,4 +1,4 @@
-/** The list of all attacks. A new attack needs a file and a line here. */
+/** Lists all attacks. A new attack needs a file and a line here. */
 import type { Attack } from "./attack.ts";
 import { FUZZ } from "./fuzz/fuzz.ts";
 import { CLAIMS } from "./identity/claims.ts";

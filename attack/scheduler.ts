@@ -1,4 +1,4 @@
-/** A scheduler under attack: a real `tutti serve`, and its API with the token of any user. */
+/** Starts a scheduler to attack: a real `tutti serve`, whose API can be called with the token of any user. */
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The environment of attacks: a folder with the package of Tutti that users install, real accounts, and the
- * schedulers that each attack starts. Everything is removed at the end, even after Ctrl-C.
+ * Sets up the environment of attacks: a folder with the package of Tutti that users install, real accounts,
+ * and the schedulers that each attack starts. Everything is removed at the end, even after Ctrl-C.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Speed of the simulation itself, on traces and on a generated workload: jobs per second for each policy. A
- * hash of all start times reveals a faster but wrong answer.
+ * Measures the speed of the simulation itself, on traces and on a generated workload: jobs per second for
+ * each policy. It also prints a hash of all start times, so a change that is faster but wrong is noticed.
  *
  *   npm run bench:engine                 all traces that are there, and 1,000,000 generated jobs
  *   npm run bench:engine -- --quick      small, as in the tests

@@ -1,7 +1,7 @@
 /**
- * How the time per job under EASY grows with the standing queue, with the processors and with the number of
- * jobs. A closed loop creates the standing queue: K jobs wait from the start, and each start admits the next
- * job. So about K jobs are waiting at any time until the jobs run out.
+ * Measures how the time per job under EASY grows with the standing queue (the number of waiting jobs), with
+ * the processors and with the number of jobs. A closed loop keeps the queue at the same length: K jobs wait
+ * from the start, and each start admits the next job, until the jobs run out.
  *
  *   npm run bench:growth                 up to 1,000,000 jobs
  *   npm run bench:growth -- --huge       also 10,000,000 jobs on 100,000 processors, with the memory it took

@@ -1,6 +1,6 @@
 /**
- * Measurements during the attack: memory of the front end, CPU time of gangs, CPUs of the attacker's
- * processes.
+ * Takes measurements during the attack of bench/hostile.ts: memory of the front end, CPU time of gangs, CPUs
+ * of the attacker's processes.
  */
 import { readFileSync } from "node:fs";
 import type { Scheduler } from "../attack/scheduler.ts";

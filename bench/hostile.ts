@@ -1,7 +1,7 @@
 /**
- * One hostile user at full force, and what other users notice: how long another user waits for answers, how
- * much memory the front end uses, and whether gangs keep their shares of CPU time. Needs root, because the
- * users are real accounts.
+ * Measures what other users notice when one hostile user attacks at full force: how long they wait for
+ * answers, how much memory the front end uses, and whether gangs keep their shares of CPU time. Needs root,
+ * because the users are real accounts.
  *
  *   node bench/hostile.ts [--seconds 60] [--runs 3] [--apart] [--no-attack] [--no-strangers]
  *                         [--kinds lists,arrays]
@@ -9,7 +9,7 @@
  * Goals: p99 of `status`, `submit` and `jobs` below 1 s; front end below 400 MB; three gangs within 2 % of a
  * third each; no process of the attacker's jobs on a CPU of another job. The attacker's clients are ordinary
  * processes. Like any login that uses a CPU of the gangs, they take time from everybody; the output says how
- * much. With `--apart` the first CPU belongs to logins and to the scheduler, as with `AllowedCPUs=` of
+ * much. With `--apart` the first CPU is reserved for logins and the scheduler, as with `AllowedCPUs=` of
  * user.slice, and the gangs have the others.
  */
 import { spawnSync } from "node:child_process";

@@ -1,13 +1,14 @@
 /**
- * What one client's long lists cost the scheduler and other clients: `history`, `export` and `jobs` over very
- * many jobs, and `cancel` of thousands of jobs. Meanwhile another client sends GET /v1/status every 20 ms.
+ * Measures what one client's long lists cost the scheduler and other clients. One client requests `history`,
+ * `export` and `jobs` over very many jobs, and cancels thousands of jobs. Meanwhile another client sends GET
+ * /v1/status every 20 ms.
  *
  *   npm run bench:listing              100,000 ended and 50,000 held jobs
  *   npm run bench:listing -- --quick   small, as a check
  *
  * Goals: the other client waits less than 200 ms; the front end stays below 400 MB meanwhile and below 250 MB
- * a minute later; 10,000 held jobs are cancelled in about a second. Not a goal: the fastest possible list.
- * Lists come in pieces so that other clients get their turn.
+ * a minute later; 10,000 held jobs are cancelled in about a second. The fastest possible list is not a goal,
+ * because lists come in pieces so that other clients are served in between.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,12 +1,12 @@
 /**
- * A gang for bench/live.ts: one process with two threads that compute, each on its own processor.
+ * Runs one gang for bench/live.ts: one process with two threads that compute, each on its own processor.
  *
  *   node live-gang.js KIND AMOUNT FOLDER
  *
- * KIND: `compute` (no barrier), `spin` and `block` (a barrier about every 0.15 ms, with busy waiting or
- * sleeping), `io` (computes 1 ms, is blocked 3 ms). AMOUNT: units of work of each thread, or, with the suffix
- * `s`, seconds to work. Writes its pid to FOLDER/ready, waits for FOLDER/../go, works, and writes
- * FOLDER/result: begin and end on the monotonic clock in ms, and units done.
+ * KIND is `compute` (no barrier), `spin` or `block` (a barrier about every 0.15 ms, at which threads wait
+ * busily or asleep), or `io` (computes 1 ms, is blocked 3 ms). AMOUNT is the units of work of each thread,
+ * or, with the suffix `s`, the seconds to work. The gang writes its pid to FOLDER/ready, waits for
+ * FOLDER/../go, works, and writes FOLDER/result: begin and end on the monotonic clock in ms, and units done.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Two gangs of real processes on two CPUs: what time slicing costs, what it gains if tasks wait for each
- * other, and how mode concurrent uses the time of blocked tasks.
+ * Runs two gangs of real processes on two CPUs and measures what time slicing costs, what it gains if tasks
+ * wait for each other, and how well mode concurrent uses the time of blocked tasks.
  *
  *   node bench/live.ts [--work-s 4] [--repetitions 3] [--slot-ms 100]
  *
@@ -8,9 +8,10 @@
  * faster than under plain Linux. Not a goal: a gain for gangs that block. For these, plain Linux is just as
  * good, as the table shows.
  *
- * Nothing keeps other work off the machine, so it should be quiet. (Gangs of maximum weight would keep it
- * off. But they would also stop kernel threads that hold what the conductor needs. The conductor then skips
- * slots now and then, and shares are 44 to 55 %.) Cases that are compared with each other alternate.
+ * Nothing keeps other work off the machine, so it should be quiet. (Gangs of maximum weight would keep other
+ * work off. But they would also stop kernel threads that hold what the conductor needs. Then the conductor
+ * would skip slots now and then, and shares would be 44 to 55 %.) Cases that are compared with each other run
+ * alternately.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {

@@ -1,6 +1,5 @@
 /**
- * Timing for the benchmarks: warm-up, several runs, median and spread, and a hash of the result next to the
- * time.
+ * Times the benchmarks: warm-up, several runs, median and spread, and a hash of the result next to the time.
  */
 
 export interface Timing {

@@ -1,7 +1,7 @@
 /**
- * Memory of the front end with many jobs: after the submits, and after a restart that reads them from disk.
- * The conductor is a fake. Each row of the table runs in its own process, and memory is measured after a
- * garbage collection.
+ * Measures the memory of the front end with many jobs: after the submits, and after a restart that reads them
+ * from disk. The conductor is a fake. Each row of the table runs in its own process, and memory is measured
+ * after a garbage collection.
  *
  *   npm run bench:memory              up to 200,000 jobs
  *   npm run bench:memory -- --quick   small, as a check

@@ -1,6 +1,7 @@
 /**
- * The rival to beat: EASY backfilling as a plain program for one trace, with a heap and nothing else: no
- * diagnostics, no metrics except the mean wait, no checks. Compare the whole process with `tutti simulate`.
+ * Runs EASY backfilling as a plain program, the rival that `tutti simulate` must beat. It handles one trace
+ * with a heap and nothing else: no diagnostics, no metrics except the mean wait, no checks. Compare the time
+ * of the whole process with that of `tutti simulate`.
  *
  *   node bench/plain-easy.ts TRACE.swf.gz
  */

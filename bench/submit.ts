@@ -1,8 +1,8 @@
 /**
- * Durable submits per second over the Unix socket, with 1, 16 and 64 clients that each keep a connection, and
- * with 64 clients that open a new connection for every submit, as `tutti submit` does. Also how long `tutti
- * jobs` takes with 10,000 queued jobs, and the memory of front end and conductor. The jobs are held, so that
- * no scheduling is measured.
+ * Measures durable submits per second over the Unix socket, with 1, 16 and 64 clients that each keep a
+ * connection, and with 64 clients that open a new connection for every submit, as `tutti submit` does. Also
+ * measures how long `tutti jobs` takes with 10,000 queued jobs, and the memory of front end and conductor.
+ * The jobs are held, so no scheduling is measured.
  *
  *   npm run bench:submit              1,000 submits a round, 12,000 queued in the end
  *   npm run bench:submit -- --quick   small, as a check

@@ -1,6 +1,6 @@
 /**
  * Bundles the script that draws a report's charts, with the parts of ECharts that it uses, into one
- * JavaScript file. Run as a program, it prints the size. It is the same as
+ * JavaScript file. If run as a program, it prints the size of the bundle. It does the same as
  *   esbuild src/report/browser/report-page.ts --bundle --minify --format=iife --target=es2022 \
  *     --legal-comments=none
  */

@@ -1,7 +1,7 @@
 /**
- * Makes dist/: the command line and its worker as bundles that are split at dynamic imports (so that
- * `tutti --help` loads little), the template page of reports, and the types for `import "tutti"`. `npm ci`
- * runs it through `prepare`.
+ * Builds dist/: the command line and its worker as bundles, the template page of reports, and the types for
+ * `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads little. `npm ci` runs
+ * this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
  * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with
- * docs/golden.tsv, or writes that table and its page. Without traces it runs only the models, and says so.
+ * docs/golden.tsv. With `--write`, writes that table and its page instead. Without traces it runs only the
+ * models, and says so.
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * Installs what tests need besides the npm packages: Debian's chromium for the report page, and Open MPI for
- * its gangs. It needs apt and the rights to use it. Without these programs, the tests that need them are
- * skipped and listed by name. TUTTI_NO_INSTALL=1 leaves the machine as it is.
+ * the tests of MPI gangs. It needs apt and the rights to use it. Tests whose programs are missing are skipped
+ * and listed by name. With TUTTI_NO_INSTALL=1, nothing is installed.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: runs 500 real jobs and kills the front end, the conductor, and both together by kill -9,
- * 100 times each; prints the counts. Then all property tests from a random seed.
+ * `npm run soak`: runs 500 real jobs while it kills the front end, the conductor, and both together with kill
+ * -9, 100 times each, and prints the counts. Then it runs all property tests from a random seed.
  *
  *   npm run soak -- --seed 7 --rounds 3
  */

@@ -1,6 +1,6 @@
 /**
- * The test command: type check, linter and formatter, tests. The last line is always
- * `N passed, N failed, N skipped`; each type check and the linter count as one test.
+ * Runs all tests: type check, linter and formatter, then the test files. The last line is always `N passed, N
+ * failed, N skipped`; each type check and the linter count as one test.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Accounts that a test makes on this machine, and processes that run under them. Needs root. */
+/** Makes accounts on this machine for a test, and runs processes under them. Needs root. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readPasswd } from "../src/host/passwd.ts";
 import type { CommandResult } from "./command.ts";

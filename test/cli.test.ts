@@ -1,4 +1,6 @@
-/** The command line as users see it: results, exit codes, and messages about input that cannot be used. */
+/**
+ * Tests the command line as users see it: results, exit codes, and messages about input that cannot be used.
+ */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

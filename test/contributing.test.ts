@@ -1,4 +1,4 @@
-/** CONTRIBUTING.md, followed to the letter in a copy of the project. */
+/** Follows CONTRIBUTING.md to the letter in a copy of the project. */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * A run with faults: real front end, conductor and jobs, while the front end, the conductor or both are
- * killed by kill -9 at random moments. Every job writes one line to its own file, so the test knows what ran
- * without asking the scheduler.
+ * Runs a real front end, conductor and jobs, and kills the front end, the conductor or both with kill -9 at
+ * random moments. Every job writes one line to its own file, so the test knows what ran without asking the
+ * scheduler.
  *
  * Three of four jobs are submitted with a key, again and again until they are acknowledged. The fourth has no
  * key and is not submitted again once the front end may have received it. So it may exist although its submit

@@ -1,5 +1,6 @@
 /**
- * A proxy in front of a scheduler that behaves like the first release: it knows neither pages nor batches.
+ * Makes a scheduler behave like the first release, by a proxy in front of it that knows neither pages nor
+ * batches.
  */
 import { mkdirSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";

@@ -1,7 +1,8 @@
 /**
- * Node can cache compiled code in a folder below /tmp that all users share, and it runs what it finds there
- * without checking the owner. This test forges an entry as an attacker would, shows that a program that uses
- * this cache runs it, and then prepares an entry for Tutti.
+ * Tests that nobody can slip code into Tutti through Node's compile cache. Node can cache compiled code in a
+ * folder below /tmp that all users share, and it runs what it finds there without checking the owner. This
+ * test forges an entry as an attacker would, shows that a program that uses this cache runs it, and then
+ * prepares an entry for Tutti.
  */
 import { spawnSync } from "node:child_process";
 import {

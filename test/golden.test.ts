@@ -1,4 +1,4 @@
-/** The golden schedules of the models and of two traces; `npm run golden` has all of them. */
+/** Checks the golden schedules of the models and of two traces; `npm run golden` checks all of them. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { runCells } from "../src/lab/experiments/run-cells.ts";

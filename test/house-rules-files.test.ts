@@ -1,4 +1,4 @@
-/** Rules for files: no folder has too many, and every file and every export is used. */
+/** Checks rules for files: no folder has too many, and every file and every export is used. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";

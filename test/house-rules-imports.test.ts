@@ -1,4 +1,6 @@
-/** The architecture: which room (folder) may import from which, and no file imports in a circle. */
+/**
+ * Checks the architecture: which room (folder) may import from which, and that no file imports in a circle.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

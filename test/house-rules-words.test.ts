@@ -1,7 +1,7 @@
 /**
- * The English of documents, of texts that users read, and of comments: lines fit into an editor, and there
- * are no phrases that a reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md,
- * docs/papers) repeat texts of src, which are checked there.
+ * Checks the English of documents, of texts that users read, and of comments: lines fit into an editor, and
+ * no phrase needs decoding. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers)
+ * repeat texts of src, which are checked there.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Rules for the sources: what pure rooms must not use, and how long a file may be.
- * house-rules-imports.test.ts has the rules for imports.
+ * Checks rules for the sources: what pure rooms must not use, and how long a file may be. The rules for
+ * imports are in house-rules-imports.test.ts.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * What a scheduler has on this machine: its processes and control groups, found without asking the scheduler.
+ * Finds what a scheduler has on this machine, its processes and control groups, without asking the scheduler.
  * A process belongs to the scheduler if its command line, environment or working folder names the scheduler's
  * folder, or if its command line names the scheduler's control groups.
  */

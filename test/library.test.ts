@@ -1,5 +1,5 @@
 /**
- * Runs docs/library.md and the example as a user who has installed the package would: with its exports and
+ * Runs docs/library.md and the example as a user who has installed the package would, with its exports and
  * types.
  */
 import { createHash } from "node:crypto";

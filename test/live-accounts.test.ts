@@ -1,6 +1,6 @@
 /**
- * Jobs of a user never run as another user, even if accounts come and go or the scheduler is restarted in
- * another mode.
+ * Tests that jobs of a user never run as another user, even if accounts come and go or the scheduler is
+ * restarted in another mode.
  */
 import { spawnSync } from "node:child_process";
 import {

@@ -1,6 +1,6 @@
 /**
- * The short form of `npm run attack`: the attacks that reviews found must not work again. There is one test
- * per attack; a failure says what got through.
+ * Runs the short form of `npm run attack`: attacks that worked once, found in reviews, must not work again.
+ * There is one test per attack; a failure says what got through.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ATTACKS } from "../attack/registry.ts";

@@ -1,4 +1,4 @@
-/** The commands of the live system as users see them, against the real API with a service in memory. */
+/** Tests the commands of the live system as users see them, against the real API with a service in memory. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

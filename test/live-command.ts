@@ -1,4 +1,7 @@
-/** Runs the command line against a scheduler in the test's own process, so it must not block. */
+/**
+ * Runs the command line against a scheduler that is in the test's own process. So it must not block this
+ * process.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { CommandResult } from "./command.ts";

@@ -1,6 +1,6 @@
 /**
- * The conductor is a separate program: its rooms, copied to an empty folder, run gangs for any client of its
- * protocol. So it can be shipped to a node alone.
+ * Tests that the conductor is a separate program: its rooms, copied to an empty folder, run gangs for any
+ * client of its protocol. So it can be shipped to a node alone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * kill -9 of the front end, the conductor and both while real jobs are submitted and run. `npm run soak`
- * repeats it with other seeds.
+ * Kills the front end, the conductor and both with kill -9 while real jobs are submitted and run. `npm run
+ * soak` repeats it with other seeds.
  */
 import { expect, test } from "vitest";
 import { FULL_PLAN, runWithFaults } from "./fault-run.ts";

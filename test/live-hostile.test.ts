@@ -1,6 +1,6 @@
 /**
- * A real scheduler on a hostile machine: stepped clocks, reused pids, a fork bomb, several schedulers started
- * at once.
+ * Runs a real scheduler on a hostile machine: stepped clocks, reused pids, a fork bomb, several schedulers
+ * started at once.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * A real scheduler and real jobs when something runs out: the disk of the store, the disk of a job's output,
- * open files, memory for output. Also a burst of jobs.
+ * Tests a real scheduler and real jobs when something runs out: the disk of the store, the disk of a job's
+ * output, open files, memory for output. Also tests a burst of jobs.
  */
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";

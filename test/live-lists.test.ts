@@ -1,6 +1,6 @@
 /**
- * Lists, ranges, waits and batches with the real command line, on a real scheduler with more jobs than fit
- * into one page.
+ * Tests lists, ranges, waits and batches with the real command line, on a real scheduler with more jobs than
+ * fit into one page.
  */
 import { mkdirSync } from "node:fs";
 import type { Server } from "node:http";

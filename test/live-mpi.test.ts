@@ -1,6 +1,6 @@
 /**
- * Open MPI in gangs: mpirun finds the tasks of its job in the host file, and it does not notice that its gang
- * is stopped and continued.
+ * Runs Open MPI in gangs: mpirun finds the tasks of its job in the host file, and it does not notice that its
+ * gang is stopped and continued.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

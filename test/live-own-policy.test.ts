@@ -1,4 +1,4 @@
-/** A real scheduler that runs a policy from its administrator's file. */
+/** Runs a real scheduler with a policy from its administrator's file. */
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

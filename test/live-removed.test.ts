@@ -1,6 +1,6 @@
 /**
- * Repeats exactly what an outside examination did: removes the whole state folder of a running scheduler,
- * then kills its front end.
+ * Removes the whole state folder of a running scheduler, then kills its front end, exactly as an outside
+ * reviewer did.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

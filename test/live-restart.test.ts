@@ -1,6 +1,6 @@
 /**
- * The front end is killed or ended while commands wait, and then restarted: the commands continue, and their
- * output is complete.
+ * Kills or stops the front end while commands wait, and restarts it: the commands continue, and their output
+ * is complete.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** A scheduler for fault tests: a real `tutti serve` in its own folder, and methods to harm it. */
+/**
+ * Starts a scheduler for fault tests, a real `tutti serve` in its own folder, and provides ways to harm it.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

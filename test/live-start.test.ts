@@ -1,6 +1,6 @@
 /**
- * The README's first command with the real npm: the scheduler prints where it is and what to type, and that
- * works.
+ * Runs the README's first command with the real npm: the scheduler prints where it is and what to type, and
+ * that works.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The variables, open files and umask of the shell in which root starts the scheduler must not reach any
- * other process, least of all jobs.
+ * Tests that the variables, open files and umask of the shell in which root starts the scheduler do not reach
+ * any other process, least of all jobs.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {

@@ -1,7 +1,7 @@
 /**
- * Exact reproductions of an outside examination: a store that is older than the running jobs and the existing
- * folders, files that are removed while the scheduler runs, damage, a read-only file system. Also making and
- * restoring backups.
+ * Repeats exactly what an outside reviewer did: a store that is older than the running jobs and the existing
+ * folders, files that are removed while the scheduler runs, damage, a read-only file system. Also makes and
+ * restores backups.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * The scheduler under the restrictions of packaging/systemd/tutti.service: its capabilities, /proc without
- * other users' processes, read-only programs and configuration. Tests have no systemd, so setpriv and unshare
- * do the same.
+ * Runs the scheduler under the restrictions of packaging/systemd/tutti.service: its capabilities, /proc
+ * without other users' processes, read-only programs and configuration. The test machine has no systemd, so
+ * setpriv and unshare do the same.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Today's front end takes over the state of earlier front ends and everything that runs: the same conductor
- * continues, and every result is exact.
+ * Tests upgrades: today's front end takes over the state of earlier front ends and everything that runs, the
+ * same conductor continues, and every result is exact.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Several real users on one machine: a front end run by root, processes of two other users that use it, and
- * jobs that run as these users.
+ * Tests several real users on one machine: a front end run by root, processes of two other users that use it,
+ * and jobs that run as these users.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {

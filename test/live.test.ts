@@ -1,6 +1,6 @@
 /**
- * Everything together: `tutti serve` with its conductor on this machine, real processes, and every step
- * through the command line. Nothing is left behind.
+ * Tests everything together: `tutti serve` with its conductor on this machine, real processes, and every step
+ * through the command line. Nothing may be left behind.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Policies of thirty lines outside the project, in their own folder, whose only import is `import … from
- * "tutti"`.
+ * Tests policies of thirty lines outside the project, in their own folder, whose only import is `import …
+ * from "tutti"`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

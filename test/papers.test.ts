@@ -1,6 +1,6 @@
 /**
- * The pages in docs/papers: they exist for every paper, are up to date, and do not depend on the number of
- * workers.
+ * Checks the pages in docs/papers: every paper has one, they are up to date, and they do not depend on the
+ * number of workers.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

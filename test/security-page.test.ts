@@ -1,4 +1,4 @@
-/** docs/security.md names every attack, and only tests that exist. */
+/** Checks that docs/security.md names every attack, and only tests that exist. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";

@@ -1,7 +1,6 @@
 /**
- * One fixed seed for all property tests, so that a commit always passes or always fails.
- * `TUTTI_SEED=random npm test` (as in a soak run) or any whole number uses another seed. A failure prints its
- * seed.
+ * Sets one fixed seed for all property tests, so a commit always passes or always fails. To use another seed,
+ * set TUTTI_SEED to any whole number, or to `random` as a soak run does. A failure prints its seed.
  */
 import fc from "fast-check";
 

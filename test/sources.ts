@@ -1,4 +1,4 @@
-/** The sources as the house rules read them. */
+/** Reads the sources for the house rules. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * Loaded first into the front end and the conductor (`node --import`). It shifts their wall clock at once by
- * the number of ms in a file, as if somebody had set the machine's clock. The machine's own clock does not
+ * Shifts the wall clock of the front end and the conductor by the number of ms in a file, as if somebody had
+ * set the machine's clock. They load this file first (`node --import`). The machine's own clock does not
  * change.
  */
 import childProcess from "node:child_process";

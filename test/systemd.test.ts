@@ -1,4 +1,7 @@
-/** The units of packaging/systemd: systemd reads them without a warning, and their exposure does not grow. */
+/**
+ * Checks the units of packaging/systemd: systemd reads them without a warning, and their exposure does not
+ * grow.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
- * The prose of a TypeScript file: its comments, and its strings and templates. This is a small scanner and
- * not a parser: it knows strings, templates with holes, regular expressions and comments, and nothing else.
+ * Finds the prose of a TypeScript file: its comments, and its strings and templates. This is a small scanner
+ * and not a parser: it knows strings, templates with holes, regular expressions and comments, and nothing
+ * else.
  */
 
 export interface Text {

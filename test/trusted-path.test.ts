@@ -1,4 +1,4 @@
-/** Paths that another user could redirect. */
+/** Tests paths that another user could redirect. */
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

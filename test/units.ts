@@ -1,4 +1,4 @@
-/** The systemd units of packaging/, read as systemd reads them. */
+/** Reads the systemd units of packaging/ as systemd reads them. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

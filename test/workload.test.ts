@@ -1,5 +1,5 @@
 /**
- * `tutti workload` as users see it: every subcommand, every format, and conversions from one format to
+ * Tests `tutti workload` as users see it: every subcommand, every format, and conversions from one format to
  * another.
  */
 import { writeFileSync } from "node:fs";

@@ -1,6 +1,4 @@
-/**
- * docs/workloads.md agrees with the code: compares its tables of rules and parameters with the code's.
- */
+/** Checks that docs/workloads.md agrees with the code, by comparing their tables of rules and parameters. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MODELS } from "../src/workload/models/registry.ts";

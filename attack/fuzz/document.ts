@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of the scheduler under attack: its operations, samples of its schemas, and a check of
- * answers.
+ * Reads the OpenAPI document of the scheduler under attack: lists its operations, makes samples of its
+ * schemas, and checks answers against it.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Random } from "../../src/core/random.ts";

@@ -1,6 +1,6 @@
 /**
- * The fuzzer. Whatever it sends, answers must conform to the OpenAPI document, no status may be 500 or above,
- * and no request without a token may get in.
+ * Fuzzes the API. Whatever it sends, answers must conform to the OpenAPI document, no status may be 500 or
+ * above, and no request without a token may get in.
  */
 import { readFileSync } from "node:fs";
 import { type Attack, type Outcome, Tally } from "../attack.ts";

@@ -1,6 +1,6 @@
 /**
- * Requests made from a seed: valid according to the document, then changed in their bodies, heads and bytes.
- * The same seed and number give the same bytes.
+ * Makes requests from a seed: each is valid according to the document at first, then its body, headers and
+ * bytes are changed. The same seed and number give the same bytes.
  */
 import { Random } from "../../src/core/random.ts";
 import type { ApiDocument, Operation } from "./document.ts";

@@ -1,6 +1,4 @@
-/**
- * Sends bytes and reads the answers. It has its own HTTP/1.1 reader, because a library might hide mistakes.
- */
+/** Sends bytes and reads the answers with its own HTTP/1.1 reader, because a library might hide mistakes. */
 import { open, type Where } from "../http.ts";
 
 export interface WireAnswer {

@@ -1,6 +1,6 @@
 /**
- * S8: a user holds CPUs without running: a process other than the shim takes the claim, or the shim is
- * stopped.
+ * Finding S8 (docs/security.md): a user holds CPUs without running a job, either because a process other than
+ * the shim takes the attempt's claim, or because the shim is stopped.
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { until } from "../scheduler.ts";

@@ -1,6 +1,6 @@
 /**
- * R6: garbage in pages of the store, a truncated store, and a state that cannot be written. No message may
- * call one of these "a bug in tutti".
+ * Finding R6 (docs/security.md): garbage in pages of the store, a truncated store, and a state folder that
+ * cannot be written. No message may call one of these "a bug in tutti".
  */
 import { spawnSync } from "node:child_process";
 import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";

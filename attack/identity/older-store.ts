@@ -1,7 +1,7 @@
 /**
- * R1, R3: a store that is older than the jobs because it was removed, restored from a backup, or lost its
- * write-ahead log. Commands that never ran must not have results, job numbers must not be reused, and running
- * jobs must not be killed.
+ * Findings R1 and R3 (docs/security.md): a store that is older than the jobs because it was removed, restored
+ * from a backup, or lost its write-ahead log. Commands that never ran must not have results, job numbers must
+ * not be reused, and running jobs must not be killed.
  */
 import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** R5, R7: the state folder or the socket is removed while the scheduler runs. */
+/**
+ * Findings R5 and R7 (docs/security.md): the state folder or the socket is removed while the scheduler runs.
+ */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { StatusAnswer } from "../../src/protocol/schema.ts";

@@ -1,8 +1,8 @@
 /**
- * S1: V8's code cache. Anyone who can put an entry where another user's Node looks for one runs code as that
- * user. An entry has a header of 20 bytes (magic, length of the source, length of the payload, CRC of the
- * source, CRC of the payload) that anyone can compute. Its name and folder depend only on path, version and
- * flags.
+ * Finding S1 (docs/security.md): V8's code cache. Anyone who can put an entry where another user's Node looks
+ * for it runs code as that user. An entry has a header of 20 bytes (magic, length of the source, length of
+ * the payload, CRC of the source, CRC of the payload) that anyone can compute. Its name and folder depend
+ * only on path, version and flags.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

@@ -1,5 +1,6 @@
 /**
- * S10 and R4: the open files of the user who starts the scheduler. S11: the umask of the user who submits.
+ * Findings S10, R4 and S11 (docs/security.md): whether jobs get the open files of the user who starts the
+ * scheduler, and whether they get the umask of the user who submits.
  */
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

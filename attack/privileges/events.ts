@@ -1,4 +1,4 @@
-/** S12: what events reveal about other users' jobs to a user who has no jobs. */
+/** Finding S12 (docs/security.md): what the events show a user without jobs about other users' jobs. */
 import type { EventsAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import type { Stage } from "../stage.ts";

@@ -1,6 +1,6 @@
 /**
- * S3: files that a user may rename but not read, moved to paths that root reads for that user: logs, `lost`,
- * `exit`, `claim`.
+ * Finding S3 (docs/security.md): a user moves files that she may rename but not read to paths that root reads
+ * for her: logs, `lost`, `exit`, `claim`.
  */
 import { chmodSync, chownSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** From inside a job: a script tries everything that a job can reach, and prints what worked. */
+/** Runs inside a job: a script tries everything that a job can reach, and prints what worked. */
 
 import { readStat } from "../../src/host/processes.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";

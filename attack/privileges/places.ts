@@ -1,6 +1,6 @@
 /**
- * Folders that another user can create first: /tmp/tutti-UID, the socket's folder, the state folder. Also
- * forged tokens.
+ * Attacks folders that another user can create first: /tmp/tutti-UID, the socket's folder, the state folder.
+ * Also forges tokens.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** S2: jobs of users in the state of a shared scheduler that root restarts with `--private`. */
+/**
+ * Finding S2 (docs/security.md): root restarts a shared scheduler with `--private` while its state has jobs
+ * of other users.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";

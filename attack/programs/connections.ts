@@ -1,5 +1,5 @@
 /**
- * Run as a stranger: holds many connections without a token, and replaces each connection that is closed.
+ * Runs as a stranger: holds many connections without a token, and replaces each connection that is closed.
  *
  *   connections.ts SOCKET-OR-PORT COUNT half|nothing|body
  */

@@ -1,10 +1,10 @@
 /**
- * Run as the attacker: sends all kinds of requests that one user can send, all at once, until it is killed.
+ * Runs as the attacker: sends all kinds of requests that one user can send, all at once, until it is killed.
  *
  *   hostile.ts SOCKET TOKEN-FILE PORT [KIND,KIND…]
  *
- * Lists, exports and forecasts, half of which are aborted; pipelined requests whose answers are not read;
- * followers; large submits, and their cancellation.
+ * It requests lists, exports and forecasts, and aborts half of them; pipelines requests and does not read the
+ * answers; follows events; submits large arrays and cancels them.
  */
 import { readFileSync } from "node:fs";
 import { request } from "node:http";

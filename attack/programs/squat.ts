@@ -1,7 +1,7 @@
 /**
- * Run as the attacker: claims her own future jobs for one of her sleeping processes, as fast as a program
+ * Runs as the attacker: claims her own future jobs for one of her sleeping processes, as fast as a program
  * can. First it writes claims in the form of the first release. Once it can read the shim's script, it tries
- * every long hexadecimal word in it as the identity.
+ * every long hexadecimal word in the script as the identity.
  *
  *   squat.ts JOBS-FOLDER FIRST LAST
  */

@@ -1,6 +1,6 @@
 /**
- * Run as another user: asks for the status, submits and lists, one after the other, each on a new connection
- * as `tutti` does, and prints how long the answers took.
+ * Runs as another user during an attack, and prints how long answers take: it asks for the status, submits
+ * and lists, one after the other, each on a new connection as `tutti` does.
  *
  *   victim.ts SOCKET TOKEN-FILE SECONDS
  */

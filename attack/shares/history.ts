@@ -1,6 +1,6 @@
 /**
- * S4: whether one user's results survive when another user ends as many jobs as the scheduler keeps. R2:
- * ranges over jobs that ended long ago.
+ * Finding S4 (docs/security.md): whether one user's results survive when another user ends as many jobs as
+ * the scheduler keeps. Finding R2: how the scheduler handles ranges of jobs that ended long ago.
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { sleep, until } from "../scheduler.ts";

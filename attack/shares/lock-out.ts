@@ -1,6 +1,6 @@
 /**
- * S7: strangers hold as many connections as possible, over the socket and the loopback port. Root and users
- * must still get in.
+ * Finding S7 (docs/security.md): strangers hold as many connections as possible, over the socket and the
+ * loopback port. Root and users must still get in.
  */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { ask, type Where } from "../http.ts";

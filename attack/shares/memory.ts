@@ -1,4 +1,7 @@
-/** S6, S9: how much memory and disk one user's requests and jobs cost the scheduler. */
+/**
+ * Findings S6 and S9 (docs/security.md): how much of the scheduler's memory and disk one user's requests and
+ * jobs can use.
+ */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";

@@ -1,4 +1,4 @@
-/** The socket's folder and the key in it. */
+/** Tests the folder of the scheduler's socket, and the signing key in it. */
 import {
   chmodSync,
   mkdirSync,

@@ -1,5 +1,5 @@
 /**
- * Exit codes, and how errors are shown: one line for the user's errors, a stack trace only for bugs in Tutti.
+ * Defines the exit codes and shows errors: a user's mistake as one line, a bug in Tutti with a stack trace.
  */
 import { NoDaemonError, RefusedError } from "../api/client/errors.ts";
 import { closest } from "../core/did-you-mean.ts";

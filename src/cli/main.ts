@@ -1,6 +1,5 @@
 /**
- * Entry of the command line: finds the command, runs it, and turns every error into one line and an exit
- * code.
+ * Starts the command line: finds the command, runs it, and turns every error into one line and an exit code.
  */
 import { CommanderError } from "commander";
 import { CheckFailed, ExitCode, explainError, UsageError, unknownName } from "./errors.ts";

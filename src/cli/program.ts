@@ -1,4 +1,4 @@
-/** The command line as a tree of commands. To save time, only the command in use gets its options. */
+/** Builds the command line as a tree of commands. To save time, only the command in use gets its options. */
 import { Command } from "commander";
 import { ownVersion } from "../lab/experiments/provenance.ts";
 import { VERBS } from "./registry.ts";

@@ -1,7 +1,4 @@
-/**
- * The list of all commands (verbs). To save time, the file of a command is loaded only when the command is
- * used.
- */
+/** Lists all commands. To save time, the file of a command is loaded only when the command is used. */
 import type { Command } from "commander";
 
 interface VerbModule {

@@ -1,16 +1,16 @@
 /**
- * Lets a gang run at low priority without a cpu control group, by whichever of two means has an effect:
+ * Lets a gang run at low priority without a cpu control group, by the first of two means that has an effect:
  *
- *   idle-class   SCHED_IDLE. Leaving it needs CAP_SYS_NICE, or a nice limit that allows the process's nice
- *                value (sched(7)).
+ *   idle-class   the scheduling class SCHED_IDLE. To leave it, a process needs CAP_SYS_NICE, or a nice limit
+ *                that allows its nice value (sched(7)).
  *   autogroup    nice value 19 for the session. Many kernels group processes by session unless a control
  *                group holds them. Then classes and nice values count only within a session, and every job
- * has its own. Without CAP_SYS_ADMIN, the kernel allows only one change per 100 ms in total, which is too
- * slow for slots.
+ *                has its own session. Without CAP_SYS_ADMIN, the kernel allows only one change per 100 ms in
+ *                total, which is too slow for slots.
  *
- * No file says which of them works, especially inside a container. So both are tried on two busy loops, each
- * of which is put behind the other. Child processes inherit the class, and the session unless they create
- * one.
+ * No file says which of them works, especially inside a container. So both are tried on two busy loops: each
+ * loop in turn is given low priority. Child processes inherit the class. They also inherit the session,
+ * unless they create their own.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -1,5 +1,6 @@
 /**
- * The front end's side of the conductor's socket. It starts a conductor if there is none, and it reconnects.
+ * Connects the front end to the conductor's socket. It starts a conductor if none is running, and reconnects
+ * when the connection is lost.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";

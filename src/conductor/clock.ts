@@ -1,6 +1,6 @@
 /**
- * The clock of the slots: slot k begins at epoch + k·L on the machine's monotonic clock, whatever happened
- * before. A late conductor skips the boundaries that it missed and does not make up for them.
+ * Tells when slots begin: slot k begins at epoch + k·L on the machine's monotonic clock, where L is the
+ * length of a slot. A late conductor skips the slots that it missed and does not make up for them.
  */
 import { monotonicMs } from "../host/clock.ts";
 import type { SlotStatistics } from "../protocol/attempts.ts";

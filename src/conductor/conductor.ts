@@ -1,7 +1,6 @@
 /**
- * The conductor: it launches and ends attempts, and gives the rows of the matrix their turns
- * (round-robin.ts). It does not know queues or policies. It follows the last matrix, even while no front end
- * is connected.
+ * Launches and ends attempts, and runs the rows of the matrix in turn (round-robin.ts). The conductor does
+ * not know queues or policies. It follows the last matrix, even while no front end is connected.
  */
 import { join } from "node:path";
 import { monotonicMs } from "../host/clock.ts";

@@ -1,5 +1,5 @@
 /**
- * What the conductor can do on this machine, and how fast, measured with a gang of busy loops: one per CPU,
+ * Measures what the conductor can do on this machine, and how fast, with a gang of busy loops: one per CPU,
  * up to four.
  */
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,19 +1,22 @@
 /**
- * The guardian: a shell that reads from a pipe, into which the conductor writes "beat" each second. If the
- * conductor dies, in whatever way, the pipe closes; if it hangs, the beats stop. In both cases the guardian
- * continues everything that the conductor may have stopped. So no gang stays stopped, even if nobody restarts
- * the conductor.
+ * Makes sure that no gang stays stopped if the conductor dies or hangs. The guardian is a shell that reads
+ * from a pipe, into which the conductor writes "beat" each second:
  *
- *   pipe closed           continue all, end
- *   5 s without a beat    continue all, report it to the log and to the conductor, which stops gangs again
- * once it reads the report
+ *   pipe closed           continue all gangs, end
+ *   5 s without a beat    continue all gangs, report it to the log and to the conductor, which stops gangs
+ *                         again once it reads the report
  *   "release"             end
  *
- * Continuing too early, because the conductor was only late, does no harm: all gangs run until the conductor
- * reads the report. The report comes after everything has been continued, so it does not undo what the
- * conductor does next. A machine that sleeps causes no false alarm, because time stands still for both.
+ * If the conductor dies, in whatever way, the pipe closes; if it hangs, the beats stop. In both cases the
+ * guardian continues everything that the conductor may have stopped, even if nobody restarts the conductor.
  *
- * The guardian starts no processes in its loop, because it may be needed just when no process can be started.
+ * Continuing too early, because the conductor was only late, does no harm: all gangs run until the conductor
+ * reads the report. The report is sent after everything has been continued, so the guardian does not undo
+ * what the conductor does next. A machine that sleeps causes no false alarm, because time stands still for
+ * both.
+ *
+ * The guardian starts no processes in its loop, because it may be needed exactly when no process can be
+ * started.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The conductor's folder and its lock. At most one conductor manages the jobs of a folder, even if somebody
- * removes the folder while it runs: then the conductor creates the folder and takes the lock again.
+ * Creates and locks the conductor's folder. At most one conductor manages the jobs of a folder, even if
+ * somebody removes the folder while it runs: then the conductor creates the folder and takes the lock again.
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";

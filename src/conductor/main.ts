@@ -1,6 +1,6 @@
 /**
- * The conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder for socket, state and log. KIND
- * is a kind of freezer; the default is the best one that works.
+ * Starts the conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder for socket, state and
+ * log. KIND is a kind of freezer; by default, the conductor uses the best kind that works.
  */
 
 import { closeInherited } from "../host/surroundings.ts";

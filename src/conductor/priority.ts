@@ -1,5 +1,5 @@
 /**
- * Priority above that of the gangs. Without this priority, gangs that the conductor continues take its
+ * Gives the conductor priority over the gangs. Otherwise, gangs that it has just continued would take its
  * processor for milliseconds in the middle of a switch.
  */
 import { spawnSync } from "node:child_process";

@@ -1,11 +1,11 @@
 /**
- * Decides which gangs run now. At each boundary, the gangs that are not in the row of the new slot are
- * stopped, and then those of the row are continued.
+ * Decides which gangs run now. At the beginning of each slot, the gangs outside the slot's row are stopped,
+ * and then the gangs in the row are continued.
  *
- *   boundary k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
- *                                                   concurrent:  others get low priority, continue all
+ *   slot k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
+ *                                               concurrent:  others get low priority, continue all
  *
- * A kept attempt (a stray) does not take turns: its slot lasts as long as the attempt is kept.
+ * A kept attempt (a stray, which is not in the matrix) runs in every slot.
  */
 
 import { monotonicMs } from "../host/clock.ts";

@@ -1,5 +1,6 @@
 /**
- * The conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from the start.
+ * Serves the conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from the
+ * start.
  */
 import { rmSync, type Stats, statSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";

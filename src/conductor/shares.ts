@@ -1,11 +1,11 @@
 /**
- * How much each gang uses its processors in its own slots, and its resulting weight in the slots of other
- * gangs (Silva and Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five slots,
- * α = 2).
+ * Measures how much each gang uses its processors in its own slots, and computes its weight in the slots of
+ * other gangs (Silva and Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five
+ * slots, α = 2).
  *
- * One number is measured per slot, the gang's share of computing: its CPU time divided by the time of its
- * processors. For the rest of the time the gang was blocked. That counts as I/O, because waiting for a
- * message looks the same from outside.
+ * One number is measured per slot: the gang's CPU time divided by the time of its processors, which is its
+ * share of computing. The gang was blocked for the rest of the time. That counts as I/O, because waiting for
+ * a message looks the same from outside.
  */
 
 import type { GangGroups } from "../host/cgroups.ts";

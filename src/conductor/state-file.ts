@@ -1,6 +1,6 @@
 /**
- * The state that a conductor saves so that the next one can continue. It is one JSON file, which is always
- * replaced as a whole.
+ * Saves the conductor's state so that the next conductor can continue from it. The state is one JSON file,
+ * which is always replaced as a whole.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";

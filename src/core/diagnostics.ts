@@ -1,6 +1,6 @@
 /**
- * What a reader or a rule did to the input. Nothing is repaired or dropped silently. Counts are complete;
- * only the first few examples of each kind are kept, so that memory stays bounded.
+ * Collects what a reader or a rule did to the input, so that nothing is repaired or dropped silently. Counts
+ * are complete. Only the first few examples of each kind are kept, which bounds the memory.
  */
 
 /** What happened to the value or the line. */

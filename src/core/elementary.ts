@@ -1,5 +1,5 @@
 /**
- * Logarithm and exponential, computed with additions, multiplications and divisions only. ECMAScript leaves
+ * Computes logarithm and exponential with additions, multiplications and divisions only. ECMAScript leaves
  * the last bits of Math.log, Math.exp and Math.pow to the engine, but workloads must be bit-identical in
  * every engine.
  */

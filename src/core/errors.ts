@@ -1,5 +1,5 @@
 /**
- * Kinds of failure, which are never mixed:
+ * Defines the errors that Tutti throws. There are four kinds of failure, which are never mixed:
  *
  *   a bug              a plain Error (`assert`, `RuleViolation`), which stops the run
  *   bad input          an InputError, shown without a stack trace

@@ -1,7 +1,8 @@
 /**
- * Whether a text matches a pattern in which `*` stands for any text and every other character for itself.
- * Takes at most the product of both lengths: after a mismatch, the last star takes one more character.
- * Earlier stars need not change, because what they matched still matches.
+ * Returns whether a text matches a pattern. In the pattern, `*` stands for any text, and every other
+ * character stands for itself. The time is at most proportional to the product of both lengths: after a
+ * mismatch, the last star takes one more character. Earlier stars need not change, because what they matched
+ * still matches.
  */
 export function matchesGlob(text: string, pattern: string): boolean {
   let place = 0;

@@ -1,12 +1,15 @@
 /**
- * The capacity of a machine as a function of time: when processors are unavailable, and when jobs are
- * stopped.
+ * Describes how the capacity of a machine changes over time: when processors are unavailable (outages), and
+ * when jobs are stopped.
  *
  *   processors  7 ┌────┬────┬───────────
- *               6 │    │away│                outages at the same time never share a processor
+ *               6 │    │away│
  *               5 ├────┴────┴────┬──────
- *                 │   job 1   ···│           a job that loses a processor is stopped, keeps the work done,
- *               0 └──────────────┴──────▶    and waits again with the rest of its estimate
+ *                 │   job 1   ···│
+ *               0 └──────────────┴──────▶ time
+ *
+ * Outages at the same time never share a processor. A job that loses a processor is stopped: it keeps the
+ * work done, and waits again with the rest of its estimate.
  */
 import { InputError } from "./errors.ts";
 
@@ -57,12 +60,12 @@ export function checkOutages(outages: readonly Outage[], processors: number): vo
         outage.processors >= 1
       )
     ) {
-      throw new InputError(`${what}: expected whole numbers, and 1 processor or more`);
+      throw new InputError(`${what}: expected whole numbers and at least 1 processor`);
     }
-    if (end > processors) throw new InputError(`${what}: there are ${processors}`);
+    if (end > processors) throw new InputError(`${what}: the machine has ${processors} processors`);
     if (!(fromS < untilS && announcedS <= fromS)) {
       throw new InputError(
-        `${what}, announced at ${announcedS} s: expected an end after the beginning, and an announcement no later than the beginning`,
+        `${what}, announced at ${announcedS} s: an outage must end after it begins, and must be announced before it begins or when it begins`,
       );
     }
     const other = outages.findIndex(
@@ -74,6 +77,8 @@ export function checkOutages(outages: readonly Outage[], processors: number): vo
         first < earlier.first + earlier.processors,
     );
     if (other >= 0)
-      throw new InputError(`${what}: outage ${other + 1} takes some of them away at the same time`);
+      throw new InputError(
+        `${what}: outage ${other + 1} takes some of these processors away at the same time`,
+      );
   }
 }

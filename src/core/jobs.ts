@@ -1,7 +1,8 @@
 /**
- * The job table: a struct of arrays, one column per property, one row per job.
+ * Defines the job table, a struct of arrays with one column per property and one row per job.
  *
- * Three stages, each a type of its own:
+ * The table has three stages, each with its own type:
+ *
  *   Workload  what a reader or a generator returns, with the values of the source
  *   Instance  a workload prepared for one machine under stated rules; the simulator's input
  *   JobsView  what a policy may see: no run times

@@ -1,10 +1,10 @@
 /**
- * The nodes of a machine. Policies see its processors in one linear order, 0 … P−1; the table here says which
- * CPU of which node each of them is.
+ * Maps the processors of a machine to nodes and CPUs. Policies see the processors in one linear order, 0 …
+ * P−1; the table here says which CPU of which node each processor is.
  *
- * Nodes whose size is divisible by a larger power of two come first. So each node begins at a multiple of the
- * largest power of two that divides its size, without gaps, and every buddy block of that size or less is
- * within one node:
+ * The order begins with the nodes whose size is divisible by the largest power of two. Each node then begins
+ * at a multiple of the largest power of two that divides its size, and there are no gaps. So every buddy
+ * block (structures/matrix/buddy.ts) of at most that power of two is within one node:
  *
  *   sizes as given   6, 8, 3, 8
  *   in order         8, 8, 6, 3      first processors 0, 8, 16, 22

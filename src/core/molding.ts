@@ -1,7 +1,7 @@
 /**
- * Jobs that can run with several numbers of processors (moldable jobs). Their run times follow Amdahl's law
- * (AFIPS 1967): the serial share of the time on one processor stays, and the rest is divided among the
- * processors.
+ * Computes the run time of a job that can run on several numbers of processors (a moldable job). It follows
+ * Amdahl's law (AFIPS 1967): the serial share of the time on one processor stays, and the rest is divided
+ * among the processors.
  *
  *   time on n ∝ s + (1 − s) / n        s = 0: twice the processors, half the time; s = 1: the same time
  */

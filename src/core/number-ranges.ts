@@ -1,4 +1,4 @@
-/** Lists of numbers as people write them: `3-9,12`. */
+/** Reads and writes lists of numbers in the form that people use: `3-9,12`. */
 
 /** Numbers from the first to the last, both included. */
 export interface NumberRange {

@@ -1,4 +1,7 @@
-/** Parameters of policies and models: reads `name=value` texts into checked values, and writes them back. */
+/**
+ * Reads the parameters of policies and models from texts of the form `name=value`, checks the values, and
+ * writes them back as text.
+ */
 import { closest } from "./did-you-mean.ts";
 import { InputError } from "./errors.ts";
 import { NONE, type ParameterSpec, type ParameterValues } from "./policy.ts";
@@ -50,7 +53,7 @@ export function parseParameters(
     const spec = specs.find((s) => s.name === name || s.aliases?.includes(name));
     if (spec === undefined) {
       const names = specs.map((s) => s.name);
-      const expected = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
+      const expected = names.length === 0 ? "it has no parameters" : `expected one of ${names.join(", ")}`;
       throw new InputError(`Cannot set parameter "${name}" of ${owner}${closest(name, names)}: ${expected}`);
     }
     if (equals < 0)

@@ -1,13 +1,13 @@
 /**
- * The policy contract. A policy is a deterministic state machine without a clock, true randomness or I/O. It
- * learns of events through its hooks, and it decides by calling the machine that it was made for. The
- * simulator, the browser and the daemon offer the same machines, so a policy cannot tell which of them drives
- * it.
+ * Defines the contract between a policy and the machine that it schedules. A policy is a deterministic state
+ * machine without a clock, true randomness or I/O. It learns about events through its hooks, and it decides
+ * by calling its machine. The simulator, the browser and the daemon offer the same machines, so a policy
+ * cannot tell which of them drives it.
  *
- * Order of events at one instant: first `depart` for each job that has ended, in order of start; then
- * `decide`, once, with the arrivals in order of submission. A job with run time 0 departs in the instant in
- * which it starts, and that instant is then decided again. A job that is stopped from outside departs after
- * the jobs that have ended, and arrives again when it may continue.
+ * Events at one instant come in this order: first `depart` for each job that has ended, in order of start;
+ * then `decide`, once, with the arrivals in order of submission. A job with run time 0 departs at the instant
+ * at which it starts, and `decide` is then called again for that instant. A job that is stopped from outside
+ * departs after the jobs that have ended, and arrives again when it may continue.
  */
 import type { KnownOutage } from "./interruptions.ts";
 import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";

@@ -1,10 +1,11 @@
 /**
- * Queue classes: which jobs a batch queue admits, and how its jobs may reserve. They are plain data, so a
- * site configures its queues without programming. The preset is table 2 of Kawanami, Yoshihisa and Kanazawa
- * 2008 with the thresholds of its table 3 and the limits of its table 4 (proposal 2).
+ * Defines queue classes: which jobs a batch queue admits, and when its jobs may reserve processors. Queue
+ * classes are plain data, so a site configures its queues without programming. The preset is table 2 of
+ * Kawanami, Yoshihisa and Kanazawa 2008 with the thresholds of its table 3 and the limits of its table 4
+ * (proposal 2).
  *
- * The order of a list of classes is the order in which queues are served when processors become free. The
- * paper does not print such an order, so the preset keeps the order of its table 2.
+ * When processors become free, queues are served in the order of the list of classes. The paper does not
+ * print such an order, so the preset keeps the order of its table 2.
  */
 import { InputError } from "./errors.ts";
 
@@ -138,7 +139,7 @@ export function checkQueueClasses(classes: readonly QueueClass[]): readonly Queu
   for (const [i, queueClass] of classes.entries()) {
     if (!/^[^\s:]+$/.test(queueClass.name)) {
       throw new InputError(
-        `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: expected a word without spaces and colons`,
+        `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: expected a word without spaces or colons`,
       );
     }
     if (names.has(queueClass.name)) {

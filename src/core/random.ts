@@ -1,8 +1,8 @@
 /**
- * Seeded random numbers: xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom number
- * generators"), 32-bit, period 2^128 − 1, tested against the published reference values. A two-lane hash of a
- * seed and a stream name fills the state. So arrivals, sizes and run times of one replication come from
- * separate streams, and changing one of them leaves the others as they are (common random numbers).
+ * Generates seeded random numbers with xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom
+ * number generators"): 32 bits, period 2^128 − 1, tested against the published reference values. A two-lane
+ * hash of a seed and a stream name fills the state. Arrivals, sizes and run times of one replication thus
+ * come from separate streams, and changing one stream leaves the others unchanged (common random numbers).
  */
 import { ln } from "./elementary.ts";
 

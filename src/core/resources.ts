@@ -1,6 +1,6 @@
 /**
- * Countable resources besides processors, such as GPUs or licenses, in whole numbers by kind. A job holds its
- * share while it runs.
+ * Defines the resources of a machine besides processors, such as GPUs or licenses, as a whole number for each
+ * kind. A job holds its share while it runs.
  */
 import { InputError } from "./errors.ts";
 
@@ -21,10 +21,10 @@ export function checkResources(kinds: readonly ResourceKind[]): void {
   for (const [i, { name, amount }] of kinds.entries()) {
     if (!(Number.isInteger(amount) && amount >= 0)) {
       throw new InputError(
-        `Cannot give the machine ${amount} of "${name}": expected a whole number, 0 or more`,
+        `Cannot give the machine ${amount} of the resource "${name}": expected a whole number, 0 or more`,
       );
     }
     if (kinds.findIndex((other) => other.name === name) < i)
-      throw new InputError(`Cannot give the machine "${name}" twice`);
+      throw new InputError(`Cannot give the machine the resource "${name}" twice`);
   }
 }

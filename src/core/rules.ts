@@ -1,6 +1,6 @@
 /**
- * Rules that affect results and that simulators usually do not state. Every result names the rules it was
- * made with.
+ * Defines rules that affect results although simulators usually do not state them, such as what happens to a
+ * job that runs past its estimate. Every result names the rules under which it was computed.
  */
 
 /** What happens to a job whose run time is above its estimate. */

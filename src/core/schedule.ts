@@ -1,4 +1,4 @@
-/** The result of a simulation: when each job ran, and how the machine's state changed over time. */
+/** Defines the result of a simulation: when each job ran, and how the machine's state changed over time. */
 import type { Instance, JobIndex } from "./jobs.ts";
 import type { RowId, StartRule } from "./policy.ts";
 

@@ -1,4 +1,4 @@
-/** Order statistics on typed arrays, without sorting them. */
+/** Finds order statistics, such as the median, in typed arrays without sorting them. */
 import { ln, power } from "./elementary.ts";
 
 /**

@@ -1,5 +1,6 @@
 /**
- * The front end as a process: one at a time, private folders, a disk that is really full, a burst of submits.
+ * Tests the front end as a process: one at a time, private folders, a disk that is really full, a burst of
+ * submits.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {

@@ -1,4 +1,4 @@
-/** Objects and limits that the parts of the front end share. */
+/** Defines the objects and limits that the parts of the front end share. */
 import type { Clock } from "../host/clock.ts";
 import type { EventFeed } from "./book/event-feed.ts";
 import type { JobBook } from "./book/job-book.ts";

@@ -1,6 +1,6 @@
 /**
- * The process of `tutti serve`, without the API: locks the state folder, opens the store, starts or finds the
- * conductor and returns the service.
+ * Starts the process of `tutti serve`, without the API: locks the state folder, opens the store, starts or
+ * finds the conductor and returns the service.
  */
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * A front end as a process: `node serve-for-tests.ts FOLDER`. Prints "up", or why it cannot start, and runs
- * until it is killed.
+ * Runs a front end as a process: `node serve-for-tests.ts FOLDER`. Prints "up", or why it cannot start, and
+ * runs until it is killed.
  */
 import { startFrontEnd } from "./main.ts";
 

@@ -1,11 +1,11 @@
 /**
- * The control groups of this machine: its hierarchies, where we may make groups, and a group per gang in each
- * hierarchy.
+ * Manages control groups: finds the machine's hierarchies and the place where Tutti may create groups, and
+ * makes one group per gang in each hierarchy. The group of job 7, attempt 1:
  *
  *   v2:  MOUNT/…/tutti-NAME/7.1        v1:  MOUNT of freezer, cpuset, cpu, …/tutti-NAME/7.1
  *
  * Both versions may be mounted side by side, with each controller in one of them. A gang's first process is
- * moved in while it waits at its gate (shim.ts), so that no process of the job is ever outside.
+ * moved in while it waits at its gate (shim.ts), so no process of the job is ever outside.
  */
 import { spawnSync } from "node:child_process";
 import {

@@ -1,6 +1,6 @@
 /**
- * A clock that stands still until a test advances it. All timers of one instant fire before calls made with
- * `soon`.
+ * Replaces the clock in tests: it stands still until a test advances it. All timers that are due at the same
+ * time fire before calls made with `soon`.
  */
 import type { Clock } from "./clock.ts";
 

@@ -1,4 +1,4 @@
-/** Clocks and timers, behind an interface so that tests can pass their own. */
+/** Provides clocks and timers behind an interface, so tests can pass their own. */
 
 /** Milliseconds on the monotonic clock, which all processes share and nobody can set. */
 export function monotonicMs(): number {

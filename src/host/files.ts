@@ -1,4 +1,4 @@
-/** Helpers for files and folders. */
+/** Reads, checks and syncs files and folders. */
 import { closeSync, type Dirent, fsyncSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
 
 /** The text of a file; undefined if it cannot be read. */

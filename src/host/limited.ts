@@ -1,4 +1,7 @@
-/** Runs code with a time limit: a thread of V8 watches the clock and aborts it, even in an endless loop. */
+/**
+ * Runs code with a time limit: another thread of V8 watches the clock and aborts the code, even in an endless
+ * loop.
+ */
 import { Script } from "node:vm";
 
 const WORK = Symbol.for("tutti.limited-work");

@@ -1,7 +1,8 @@
 /**
- * A lock between processes: an exclusive kernel lock on a small database. The kernel releases it when its
- * process ends in any way, so no pid is ever trusted. (A socket in the abstract name space would not work:
- * /proc/net/unix shows its name to everybody, and anybody could take it after our end.)
+ * Takes a lock that other processes respect: an exclusive kernel lock on a small database. When the process
+ * ends, in whatever way, the kernel releases the lock, so no pid has to be trusted. (A socket in the abstract
+ * namespace would not work: /proc/net/unix shows its name to everybody, and anybody could take the name after
+ * our process ends.)
  */
 import { DatabaseSync } from "node:sqlite";
 import { withPrivateUmask } from "./umask.ts";

@@ -1,4 +1,4 @@
-/** Reading the machine's state from the kernel: control group mounts and processes. */
+/** Tests that control group mounts and processes are read correctly from the kernel. */
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { findMounts } from "./cgroups.ts";

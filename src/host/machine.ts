@@ -1,4 +1,4 @@
-/** Facts about this machine from the kernel: CPUs, memory, limits. */
+/** Reads facts about this machine from the kernel: CPUs, memory, limits. */
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { readText } from "./files.ts";

@@ -1,4 +1,4 @@
-/** The accounts in /etc/passwd. Accounts from other sources, such as LDAP, are not known. */
+/** Reads the accounts in /etc/passwd. Accounts from other sources, such as LDAP, are not known. */
 import { readFileSync } from "node:fs";
 
 const PASSWD = "/etc/passwd";

@@ -1,6 +1,6 @@
 /**
- * Reads /proc: identity and state of processes. A pid alone does not identify a process, because pids are
- * reused; boot id, pid and start time together do.
+ * Reads the identity and state of processes from /proc. A pid alone does not identify a process, because pids
+ * are reused; boot id, pid and start time together do.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { readText } from "./files.ts";

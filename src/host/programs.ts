@@ -1,4 +1,6 @@
-/** Paths of Tutti's programs: sources run directly, and in dist all bundles are in one folder. */
+/**
+ * Finds the files of Tutti's programs: the sources if Tutti runs from them, otherwise the bundles in dist.
+ */
 const isSource = import.meta.url.endsWith(".ts");
 
 /** The folder of the bundles. */

@@ -1,4 +1,4 @@
-/** Removing job folders, in any state in which users may leave them. */
+/** Tests that job folders are removed, in whatever state users leave them. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,

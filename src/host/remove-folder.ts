@@ -1,9 +1,9 @@
 /**
- * Removes the folder of a job with all its contents, also those that other users made. The front end may be
+ * Removes the folder of a job with all its contents, including files of other users. The front end may be
  * root and the job's user hostile, so no path is walked: each folder is opened without following links, and
  * its entries are removed relative to it, as unlinkat does (through /proc/self/fd, because Node has no
- * unlinkat). Subfolders are moved up into the job's folder, which only we can write to, before they are
- * emptied. So depth costs nothing, and nobody can replace a folder while it is being emptied.
+ * unlinkat). Before a subfolder is emptied, it is moved up into the job's folder, which only we can write to.
+ * So deep nesting costs nothing, and nobody can replace a folder while it is being emptied.
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The conductor inherits nothing from the shell in which the scheduler was started. It may be root and starts
- * processes of all users, so it must not pass on variables or open files.
+ * Keeps the conductor from inheriting anything from the shell in which the scheduler was started. The
+ * conductor may be root and starts processes of all users, so it must not pass on variables or open files.
  */
 import { closeSync, readdirSync } from "node:fs";
 import { readText } from "./files.ts";

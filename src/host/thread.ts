@@ -1,4 +1,4 @@
-/** A worker thread that answers questions, one at a time. */
+/** Runs a worker thread that answers questions, one at a time. */
 import { parentPort, Worker, type WorkerOptions } from "node:worker_threads";
 
 /** The thread ended before it answered: by itself, or because it was terminated. */

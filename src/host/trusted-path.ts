@@ -1,7 +1,7 @@
 /**
- * Checks that nobody else can redirect a path. Anyone who owns a folder on the path, or can write to it, can
- * replace the next part, even between two of our calls. Then that user could choose where root writes files
- * and which files root gives away.
+ * Checks that no other user can redirect a path. Anyone who owns a folder on the path, or can write to it,
+ * can replace the next part, even between two of our calls. Then that user could choose where root writes
+ * files and which files root gives away.
  */
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, parse, resolve } from "node:path";

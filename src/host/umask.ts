@@ -1,4 +1,6 @@
-/** Runs synchronous code under another file mode creation mask, so no other code runs under it. */
+/**
+ * Runs synchronous code under another umask. The code is synchronous, so no other code runs under that umask.
+ */
 export function withUmask<Result>(mask: number, run: () => Result): Result {
   const before = process.umask(mask);
   try {

@@ -1,4 +1,4 @@
-/** Makes Unix sockets that appear with their final owner and mode. */
+/** Makes Unix sockets that have their final owner and mode from the moment they appear. */
 import { once } from "node:events";
 import { chmodSync, chownSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import type { Server } from "node:net";

@@ -1,4 +1,7 @@
-/** Claims of papers and of the findings: sentences decided by comparisons of numbers. */
+/**
+ * Decides the claims of papers and of docs/findings.md: sentences that hold or fail by a comparison of
+ * numbers.
+ */
 
 import type { Interval } from "../metrics/statistics.ts";
 import type { ReproducedStatement } from "../results/reproduction.ts";

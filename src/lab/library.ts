@@ -1,7 +1,7 @@
 /**
- * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). The
- * code that it runs is loaded with the first call, since a policy's file may import "tutti", too, and does
- * not need that code.
+ * Offers the laboratory as a library: `import { compare, readTrace, simulate } from "tutti"`
+ * (docs/library.md). The code behind it is loaded with the first call, because a user's policy may also
+ * import "tutti" and does not need that code.
  */
 import { availableParallelism } from "node:os";
 import type { Instance, Workload } from "../core/jobs.ts";

@@ -1,4 +1,4 @@
-/** Helpers for observing a simulation. */
+/** Combines observers of a simulation. */
 import type { Observer } from "../core/schedule.ts";
 
 const EVENTS: Readonly<Record<keyof Observer, true>> = {

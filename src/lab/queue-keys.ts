@@ -1,6 +1,6 @@
 /**
- * The queue orders that policies share (parameter `order`), written a second time from their description, for
- * the checkers of policies.
+ * Computes the queue orders that policies share (parameter `order`) for the checkers of policies. It is
+ * written from the description of the orders and shares no code with the policies.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues } from "../core/policy.ts";

@@ -1,19 +1,21 @@
 /**
- * The machine of gang scheduling, without a clock: an Ousterhout matrix whose rows take turns, one slot each
- * per round (Zhou, Walsh and Brent 2000, section 1). It refuses wrong decisions, counts the slots that each
- * job has had, and knows when a job has its first one.
+ * Implements the machine of gang scheduling: an Ousterhout matrix whose rows take turns, one slot each per
+ * round (Zhou, Walsh and Brent 2000, section 1). The machine refuses wrong decisions, counts the slots that
+ * each job has had, and knows when a job has its first slot. It has no clock of its own.
  *
- *   slot        0    1    2    3    4    5         rows in order of the round (matrix/round-robin.ts)
+ *   slot        0    1    2    3    4    5
  *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
  *
- * A subclass with a clock (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real
- * time) determines when a slot begins, how many slots have passed, and which jobs arrive and leave.
+ * Rows are in order of the round (structures/matrix/round-robin.ts). A subclass with a clock
+ * (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real time) determines when a slot
+ * begins, how many slots have passed, and which jobs arrive and leave.
  *
  * Slots are not simulated one by one. Let S be the number of slots that a job with k rows has had. In round
- * r, after b of the job's rows have had their turn, S has grown by exactly as much as r·k + b. So `base` = S
- * − (r·k + b) stays fixed as long as the job's rows do. Adding a row or deleting another job's row changes
- * neither r·k + b nor the order of the job's rows. Only for jobs that are placed, released, exchanged or
- * moved, S is computed before the change (`touch`), and a new base after the decision (`settle`).
+ * r, after b of the job's rows have had their slot, S has grown by exactly as much as r·k + b. The difference
+ * S − (r·k + b), called `base`, is therefore constant as long as the job's rows stay the same. Adding a row
+ * or deleting another job's row changes neither r·k + b nor the order of the job's rows. Only jobs that are
+ * placed, released, exchanged or moved need more: `touch` computes S before the change, and `settle` computes
+ * a new base after the decision.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { Outage } from "../core/interruptions.ts";
@@ -316,7 +318,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Refuses processors that are away. */
   protected checkThere(job: JobIndex, first: number, end: number): void {
     if (this.areThere(first, end)) return;
-    this.#refuse("processor-away", job, `some of the processors ${first} to ${end - 1} are away`);
+    this.#refuse("processor-away", job, `some of the processors ${first} to ${end - 1} are unavailable`);
   }
 
   #mold(job: JobIndex, size: number): void {

@@ -1,6 +1,6 @@
 /**
- * Outages and stops (core/interruptions.ts) in order of time, as a clock applies them to its machine and its
- * policy.
+ * Keeps outages and stops (core/interruptions.ts) in order of time, so that a clock can apply them to its
+ * machine and its policy.
  */
 import type { Interruptions, KnownOutage, Outage } from "../core/interruptions.ts";
 import type { JobIndex } from "../core/jobs.ts";

@@ -1,8 +1,8 @@
 /**
- * The jobs as a policy sees them (core/jobs.ts). The driver of the policy fills a job's cells when the job
- * arrives. Every policy gets its own copy, so a policy that writes here misleads only itself.
+ * Holds the jobs as a policy sees them (core/jobs.ts). The driver of the policy fills a job's cells when the
+ * job arrives. Every policy gets its own copy, so a policy that writes here misleads only itself.
  *
- * Most policies use only sizes and times. The other columns are created when one of them is first read, and
+ * Most policies use only sizes and times. Each of the other columns is created when it is first read, and
  * then filled for the jobs that have arrived.
  */
 import { type JobIndex, type JobsView, UNKNOWN } from "../core/jobs.ts";

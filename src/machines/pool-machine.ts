@@ -1,8 +1,8 @@
 /**
- * The machine of space sharing, without a clock: every processor serves one job until that job ends. The
- * machine refuses wrong decisions and counts what is free. A subclass with a clock (simulator/pool.ts in
- * virtual time, daemon/scheduling/live-pool.ts in real time) determines when jobs arrive and end, which
- * processors they get, and when the policy is woken.
+ * Implements the machine of space sharing: every processor serves one job until that job ends. The machine
+ * refuses wrong decisions and counts what is free. It has no clock of its own. A subclass with a clock
+ * (simulator/pool.ts in virtual time, daemon/scheduling/live-pool.ts in real time) determines when jobs
+ * arrive and end, which processors they get, and when the policy is woken.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { KnownOutage, Outage } from "../core/interruptions.ts";

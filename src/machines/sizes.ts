@@ -1,6 +1,5 @@
 /**
- * Sizes of moldable jobs (core/molding.ts): which sizes are possible, and how the run time changes with the
- * size.
+ * Computes which sizes a moldable job can have (core/molding.ts), and how its run time changes with its size.
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import { timeFactor } from "../core/molding.ts";

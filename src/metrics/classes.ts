@@ -1,6 +1,6 @@
 /**
- * Classes of jobs: a mean over all jobs hides which jobs pay for it. A scheme assigns every job to exactly
- * one class by its size and run time. The labels name the bounds.
+ * Divides jobs into classes, because a mean over all jobs hides which jobs pay for it. A scheme assigns every
+ * job to exactly one class by its size and run time. The labels name the bounds.
  */
 
 export interface ClassScheme {

@@ -1,7 +1,7 @@
 /**
- * Sums that do not lose small terms among large ones: Neumaier 1974, "Rundungsfehleranalyse einiger Verfahren
- * zur Summation endlicher Summen". The error does not grow with the number of terms, so a mean over ten
- * million jobs is as accurate as a mean over ten.
+ * Adds numbers without losing small terms among large ones (Neumaier 1974, "Rundungsfehleranalyse einiger
+ * Verfahren zur Summation endlicher Summen"). The error does not grow with the number of terms, so a mean
+ * over ten million jobs is as accurate as a mean over ten.
  */
 
 /** A running compensated sum. */

@@ -1,10 +1,10 @@
 /**
- * The distribution of one metric over all counted jobs and over each class: the numbers in one row of a
- * table.
+ * Computes the distribution of one metric over all counted jobs and over each class: the numbers in one row
+ * of a table.
  *
  * Values over all jobs are summed in row order, so they do not depend on how the jobs are divided into
- * classes. Sums are compensated (see compensated-sum.ts). Here they are written out over arrays, with one
- * slot per class and the last slot for all jobs.
+ * classes. Sums are compensated (see compensated-sum.ts). Here, the summation is written out over arrays that
+ * have one element per class and a last one for all jobs.
  */
 import type { JobIndex } from "../core/jobs.ts";
 import { NO_JOB } from "../core/jobs.ts";

@@ -1,9 +1,13 @@
 /**
- * The machine over time, as step functions, and their reduction to as many points as a chart has pixels.
+ * Describes the machine over time as step functions, and reduces these to as many points as a chart has
+ * pixels.
  *
- *        3 ┤      ┌──┐     A step function: value i from `atS[i]` to `atS[i + 1]`; 0 before the first time.
+ *        3 ┤      ┌──┐
  *        1 ┤   ┌──┘  │
- *        0 ┼───┘     └──── No two neighbors have the same time or the same value.
+ *        0 ┼───┘     └────
+ *
+ * A step function has value i from `atS[i]` to `atS[i + 1]`, and 0 before the first time. No two neighbors
+ * have the same time or the same value.
  */
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";

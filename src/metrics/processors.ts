@@ -1,11 +1,11 @@
 /**
- * Which processors each job of a space-sharing schedule had. The simulator only counts processors; a Gantt
- * chart needs their numbers, so they are assigned afterwards: every job gets the free processors with the
- * lowest numbers, in as many runs as necessary.
+ * Assigns processors to the jobs of a space-sharing schedule. The simulator only counts processors, but a
+ * Gantt chart needs their numbers. So every job gets the free processors with the lowest numbers afterwards,
+ * in as many runs (stretches of consecutive processors) as necessary.
  *
- * Free runs are in a heap by first processor and are not merged there; adjacent pieces rejoin when a job
- * takes them. Jobs with run time 0 are shown on processors that were free at their instant, and keep no other
- * job from these.
+ * A heap holds the free runs by first processor. It does not merge adjacent runs; they rejoin when a job
+ * takes them. A job with run time 0 is shown on processors that were free at its instant, and does not keep
+ * other jobs from using these.
  */
 import { assert } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";

@@ -1,7 +1,7 @@
 /**
- * Sorts row numbers by a column of doubles: radix sort on the 64 bits, 16 at a time, least significant first.
- * A digit that all keys share costs only one counting pass. Sorting row numbers with a comparison function
- * takes several times as long.
+ * Sorts row numbers by a column of doubles, with a radix sort on the 64 bits: 16 at a time, least significant
+ * first. A digit that all keys share costs only one counting pass. Sorting row numbers with a comparison
+ * function takes several times as long.
  */
 
 const DIGITS = 65536;

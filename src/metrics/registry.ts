@@ -1,6 +1,6 @@
 /**
- * The metrics of a job, one entry each: a new entry here appears in every summary, table and report. NaN
- * means that the job has no value and is not counted for that metric; each metric shows its own count.
+ * Lists the metrics of a job. A new entry here appears in every summary, table and report. A job whose value
+ * is NaN has no value and is not counted for that metric; each metric shows its own count.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";

@@ -1,4 +1,4 @@
-/** Tiny hand-made instances and schedules for the tests of metrics and report. */
+/** Makes tiny instances and schedules by hand for the tests of metrics and report. */
 import type { Instance } from "../core/jobs.ts";
 import type { OverrunRule } from "../core/rules.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";

@@ -1,5 +1,5 @@
 /**
- * Statistics over replications, and over the batches of one long run. Nothing here uses the engine's
+ * Computes statistics over replications, and over the batches of one long run. Nothing here uses the engine's
  * logarithm or exponential, so intervals are the same to the last bit everywhere.
  */
 import { exp, ln } from "../core/elementary.ts";

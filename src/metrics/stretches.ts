@@ -1,4 +1,4 @@
-/** When jobs had their processors: from start to end, or in several stretches if they were stopped. */
+/** Lists when jobs had their processors: from start to end, or in several stretches if they were stopped. */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import { asGiven, type Schedule } from "../core/schedule.ts";
 

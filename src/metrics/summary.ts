@@ -1,6 +1,7 @@
 /**
- * The numbers of one finished schedule. `summarise` lists its parts. Every part states over which jobs and
- * which time span it was computed, and jobs without a value are counted instead of being dropped silently.
+ * Computes the numbers of one finished schedule. `summarise` lists the parts of a summary. Every part states
+ * over which jobs and which time span it was computed. Jobs without a value are counted instead of being
+ * dropped silently.
  */
 import { InputError } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";

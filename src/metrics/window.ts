@@ -1,7 +1,7 @@
 /**
- * Which jobs are counted. A simulation starts and ends with an empty machine, which flatters the first and
- * the last jobs. A share of these jobs, in submit order, can be left out of the numbers; they are still
- * simulated. By default nothing is left out, and the counts are part of every result.
+ * Decides which jobs are counted. A simulation starts and ends with an empty machine, which flatters the
+ * first and the last jobs. A share of these jobs, in submit order, can be left out of the numbers; they are
+ * still simulated. By default nothing is left out, and the counts are part of every result.
  *
  *   submit order   |-- warm-up --|------------ counted ------------|-- cool-down --|
  *   row            0         firstJob                           endJob           count

@@ -1,7 +1,7 @@
 /**
- * A guard between a user's own policy and the machine. The policy gets only the members of the contract and a
- * job table of its own, so it cannot read run times, change a clock, or change the input of other policies.
- * Tutti's own policies use the machine directly, which is faster.
+ * Guards the machine against a user's own policy. The policy gets only the members of the contract and a job
+ * table of its own, so it cannot read run times, change a clock, or change what other policies see. Tutti's
+ * own policies use the machine directly, which is faster.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";

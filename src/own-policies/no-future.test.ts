@@ -1,4 +1,7 @@
-/** A policy that tries to find out about jobs before they arrive: it sees the same for every future. */
+/**
+ * Runs a policy that tries to learn about jobs before they arrive, and checks that what it sees does not
+ * depend on which jobs come later.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

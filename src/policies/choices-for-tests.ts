@@ -1,4 +1,4 @@
-/** All settings of a policy, for tests that cover the whole registry. */
+/** Lists all settings of a policy, for tests that cover the whole registry. */
 import type { PolicyChoice, PolicyDescription } from "../core/policy.ts";
 import { makeChoice } from "./parse-policy.ts";
 

@@ -1,4 +1,4 @@
-/** The decisions of a run, in order, for comparison with other runs. */
+/** Records the decisions of a run in order, for comparison with other runs. */
 export class Decisions {
   readonly #times: number[] = [];
   readonly #what: string[] = [];

@@ -1,4 +1,4 @@
-/** Policies of users: which parts they must define, and defaults for the others. */
+/** Says which parts a user-defined policy must have, and fills in defaults for the others. */
 import type { GangPolicyDefinition, PolicyDefinition, SpacePolicyDefinition } from "../core/policy.ts";
 
 type Described = "title" | "summary" | "rules" | "source" | "parameters" | "guarantees";

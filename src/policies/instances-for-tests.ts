@@ -1,5 +1,5 @@
 /**
- * Small instances for the tests of policies, checker and explanation: made by hand, by fast-check, or from a
+ * Makes small instances for the tests of policies, checker and explanation: by hand, by fast-check, or from a
  * seed.
  */
 import fc from "fast-check";

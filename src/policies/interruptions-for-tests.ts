@@ -1,4 +1,4 @@
-/** Outages, stops and resources for the tests of policies, machines and checker. */
+/** Makes outages, stops and resources for the tests of policies, machines and checker. */
 import { checkOutages, type Interruptions, type Outage } from "../core/interruptions.ts";
 import type { Instance } from "../core/jobs.ts";
 import { Random } from "../core/random.ts";

@@ -1,6 +1,6 @@
 /**
- * The order in which waiting jobs are considered, a parameter of most space-sharing policies. Jobs with equal
- * keys are in order of submission.
+ * Computes the order in which waiting jobs are considered, a parameter of most space-sharing policies. Jobs
+ * with equal keys are in order of submission.
  */
 
 import type { JobIndex, JobsView } from "../core/jobs.ts";

@@ -1,4 +1,4 @@
-/** The one list of policies. The names are what the command line, the tables and the charts show. */
+/** Lists all policies. Their names are what the command line, the tables and the charts show. */
 import type { PolicyDefinition } from "../core/policy.ts";
 import { bc, buddy } from "./gangs/buddy.ts";
 import { br, brmms, brms } from "./gangs/buddy-blocks.ts";

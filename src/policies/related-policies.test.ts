@@ -1,6 +1,5 @@
 /**
- * The other policies of kawanami2008, FPMPFS and dynP: cases worked by hand, and comparisons with naive
- * twins.
+ * Tests FPMPFS and dynP, the other policies of kawanami2008, on cases worked by hand and against naive twins.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Instances with processes and threads, for the tests of policies over queue classes. */
+/** Makes instances whose jobs have processes and threads, for the tests of policies with queue classes. */
 import fc from "fast-check";
 import type { Instance } from "../core/jobs.ts";
 import { exceededLimit, type QueueClass } from "../core/queue-classes.ts";

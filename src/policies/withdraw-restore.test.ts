@@ -1,6 +1,7 @@
 /**
- * The hooks `withdraw` and `restore`: policies that can forget a waiting job and take over a running one. At
- * each step, a new policy that learns what runs and what still waits must start the same jobs.
+ * Tests the hooks `withdraw` and `restore`, by which a policy forgets a waiting job and takes over a running
+ * one. At each step, a new policy that receives the running and the waiting jobs must start the same jobs as
+ * the old one.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

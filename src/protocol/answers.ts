@@ -1,4 +1,4 @@
-/** The answers of the API, as schemas. */
+/** Defines the answers of the API as schemas. */
 import { z } from "zod";
 import { count, durationMs, jobNumber, jobState, optional, unixMs, type Value } from "./atoms.ts";
 import { MAX_EVENTS_PER_ANSWER } from "./limits.ts";

@@ -1,4 +1,7 @@
-/** Reads index lists of job arrays in Slurm's syntax: `1-100`, `0-20:5`, `1,4,9`; `%5`: five at once. */
+/**
+ * Parses the index lists of job arrays in Slurm's syntax: `1-100`, `0-20:5`, `1,4,9`. A suffix such as `%5`
+ * lets at most five jobs run at once.
+ */
 import { MAX_ARRAY_INDEX, MAX_JOBS_PER_BATCH } from "./limits.ts";
 
 interface ArraySpec {

@@ -1,4 +1,4 @@
-/** Parts that the schemas of requests and answers share. */
+/** Defines the parts that the schemas of requests and answers share. */
 import { z } from "zod";
 import { JOB_STATES } from "./states.ts";
 

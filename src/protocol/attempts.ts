@@ -1,4 +1,7 @@
-/** Types that front end, executor and conductor share: jobs, their attempts, and how attempts end. */
+/**
+ * Defines the types that front end, executor and conductor share: jobs, their attempts, and how attempts end.
+ * An attempt is one start of a job.
+ */
 import type { ProcessIdentity } from "../host/processes.ts";
 
 /** Number of a job, as users see it; never used again. */

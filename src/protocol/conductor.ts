@@ -1,18 +1,19 @@
 /**
- * The messages between front end and conductor: one JSON object per line over the conductor's Unix socket.
- *
- * The front end decides, the conductor acts. The conductor holds a copy of the matrix and runs its rows by an
- * absolute clock. It alone launches, stops, continues, pins and kills processes. While no front end is
- * connected, the conductor continues with the last matrix. The front end may repeat every message after a
- * reconnect: launches are keyed by job, attempt and identity, the matrix by its sequence number.
- *
- * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with protocol 2. A
- * conductor that refuses this protocol is of the first release; the front end uses protocol 1 with it until
- * it ends.
+ * Defines the messages between front end and conductor. Each message is one JSON object on one line, sent
+ * over the conductor's Unix socket.
  *
  *   front end                          conductor                       shim (one per attempt, own session)
  *      │── hello, matrix, launch, … ──────▶│── spawn, freeze, pin, kill ──▶│ claims the attempt,
  *      │◀─ state, launched, ended, slots ──│◀───── exit file on disk ──────│ runs the command
+ *
+ * The front end decides, the conductor acts. The conductor holds a copy of the matrix and runs its rows by an
+ * absolute clock. Only the conductor launches, stops, continues, pins and kills processes. While no front end
+ * is connected, it continues with the last matrix. The front end may repeat every message after a reconnect:
+ * launches are identified by job, attempt and identity, a matrix by its sequence number.
+ *
+ * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with protocol 2. If
+ * a conductor refuses it, that conductor is of Tutti's first release, and the front end talks to it in
+ * protocol 1 until it ends.
  */
 import type {
   AttemptCommand,

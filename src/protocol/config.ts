@@ -1,4 +1,6 @@
-/** The schema of the configuration file. The text of each check completes "expected …" in messages. */
+/**
+ * Defines the schema of the configuration file. The text of each check completes "expected …" in messages.
+ */
 import { z } from "zod";
 import { optional } from "./atoms.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "./limits.ts";

@@ -1,4 +1,7 @@
-/** The data of each kind of event in the event log: small, flat JSON. Keys are only added. */
+/**
+ * Defines the data of each kind of event in the event log: small, flat JSON. Keys may be added, but never
+ * removed.
+ */
 import type { Event } from "./answers.ts";
 import type { JobState } from "./states.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Limits that command line, API and scheduler share. Jobs that are already in the store may exceed these
- * limits.
+ * Defines the limits that command line, API and scheduler share. Jobs that are already in the store may
+ * exceed them.
  */
 
 /** In one request. Each job of an array counts. */

@@ -1,4 +1,6 @@
-/** A refused request: a value with a code for programs and a message for people, never an exception. */
+/**
+ * Represents a refused request as a value, never an exception: a code for programs and a message for people.
+ */
 
 export const REFUSAL_CODES = [
   "not-found",

@@ -1,4 +1,6 @@
-/** The requests of the API, as schemas. Checks made with `refine` are missing in the OpenAPI document. */
+/**
+ * Defines the requests of the API as schemas. The OpenAPI document does not show checks made with `refine`.
+ */
 import { z } from "zod";
 import { jobNumber, jobState, optional, type Value } from "./atoms.ts";
 import * as limits from "./limits.ts";

@@ -1,4 +1,7 @@
-/** Checks of jobs that the OpenAPI document does not show, and limits that are defined in only one place. */
+/**
+ * Tests checks of jobs that the OpenAPI document does not show, and limits that are defined in only one
+ * place.
+ */
 import { expect, test } from "vitest";
 import { MAX_LIMIT_MS, MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "./limits.ts";
 import { submitBody, submitJob } from "./schema.ts";

@@ -1,4 +1,4 @@
-/** The states of a job; daemon/contract/record.ts has a drawing of the transitions. */
+/** Lists the states of a job. daemon/contract/record.ts has a drawing of the transitions. */
 
 export const ACTIVE_STATES = ["queued", "held", "starting", "running", "ending"] as const;
 export const ENDED_STATES = ["done", "failed", "cancelled"] as const;

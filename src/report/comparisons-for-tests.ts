@@ -1,5 +1,5 @@
 /**
- * A small comparison for the tests of the report, with a space-sharing policy and optionally a gang policy.
+ * Makes a small comparison for the tests of the report: a space-sharing policy and optionally a gang policy.
  */
 import type { GangRecord } from "../core/schedule.ts";
 import { handMade } from "../metrics/schedules-for-tests.ts";

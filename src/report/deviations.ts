@@ -1,4 +1,6 @@
-/** Published values next to ours: their deviations, which of them need a reason, and both as text. */
+/**
+ * Compares published values with ours: finds the deviations that need a reason, and writes both as text.
+ */
 import type { ReproducedTable, ReproducedValue } from "../results/reproduction.ts";
 import { formatCount, formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
 

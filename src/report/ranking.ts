@@ -1,4 +1,4 @@
-/** Policies side by side: the columns of the ranking, its order, and the findings in words. */
+/** Ranks policies side by side: the columns of the ranking, its order, and the findings in words. */
 
 import { type MetricSummary, metricOf, type Summary } from "../metrics/summary.ts";
 import type { ComparedPolicy, Comparison } from "../results/comparison.ts";

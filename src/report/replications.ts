@@ -1,6 +1,7 @@
 /**
- * The columns of a table of replications: means over the seeds with intervals, and the longest wait of all
- * seeds. There is no mean of the maxima, because it would look like a longest wait without being one.
+ * Builds the columns of a table of replications: means over the seeds with intervals, and the longest wait of
+ * all seeds. There is no mean of the longest waits, because it would look like a longest wait without being
+ * one.
  */
 import { confidenceInterval, type Interval, pairedDifference } from "../metrics/statistics.ts";
 import { metricOf, type Summary } from "../metrics/summary.ts";

@@ -1,4 +1,4 @@
-/** The result of a comparison: several policies on the same jobs and the same machine. */
+/** Defines the result of a comparison: several policies on the same jobs and the same machine. */
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { Summary } from "../metrics/summary.ts";

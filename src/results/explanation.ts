@@ -1,4 +1,4 @@
-/** Why a job started when it did, as facts. */
+/** Defines the facts that explain why a job started when it did. */
 import type { StartRule } from "../core/policy.ts";
 
 /** A job as the explanation names it. */

@@ -1,6 +1,6 @@
 /**
- * What a report shows of an Ousterhout matrix: the first placement of each gang, and the matrix at some
- * instants.
+ * Defines what a report shows of an Ousterhout matrix: the first placement of each gang, and the matrix at
+ * some instants.
  */
 
 export interface MatrixRecord {

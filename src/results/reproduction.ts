@@ -1,4 +1,7 @@
-/** A paper's tables, figures and statements: the published values next to ours. */
+/**
+ * Defines the result of reproducing a paper: its tables, figures and statements, with the published values
+ * next to ours.
+ */
 import type { MeanTest } from "../metrics/statistics.ts";
 
 /** One value of a table: the published one and ours. */

@@ -1,4 +1,7 @@
-/** Naive twins for tests: a gang machine on an array of cells that steps slot by slot. */
+/**
+ * Simulates gangs naively, as twins for tests: the machine is an array of cells, and time advances slot by
+ * slot.
+ */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId, RunId } from "../core/policy.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";

@@ -1,6 +1,6 @@
 /**
- * How much service each gang needs, in whole slots: its run time plus the cost of its migrations. Costs are
- * summed in seconds before they are rounded, so two migrations of half a slot cost one slot.
+ * Computes how much service each gang needs, in whole slots: its run time plus the cost of its migrations.
+ * Costs are summed in seconds before they are rounded, so two migrations of half a slot cost one slot.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";

@@ -1,7 +1,7 @@
 /**
- * A naive twin of the pool and of three policies on it. It steps every second, sums processors and resources
- * again each time, and keeps nothing but which job has been running since when. It shares no code with the
- * machine, its structures or the policies.
+ * Simulates the pool and three policies naively, as a twin for tests. It advances second by second, sums
+ * processors and resources again each time, and keeps only which job has been running since when. It shares
+ * no code with the machine, its structures or the policies.
  */
 import type { Instance } from "../core/jobs.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Space sharing in virtual time: the clock of machines/pool-machine.ts. Processors are interchangeable, so
- * the pool only counts them. Afterwards, metrics/processors.ts assigns them to jobs.
+ * Simulates space sharing: drives the machine of machines/pool-machine.ts in virtual time. Processors are
+ * interchangeable, so the pool only counts them. Afterwards, metrics/processors.ts assigns them to jobs.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";

@@ -1,22 +1,26 @@
 /**
- * Virtual-time driver for gang scheduling: the rows of an Ousterhout matrix take turns, one slot each per
+ * Simulates gang scheduling in virtual time: the rows of an Ousterhout matrix take turns, one slot each per
  * round (Zhou, Walsh and Brent 2000, section 1).
  *
- *   slot        0    1    2    3    4    5         rows in order of the round; a slot gives the jobs of its
- *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     row slotS of service and takes slotS + switchS of time
- *   events    ^    ^    ^    ^    ^    ^           (only slotS with one row, since nothing is switched)
+ *   slot        0    1    2    3    4    5
+ *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
+ *   events    ^    ^    ^    ^    ^    ^
  *
- * Rules. Work is a whole number of slots, at least one: the smallest w with w × slotS ≥ run time. Ends,
- * arrivals and decisions happen only between slots: first all jobs that have just ended (by start, then by
- * index), then all arrivals up to this instant, then one decision. The switch comes before the service, so a
- * job ends with its last slot. The clock starts at time 0. While no row holds a job, time advances in slots
- * of slotS and the rounds stand still. A new row is last in the round, or in the next one
- * (structures/matrix/round-robin.ts). When the round has served its last row, the next one begins at once,
- * before the decision.
+ * A slot gives the jobs of its row slotS seconds of service. It takes slotS + switchS seconds, or only slotS
+ * if there is one row, since nothing is switched then. The switch comes before the service, so a job ends
+ * with its last slot. The work of a job is a whole number of slots, at least one: the smallest w with w ×
+ * slotS ≥ run time.
  *
- * Slots are not simulated one by one. With the job's base (machines/gang-matrix.ts), target = slots needed −
- * base stays fixed as long as the job's k rows do: the job ends in round ⌊(target − 1)/k⌋, with its row
- * number (target − 1) mod k in order of the round. A migration adds to the slots needed.
+ * Ends, arrivals and decisions happen only between slots: first all jobs that have just ended (by start, then
+ * by index), then all arrivals up to this instant, then one decision. The clock starts at time 0. While no
+ * row holds a job, time advances in slots of slotS seconds and the rounds stand still. A new row gets its
+ * place at the end of the present round or of the next one (structures/matrix/round-robin.ts). When the round
+ * has served its last row, the next round begins at once, before the decision.
+ *
+ * Slots are not simulated one by one. The instant at which a job ends is computed from its base
+ * (machines/gang-matrix.ts). Let target = slots needed − base; it changes only when the job's k rows or the
+ * slots needed change. The job ends in round ⌊(target − 1)/k⌋, in its row number (target − 1) mod k in order
+ * of the round. A migration adds to the slots needed.
  */
 import { assert } from "../core/errors.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";

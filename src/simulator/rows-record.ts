@@ -1,4 +1,4 @@
-/** The number of rows of the matrix over time: a step function that grows at its end. */
+/** Records the number of rows of the matrix over time, as a step function that grows at its end. */
 import { doubled } from "../structures/grow.ts";
 
 export class RowsRecord {

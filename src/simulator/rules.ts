@@ -1,4 +1,4 @@
-/** Rules of the simulator. They decide results as much as the policy's own rules do. */
+/** Lists the rules of the simulator. They affect results as much as the policy's own rules do. */
 import { type PolicyChoice, type RulesInForce, rulesInForce } from "../core/policy.ts";
 
 /**
@@ -11,8 +11,8 @@ export const ROUNDS_RULES: readonly string[] = [
   "simulated rounds: slots are counted from time 0, even while the machine is empty",
   "simulated rounds: with more than one row, every slot begins with a switch, so a job ends with its last slot",
   "simulated rounds: while there is only one row, there are no switches",
-  "simulated rounds: a new row is last in the round",
-  "simulated rounds: a round takes in at most as many new rows as it began with, and further rows get their first slot in the next round, so that no row waits forever",
+  "simulated rounds: a new row gets the last place in the round",
+  "simulated rounds: a round takes in at most as many new rows as it began with; further rows get their first slot in the next round, so no row waits forever",
 ];
 
 /** The rules of a run. Those of the simulator count as inherited. */

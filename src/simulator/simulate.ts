@@ -1,4 +1,4 @@
-/** The entry point of the simulator, for every policy. */
+/** Simulates any policy on an instance: the entry point of the simulator. */
 import { InputError } from "../core/errors.ts";
 import { type Instance, UNKNOWN } from "../core/jobs.ts";
 import { FEATURES, type Feature, type PolicyChoice } from "../core/policy.ts";

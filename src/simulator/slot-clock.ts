@@ -1,6 +1,6 @@
 /**
- * The clock of a machine with slots: slot number n begins at base + (n − base slot) × length. The length may
- * change from the present slot on. While it stays the same, rounding errors do not accumulate.
+ * Computes when the slots of a machine begin: slot number n begins at base + (n − base slot) × length. The
+ * length may change from the present slot on. While it stays the same, rounding errors do not accumulate.
  */
 export class SlotClock {
   /** The present slot, which begins now. */

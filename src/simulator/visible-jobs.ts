@@ -1,6 +1,6 @@
 /**
- * What a policy sees of an instance: the jobs that have arrived, without any reference to run times or future
- * jobs.
+ * Shows a policy what it may see of an instance: the jobs that have arrived, without any reference to run
+ * times or future jobs.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import { type JobDetails, JobTable } from "../machines/job-table.ts";

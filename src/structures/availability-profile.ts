@@ -1,6 +1,6 @@
 /**
- * The availability profile: the number of free processors at each future instant, given what is running and
- * what is reserved. It is a step function, stored as two sorted arrays.
+ * Keeps the availability profile: the number of free processors at each future instant, given what is running
+ * and what is reserved. It is a step function, stored as two sorted arrays.
  *
  *   free  4│        ┌──────
  *         2│  ┌─────┘             atS   [0, 5, 12]

@@ -1,7 +1,7 @@
 /**
- * A priority queue of events in a total order: by time, then in the order in which they were pushed. It is a
- * 4-ary heap over parallel typed arrays, which is half as deep as a binary heap and has four siblings in one
- * cache line.
+ * Implements a priority queue of events in a total order: by time, then in the order in which they were
+ * pushed. It is a 4-ary heap over parallel typed arrays, which is half as deep as a binary heap and has four
+ * siblings in one cache line.
  */
 import { assert } from "../core/errors.ts";
 

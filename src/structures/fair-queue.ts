@@ -1,7 +1,7 @@
 /**
- * A fair queue over users (fair queueing by virtual time). Each user has a virtual time that grows with the
- * cost of the user's served items, and the user with the smallest virtual time is next. The items of one user
- * are served in order of arrival. A user who returns after a pause starts at the present virtual time at the
+ * Serves users fairly (fair queueing by virtual time). Each user has a virtual time that grows with the cost
+ * of the user's served items. The user with the smallest virtual time is next, and the items of one user are
+ * served in order of arrival. A user who returns after a pause starts at the present virtual time at the
  * earliest: nobody saves up credit, but debts remain.
  *
  * The queue has no clock; the caller reports the cost of each item, in any unit. `take` is linear in the

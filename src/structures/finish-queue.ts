@@ -1,7 +1,7 @@
 /**
- * Jobs by the slot in which they finish: an indexed binary heap over (round, row, job). The round and the
- * row's rank within the round change when a job gains or loses slots; other jobs keep theirs. Callers without
- * rounds can store times instead of rounds, and processors instead of jobs.
+ * Orders jobs by the slot in which they finish, in an indexed binary heap over (round, row, job). When a job
+ * gains or loses slots, only its own round and row (by rank within the round) change. Callers without rounds
+ * can store times instead of rounds, and processors instead of jobs.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB } from "../core/jobs.ts";

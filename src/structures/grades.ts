@@ -1,4 +1,4 @@
-/** What tasks did in their last few slots: Silva and Scherson 1999, section 2.2. */
+/** Records what tasks did in their last few slots (Silva and Scherson 1999, section 2.2). */
 /** Classes of tasks, the columns of `Grades`: computation, I/O, communication, synchronisation. */
 const CLASSES = 4;
 

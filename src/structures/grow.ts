@@ -1,4 +1,4 @@
-/** Longer copies of typed arrays, with the new part filled. */
+/** Makes longer copies of typed arrays and fills the new part. */
 
 type Int32 = Int32Array<ArrayBuffer>;
 type Float64 = Float64Array<ArrayBuffer>;

@@ -1,6 +1,6 @@
 /**
- * A policy's own columns: a number for each job. A column grows as it is written; a cell that has not been
- * written has the column's initial value.
+ * Stores a policy's own columns: a number for each job. A column grows as it is written; a cell that has not
+ * been written has the column's initial value.
  */
 import type { JobIndex } from "../core/jobs.ts";
 import { grown } from "./grow.ts";

@@ -1,16 +1,18 @@
 /**
- * Jobs in a total order (key, job), with three summaries that schedulers need: smallest size, smallest value
- * and sum of sizes. It serves as the waiting queue (key: queue order, value: estimate) and as the list of
- * running jobs (key: expected end).
+ * Keeps jobs in a total order (key, job), with three summaries that schedulers need: smallest size, smallest
+ * value and sum of sizes. It serves as the waiting queue (key: queue order, value: estimate) and as the list
+ * of running jobs (key: expected end).
  *
- *   position     0          1          2           sorted blocks of at most 64 entries, in order
+ *   position     0          1          2
  *              ┌──────────┬──────────┬──────────┐
  *              │ 3 7 8 9  │ 12 15    │ 20 21 30 │
  *              └──────────┴──────────┴──────────┘
- *   summary       leaf       leaf       leaf        a segment tree over the blocks' positions
+ *   summary       leaf       leaf       leaf
  *
- * Insert, remove and search take O(log n) plus the scan of one block. A block that splits or becomes empty
- * shifts the leaves after it, which takes O(n / 64) and happens at most once in 16 operations.
+ * Sorted blocks of at most 64 entries are in order. A segment tree over the blocks' positions
+ * (summary-tree.ts) has the summaries. Insert, remove and search take O(log n) plus the scan of one block. A
+ * block that splits or becomes empty shifts the leaves after it, which takes O(n / 64) and happens at most
+ * once in 16 operations.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";

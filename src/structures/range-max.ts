@@ -1,12 +1,14 @@
 /**
- * One number per processor, such as memory in use, with two operations: add to a range, and find the maximum
- * of a range.
+ * Stores one number per processor, such as memory in use, with two operations: add to a range, and find the
+ * maximum of a range.
  *
- *   root            7 +0          a node has the maximum of the numbers below it, without additions above it;
- *              5 +2      6 +0     +x applies to everything below the node and stays at the node
+ *   root            7 +0
+ *              5 +2      6 +0
  *             3   5     6   1
  *
- * Both operations take time proportional to the height of the tree.
+ * A node has the maximum of the numbers below it, without additions above it. An addition +x applies to
+ * everything below the node and stays at the node. Both operations take time proportional to the height of
+ * the tree.
  */
 import { assert } from "../core/errors.ts";
 

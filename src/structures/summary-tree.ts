@@ -1,6 +1,6 @@
 /**
- * A segment tree over a sequence of blocks, with the smallest size, the smallest value and the sum of sizes
- * of each subtree. OrderedJobs uses it to find a block without scanning the others.
+ * Summarizes a sequence of blocks in a segment tree: the smallest size, the smallest value and the sum of
+ * sizes of each subtree. OrderedJobs uses it to find a block without scanning the others.
  *
  *   node 1                 [0 … 3]
  *   nodes 2, 3       [0 1]        [2 3]

@@ -1,6 +1,6 @@
 /**
- * Facts about a workload, by the definitions of the usual tables for logs of the Parallel Workloads Archive:
- * jobs with run time 0 are counted, and everything else covers only the jobs with a run time above 0.
+ * Computes facts about a workload, by the definitions of the usual tables for logs of the Parallel Workloads
+ * Archive: jobs with run time 0 are counted, and all other numbers cover only jobs with a run time above 0.
  */
 import type { Workload } from "../core/jobs.ts";
 import { selectInPlace } from "../core/selection.ts";

@@ -1,7 +1,7 @@
 /**
- * A 64-bit fingerprint of a workload, printed with every result: MurmurHash3 (Appleby 2008, x86, 32 bits)
- * over the words of the columns, with two seeds. It does not withstand an adversary. It is the same for
- * either byte order.
+ * Computes a 64-bit fingerprint of a workload, which is printed with every result: MurmurHash3 (Appleby 2008,
+ * x86, 32 bits) over the words of the columns, with two seeds. It does not withstand an adversary. It is the
+ * same for either byte order.
  */
 import type { Workload } from "../core/jobs.ts";
 

@@ -1,4 +1,4 @@
-/** What holds for every prepared instance. */
+/** Checks what holds for every prepared instance. */
 import { assert } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
 

@@ -1,6 +1,5 @@
 /**
- * Prepares a workload for one machine: the rules of core/rules.ts are applied here, once, before any policy
- * runs.
+ * Prepares a workload for one machine: applies the rules of core/rules.ts, once, before any policy runs.
  *
  *   1. oversize          jobs that need more than the machine has are dropped, or clipped to it
  *   2. missing estimate  a job without an estimate gets its run time, or a fixed number of seconds

@@ -1,7 +1,7 @@
 /**
- * Offered load, and scaling it by the arrival times: all gaps between submits are multiplied by one factor,
- * and the jobs stay unchanged. This also stretches the daily cycle, which is the price of keeping run times,
- * sizes and the order of jobs.
+ * Computes the offered load, and scales it through the arrival times: all gaps between submits are multiplied
+ * by one factor, and the jobs stay unchanged. This keeps run times, sizes and the order of jobs, but it also
+ * stretches the daily cycle.
  */
 import { InputError } from "../core/errors.ts";
 import { type JobColumns, UNKNOWN, type Workload } from "../core/jobs.ts";

@@ -1,5 +1,5 @@
 /**
- * The real traces, for tests: this is the only file of this room that reads files. They are in the folder
+ * Reads the real traces for tests; no other file of this room reads files. The traces are in the folder
  * TUTTI_TRACES, or else next to the repository. Tests that need a missing trace are skipped visibly:
  *
  *   test.skipIf(traceFile("KTH-SP2") === undefined)("…", () => { const workload = readTrace("KTH-SP2"); … });

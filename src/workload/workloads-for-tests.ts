@@ -1,4 +1,4 @@
-/** Small workloads from plain rows, and arbitrary ones for properties. */
+/** Makes small workloads from plain rows, and arbitrary ones for property tests. */
 import fc from "fast-check";
 import type { Workload } from "../core/jobs.ts";
 

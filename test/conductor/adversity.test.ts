@@ -1,6 +1,6 @@
 /**
- * What the machine and jobs can do to a conductor and a shim: no free descriptors, full disks, missing links,
- * threads that outlive the first thread.
+ * Tests what the machine and jobs can do to a conductor and a shim: no free descriptors, full disks, missing
+ * links, threads that outlive the first thread.
  */
 import { execFileSync } from "node:child_process";
 import {

@@ -1,6 +1,6 @@
 /**
- * Mode concurrent without control groups: it uses the means that has an effect, or else refuses with a clear
- * message.
+ * Tests mode concurrent without control groups: it uses a means of lowering priority that has an effect, or
+ * else refuses with a clear message.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A job cannot hold CPUs before it begins or after it has ended. */
+/** Tests that a job cannot hold CPUs before it begins or after it has ended. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,

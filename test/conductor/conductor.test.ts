@@ -1,4 +1,6 @@
-/** What conductor and shim do with jobs, with real processes, for every kind of freezer that works here. */
+/**
+ * Tests what conductor and shim do with jobs, with real processes, for every kind of freezer that works here.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";

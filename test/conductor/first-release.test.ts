@@ -1,6 +1,6 @@
 /**
- * A conductor of the first release keeps running when Tutti is upgraded to today's version. Today's conductor
- * starts only after these jobs have ended properly.
+ * Tests an upgrade: a conductor of the first release keeps running its jobs, and today's conductor starts
+ * only after these jobs have ended properly.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

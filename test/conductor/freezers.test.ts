@@ -1,4 +1,4 @@
-/** One suite for all kinds of freezer, with real processes. */
+/** Tests all kinds of freezer with one suite and real processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * What the guardian does if the conductor hangs: the tests really stop a conductor, for every kind of freezer
- * that works here.
+ * Tests what the guardian does if the conductor hangs. The tests really stop a conductor, for every kind of
+ * freezer that works here.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

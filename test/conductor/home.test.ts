@@ -1,6 +1,6 @@
 /**
- * Somebody removes the conductor's socket, or its whole folder, while jobs run: the conductor remains the
- * only one, and front ends find it again.
+ * Removes the conductor's socket, or its whole folder, while jobs run, and checks that the conductor remains
+ * the only one and that front ends find it again.
  */
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";

@@ -1,5 +1,6 @@
 /**
- * With an older store or an old folder, the number of an attempt can be reused. Its identity cannot.
+ * Tests that an attempt keeps its own result if the store or a folder is older. The number of an attempt can
+ * then be reused; its identity cannot.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * A job that the front end's store does not know keeps running next to the gangs until somebody decides what
- * to do with it. For every kind of freezer.
+ * Tests that a job that the front end's store does not know keeps running next to the gangs until somebody
+ * decides what to do with it, for every kind of freezer.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

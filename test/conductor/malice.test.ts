@@ -1,6 +1,6 @@
 /**
- * Jobs and users that try to harm others, against a real conductor run by root. What they do to themselves
- * does not matter.
+ * Runs jobs and users that try to harm others, against a real conductor run by root. What they do to
+ * themselves does not matter.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {

@@ -1,6 +1,6 @@
 /**
- * What happens to a job whose shim is killed. No part of Tutti kills shims, but an administrator can, and so
- * can the kernel when it is out of memory.
+ * Tests what happens to a job whose shim is killed. No part of Tutti kills shims, but an administrator can,
+ * and so can the kernel when it is out of memory.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";

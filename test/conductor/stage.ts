@@ -1,6 +1,6 @@
 /**
- * A conductor for a test, in its own folder, and the front end's side of its socket. `clear` kills all
- * processes that the test has left and returns them, so a test that leaves processes behind fails.
+ * Starts a conductor for a test, in its own folder, and connects to its socket as the front end does. `clear`
+ * kills all processes that the test has left and returns them, so a test that leaves processes behind fails.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

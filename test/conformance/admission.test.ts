@@ -1,6 +1,6 @@
 /**
- * Policies with an admission queue, under the checker: every combination of limit, queue and queue order, and
- * of the limits with the policies' own choices.
+ * Runs policies with an admission queue under the checker: every combination of limit, queue and queue order,
+ * and of the limits with the policies' own choices.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";

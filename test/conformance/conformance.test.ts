@@ -1,12 +1,12 @@
 /**
- * The conformance suite: every policy of the registry, with every value of every choice among its parameters,
- * on the same workloads, under the checker. A policy is included because it is in the registry. A policy
- * declares in `guarantees` what it does not guarantee. NOT_ASKED lists what no policy of space sharing, or of
- * time sharing, can guarantee. No case is skipped.
+ * Runs the conformance suite: every policy of the registry, with every value of every choice among its
+ * parameters, on the same workloads, under the checker. A policy in the registry is included automatically.
+ * It declares in `guarantees` what it does not guarantee. NOT_ASKED lists what no space-sharing policy, or no
+ * time-sharing policy, can guarantee. No case is skipped.
  *
- * Required of all policies: the rules of the machine at every step, every job started and ended, the same
- * decisions in a second run, and the same decisions up to an instant if only later arrivals or run times
- * differ.
+ * All policies must obey the rules of the machine at every step, start and end every job, and make the same
+ * decisions in a second run. If only later arrivals or run times differ, the decisions up to that time must
+ * be the same.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";

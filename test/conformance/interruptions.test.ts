@@ -1,7 +1,7 @@
 /**
- * Every policy of the registry on machines whose capacity changes over time, under the checker: no processor
- * is used during its outage; if the policy guarantees it, no job that starts runs into a known outage; the
- * right jobs are stopped, and they keep their work.
+ * Runs every policy of the registry, under the checker, on machines whose capacity changes over time. No
+ * processor is used during its outage. If the policy guarantees it, no job starts that would run into a known
+ * outage. The right jobs are stopped, and they keep their work.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";

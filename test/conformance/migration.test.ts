@@ -1,5 +1,6 @@
 /**
- * Policies whose gangs migrate, under the checker: every combination of their own choices, at several costs.
+ * Runs policies that migrate gangs under the checker: every combination of their own choices, at several
+ * costs.
  */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";

@@ -1,4 +1,7 @@
-/** Jobs that can run on several sizes: cases worked by hand, refusals, and metrics that read the schedule. */
+/**
+ * Tests jobs that can run on several sizes: cases worked by hand, refusals, and metrics that read the
+ * schedule.
+ */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";
 import { timeFactor } from "../../src/core/molding.ts";

@@ -1,4 +1,4 @@
-/** Outages and stops: cases worked by hand, and a naive twin. */
+/** Tests outages and stops with cases worked by hand and a naive twin. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkOutages, type Interruptions, type Outage } from "../../src/core/interruptions.ts";
@@ -177,11 +177,11 @@ describe("hand-worked cases", () => {
 });
 
 test.each<[string, Outage[]]>([
-  ["there are 4", [window(0, 1, 3, 2)]],
-  ["expected an end after the beginning", [window(2, 2, 1)]],
-  ["expected an end after the beginning", [window(2, 3, 1, 0, 2.5)]],
+  ["the machine has 4 processors", [window(0, 1, 3, 2)]],
+  ["an outage must end after it begins", [window(2, 2, 1)]],
+  ["an outage must end after it begins", [window(2, 3, 1, 0, 2.5)]],
   ["expected whole numbers", [window(2, 3, 0)]],
-  ["outage 1 takes some of them away at the same time", [window(0, 9, 2), window(8, 10, 1, 1)]],
+  ["outage 1 takes some of these processors away at the same time", [window(0, 9, 2), window(8, 10, 1, 1)]],
 ])("checkOutages() refuses what cannot be: %s", (message, outages) => {
   expect(() => checkOutages(outages, 4)).toThrow(message);
 });
@@ -193,7 +193,7 @@ test("prepare() carries interruptions over and finds stopped jobs again", () => 
   const prepared = prepare({ ...workload, interruptions: { outages, stops } }, 4, DEFAULT_RULES);
   expect(prepared.interruptions).toEqual({ outages, stops: [{ job: 1, fromS: 1, untilS: 2 }] });
   expect(() => prepare({ ...workload, interruptions: { outages, stops } }, 3, DEFAULT_RULES)).toThrow(
-    "there are 3",
+    "the machine has 3 processors",
   );
 });
 

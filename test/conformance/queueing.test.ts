@@ -1,13 +1,13 @@
 /**
- * The simulator against queueing theory. Poisson arrivals of serial jobs that are served first come, first
- * served:
+ * Compares the simulator with queueing theory. Serial jobs arrive by a Poisson process; unless stated
+ * otherwise, they are served first come, first served:
  *
  *   M/M/c   mean wait  C(c, λ/μ) / (cμ − λ), C by Erlang                 (Kleinrock, Queueing Systems I, 3.5)
  *   M/G/1   mean wait  λ·E[S²] / (2·(1 − ρ)), by Pollaczek and Khinchine (ibid., 5.6)
  *   M/G/1, shortest first: Cobham's formula in the limit of many classes (Kleinrock II, 3.7)
  *
- * Each case has replications with fixed seeds, leaves out the first tenth of the jobs, and computes a 99 %
- * interval (Student) over the mean waits.
+ * Each case runs several replications with fixed seeds, leaves out the first tenth of the jobs, and computes
+ * a 99 % interval (Student) of the mean waits.
  */
 import { describe, expect, test } from "vitest";
 import { exp, ln } from "../../src/core/elementary.ts";

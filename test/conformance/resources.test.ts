@@ -1,4 +1,6 @@
-/** Countable resources: cases worked by hand, a naive machine that packs vectors, and a naive twin. */
+/**
+ * Tests countable resources with cases worked by hand, a naive machine that packs vectors, and a naive twin.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RuleViolation } from "../../src/core/errors.ts";

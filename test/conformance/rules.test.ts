@@ -1,4 +1,4 @@
-/** The rules that policies print, over every policy with every value of every choice. */
+/** Tests the rules that policies print, for every policy with every value of every choice. */
 import { expect, test } from "vitest";
 import { goldenPolicies } from "../../src/lab/golden/cells.ts";
 import { choosePolicy } from "../../src/policies/parse-policy.ts";

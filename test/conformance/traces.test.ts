@@ -1,5 +1,5 @@
 /**
- * The complete real traces: every line is accounted for, every job starts, and the checker finds no
+ * Simulates the complete real traces: every line is accounted for, every job starts, and the checker finds no
  * violation.
  */
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * The command line's connection to the scheduler: finds the socket, sends a request, and returns the answer
- * or throws an error that says what failed, why, and what to type next. Loads only Node's own modules, so
+ * Connects the command line to the scheduler: finds the socket, sends a request, and returns the answer or
+ * throws an error that says what failed, why, and what to type next. It loads only Node's own modules, so
  * commands start fast.
  */
 import { existsSync, lstatSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Errors of requests to the scheduler. */
+/** Defines the errors that requests to the scheduler can throw. */
 import type { RefusalAnswer } from "../../protocol/schema.ts";
 
 /** No scheduler can be reached. The message has three lines: what failed, why, and what to type next. */

@@ -1,4 +1,6 @@
-/** All routes of the API. The server, the OpenAPI document and the page at `/` are made from this list. */
+/**
+ * Lists all routes of the API. The server, the OpenAPI document and the page at `/` are built from this list.
+ */
 import { z } from "zod";
 import * as c from "../../protocol/schema.ts";
 

@@ -1,4 +1,4 @@
-/** The app over a service in memory, called without a socket. */
+/** Builds the API over a service in memory. Tests call it without a socket. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

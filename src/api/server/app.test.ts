@@ -1,4 +1,4 @@
-/** The API without sockets: every route, every refusal, and what each user may see. */
+/** Tests the API without sockets: every route, every refusal, and what each user may see. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { z } from "zod";

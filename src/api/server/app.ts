@@ -1,4 +1,4 @@
-/** The API as a function from request to response: guard, route, checks, handler, answer; no sockets. */
+/** Turns a request into a response, without sockets: guard, route, checks, handler, answer. */
 import { Hono } from "hono";
 import { StorageError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";

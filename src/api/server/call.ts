@@ -1,4 +1,4 @@
-/** The input of a handler, and its possible results. */
+/** Defines what a handler of the API receives, and what it may return. */
 import type { Caller, Service } from "../../daemon/contract/service.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import type { FairLine } from "./fairness/fair-line.ts";

@@ -1,6 +1,7 @@
 /**
- * A front end in memory for the tests of API and command line: it follows the contract of Service (who may
- * see and change what, and what is refused) but runs nothing. Tests advance jobs with start() and finish().
+ * Replaces the front end in the tests of API and command line. It follows the contract of Service (who may
+ * see and change what, and what is refused) but keeps everything in memory and runs nothing. Tests advance
+ * jobs with start() and finish().
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** Which requests are admitted: tokens, hosts, pages, methods, bodies. */
+/** Tests which requests are admitted: tokens, hosts, pages, methods, bodies. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Checks of a request before anything else is read: is it meant for us, does it come from one of our own
- * pages or from no page, and who sends it? Browsers on this machine run scripts from strangers. These can
- * send requests to 127.0.0.1, and can make their own host name point to our address (DNS rebinding).
+ * Checks a request before anything else is read: Is it meant for us? Does it come from one of our own pages,
+ * or from no page? Who sends it? Browsers on this machine run scripts from strangers, which can send requests
+ * to 127.0.0.1 and can make their own host name point to our address (DNS rebinding).
  */
 import type { Caller } from "../../daemon/contract/service.ts";
 import { refuse } from "../../protocol/refusal.ts";

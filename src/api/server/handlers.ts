@@ -1,4 +1,4 @@
-/** The handlers of the routes, by id: each reads the call, asks the service and returns the answer. */
+/** Handles the requests of each route: reads the call, asks the service and returns the answer. */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../daemon/contract/service.ts";

@@ -1,6 +1,6 @@
 /**
- * Hostile clients: they leave, do not read, pipeline, flood the listeners or send nonsense. Checks counts and
- * order, not times.
+ * Tests the API against hostile clients: they leave, do not read, pipeline, flood the listeners or send
+ * nonsense. Checks counts and order, not times.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Which users get a token of a shared scheduler. */
+/** Tests which users get a token for a shared scheduler. */
 import { describe, expect, test } from "vitest";
 import { readPasswd } from "../../host/passwd.ts";
 import { people } from "./people.ts";

@@ -1,7 +1,7 @@
 /**
- * The users of a shared scheduler: root and the people in /etc/passwd. Service accounts are excluded: those
- * whose id is outside the range for people (UID_MIN to UID_MAX of /etc/login.defs), and those without a login
- * shell.
+ * Lists the users of a shared scheduler: root and the people in /etc/passwd. Service accounts are excluded,
+ * that is, accounts without a login shell, and accounts whose id is outside the range for people (UID_MIN to
+ * UID_MAX of /etc/login.defs).
  */
 import { basename } from "node:path";
 import { readText } from "../../host/files.ts";

@@ -1,5 +1,6 @@
 /**
- * A thread that reads the modes of paths as fast as it can, to see a mode that is too wide for an instant.
+ * Reads the file modes of paths in a thread, as fast as it can, to catch a mode that is too wide for an
+ * instant.
  */
 import { lstatSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

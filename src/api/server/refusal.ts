@@ -1,4 +1,4 @@
-/** Refusals as HTTP answers: a code for programs, a status, and a message for people. */
+/** Turns refusals into HTTP answers: a status, a code for programs, and a message for people. */
 import type { Refusal, RefusalCode } from "../../protocol/refusal.ts";
 import type { RefusalAnswer } from "../../protocol/schema.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The listeners: same answers over both transports, modes of all files, one daemon per socket, slow and
+ * Tests the listeners: same answers over both transports, modes of all files, one daemon per socket, slow and
  * broken clients, several users.
  */
 import { spawn, spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** The API on its two listeners, a Unix socket and loopback HTTP, from one app. */
+/** Serves the API on its two listeners: a Unix socket, and HTTP on the loopback address. */
 import { existsSync, unwatchFile, watchFile } from "node:fs";
 import type { Server } from "node:net";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Streamed answers: events and logs. */
+/** Tests streamed answers: events and logs. */
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,

@@ -1,7 +1,7 @@
 /**
- * Tokens authenticate users. A token is a user id, signed with the key of the front end. So no token has to
- * be stored, and a token is valid as long as the key exists. Node cannot ask the kernel which user is at the
- * other end of a socket; a token in a file that only one user can read proves the same.
+ * Makes and checks tokens, which authenticate users. A token is a user id, signed with the key of the front
+ * end, so tokens need not be stored, and each is valid as long as the key exists. Node cannot ask the kernel
+ * which user is at the other end of a socket. A token in a file that only one user can read proves the same.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 

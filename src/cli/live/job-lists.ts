@@ -1,7 +1,7 @@
 /**
- * Lists of jobs from the scheduler, page by page. So a list of any length takes little memory, and its
- * beginning is shown at once. A scheduler of the first release has no pages: it sends all jobs that it keeps,
- * and the jobs that were not asked for are dropped here.
+ * Fetches lists of jobs from the scheduler page by page, so a list of any length needs little memory, and its
+ * beginning appears at once. A scheduler of Tutti's first release has no pages: it sends all its jobs, and
+ * the jobs that the user did not ask for are dropped here.
  */
 import type { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Copies a job's output to this terminal: from the scheduler or, if the job writes to one of the user's
- * files, from that file.
+ * Copies a job's output to this terminal. If the job writes to one of the user's own files, that file is read
+ * directly; otherwise the scheduler sends the output.
  */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Client } from "../../api/client/client.ts";

@@ -1,4 +1,4 @@
-/** ReconnectingClient with a scheduler that comes back, stays away, or refuses. */
+/** Tests ReconnectingClient with a scheduler that comes back, stays away, or refuses requests. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

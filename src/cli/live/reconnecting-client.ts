@@ -1,7 +1,8 @@
 /**
- * The client of commands that run for a long time. When the scheduler ends or is killed, the command says so
- * once, waits until the scheduler is back, and continues. All concurrent work of a command shares one client,
- * so the loss is reported once, and one request at a time looks for the scheduler.
+ * Connects commands that run for a long time to the scheduler, even across its restarts. When the scheduler
+ * stops, the command reports this once, waits until the scheduler is back, and continues. All concurrent work
+ * of a command shares one client, so the loss is reported only once, and only one request at a time checks
+ * whether the scheduler is back.
  */
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * Reports each press of Ctrl-C once. One press can arrive several times: from the terminal, and again from
- * npm, `timeout`, or bin/tutti.js under an old Node, which forward a signal that their child already has.
+ * Reports each press of Ctrl-C once. One press can arrive several times: first from the terminal, then from
+ * npm, `timeout`, or bin/tutti.js under an old Node. These forward the signal to their child, which already
+ * has it.
  */
 import { ExitCode } from "../errors.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Waits for one job or for thousands. One request asks which of the jobs have ended, and the scheduler
- * answers as soon as at least one has. So each job is reported once, and after a restart of the scheduler the
- * wait just continues.
+ * Waits until jobs have ended, be it one or thousands. One request asks which of the jobs have ended, and the
+ * scheduler answers as soon as at least one has. Each job is reported once. After a restart of the scheduler,
+ * the wait continues.
  */
 import type { Client } from "../../api/client/client.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";

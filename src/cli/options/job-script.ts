@@ -1,6 +1,6 @@
 /**
- * Job scripts. Lines that begin with `#TUTTI` hold options of `tutti submit`, and common `#SBATCH` lines of
- * Slurm work too (slurm-options.ts). As in Slurm, reading ends at the first line that is a command.
+ * Reads the options in job scripts. A line that begins with `#TUTTI` contains options of `tutti submit`.
+ * Common `#SBATCH` lines of Slurm work too (slurm-options.ts). As in Slurm, options end at the first command.
  */
 import { SlurmOptions } from "./slurm-options.ts";
 

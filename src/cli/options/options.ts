@@ -1,4 +1,4 @@
-/** Options that several commands share, and the experiment that they describe. */
+/** Defines the options that several commands share, and builds the experiment that they describe. */
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";

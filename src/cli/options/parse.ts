@@ -1,4 +1,4 @@
-/** Parsers for the values of options: from text to checked numbers, with units. */
+/** Parses the values of options: turns text into checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
 import { parseSizeFrom } from "../../workload/traces/size-from.ts";

@@ -1,4 +1,4 @@
-/** Options that had another name before. The older name still works, but help does not show it. */
+/** Lists the options that were renamed. The old name still works, but help does not show it. */
 import { type Command, Option } from "commander";
 
 /**

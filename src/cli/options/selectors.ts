@@ -1,5 +1,6 @@
 /**
- * Selectors of jobs: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`, `name:sim*`, `queue:short`, `@user`.
+ * Parses the ways to select jobs on the command line: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`,
+ * `name:sim*`, `queue:short`, `@user`.
  */
 import type { Client } from "../../api/client/client.ts";
 import { closest } from "../../core/did-you-mean.ts";

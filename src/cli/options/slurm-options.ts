@@ -1,8 +1,8 @@
 /**
- * Translates options of Slurm's `#SBATCH` lines to words of `tutti submit`. If an option determines when a
- * job runs or what it gets, and the option's value cannot be read, the script is refused, as sbatch does:
- * without its dependency or its limit, the job would be a different one. A warning names the options that
- * mean nothing on a single machine without accounts.
+ * Translates the options in Slurm's `#SBATCH` lines to arguments of `tutti submit`. If an option determines
+ * when a job runs or what it gets, but its value cannot be read, the script is refused, as sbatch does:
+ * without the dependency or the limit, it would be a different job. Options that have no meaning on a single
+ * machine without accounts are listed in a warning.
  */
 import { UsageError } from "../errors.ts";
 

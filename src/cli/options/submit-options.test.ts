@@ -1,4 +1,4 @@
-/** The hint about a time limit without a unit, which Slurm would read as minutes. */
+/** Tests the hint that appears if a time limit has no unit, because Slurm would read it as minutes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

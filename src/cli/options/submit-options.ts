@@ -1,4 +1,7 @@
-/** The options of `submit` and `run`, which a job script may also set, and the request that they describe. */
+/**
+ * Defines the options of `submit` and `run`, which a job script may also set, and builds the request from
+ * them.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";

@@ -1,4 +1,4 @@
-/** Lists of policies and models, and the full text of one of them. */
+/** Formats the lists of policies and models, and the full description of one policy or model. */
 import type { ParameterSpec, RulesInForce } from "../../core/policy.ts";
 import { plural } from "../../report/text/format.ts";
 import { bold, dim, wrap } from "./text.ts";

@@ -1,4 +1,4 @@
-/** Jobs as sentences and tables for a terminal. Names that users chose go through `visibleLine`. */
+/** Formats jobs as sentences and tables for a terminal. Names that users chose go through `visibleLine`. */
 import { cpusText } from "../../core/machine.ts";
 import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";

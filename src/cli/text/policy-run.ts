@@ -1,6 +1,6 @@
 /**
- * The common part of `simulate` and `compare`: run the policies, then write the report, and print a table,
- * JSON or CSV.
+ * The common part of `simulate` and `compare`: runs the policies, writes the report, and prints a table, JSON
+ * or CSV.
  */
 import type { Command } from "commander";
 import { AUDIT_RULES } from "../../lab/audit/checker.ts";

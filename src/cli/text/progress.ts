@@ -1,4 +1,6 @@
-/** A progress bar on standard error, only on a terminal and only for work of more than two seconds. */
+/**
+ * Shows a progress bar on standard error, but only on a terminal and only for work of more than two seconds.
+ */
 const SHOW_AFTER_MS = 2000;
 const REDRAW_MS = 200;
 const WIDTH = 30;

@@ -1,6 +1,6 @@
 /**
- * Reproduced papers on a terminal: tables with published values next to ours, statements and notes; an
- * overview of several papers.
+ * Formats reproduced papers for a terminal: tables of published values next to our results, then statements
+ * and notes. Also formats an overview of several papers.
  */
 
 import {

@@ -1,4 +1,7 @@
-/** Results as tables: one policy in full, several side by side, and replications with their intervals. */
+/**
+ * Formats results as tables: one policy in full, several side by side, or replications with their confidence
+ * intervals.
+ */
 import type { Diagnostics } from "../../core/diagnostics.ts";
 import { type MetricSummary, metricOf, type Summary } from "../../metrics/summary.ts";
 import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";

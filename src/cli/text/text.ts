@@ -1,4 +1,4 @@
-/** Text for a terminal: writing, emphasis, wrapping, tables, and making other people's text harmless. */
+/** Writes text to a terminal: emphasis, wrapping, tables, and making other people's text harmless. */
 import { styleText } from "node:util";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `tutti simulate` and `compare` on a wing, which has its own jobs and policies, such as
- * `sites:sizes=64,64:load=0.8`.
+ * Runs `tutti simulate` and `compare` on a wing: a system such as `sites:sizes=64,64:load=0.8` that has its
+ * own jobs and policies.
  */
 import type { Command } from "commander";
 import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab/experiments/wings.ts";

@@ -1,4 +1,4 @@
-/** `tutti compare TRACE --policy A,B`: several policies over the same jobs. */
+/** `tutti compare TRACE --policy A,B`: runs several policies on the same jobs. */
 import type { Command } from "commander";
 import { chooseWing } from "../../lab/experiments/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";

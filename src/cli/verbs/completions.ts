@@ -1,4 +1,6 @@
-/** `tutti completions SHELL`: a completion script, generated from the command line itself. */
+/**
+ * `tutti completions SHELL`: prints a completion script, generated from the command line's own definitions.
+ */
 import { Argument, type Command } from "commander";
 import { WINGS } from "../../models/wings.ts";
 import { POLICIES } from "../../policies/registry.ts";

@@ -1,4 +1,7 @@
-/** `tutti config check FILE` and `tutti config schema`: help to write the configuration of `tutti serve`. */
+/**
+ * `tutti config check FILE` checks a configuration file of `tutti serve`; `tutti config schema` prints its
+ * schema.
+ */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { type Config, readConfig } from "../../daemon/config/config.ts";

@@ -1,6 +1,6 @@
 /**
- * `tutti demo`: starts a scheduler for half a minute, runs six toy gangs on it, and shows the matrix as the
- * rows take turns. Leaves nothing behind.
+ * `tutti demo`: starts a scheduler for half a minute, runs six toy gangs on it, and shows the matrix while
+ * its rows run in turn. It leaves nothing behind.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

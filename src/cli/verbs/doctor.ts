@@ -1,4 +1,7 @@
-/** `tutti doctor`: what this machine allows for gangs, how fast it switches, and what follows from that. */
+/**
+ * `tutti doctor`: shows how this machine can run gangs, how fast it switches between them, and what to
+ * expect.
+ */
 import type { Command } from "commander";
 import { type Diagnosis, diagnose, type Spread } from "../../conductor/doctor.ts";
 import { jsonDocument } from "../../report/text/json.ts";

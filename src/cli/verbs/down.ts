@@ -1,4 +1,4 @@
-/** `tutti down`: ends the scheduler. */
+/** `tutti down`: stops the scheduler. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";

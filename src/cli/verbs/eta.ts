@@ -1,6 +1,6 @@
 /**
- * `tutti eta [JOBS]`: when waiting jobs are expected to start, one line per job. `tutti why` says why they
- * wait.
+ * `tutti eta [JOBS]`: shows when waiting jobs are expected to start, one line per job. `tutti why` shows why
+ * they wait.
  */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";

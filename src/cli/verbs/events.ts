@@ -1,4 +1,4 @@
-/** `tutti events [-f]`: the scheduler's decisions and changes, one line each. */
+/** `tutti events [-f]`: prints the scheduler's decisions and changes, one line each. */
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import type { Event, EventsAnswer } from "../../protocol/schema.ts";

@@ -1,4 +1,4 @@
-/** `tutti export`: the jobs that ran here, as SWF (which `tutti simulate` reads) or CSV. */
+/** `tutti export`: writes the jobs that ran here as SWF, which `tutti simulate` reads, or as CSV. */
 import { type Command, Option } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";

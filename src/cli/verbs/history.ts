@@ -1,4 +1,4 @@
-/** `tutti history`: jobs that have ended, the newest last. */
+/** `tutti history`: lists jobs that have ended, newest last. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, StatusAnswer } from "../../protocol/schema.ts";

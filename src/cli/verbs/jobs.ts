@@ -1,4 +1,4 @@
-/** `tutti jobs [JOBS]`: the jobs that wait and run. */
+/** `tutti jobs [JOBS]`: lists the jobs that are waiting or running. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";

@@ -1,4 +1,4 @@
-/** `tutti logs JOBS [-f]`: the output of jobs. */
+/** `tutti logs JOBS [-f]`: prints the output of jobs. */
 import type { Command } from "commander";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";

@@ -1,4 +1,4 @@
-/** `tutti matrix [--watch]`: rows × CPUs, as the rows take turns. */
+/** `tutti matrix [--watch]`: shows which job has which CPU in each row of the matrix. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { sleep } from "../../host/sleep.ts";

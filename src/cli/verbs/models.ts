@@ -1,6 +1,6 @@
 /**
- * `tutti models [NAME]`: lists models, which make jobs for one machine, and machines with their own jobs; or
- * states the rules and parameters of one.
+ * `tutti models [NAME]`: lists the models that generate jobs for one machine, and the systems that have their
+ * own jobs. With NAME, prints the rules and parameters of that model.
  */
 import type { Command } from "commander";
 import type { ParameterSpec } from "../../core/policy.ts";

@@ -1,6 +1,6 @@
 /**
- * `tutti policies [NAME]`: lists the policies; or states what one schedules, its exact rules, parameters and
- * source, and the command that runs it.
+ * `tutti policies [NAME]`: lists the policies. With NAME, prints what the policy schedules, its exact rules,
+ * parameters and source, and the command that runs it.
  */
 import type { Command } from "commander";
 import {

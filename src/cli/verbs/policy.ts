@@ -1,4 +1,4 @@
-/** `tutti policy [POLICY]`: shows the policy in force and its rules, or changes to another policy. */
+/** `tutti policy [POLICY]`: shows the current policy and its rules, or switches to another policy. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer } from "../../protocol/schema.ts";

@@ -1,4 +1,4 @@
-/** `tutti queues`: the queues, their limits and how many jobs they have. */
+/** `tutti queues`: lists the queues, their limits and their numbers of jobs. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";

@@ -1,4 +1,4 @@
-/** `tutti reproduce [PAPER]`: tables, figures and statements of papers next to our numbers. */
+/** `tutti reproduce [PAPER]`: prints tables, figures and statements of papers next to our results. */
 import { type Command, Option } from "commander";
 import type { Paper } from "../../lab/papers/paper.ts";
 import { findPaper, PAPERS } from "../../lab/papers/registry.ts";

@@ -1,4 +1,6 @@
-/** `tutti serve`: starts the scheduler, front end and API. Prints its addresses and what to type next. */
+/**
+ * `tutti serve`: starts the scheduler and its API, then prints its addresses and the next command to type.
+ */
 import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";

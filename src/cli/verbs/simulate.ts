@@ -1,4 +1,4 @@
-/** `tutti simulate TRACE --policy P`: one policy, in full. */
+/** `tutti simulate TRACE --policy P`: simulates one policy and prints all its results. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Instance } from "../../core/jobs.ts";
 import { chooseWing } from "../../lab/experiments/wings.ts";

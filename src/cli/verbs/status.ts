@@ -1,5 +1,5 @@
 /**
- * `tutti status` shows the scheduler's state. `tutti` alone does the same, or says how to start a scheduler.
+ * `tutti status`: shows the scheduler's state. `tutti` alone does the same, or says how to start a scheduler.
  */
 import { dirname, join } from "node:path";
 import type { Command } from "commander";

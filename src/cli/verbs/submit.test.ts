@@ -1,4 +1,4 @@
-/** A new command line with a scheduler of an earlier version. */
+/** Tests today's `tutti submit` with a scheduler of an earlier version. */
 import { expect, test } from "vitest";
 import { RefusedError } from "../../api/client/errors.ts";
 import type { ReconnectingClient } from "../live/reconnecting-client.ts";

@@ -1,4 +1,4 @@
-/** `tutti wait JOBS`: waits until the jobs have ended. The exit code is 0 if all succeeded. */
+/** `tutti wait JOBS`: waits until the jobs have ended. The exit code is 0 if all of them succeeded. */
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";

@@ -1,6 +1,6 @@
 /**
- * `tutti whatif POLICY…`: when each waiting job would start under other policies. Simulates the present state
- * forward and changes nothing.
+ * `tutti whatif POLICY…`: shows when each waiting job would start under other policies. It simulates the
+ * future from the current state and changes nothing.
  */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";

@@ -1,4 +1,4 @@
-/** `tutti why JOBS`: why jobs wait, and when they are expected to start. */
+/** `tutti why JOBS`: explains why jobs wait, and when they are expected to start. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { cpusText } from "../../core/machine.ts";

@@ -1,4 +1,4 @@
-/** `tutti workload`: describes a trace or a model, generates, converts and scales. */
+/** `tutti workload`: describes, generates, converts or scales a workload, which is a trace or a model. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Workload } from "../../core/jobs.ts";
 import { generate as generateJobs, machineSize } from "../../lab/experiments/jobs.ts";

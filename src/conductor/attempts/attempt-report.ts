@@ -1,4 +1,4 @@
-/** An attempt as reported to the front end, and as saved for the next conductor. */
+/** Describes an attempt to the front end, and in the state file for the next conductor. */
 import type { AttemptState } from "../../protocol/attempts.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import type { Attempt } from "./attempt.ts";

@@ -1,16 +1,16 @@
 /**
- * One attempt as the conductor sees it.
+ * Follows one attempt (one start of a job) through its states:
  *
  *   launching   the shim was started and claims the attempt; its job waits at the gate and is put into its
- *               groups
+ *               control groups
  *   running     the job went through the gate in the first slot of its row; from then on it is stopped and
- *               continued
+ *               continued with its row
  *   stopping    the job was asked to end; it runs, whatever the row, until it ends or is killed after its
  *               grace time
  *   ended       the shim has ended, no process of the gang is left, and `end` has the outcome
  *
- * A restarted conductor reads everything that it does not know from the attempt's folder, and continues from
- * there.
+ * The gate is a named pipe (shim.ts). A restarted conductor reads everything that it does not know from the
+ * attempt's folder, and continues from there.
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,15 +1,16 @@
 /**
- * Which process has claimed an attempt, and which claims the conductor believes.
+ * Determines which process has claimed an attempt, and whether the conductor believes the claim. Two links in
+ * the attempt's folder hold the claims:
  *
  *   claim    symbolic link to "boot:pid:ticks:identity" of the shim, or to "nobody:identity"; without
  *            ":identity" for attempts of the first release, which have no identities
  *   job      the same for the first process of the job
  *
- * The folder belongs to the job's user, who can write any name into the link and can first read the identity
- * from the script. The conductor believes a claim by the child that it started. Another process may be a shim
- * of an earlier conductor. It is believed if it has ended, or if it runs as the job's user, leads a session
- * and executes what a shim executes. The user can imitate that, too, so an attempt must also begin within a
- * time limit (attempt.ts).
+ * The folder belongs to the job's user, who can write any name into a link, and can read the identity from
+ * the script before writing it. The conductor believes a claim by the child that it started. A claim by
+ * another process may come from a shim that an earlier conductor started. The conductor believes it if that
+ * process has ended, or if it runs as the job's user, leads a session and executes what a shim executes. The
+ * user can imitate that, too, so an attempt must also begin within a time limit (attempt.ts).
  */
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Puts a job's first process into the groups of its gang while it waits at its gate. */
+/** Puts a job's first process into its gang's control groups while that process waits at its gate. */
 
 import { isAlive, mayBelongTo, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";

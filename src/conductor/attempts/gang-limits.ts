@@ -1,6 +1,6 @@
 /**
- * The limits of a gang: its CPUs, its memory and the number of its processes. Control groups enforce them;
- * without control groups, only CPUs are pinned.
+ * Limits a gang's CPUs, its memory and the number of its processes. Control groups enforce these limits;
+ * without control groups, Tutti can only pin the CPUs.
  */
 import { spawn } from "node:child_process";
 import { kernelNumber } from "../../host/machine.ts";

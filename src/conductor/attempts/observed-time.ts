@@ -1,4 +1,4 @@
-/** Time for which a condition held while the conductor was watching. */
+/** Measures how long a condition has held, counting only the time when the conductor was watching. */
 
 /**
  * If two looks are further apart, the conductor was stopped or very late; the pause then counts as this much

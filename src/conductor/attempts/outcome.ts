@@ -1,4 +1,4 @@
-/** The outcome of an attempt, from its folder and from what the conductor has seen. */
+/** Determines the outcome of an attempt from its folder and from what the conductor has seen. */
 import { existsSync } from "node:fs";
 import { bootId, type ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";

@@ -1,7 +1,7 @@
 /**
- * The user under which an attempt runs. The conductor may be root, so it never guesses: whatever the front
- * end asks for, it refuses a launch that names no user, and a launch in another user's folder. Attempts that
- * were already launched continue as they are.
+ * Determines the user under which an attempt runs. The conductor may be root, so it never guesses: whatever
+ * the front end asks for, it refuses a launch that names no user, and a launch in another user's folder.
+ * Attempts that were already launched continue unchanged.
  */
 import { lstatSync } from "node:fs";
 import type { LaunchSpec } from "../../protocol/attempts.ts";

@@ -1,4 +1,4 @@
-/** Stops gangs by the freezer of control groups. No process of the gang can escape or undo it. */
+/** Stops gangs with the freezer of control groups. No process of the gang can escape it or undo it. */
 import type { GangGroups } from "../../host/cgroups.ts";
 import { type Freezer, signalAll } from "./freezer.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Stops, continues and kills gangs: one interface, three kinds of freezer, one conformance suite
- * (test/conductor/freezers.test.ts).
+ * Defines how gangs are stopped, continued and killed. Three kinds of freezer implement this interface, and
+ * one conformance suite tests all of them (test/conductor/freezers.test.ts).
  */
 import { type ProcessIdentity, signal } from "../../host/processes.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";

@@ -1,4 +1,6 @@
-/** How this machine can contain gangs: the best kind of freezer that works, and its control groups. */
+/**
+ * Finds out how this machine can contain gangs: the best kind of freezer that works, and its control groups.
+ */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { GangGroups, mountsHere, openHierarchies } from "../../host/cgroups.ts";

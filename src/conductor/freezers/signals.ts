@@ -1,11 +1,11 @@
 /**
- * Stops gangs by SIGSTOP and SIGCONT, for machines without control groups. It needs no special rights, but
+ * Stops gangs with SIGSTOP and SIGCONT, for machines without control groups. It needs no special rights, but
  * jobs can notice it, and a process that hides well enough escapes.
  *
  * A process belongs to a gang if its environment has the gang's mark, or if its parent or its session leader
- * belongs to the gang. So neither setsid nor a double fork escapes. A process escapes only if it does both
- * between two looks and also clears its environment. A known process is remembered by pid and start time, and
- * checked again before every signal.
+ * belongs to the gang. So a process escapes neither by setsid nor by a double fork. It escapes only if it
+ * does both between two scans and also clears its environment. Known processes are remembered by pid and
+ * start time, which are checked again before every signal.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { readText } from "../../host/files.ts";

@@ -1,4 +1,7 @@
-/** At most k jobs of an array are in flight, and exactly k while others could start. */
+/**
+ * Tests arrays with a limit of k: at most k of their jobs are in flight, and exactly k while others could
+ * start.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

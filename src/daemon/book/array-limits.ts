@@ -1,7 +1,7 @@
 /**
- * Arrays with a limit on the number of jobs in flight. A released job counts until it has ended or is held,
- * whether it runs or still waits for processors. So the limit is always used to the full, even when jobs are
- * held or cancelled.
+ * Enforces the limit of an array: how many of its jobs may be in flight. A released job counts until it has
+ * ended or is held, whether it is running or still waits for processors. So the limit is always fully used,
+ * even when jobs are held or cancelled.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";

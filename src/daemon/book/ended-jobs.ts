@@ -1,6 +1,6 @@
 /**
- * Statistics of ended jobs, which are stored only on disk: their number by user and state, and their size.
- * Jobs that were cancelled before their first start are counted separately.
+ * Counts ended jobs, which are stored only on disk: their number by user and state, and their size. Jobs that
+ * were cancelled before their first start are counted separately.
  */
 import { isEnded, type JobState } from "../../protocol/states.ts";
 import type { EndedJob, JobCount } from "../store/kept.ts";

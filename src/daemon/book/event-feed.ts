@@ -1,7 +1,7 @@
 /**
- * The event log. Events are numbered without gaps, written to disk in their cycle, then sent to listeners.
- * A restored older store leaves a gap in the numbers. Old events are forgotten per user, so the stored log
- * may have more gaps.
+ * Keeps the event log. Events are numbered without gaps, written to disk in their cycle, then sent to
+ * listeners. If an older store is restored, a gap in the numbers follows. Old events are forgotten per user,
+ * so the stored log may have more gaps.
  */
 import type { DaemonEvent, EventData, EventKind, EventPayloads } from "../../protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";

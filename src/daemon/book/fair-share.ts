@@ -1,6 +1,6 @@
 /**
- * Max-min fairness: the highest level at which all amounts, each cut down to this level, fit into the room
- * together. An amount of at most room ÷ number of amounts is never cut.
+ * Finds the highest level at which all amounts, each cut down to this level, fit into the room together
+ * (max-min fairness). An amount of at most room ÷ number of amounts is never cut.
  * @returns Infinity if all amounts fit
  */
 export function fairLevel(amounts: Iterable<number>, room: number): number {

@@ -1,6 +1,6 @@
 /**
- * The live jobs of each user: their number, and their size in memory and on disk. An environment or a script
- * counts once per user, however many jobs share it.
+ * Tracks what each user's live jobs take up: their number, and their size in memory and on disk. An
+ * environment or a script counts once per user, however many jobs share it.
  */
 import type { JobRecord } from "../contract/record.ts";
 import { retainedBytes } from "../contract/submission.ts";

@@ -1,6 +1,6 @@
 /**
- * The live jobs, in memory and on disk. Changes are written immediately, inside the cycle's transaction;
- * `rollback` restores the previous state. Ended jobs are only on disk.
+ * Keeps the live jobs, in memory and on disk. Changes are written immediately, inside the cycle's
+ * transaction; `rollback` restores the previous state. Ended jobs are only on disk.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess, isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";

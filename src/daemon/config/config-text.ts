@@ -1,4 +1,4 @@
-/** The text of the configuration file: parses JSON or TOML, and finds the line of a field. */
+/** Parses the text of the configuration file, JSON or TOML, and finds the line of a field. */
 import { readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { InputError } from "../../core/errors.ts";

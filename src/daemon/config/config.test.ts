@@ -1,4 +1,6 @@
-/** The configuration file as JSON and TOML, lines of mistakes, its schema, and the example in docs. */
+/**
+ * Tests the configuration file: JSON and TOML, the line of each mistake, its schema, and the example in docs.
+ */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";

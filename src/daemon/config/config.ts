@@ -1,7 +1,7 @@
 /**
- * The configuration file: JSON, or TOML in a file named .toml. Every field is checked; the refusal of an
- * unknown field suggests the closest known one. protocol/config.ts has its schema, docs/tutti.toml a complete
- * example.
+ * Reads the configuration file: JSON, or TOML in a file named .toml. Every field is checked. For an unknown
+ * field, the message suggests the closest known one. The schema is in protocol/config.ts, a complete example
+ * in docs/tutti.toml.
  */
 import type { z } from "zod";
 import { closest } from "../../core/did-you-mean.ts";

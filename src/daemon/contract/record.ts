@@ -1,6 +1,5 @@
 /**
- * A job as the front end keeps it. Records are immutable: a change makes a new one, so a cycle that could not
- * be written to disk is rolled back by restoring the old ones.
+ * Describes a job as the front end keeps it, in one of these states:
  *
  *   queued ⇄ held        the policy sees the job only while it is queued and its dependencies are met
  *     │
@@ -8,9 +7,12 @@
  *     │
  *   running              the conductor has launched it (under time sharing, also while it is stopped)
  *     │
- *   ending               the front end has asked for its end
+ *   ending               the front end has asked the job to end
  *     │
  *   done, failed, cancelled        or back to queued for a restart
+ *
+ * Records are immutable: a change makes a new one. So if a cycle cannot be written to disk, it is rolled back
+ * by restoring the old records.
  */
 import { type NodeCpus, THIS_NODE } from "../../core/machine.ts";
 import type { EndReason } from "../../protocol/attempts.ts";

@@ -1,7 +1,7 @@
 /**
- * The interface of the front end. The API is a thin layer over it, and tests call it directly. Arguments have
- * been checked against protocol/schema.ts. A refusal is a value with a reason, never an exception. When a
- * submit is answered, its jobs are on disk.
+ * Defines the interface of the front end. The API is a thin layer over it, and tests call it directly.
+ * Arguments have already been checked against protocol/schema.ts. A refusal is a value with a reason, never
+ * an exception. When a submit is answered, its jobs are on disk.
  */
 import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";

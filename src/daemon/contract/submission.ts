@@ -1,5 +1,5 @@
 /**
- * Checks of submitted jobs that the schema cannot make, because they need the scheduler's limits and queues.
+ * Checks submitted jobs where the schema cannot, because the check needs the scheduler's limits and queues.
  */
 import { basename } from "node:path";
 import { closest } from "../../core/did-you-mean.ts";

@@ -5,12 +5,12 @@
  * An attempt is on disk before the executor receives it. The executor launches an attempt only once, even if
  * the command is repeated, because only one shim can have the claim in the attempt's folder. So after any
  * crash, an attempt that the executor does not know is simply launched again: if it never started, it starts
- * now; otherwise the executor reports its end. Only after a reboot is this attempt lost, because more may
- * have happened in its folder than was synced.
+ * now; otherwise the executor reports its end. Only after a reboot does such an attempt count as lost,
+ * because more may have happened in its folder than was synced.
  *
  * Reports about an attempt are accepted only with the identity that we made for it (protocol/attempts.ts). An
- * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and its reports say nothing
- * about the job of the same number.
+ * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and its reports do not affect
+ * the job with the same number.
  */
 import { randomBytes } from "node:crypto";
 import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";

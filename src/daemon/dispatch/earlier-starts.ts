@@ -1,8 +1,8 @@
 /**
- * Jobs that wait in the store although they were already started. This happens if the store is older than the
- * folders in `jobs/`, because a backup was restored or files were lost. No job may run twice unless a user
- * decides so. Therefore these jobs are held, with the reason; `release` starts a job again, with an attempt
- * number that was never used.
+ * Holds jobs that are waiting in the store although they were already started. This happens if the store is
+ * older than the folders in `jobs/`, because a backup was restored or files were lost. No job may run twice
+ * unless a user decides so. Therefore these jobs are held, with the reason. `release` starts a job again,
+ * with an attempt number that was never used.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";

@@ -1,4 +1,4 @@
-/** Whether the executor is connected and answers, and how punctual its slots are. */
+/** Reports whether the executor is connected and answers, and how punctual its slots are. */
 import type { SlotStatistics } from "../../protocol/attempts.ts";
 import type { Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";

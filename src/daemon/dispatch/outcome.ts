@@ -1,4 +1,4 @@
-/** The state of a job after the end of an attempt. */
+/** Determines the state of a job after an attempt has ended. */
 import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";

@@ -1,4 +1,4 @@
-/** The start of a front end whose store, folders, file of numbers and conductor do not agree. */
+/** Starts a front end whose store, folders, file of numbers and conductor do not agree. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

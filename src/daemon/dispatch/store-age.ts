@@ -1,8 +1,8 @@
 /**
- * Finds out at the start whether the store is older than what has happened. Three other sources may know
- * more: the file with the highest numbers, the folders in `jobs/`, and the attempts that the conductor lists
- * when it connects. If the store is older, new numbers begin above all known ones, and people are warned; no
- * job is changed, killed or run again.
+ * Finds out at the start whether the store misses something that has already happened. Three other sources
+ * may know more: the file with the highest numbers, the folders in `jobs/`, and the attempts that the
+ * conductor lists when it connects. If the store is older than any of them, new numbers begin above all known
+ * ones, and people are warned. No job is changed, killed or run again.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { EventFeed } from "../book/event-feed.ts";

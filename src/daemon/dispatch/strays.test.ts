@@ -1,5 +1,5 @@
 /**
- * A store that is older than running attempts and folders in `jobs/`: nothing is killed, claimed or run
+ * Tests a store that is older than running attempts and folders in `jobs/`: nothing is killed, claimed or run
  * twice.
  */
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -1,8 +1,8 @@
 /**
- * Strays: attempts that the conductor runs but the store does not know, because it is older than they are (a
- * backup was restored, or files were lost or removed). Only a person can decide about them. So they keep
- * running next to the gangs, without turns, until they end or are cancelled. The conductor lists them
- * whenever it connects, so they are kept only in memory.
+ * Keeps track of strays: attempts that the conductor runs but the store does not know. They occur if the
+ * store is older than the attempts, because a backup was restored, or files were lost or removed. Only a
+ * person can decide about them. So they keep running next to the gangs, in every slot, until they end or are
+ * cancelled. The conductor lists them whenever it connects, so they are kept only in memory.
  */
 import { basename } from "node:path";
 import { userNameOf } from "../../host/passwd.ts";

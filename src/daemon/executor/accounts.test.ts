@@ -1,4 +1,4 @@
-/** The accounts under which jobs run, and jobs that no account may run. */
+/** Tests the accounts under which jobs run, and jobs that no account may run. */
 import { describe, expect, test } from "vitest";
 import { readPasswd } from "../../host/passwd.ts";
 import { ANNA, answerOf, BEN, makeBench, request, runToEnd } from "../front-end/front-end-for-tests.ts";

@@ -1,7 +1,7 @@
 /**
- * The accounts under which jobs run: a job runs only under the account of the user who submitted it. Every
- * launch names the account; a job whose account cannot be used is refused with a reason. The conductor checks
- * the same again (conductor/shim.ts).
+ * Chooses the account under which a job runs: always that of the user who submitted it. Every launch names
+ * the account; a job whose account cannot be used is refused with a reason. The conductor checks this again
+ * (conductor/shim.ts).
  */
 import { InputError } from "../../core/errors.ts";
 import { type PasswdEntry, readPasswd } from "../../host/passwd.ts";

@@ -1,7 +1,7 @@
 /**
- * Carries out the decisions of the front end: it has nodes with processors, runs attempts on them, and gives
- * each row of the matrix its slots, even while no front end is connected. Only the executor knows how nodes
- * are reached.
+ * Defines the executor, which carries out the decisions of the front end: it has nodes with processors, runs
+ * attempts on them, and gives each row of the matrix its slots, even while no front end is connected. Only
+ * the executor knows how nodes are reached.
  */
 import type { NodeCpus, NodeTable } from "../../core/machine.ts";
 import type {

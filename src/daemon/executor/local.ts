@@ -1,4 +1,4 @@
-/** The executor of this machine: one node, one conductor. */
+/** Runs jobs on this machine: an executor with one node and one conductor. */
 import { type ClientOptions, ConductorClient } from "../../conductor/client.ts";
 import { concurrentMeansHere } from "../../conductor/doctor.ts";
 import { NodeTable, THIS_NODE } from "../../core/machine.ts";

@@ -1,12 +1,13 @@
 /**
- * Forecasts when waiting jobs will start, by simulating the live state forward. Running times are drawn from
- * history: estimate × (running time ÷ estimate of a random earlier job). Each replication draws new running
- * times, all from one seed; the forecast is the 10th, 50th and 90th percentile over the replications.
+ * Forecasts when waiting jobs will start, by simulating the live state into the future. Running times are
+ * sampled from history: the job's estimate × (running time ÷ estimate) of a random earlier job. The
+ * simulation is replicated with new running times, all from one seed. The forecast is the 10th, 50th and 90th
+ * percentile over the replications. A simulation begins with:
  *
  *   time 0        jobs with processes, with their remaining running times
  *   just after    waiting jobs, in service order
  *
- * The input is plain data, so that it can be sent to another thread.
+ * The input is plain data, so it can be sent to another thread.
  */
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";

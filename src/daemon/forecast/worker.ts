@@ -1,4 +1,4 @@
-/** Entry point of the forecast thread, which keeps forecasts from delaying other requests. */
+/** Starts the forecast thread, which keeps forecasts from delaying other requests. */
 import { answerQuestions } from "../../host/thread.ts";
 import { ownPolicyIn } from "../scheduling/policy-choice.ts";
 import { type ForecastTask, forecastStarts } from "./model.ts";

@@ -1,13 +1,13 @@
 /**
- * The cycles of the front end. Everything that arrives in one pass of the event loop is handled together:
+ * Runs the front end in cycles. Everything that arrives in one pass of the event loop is handled together:
  *
  *   requests ─┐                         ┌▶ answers
  *   executor ─┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the executor
  *   timer ────┘  decisions, events      └▶ events to listeners
  *
- * Each user's requests wait in a queue. Users take turns by the time that their requests have cost. Requests
- * that do not fit into about 50 ms wait for the next cycle, so a user who submits many large arrays delays
- * others by only one of them.
+ * Each user's requests wait in a queue. The next request comes from the user whose requests have used the
+ * least time so far. Requests that do not fit into about 50 ms wait for the next cycle, so a user who submits
+ * many large arrays delays others by only one of them.
  *
  * No answer and no command is sent before the transaction is on disk. If it cannot be written, the whole
  * cycle is rolled back: requests are refused as unavailable, the executor's reports are kept and tried again,

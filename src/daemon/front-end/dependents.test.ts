@@ -1,4 +1,4 @@
-/** Dependents of jobs that do not succeed, in any number. */
+/** Tests what happens to any number of jobs that depend on a job that does not succeed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

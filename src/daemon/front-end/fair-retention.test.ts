@@ -1,4 +1,4 @@
-/** Ended jobs and events of a user are kept, whatever other users do. */
+/** Tests that a user's ended jobs and events are kept, whatever other users do. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Caller } from "../contract/service.ts";

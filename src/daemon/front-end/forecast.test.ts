@@ -1,6 +1,6 @@
 /**
- * Forecasts: the same from another thread as from this one, made for every job, and compared with the actual
- * starts.
+ * Tests forecasts: another thread computes the same ones as this thread, every job has one, and each is
+ * compared with the actual start.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * Forecasts the starts of waiting jobs: on request and, after `start`, for every job soon after it enters the
+ * Forecasts when waiting jobs start: on request and, after `start`, for every job soon after it enters the
  * queue. The first forecast of each job is stored and compared with its actual start. The simulation is in
  * forecast/model.ts and runs in another thread.
  */

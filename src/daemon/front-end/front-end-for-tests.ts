@@ -1,4 +1,4 @@
-/** A front end on a fake clock with a fake machine, whose processes are table entries with a running time. */
+/** Sets up a front end with a fake clock and a fake machine, whose processes are only running times. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Instance } from "../../core/jobs.ts";

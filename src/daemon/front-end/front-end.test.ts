@@ -1,4 +1,6 @@
-/** Users' requests on a fake machine with 4 CPUs. Jobs run for a second unless a test says otherwise. */
+/**
+ * Tests users' requests on a fake machine with 4 CPUs. Jobs run for a second unless a test says otherwise.
+ */
 import { describe, expect, test } from "vitest";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/refusal.ts";

@@ -1,6 +1,6 @@
 /**
- * The front end: takes users' requests and the executor's reports, writes decisions to disk, then sends them
- * to the executor. This class is its interface; cycle.ts handles requests in cycles.
+ * Accepts users' requests and the executor's reports, writes decisions to disk, then sends them to the
+ * executor. This class is the front end's interface; cycle.ts handles requests in cycles.
  */
 import { type PolicyChoice, type PolicyDefinition, rulesInForce, setNumber } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";

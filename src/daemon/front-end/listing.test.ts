@@ -1,5 +1,5 @@
 /**
- * Lists of jobs compared with naive lists, at rest and while jobs come, change, end and are forgotten between
+ * Compares lists of jobs with naive lists, at rest and while jobs come, change, end and are forgotten between
  * two pages.
  */
 import fc from "fast-check";

@@ -1,8 +1,8 @@
 /**
- * Lists of jobs of any length: a generator yields one page per step. A step takes a few ms, and other users
- * get their turn between two steps. Live and ended jobs come together in ascending order of their numbers. A
- * job that exists throughout is listed exactly once, in its state when its page is made. Between pages, only
- * a number is remembered, never a position in a list.
+ * Lists jobs in any number: a generator yields one page per step. A step takes a few ms, and requests of
+ * other users run between two steps. Live and ended jobs come together in ascending order of their numbers. A
+ * job that exists throughout is listed exactly once, in the state that it has when its page is made. Between
+ * pages, only a number is remembered, never a position in a list.
  */
 import { matchesGlob } from "../../core/glob.ts";
 import type { NumberRange } from "../../core/number-ranges.ts";

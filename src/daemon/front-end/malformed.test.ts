@@ -1,4 +1,4 @@
-/** Malformed requests are refused with a reason or carried out; they never crash the daemon. */
+/** Tests that malformed requests are refused with a reason or carried out, and never crash the daemon. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Turns accepted requests into numbered jobs in the book. One cycle may bring 10,000 jobs, so values that
- * they share are computed once.
+ * Turns accepted requests into jobs: gives them numbers and enters them into the book. One cycle may bring
+ * 10,000 jobs, so values that they share are computed once.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { isEnded } from "../../protocol/states.ts";

@@ -1,6 +1,6 @@
 /**
- * The front end over an executor with several nodes: it decides as for one machine of the same size, and
- * shows the node of each CPU.
+ * Tests the front end over an executor with several nodes: it decides as for one machine of the same size,
+ * and shows the node of each CPU.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

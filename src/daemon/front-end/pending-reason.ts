@@ -1,4 +1,4 @@
-/** Why a job waits, as data without text. */
+/** Determines why a job waits, as data without text. */
 import { hasProcess } from "../../protocol/states.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";

@@ -1,4 +1,4 @@
-/** Read-only views of the state for users. */
+/** Answers users' questions about the state without changing it. */
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";

@@ -1,7 +1,7 @@
 /**
- * The front end is killed before and after every commit of a run, and the next one continues from disk. The
- * conductor goes away, comes back, or is restarted with the machine. No accepted job is lost, and none runs
- * twice.
+ * Kills the front end before and after every commit of a run, and lets the next one continue from disk. The
+ * conductor also goes away, comes back, or is restarted with the machine. No accepted job may be lost, and
+ * none may run twice.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Which jobs and events are forgotten, which are never forgotten, and what users see of this. */
+/** Tests which jobs and events are forgotten, which are never forgotten, and what users see of this. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

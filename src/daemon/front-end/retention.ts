@@ -1,19 +1,19 @@
 /**
- * Forgets ended jobs, with their attempts, forecasts and folders, and events.
+ * Forgets old events, and ended jobs with their attempts, forecasts and folders.
  *
- * - Jobs are forgotten `keepDays` after their end, events at the same age.
+ * - Jobs are forgotten `keepDays` after their end, events `keepDays` after they happened.
  * - At most `keepJobs` ended jobs with 1 GiB of commands and paths are kept, and at most a million events. If
- * there are more, users share the room fairly: it is divided equally, and room that some users do not need
- * goes to the others. Users above the resulting level lose the excess, the oldest end first (max-min
- * fairness, fair-share.ts). Events for all users count as those of one user.
- * - Jobs that were cancelled before their first start cost nothing and leave no results. They are shared
- * separately: they get the room that started jobs leave free, and at least a tenth of the whole.
+ *   there are more, users share the room fairly (max-min fairness, fair-share.ts): it is divided equally, and
+ *   room that some users do not need goes to the others. A user above the resulting level loses the excess,
+ *   beginning with the jobs that ended first. Events for all users count as those of one more user.
+ * - Jobs that were cancelled before their first start cost nothing and leave no results. They are counted
+ *   separately: they get the room that started jobs leave free, and at least a tenth of all room.
  *
- * Guarantees, if `users` is the number of users with ended jobs, whatever the other users do:
+ * These guarantees hold whatever other users do; `users` is the number of users with ended jobs:
  *
  * - before keepDays, a user with at most 0.9 × keepJobs ÷ users started jobs, and 1 GiB ÷ users of commands,
- * loses none of them;
- * - a user with at most 0.1 × keepJobs ÷ users jobs that were never started loses none of them;
+ *   loses no job;
+ * - a user with at most 0.1 × keepJobs ÷ users jobs that were never started loses no such job;
  * - when a step finds nothing to do, at most keepJobs, 1 GiB and a million events are kept;
  * - a step forgets at most JOBS_PER_STEP jobs and EVENTS_PER_STEP events, and is followed by a pause.
  *

@@ -1,4 +1,4 @@
-/** The share of the scheduler that one user may take, so that others find room. */
+/** Tests how much of the scheduler one user may take, so that others find room. */
 import { describe, expect, test, vi } from "vitest";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import type { Caller } from "../contract/service.ts";

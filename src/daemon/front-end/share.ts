@@ -1,4 +1,4 @@
-/** Whether there is room for new jobs: in the scheduler, in its store, and in the user's share. */
+/** Checks whether there is room for new jobs: in the scheduler, in its store, and in the user's share. */
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import type { Caller } from "../contract/service.ts";

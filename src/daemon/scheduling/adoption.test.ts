@@ -1,6 +1,6 @@
 /**
- * A new policy object takes over running jobs: no job is moved unnecessarily, and waiting jobs keep their
- * order.
+ * Tests that a new policy object takes over running jobs: no job is moved unnecessarily, and waiting jobs
+ * keep their order.
  */
 import { describe, expect, test, vi } from "vitest";
 import { Random } from "../../core/random.ts";

@@ -1,8 +1,8 @@
 /**
- * The interface of drivers, which run a policy in real time: live-pool.ts for space sharing, live-rounds.ts
- * for time sharing. A driver holds a table of live jobs and the policy made for it. It queues events until
- * the next decision and passes them on in the order that core/policy.ts defines. Some policies can withdraw a
- * job that they know; for the others, the owner builds a new driver (adoption).
+ * Defines the interface of drivers, which run a policy in real time: live-pool.ts for space sharing,
+ * live-rounds.ts for time sharing. A driver holds a table of live jobs and the policy made for it. It queues
+ * events until the next decision and passes them on in the order that core/policy.ts defines. Some policies
+ * can withdraw a job that they know; for other policies, the owner builds a new driver (adoption.ts).
  */
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";

@@ -1,4 +1,4 @@
-/** Limits of a live machine, through its front end on a fake machine. */
+/** Tests the limits of a live machine, through its front end on a fake machine. */
 import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";

@@ -1,6 +1,6 @@
 /**
- * Limits of a live machine in addition to its processors. Under time sharing, the admission queue in front of
- * the policy enforces them: gangs wait for a row and for memory. Under space sharing, memory is counted in
+ * Enforces limits of a live machine in addition to its processors. Under time sharing, gangs wait for a row
+ * and for memory in the admission queue in front of the policy. Under space sharing, memory is counted in
  * processors.
  */
 import type { JobIndex } from "../../core/jobs.ts";

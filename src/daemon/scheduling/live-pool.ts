@@ -1,10 +1,11 @@
 /**
- * Space sharing in real time: the machine of machines/pool-machine.ts with an external clock. This class
- * chooses the CPUs of a job: the smallest free stretch that is large enough, else the lowest free CPUs.
+ * Runs a space-sharing policy in real time: the machine of machines/pool-machine.ts with an external clock.
+ * This class chooses the CPUs of a job: the smallest free stretch that is large enough, else the lowest free
+ * CPUs.
  *
- * Ends come late: a process that is killed at its limit takes a while to end. After the expected end, the
- * policy would count on processors that are not free. So the owner makes a new driver with longer estimates
- * as soon as `hasOverrun`.
+ * Jobs can end later than their estimates say: a process that is killed at its limit takes a while to end.
+ * After the expected end, the policy would count on processors that are not free. So the owner makes a new
+ * driver with longer estimates as soon as `hasOverrun`.
  */
 import type { Outage } from "../../core/interruptions.ts";
 import type { JobIndex } from "../../core/jobs.ts";

@@ -1,13 +1,14 @@
 /**
- * Gang scheduling in real time: the machine of machines/gang-matrix.ts with an external clock. Slots form an
- * absolute grid, epoch + k × slotMs. Events are handled at the next boundary.
+ * Runs a gang scheduling policy in real time: the machine of machines/gang-matrix.ts with an external clock.
+ * Slots form an absolute grid, epoch + k × slotMs. Events are handled at the beginning of the next slot:
  *
- *   slot        k    k+1  k+2  k+3            events between k and k + 1 are decided at k + 1; the conductor
- *   row       | 0  | 1  | 0  | 1  | …         uses the same grid, so both know which row has which slot
+ *   slot        k    k+1  k+2  k+3
+ *   row       | 0  | 1  | 0  | 1  | …
  *   events       ^ ^
  *
- * A change of the matrix does not disturb the round: the first row of `layout` has its turn in slot
- * `layoutSlot`.
+ * The policy decides about these two events at the beginning of slot k + 1. The conductor uses the same grid,
+ * so both know which row has which slot. A change of the matrix does not disturb the round: the first row of
+ * `layout` runs in slot `layoutSlot`.
  */
 import { InputError } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";

@@ -1,6 +1,6 @@
 /**
- * The front end, driven by a fake clock and fake processes, decides exactly as the simulator, bit for bit,
- * for every policy of the registry with every value of every choice among its parameters.
+ * Tests that the front end, driven by a fake clock and fake processes, decides exactly as the simulator, bit
+ * for bit, for every policy of the registry with every value of every choice among its parameters.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * An administrator's own policy in the front end, correct or wrong: jobs go on, and the failed policy and the
- * reason are reported.
+ * Tests an administrator's own policy in the front end, correct or wrong. If it fails, jobs continue, and the
+ * policy and the reason are reported.
  */
 import { expect, test } from "vitest";
 import type { PolicyDefinition, Pool } from "../../core/policy.ts";

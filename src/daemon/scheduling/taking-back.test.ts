@@ -1,6 +1,6 @@
 /**
- * Policies that can withdraw a waiting job continue when one is cancelled, held or given another priority;
- * others are rebuilt. The jobs' starts are the same.
+ * Tests policies that can withdraw a waiting job: they continue when a job is cancelled, held or given
+ * another priority, while other policies are rebuilt. The jobs start at the same times either way.
  */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";

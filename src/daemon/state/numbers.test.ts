@@ -1,5 +1,5 @@
 /**
- * The file of numbers against a model: crashes and power failures between any two steps, older stores,
+ * Compares the file of numbers with a model: crashes and power failures between any two steps, older stores,
  * damaged files.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,12 +1,12 @@
 /**
- * STATE/numbers: the highest numbers that the scheduler has given, in a file next to the store, so that an
- * older store is noticed and no number is given twice.
+ * Keeps the highest numbers that the scheduler has given in STATE/numbers, a file next to the store. So an
+ * older store is noticed, and no number is given twice. The file is one line, shown here as two:
  *
- * tutti numbers 1 reserved 0000000000001123 job 0000000000000120 event 0000000000004567 boot 0f1e…32 digits
- * sum 89abcdef
+ *   tutti numbers 1 reserved 0000000000001123 job 0000000000000120 event 0000000000004567
+ *     boot 0f1e…32 digits sum 89abcdef
  *
  * reserved   no number above this one was given. Raised by a thousand and synced before the commit of a cycle
- *            that would exceed it, so that few cycles pay for it. A front end that ends properly returns
+ *            that would exceed it, so few cycles pay for it. A front end that ends properly returns
  *            unused numbers
  * job, event highest committed numbers of a job and of an event; written after the commit and before the
  *            answer, not synced
@@ -14,8 +14,8 @@
  *            confirmed. After a reboot, `job` and `event` may be behind the store, but never ahead of it, and
  *            `reserved` counts
  *
- * One line of fixed length, written in place. Neither name nor length of the file change, so syncing costs
- * one disk write.
+ * The line has a fixed length and is written in place. Neither the name nor the length of the file changes,
+ * so syncing costs one disk write.
  */
 import { createHash } from "node:crypto";
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What a user can see of other users' jobs: numbers and CPUs, how many there are, and nothing else. */
+/** Tests what a user can see of other users' jobs: numbers and CPUs, how many there are, and nothing else. */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 /**
- * The front end's state folder, and who may access it. One front end at a time holds its lock (host/lock.ts).
+ * Creates the front end's state folder and sets who may access it. Only one front end at a time holds the
+ * lock (host/lock.ts).
  *
  *   ~/.local/state/tutti/     0700          /var/lib/tutti/    0711, for a front end run by root
  *     lock                                  lock      0600

@@ -1,4 +1,6 @@
-/** Where the state is, and which process uses it. Imports only small modules, so that commands start fast. */
+/**
+ * Finds the state folder and the process that uses it. Imports only small modules, so commands start fast.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";

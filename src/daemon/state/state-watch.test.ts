@@ -1,4 +1,4 @@
-/** Files of the state folder are removed or replaced while the front end runs, or the store is damaged. */
+/** Removes or replaces files of the state folder while the front end runs, or damages the store. */
 import {
   existsSync,
   mkdirSync,

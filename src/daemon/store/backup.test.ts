@@ -1,5 +1,6 @@
 /**
- * A backup is a snapshot of the store, whatever is written in the meantime, and a damaged copy is not kept.
+ * Tests that a backup is a snapshot of the store, whatever is written in the meantime, and that a damaged
+ * copy is not kept.
  */
 import {
   existsSync,

@@ -1,7 +1,6 @@
 /**
- * Backs up the store, whether a front end uses it or not: SQLite copies one snapshot in pieces of a few MB.
- * In WAL mode, the reader of a snapshot does not block writers. The copy is checked before it gets its final
- * name.
+ * Backs up the store, whether a front end uses it or not. SQLite copies one snapshot in pieces of a few MB.
+ * In WAL mode, reading a snapshot does not block writers. The copy is checked before it gets its final name.
  */
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Environments and scripts, which jobs need only for a start. Each is stored once, even if many jobs share
- * it. Ended jobs need neither, so a content is dropped when no live job uses it.
+ * Stores environments and scripts, which jobs need only to start. Each is stored once, even if many jobs
+ * share it, and dropped when no live job uses it. Ended jobs need neither.
  */
 import { createHash } from "node:crypto";
 import type { JobRecord } from "../contract/record.ts";

@@ -1,4 +1,4 @@
-/** A store with a month of history, written directly into its file. */
+/** Writes a month of history directly into the file of a store. */
 import type { JobRecord } from "../contract/record.ts";
 import { retainedBytes } from "../contract/submission.ts";
 import { Store } from "./store.ts";

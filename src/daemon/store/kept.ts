@@ -1,4 +1,4 @@
-/** Ended jobs and events in the store, and how they are forgotten, between `begin` and `commit`. */
+/** Reads and forgets the ended jobs and events of the store, between `begin` and `commit`. */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
 import type { Row } from "./rows.ts";

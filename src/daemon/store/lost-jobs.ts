@@ -1,7 +1,7 @@
 /**
- * Lost jobs: their numbers were given, but the store does not know them, because it is older (a backup was
- * restored, or files were lost). The store keeps their numbers as ranges, so they are not reported as ended
- * and forgotten.
+ * Records lost jobs. Their numbers were given, but the store does not know them, because a backup was
+ * restored or files were lost. The store keeps their numbers as ranges, so they are not reported as ended and
+ * forgotten.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Store } from "./store.ts";

@@ -1,4 +1,4 @@
-/** The result of a migration, and the state after its process was killed in the middle. */
+/** Tests the result of each migration, and the state after a migration was killed in the middle. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";

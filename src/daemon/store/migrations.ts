@@ -1,7 +1,7 @@
 /**
- * Versions of the database, oldest first. A released migration is never changed, so that state files of every
- * version can always be opened. Each migration runs in its own transaction, together with its row in
- * `migrations`.
+ * Brings a database of an older version up to date, step by step, oldest first. A released migration is never
+ * changed, so state files of every version can always be opened. Each migration runs in its own transaction,
+ * together with its row in `migrations`.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";

@@ -1,4 +1,4 @@
-/** SQL statements, each prepared once, with errors converted for people. */
+/** Prepares each SQL statement once, and turns errors into messages for people. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row, Value } from "./rows.ts";
 import { withStoreErrors } from "./store-error.ts";

@@ -1,4 +1,4 @@
-/** The store against a plain model, cut off at any byte of its log, and over its versions. */
+/** Compares the store with a plain model, after its log was cut off at any byte, and across its versions. */
 
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * The front end's data on disk: SQLite in WAL mode with full synchronisation, so that committed data survive
+ * Keeps the front end's data on disk: SQLite in WAL mode with full synchronisation, so committed data survive
  * a crash of the machine. Each cycle of the front end is one transaction: `begin`, writes, `commit`.
  *
  * All calls are synchronous. A commit takes as long as the disk needs to make it durable. In the meantime the

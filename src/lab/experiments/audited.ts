@@ -1,4 +1,4 @@
-/** The result of a cell of the kind `audit`: its policy runs under the checker of rules. */
+/** Computes the result of a cell of the kind `audit`: runs the cell's policy under the checker of rules. */
 import { hashColumns } from "../../workload/hash.ts";
 import { type AuditResult, audit } from "../audit/audit.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";

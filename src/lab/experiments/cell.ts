@@ -1,8 +1,8 @@
 /**
- * The cell: one unit of an experiment, as plain data. Its result is a function of the cell and of the jobs
- * that its source names, and of nothing else. Comparisons, audits, findings, golden schedules and papers are
- * lists of cells; kinds.ts lists the kinds of cells. Nothing here needs Node, so that a page can run cells
- * (runner.ts) as well as a worker thread.
+ * Defines the cell, the unit of an experiment, as plain data. Its result depends only on the cell and on the
+ * jobs that its source names. Comparisons, audits, findings, golden schedules and papers are lists of cells;
+ * kinds.ts lists the kinds of cells. Nothing here needs Node, so a web page can run cells (runner.ts), and so
+ * can a worker thread.
  */
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";

@@ -1,4 +1,4 @@
-/** All kinds of cells. The code of a kind is loaded when its first cell runs. */
+/** Lists all kinds of cells. The code of a kind is loaded when its first cell runs. */
 import type { CellInputs } from "./cell.ts";
 
 const RUNS = {

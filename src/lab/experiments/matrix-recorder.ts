@@ -1,8 +1,8 @@
 /**
- * Observes a gang simulation and keeps what a report draws of the matrix. Snapshots are taken after
- * decisions, at first after each one. When they become too many, every second one is dropped and the next
- * ones are twice as far apart, so that in the end they are spread evenly over the run. The instant with the
- * most rows is always among them.
+ * Observes a gang simulation and keeps what a report needs to draw the matrix. Snapshots are taken after
+ * decisions, at first after each one. When there are too many, every second snapshot is dropped and the
+ * interval between new ones is doubled. In the end, the snapshots are spread evenly over the run. The instant
+ * with the most rows is always among them.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";

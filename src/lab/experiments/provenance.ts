@@ -1,4 +1,4 @@
-/** Which Tutti made a result: its version and the revision of its source. */
+/** Finds out which Tutti made a result: its version and the revision of its source. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** Runs cells on this machine: with traces and policies from files, on several worker threads. */
+/** Runs cells on this machine, on several worker threads, with traces and policies from files. */
 import "./no-maglev.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";

@@ -1,6 +1,7 @@
 /**
- * An experiment: several policies on the same jobs and machine, under the same rules, repeated with other
- * seeds if the jobs come from a model. It is a list of cells, policy by policy and seed by seed.
+ * Runs an experiment: several policies on the same jobs and machine, under the same rules. If the jobs come
+ * from a model, the experiment can be repeated with other seeds. It is a list of cells in order of policy,
+ * then of seed.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";
@@ -146,7 +147,7 @@ function rulesInWords(
   if (workload.trace !== undefined) rules.push(workload.sizeRule ?? SIZE_RULE);
   rules.push(describeWindow(summary.window));
   rules.push(
-    `bound=${experiment.parameters.boundS}: the bounded slowdown treats a shorter run time as this many seconds`,
+    `bound=${experiment.parameters.boundS}: the bounded slowdown counts a run time below this many seconds as this many seconds`,
   );
   if (isGang) {
     rules.push(

@@ -1,4 +1,4 @@
-/** The result of a cell of the kind `summary`. */
+/** Computes the result of a cell of the kind `summary`: the numbers of one simulation. */
 import type { GangRecord, Schedule } from "../../core/schedule.ts";
 import { classesByRunTime } from "../../metrics/classes.ts";
 import { type Summary, type SummaryOptions, summarise } from "../../metrics/summary.ts";

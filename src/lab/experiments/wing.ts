@@ -1,4 +1,7 @@
-/** The result of a cell of the kind `wing`: one of the wing's policies on the jobs of one seed. */
+/**
+ * Computes the result of a cell of the kind `wing`: one of the wing's policies on the jobs of one seed. A
+ * wing is a machine model with its own jobs and policies (models/wing.ts).
+ */
 import { RuleViolation } from "../../core/errors.ts";
 import type { PolicyChoice, PolicyDescription } from "../../core/policy.ts";
 import type { WingRun } from "../../models/wing.ts";

@@ -1,4 +1,4 @@
-/** Policies of a wing on its own jobs: one run for each policy and seed. */
+/** Runs the policies of a wing (models/wing.ts) on the wing's own jobs, once for each policy and seed. */
 import { existsSync } from "node:fs";
 import { rulesInForce } from "../../core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";

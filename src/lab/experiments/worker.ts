@@ -1,4 +1,4 @@
-/** The entry of a worker thread: runs one cell after the other. */
+/** Runs in each worker thread: computes one cell after the other. */
 import { workerData } from "node:worker_threads";
 import { answerQuestions } from "../../host/thread.ts";
 import { failureOf } from "./failures.ts";

@@ -1,7 +1,7 @@
 /**
- * A pool of worker threads for a list of independent cells. Cells are handed out in order, and results come
- * back in the order of the cells, so that the number of workers never affects a result. Only the caller and
- * the entry of the threads (worker.ts) know what a cell is.
+ * Distributes independent cells over worker threads. Cells are handed out in order, and their results are
+ * returned in the same order, so the number of workers never affects a result. Only the caller and the code
+ * of the threads (worker.ts) know what a cell is.
  */
 import { programFile } from "../../host/programs.ts";
 import { Thread, ThreadEnded } from "../../host/thread.ts";

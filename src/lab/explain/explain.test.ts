@@ -292,7 +292,7 @@ describe("explain() of gangs", () => {
       "It arrived at 0 s, started at 1 s and waited 1 s.",
       "It was placed at 0 s in row 2 of 2, on processors 0 to 3; it started with its first slot.",
       "Its work is 3 slots of 1 s.",
-      "It ended at 6 s. It was in the system 2 times as long as its work takes alone: while it was in the matrix, it had 1 of 1.83 rows on average (at most 2 rows).",
+      "It ended at 6 s. It was in the system 2 times as long as its work takes without other jobs. While it was in the matrix, it had 1 of 1.83 rows on average (at most 2 rows).",
     ]);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Why did that job start when it did? Runs one more simulation and watches this job: which jobs ran and
- * waited when it arrived, which job held a reservation, which jobs passed it and by which rule, and what its
- * wait consisted of.
+ * Explains why a job started when it did. It runs the simulation once more and watches this job: which jobs
+ * ran and waited when it arrived, which job held a reservation, which jobs passed it and by which rule, and
+ * what its wait consisted of.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
@@ -34,7 +34,7 @@ export function explain(
   const job = findJob(instance, jobId);
   if (instance.interruptions !== undefined || instance.molding !== undefined) {
     throw new InputError(
-      `Cannot explain job ${jobId}: in this run, jobs are stopped or run on several sizes; expected a run without either`,
+      `Cannot explain job ${jobId}: in this run, jobs can be stopped or can run on different numbers of processors; expected a run without either`,
     );
   }
   const watch: JobWatch =

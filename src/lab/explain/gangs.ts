@@ -1,4 +1,7 @@
-/** Watches one gang: its rows, its share of the rounds, and the jobs that changed it. */
+/**
+ * Watches one gang during a simulation: its rows, its share of the rounds, and the jobs that changed this
+ * share.
+ */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";

@@ -1,10 +1,13 @@
 /**
- * Watches one job in space sharing. Until the job arrives, only counts are kept. While it waits, every start,
- * end and promise is noted:
+ * Watches one job in space sharing and notes why it waits. Until the job arrives, only counts are kept. While
+ * it waits, every start, end and promise is noted:
  *
- *   arrival ──▶ first decision ──▶ … others start, end, are promised … ──▶ start
- *   who is      what kept it       who passed, who held a reservation,      whose ends
- *   before it   waiting            was there room                           freed the last
+ *   1 arrival ──▶ 2 first decision ──▶ 3 others start, end, get promises ──▶ 4 start
+ *
+ *   1  which jobs are ahead of it
+ *   2  what keeps it waiting
+ *   3  which jobs pass it, which hold a reservation, and whether there is room for it
+ *   4  which jobs' ends freed the last processors that it needed
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";

@@ -1,4 +1,4 @@
-/** What explanations share for both kinds of machine. */
+/** Defines what the watchers of both kinds of machine (space.ts, gangs.ts) have in common. */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";

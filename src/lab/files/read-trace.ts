@@ -1,7 +1,7 @@
 /**
- * Opens traces: plain or gzip, in any format of workload/traces/formats.ts. The first bytes decide both; the
- * name does not matter. A trace is a file, a name in the folder TUTTI_TRACES, or standard input as `-`.
- * Decompression runs on another thread while the reader parses.
+ * Opens a trace: plain or gzip, in any format of workload/traces/formats.ts. The first bytes, not the name,
+ * decide the compression and the format. The user names a file, a trace in the folder TUTTI_TRACES, or `-`
+ * for standard input. Decompression runs on another thread while the reader parses.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";

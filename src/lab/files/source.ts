@@ -1,4 +1,4 @@
-/** Opens the source of jobs: a trace or a model, named by one text. */
+/** Opens a source of jobs, which one text names: a trace or a model. */
 import { existsSync } from "node:fs";
 import type { Workload } from "../../core/jobs.ts";
 import { generate, type ModelChoice, parseModel } from "../experiments/jobs.ts";

@@ -1,4 +1,4 @@
-/** Writes the pages on reproduced papers. */
+/** Writes the HTML pages on reproduced papers. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PageFile } from "../../report/markdown/paper-markdown.ts";

@@ -1,8 +1,8 @@
 /**
- * Writes results: a file appears completely or not at all. The text goes to a temporary file in the same
- * folder, is flushed to the disk and then renamed. An existing file is replaced and keeps its mode; a link is
- * followed. Devices and pipes are written to directly. Nothing blocks for long, so that an interruption is
- * noticed and leaves no temporary file behind.
+ * Writes results so that a file appears completely or not at all. The text goes to a temporary file in the
+ * same folder, is flushed to the disk and then renamed. An existing file is replaced and keeps its mode; a
+ * link is followed. Devices and pipes are written to directly. No call blocks for long, so an interruption is
+ * noticed in time to delete the temporary file.
  */
 import {
   fstatSync,

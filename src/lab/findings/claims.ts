@@ -1,6 +1,6 @@
 /**
- * What docs/findings.md claims, as data: which two policies, on which jobs, by which metric, in which
- * direction.
+ * Lists the claims of docs/findings.md as data: which two policies are compared, on which jobs, by which
+ * metric, and which policy should have the lower value.
  */
 import type { FindingsSource } from "./findings.ts";
 import type { FindingMetric } from "./run.ts";
@@ -98,12 +98,12 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: TRACES,
   },
   {
-    text: "A row limit with a first-come queue ruins what gangs are good at: with 4 rows and an FCFS queue, the bounded slowdown is higher than without a limit.",
+    text: "A row limit with a first-come queue takes away the main advantage of gangs: with 4 rows and an FCFS queue, the bounded slowdown is higher than without a limit.",
     ratio: [`${GANG}:rows=4`, "above", GANG, "bounded slowdown"],
     sources: SMALLER,
   },
   {
-    text: "With an EASY queue, a row limit is a dial between gangs and EASY: with 2 rows, the mean response is below that of gangs without a limit …",
+    text: "With an EASY queue, a row limit is a compromise between gangs and EASY: with 2 rows, the mean response is below that of gangs without a limit …",
     ratio: [limited(2), "below", GANG, "response"],
     sources: TRACES,
   },
@@ -113,17 +113,17 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: TRACES,
   },
   {
-    text: "In the queue for 4 rows, shortest estimate first lowers the bounded slowdown by about a third compared with order of arrival.",
+    text: "When jobs queue for a matrix of 4 rows, taking the shortest estimate first, rather than in order of arrival, lowers the bounded slowdown by about a third.",
     ratio: [`${limited(4)}:queueOrder=shortest`, "below", limited(4), "bounded slowdown"],
     sources: SMALLER,
   },
   {
-    text: "Requiring adjacent processors costs space sharing dearly: one row with an EASY queue, where each job needs adjacent processors, against EASY on any processors.",
+    text: "Requiring adjacent processors costs space sharing dearly: one row with an EASY queue, in which each job needs adjacent processors, has a longer mean response than EASY on any processors.",
     ratio: ["wlv:rows=1:queue=easy", "above", "easy", "response"],
     sources: SMALLER.slice(0, 2),
   },
   {
-    text: "A switch that costs 1 % of the slot (0.6 s of 60 s) lengthens the mean response of gangs by several times that share …",
+    text: "A switch that costs 1 % of the slot (0.6 s of 60 s) lengthens the mean response of gangs by several percent …",
     ratio: [GANG, "above", GANG, "response"],
     sources: SMALLER,
     switchShare: 0.01,
@@ -146,7 +146,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [MEMORY],
   },
   {
-    text: "… and no advantage over EASY is shown then.",
+    text: "… and gangs are not shown to have an advantage over EASY.",
     ratio: ["brmms:queue=easy:memory=1024", "below", "easy", "bounded slowdown"],
     sources: [MEMORY],
   },
@@ -156,7 +156,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [MEMORY],
   },
   {
-    text: "The price in response grows with the load: KTH-SP2 with scaled arrivals.",
+    text: "The price in mean response grows with the load, as KTH-SP2 with scaled arrivals shows.",
     ratio: [GANG, "above", "easy", "response"],
     sources: LOADS,
   },
@@ -181,7 +181,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [DOWNEY],
   },
   {
-    text: "At about an hour the gain ends: moving is shown to pay off on two of the four traces, and it slows down the jobs of Lublin's model.",
+    text: "When a move costs an hour, the gain ends: moves are shown to pay off on two of the four traces, and they slow down the jobs of Lublin's model.",
     ratio: [moving(3600), "below", GANG, "response"],
     sources: [...TRACES, LUBLIN],
   },
@@ -216,7 +216,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: SMALLER,
   },
   {
-    text: "Buddy blocks gain as windows do: BRMMS has a shorter mean response with moves that cost ten minutes than without moves.",
+    text: "Buddy blocks gain, too: BRMMS has a shorter mean response with moves that cost ten minutes than without moves.",
     ratio: ["brmms:migrate=600", "below", "brmms", "response"],
     sources: SMALLER,
   },

@@ -1,6 +1,7 @@
 /**
- * Which scheduler wins where: the runs for docs/findings.md. A cell is one policy on one source. Its result
- * has sums for each block of jobs; from these, the ratio of two policies gets an interval:
+ * Computes the numbers of docs/findings.md, which says where each scheduler wins. A cell is one policy on one
+ * source of jobs. Its result has sums for each block of jobs. From these sums, the ratio of two policies gets
+ * an interval:
  *
  *   trace   blocks of 28 days of submission, resampled together for both policies (block bootstrap, 95 % by
  *           percentiles)

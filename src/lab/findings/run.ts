@@ -1,4 +1,7 @@
-/** The result of a cell of the kind `blocks`: sums by blocks of jobs, for ratios with an interval. */
+/**
+ * Computes the result of a cell of the kind `blocks`: sums for each block of jobs. From these, findings.ts
+ * computes ratios with intervals.
+ */
 import type { Instance } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { simulate } from "../../simulator/simulate.ts";

@@ -1,7 +1,7 @@
 /**
- * Golden schedules: what every policy does with every trace and model, in one committed file. They show every
- * change of a schedule while the code changes, and other simulators can compare their results with them
- * (docs/golden.md).
+ * Lists the golden schedules: what every policy does with every trace and model. They are committed in one
+ * file, which shows when a change of the code changes a schedule. Other simulators can compare their results
+ * with it (docs/golden.md).
  *
  * A cell is one policy with one setting on one source, on the machine of the source, under the default rules.
  * Its result is the hash of all starts and ends, and two numbers that people can compare: the mean and the

@@ -1,4 +1,4 @@
-/** The result of a cell of the kind `golden`: a row of the golden table. */
+/** Computes the result of a cell of the kind `golden`: a row of the golden table (table.ts). */
 import { InputError } from "../../core/errors.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns } from "../../workload/hash.ts";

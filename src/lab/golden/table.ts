@@ -1,6 +1,6 @@
 /**
- * The committed table of golden schedules: one line per cell, separated by tabs, numbers with all their
- * digits.
+ * Reads, writes and compares the committed table of golden schedules: one line per cell, fields separated by
+ * tabs, numbers with all their digits.
  *
  *   source  policy  jobs  processors  hash  meanWaitS  maxWaitS
  *   source  policy  refused  reason

@@ -1,15 +1,15 @@
 /**
- * Admission in front of a gang policy: a queue of jobs that wait outside the matrix. It limits the rows (the
- * multiprogramming level), the memory per processor, and whatever else the machine limits. One row is space
- * sharing, and unlimited rows are plain gang scheduling; admission gives everything in between, in the
- * laboratory and live.
+ * Puts a queue in front of a gang policy: jobs wait outside the matrix until they are admitted. Admission
+ * limits the rows (the multiprogramming level), the memory per processor, and whatever else the machine
+ * limits. One row is space sharing, and unlimited rows are plain gang scheduling. Admission gives everything
+ * in between, in the laboratory and live.
  *
- *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │      which job is admitted next: first come, first
- *                          └─────────────────────────┘      served, first fit or EASY, in any queue order
+ *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │
  *
- * The gang policy says whether a job fits, and it places the job once it is admitted. The row limit is the
- * multiprogramming level of Feitelson and Jette (JSSPP 1997); the memory limit is the future work of Zhou,
- * Walsh and Brent 2000, section 5.
+ * The queue decides which job is admitted next: first come, first served, first fit or EASY, in any queue
+ * order. The gang policy says whether a job fits, and it places the job once it is admitted. The row limit is
+ * the multiprogramming level of Feitelson and Jette (JSSPP 1997). The memory limit is the future work of
+ * Zhou, Walsh and Brent 2000, section 5.
  */
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
 import type { GangMachine, MemoryRule, ParameterValues, Policy } from "../../core/policy.ts";

@@ -51,7 +51,7 @@ const blocks = withAdmission(
       ...when(withExtraSlots("returned"), [
         "after each workload change, jobs whose block has an idle slot take turns, largest first (ties: submitted first), and get one more slot per turn until no job's block has an idle slot",
         "blocks are chosen, and rows added and deleted, as if every job had one slot, so that there are exactly as many rows as with extraSlots=none for the same arrivals and departures, unless gangs migrate",
-        "when an arrival or the deletion of a row needs a processor that is busy in every row, one job on it gives back its last slot of the round: the job with the most slots (ties: submitted last)",
+        "when an arrival or the deletion of a row needs a processor that is busy in every row, the job with the most slots on this processor (ties: submitted last) gives back its last slot of the round",
       ]),
       "if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the remaining part",
       ...MIGRATION_RULES,

@@ -1,6 +1,6 @@
 /**
- * Extra slots (slot unification): whether jobs also run in idle slots of other rows, and whether they keep
- * them.
+ * Defines the parameter for extra slots (slot unification): whether jobs also run in idle slots of other
+ * rows, and whether they keep these slots.
  */
 import { choice } from "../../core/parameters.ts";
 import type { Condition, ParameterSpec, ParameterValues } from "../../core/policy.ts";

@@ -1,4 +1,4 @@
-/** A gang policy on its own matrix, without a clock: the test lets jobs arrive and end. */
+/** Runs a gang policy on its own matrix, without a clock: the test decides when jobs arrive and end. */
 import fc from "fast-check";
 import type { JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId } from "../../core/policy.ts";

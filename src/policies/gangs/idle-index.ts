@@ -1,7 +1,7 @@
 /**
- * What a re-packing gang policy must know about the matrix: the number of idle slots of every processor, and
- * the least loaded window for a job. There are two kinds: windows anywhere (the workload vector of zhou1999)
- * and buddy blocks (the workload tree of zhou2000).
+ * Defines what a re-packing gang policy must know about the matrix: the number of idle slots of every
+ * processor, and the least loaded window for a job. There are two kinds of window: any consecutive processors
+ * (found with the workload vector of zhou1999) and buddy blocks (found with the workload tree of zhou2000).
  */
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";

@@ -1,6 +1,6 @@
 /**
- * Memory in use on each processor, under a limit. All jobs in the matrix use memory, even when it is not
- * their turn.
+ * Counts the memory in use on each processor, under a limit. All jobs in the matrix use memory, even while
+ * another row runs.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { MemoryRule } from "../../core/policy.ts";

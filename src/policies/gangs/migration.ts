@@ -1,15 +1,18 @@
 /**
- * Re-packing with migration at a cost. A processor without an idle slot is full. As long as there is a full
- * processor, exchanges between rows cannot empty a row. Then gangs on full processors move to other
- * processors, if that saves a row and the gain covers the cost.
+ * Plans migrations: moves gangs to other processors, at a cost, if that saves a row of the matrix. A
+ * processor without an idle slot is full. As long as there is a full processor, exchanges between rows cannot
+ * empty a row. Then gangs on full processors move to other processors, if that saves a row and the gain
+ * covers the cost.
  *
- *   AA..      ..AA      CCAA     processors 0 and 1 are full: exchanges cannot save a row;
- *   CC..   →  CC..   →           A moves, then they can
+ *   AA..      ..AA      CCAA
+ *   CC..   →  CC..   →
  *
- * Which gangs move: the plan scans the processors from left to right. On each processor that is full when the
- * scan reaches it, it picks the gang that reaches furthest to the right; processors beyond the last full one
- * do not count. That gang moves to the window that an arrival would get in a matrix with one row fewer. Thus
- * the fewest possible gangs move, provided that each of them finds a window.
+ * Here, processors 0 and 1 are full, so exchanges cannot save a row. After A has moved, they can.
+ *
+ * Which gangs move? The plan scans the processors from left to right. On each processor that is still full
+ * when the scan reaches it, it picks the gang that reaches furthest to the right, not counting processors
+ * after the last full one. That gang moves to the window that an arrival would get in a matrix with one row
+ * fewer. Thus the fewest possible gangs move, provided that each of them finds a window.
  *
  * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much
  * service again as it has had. That is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),

@@ -1,4 +1,4 @@
-/** The contract between admission and a gang policy that can be asked whether a job fits. */
+/** Defines the contract between admission and a gang policy that can answer whether a job fits. */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { Policy, RunId } from "../../core/policy.ts";
 

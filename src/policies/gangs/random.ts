@@ -1,4 +1,4 @@
-/** Random allocation within a row, the scheme that zhou1999 argues against. */
+/** Implements random allocation within a row, the scheme that zhou1999 argues against. */
 
 import { integer } from "../../core/parameters.ts";
 import { Random } from "../../core/random.ts";

@@ -1,9 +1,9 @@
 /**
- * Re-packing on a ring: windows and gangs may wrap around from the machine's last processor to its first.
- * Property 1 of zhou1999 then needs a second legal cut, which may not exist
+ * Implements re-packing on a ring: windows and gangs may wrap around from the machine's last processor to its
+ * first. Property 1 of zhou1999 then needs a second legal cut, which may not exist
  * (structures/matrix/ring-repacking.ts). If it does not, the ring is opened at a cut that is legal in all
- * rows, and the least loaded window of that array is taken. Without such a cut or such a window, a row is
- * added.
+ * rows, and the arrival gets the least loaded window of the resulting array. Without such a cut or such a
+ * window, a row is added.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";

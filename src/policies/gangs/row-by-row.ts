@@ -1,7 +1,7 @@
 /**
- * Gang scheduling row by row: every row of the matrix is filled separately, and jobs never move (Ousterhout
- * 1982; the conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit* finds room in a
- * row: row-fits.ts.
+ * Implements gang scheduling row by row: every row of the matrix is filled separately, and jobs never move
+ * (Ousterhout 1982; the conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit*
+ * (row-fits.ts) finds room in a row.
  *
  * With slot unification, a job also runs in other rows in which its processors are idle. Either it keeps
  * these extra slots until it ends, or they count as idle when the policy looks for room. In the second case,
@@ -269,7 +269,7 @@ export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   ...when(withExtraSlots("none"), ["a job has one slot per round"]),
   ...when(withExtraSlots("kept"), [
     "extraSlots=kept: each workload change gives one extra slot to the largest job (ties: submitted first) whose processors are idle in another row",
-    "extraSlots=kept: the extra slot is in the first such row of the round, and the job keeps it until it ends",
+    "extraSlots=kept: if there are several of these rows, the extra slot is in the first one of the round; the job keeps it until it ends",
   ]),
   ...when(withExtraSlots("returned"), [
     "extraSlots=returned: after each workload change, every job, largest first, gets a slot in every row in which its processors are idle",
@@ -277,10 +277,10 @@ export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   ]),
   ...when(
     (parameters) => !withExtraSlots("returned")(parameters),
-    ["a row that becomes empty is deleted, unless it is the last one"],
+    ["a row that becomes empty is deleted, unless it is the only row"],
   ),
   ...when(withExtraSlots("returned"), [
-    "a row in which only extra slots are left is deleted, unless it is the last one",
+    "a row in which only extra slots are left is deleted, unless it is the only row",
   ]),
 ];
 

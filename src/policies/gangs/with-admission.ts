@@ -1,5 +1,5 @@
 /**
- * Adds admission (admission.ts) to a gang policy: as parameters, and for machines that have limits
+ * Adds an admission queue (admission.ts) to a gang policy: as parameters, and for machines that have limits
  * themselves.
  */
 
@@ -81,12 +81,12 @@ function admissionRules(asks: boolean): readonly Rule[] {
       asks
         ? "queue=easy: a job does not delay the reservation if its expected end is no later than the shadow time, or if each of its processors in the reserved block has a slot (and memory) to spare for it at that time"
         : "queue=easy: a job does not delay the reservation if its expected end is no later than the shadow time; jobs with later ends are not admitted, because the policy chooses their processors itself",
-      "queue=easy: with more than one row, the shadow time is a forecast and not a promise, because re-packing, and rows that are added or deleted within a round, can cost a job its turn",
+      "queue=easy: with more than one row, the shadow time is a forecast and not a promise, because re-packing, and rows that are added or deleted within a round, can cost a job a slot",
     ]),
     ...when(
       (parameters) => memoryRule(parameters) !== undefined,
       [
-        "memory: all jobs in the matrix keep their memory on their processors, even when it is not their turn",
+        "memory: all jobs in the matrix keep their memory on their processors, even while another row runs",
         "memory: on each processor, the sum stays within the limit",
         "memory: a job's memory per processor is what it requested, else what it used, else jobMemory",
         "memory: a job that needs more than the limit counts as needing exactly the limit",

@@ -1,4 +1,7 @@
-/** WLV: windows of consecutive processors, found with a workload vector and freed by re-packing. */
+/**
+ * Implements WLV: gangs get windows of consecutive processors, which are found with a workload vector and
+ * freed by re-packing.
+ */
 
 import { InputError } from "../../core/errors.ts";
 import { choice } from "../../core/parameters.ts";
@@ -33,7 +36,7 @@ export const wlv = withAdmission(
         ({ array }) => array === "ring",
         [
           "array=ring: the last processor and the first are neighbours, and windows and jobs may wrap around",
-          "array=ring: if no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows, and the least loaded window of that array is taken",
+          "array=ring: if legal cuts do not allow gathering a window, the ring is opened at the first cut that is legal in all rows, and the arrival gets the least loaded window of the resulting array",
           "array=ring: if there is no such cut or no such window, a row is added",
           "array=ring: a row is deleted only if re-packing manages to empty it",
         ],
@@ -44,9 +47,9 @@ export const wlv = withAdmission(
         "extraSlots=kept: a job keeps its extra slots until it ends",
       ]),
       ...when(withExtraSlots("returned"), [
-        "extraSlots=returned: after each workload change, jobs take turns, largest first, and get one more slot per turn until no job can get one",
+        "extraSlots=returned: after each workload change, jobs get one more slot each, largest first; this is repeated until no job can get another slot",
         "extraSlots=returned: windows are chosen, and rows added and deleted, as if every job had one slot",
-        "extraSlots=returned: if a processor without an idle slot is needed, one job on it gives back its last slot of the round: the job with the most slots (ties: submitted last)",
+        "extraSlots=returned: if a processor without an idle slot is needed, the job with the most slots on this processor (ties: submitted last) gives back its last slot of the round",
       ]),
       ...MIGRATION_RULES,
       DEPARTURES_FIRST,

@@ -1,6 +1,7 @@
 /**
- * Naive twins of the space-sharing policies, written from their rules with arrays, sorts and loops. They keep
- * nothing from one instant to the next, and share no code with the simulator, its structures or the policies.
+ * Compares the space-sharing policies with naive twins, which are written from the rules of the policies with
+ * arrays, sorts and loops. The twins keep nothing from one instant to the next, and share no code with the
+ * simulator, its structures or the policies.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,17 +1,22 @@
 /**
- * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues share all
- * processors. Within a queue, jobs start first fit, and an arrival that fits starts at once, past the waiting
- * jobs. A job that is passed too often, or that has no chance of seeing enough free processors at once, is
- * connected to running jobs and inherits their processors when they end (see reservation-book.ts).
+ * Implements batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues
+ * share all processors. Within a queue, jobs start first fit, and an arrival that fits starts at once, past
+ * the waiting jobs. A job asks for a reservation if it is passed too often, or if it cannot start although it
+ * is first in its queue. It is then connected to running jobs and inherits their processors when they end
+ * (see reservation-book.ts).
  *
- *   reservations  selection      in the paper
+ * Two parameters select one of the schedulers that the paper compares:
+ *
+ *   reservations  selection      scheduler in the paper
  *   none          user           conventional (従来)
  *   none          automatic      proposal 1: every limit of its table 4 is 0
  *   limited       automatic      proposal 2
  *
- * What the paper leaves open is read as follows. Queues are served in the order of the classes. A job with a
- * reservation no longer takes part in first fit. A job that was refused asks again at every instant while its
- * priority is above the threshold. "Overtaken" means within the same queue.
+ * We read what the paper leaves open as follows. Queues are served in the order of the classes. A job counts
+ * as passed only if the job that passes it is in the same queue. Its priority rises each time, and it asks
+ * for a reservation as soon as the priority is above the threshold of its class. If that is refused, it asks
+ * again at every instant while its priority is above the threshold. A job with a reservation no longer takes
+ * part in first fit.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -273,7 +278,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "selection",
     SELECTIONS,
-    "how the queue is chosen: automatic, the tightest class that admits the job; user, as the workload says",
+    "how the queue is chosen; automatic: the tightest class that admits the job; user: the queue that the workload states",
   ),
   number(
     "passing",
@@ -309,9 +314,9 @@ export function connectedReservationOver(
       "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
       ...when(reserves, [
         "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
-        "a job asks for a connected reservation (1) if its priority is above the threshold of its class; (2) if it cannot start on arrival and no job of its queue waits, with or without a reservation; (3) only if the class says so: if it is the first job without a reservation and still cannot start after a job has ended",
-        "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
-        "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
+        "a job asks for a connected reservation in three cases: (1) its priority is above the threshold of its class; (2) it cannot start on arrival and no job of its queue waits, with or without a reservation; (3) if its class has this rule, it is the first job without a reservation and still cannot start after another job has ended",
+        "the donor is the running job of the same queue and size that started first; if there is no such job, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then earliest start); a running job is a donor for at most one requester",
+        "processors of a donor that has ended are held for the requester; the donor chosen last gives only what is still missing; the requester starts exactly when its last donor ends",
       ]),
       ...when(
         ({ reservations }) => reservations === "limited",

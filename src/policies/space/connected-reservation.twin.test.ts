@@ -1,7 +1,7 @@
 /**
- * Connected reservations, compared with a twin of plain objects and arrays that recomputes everything, and
- * checked by an observer of the paper's guarantees: no job uses held processors, a running job has at most
- * one requester, limits hold, and priorities are the sum of their gains.
+ * Compares connected reservations with a twin of plain objects and arrays that recomputes everything. An
+ * observer checks the paper's guarantees: no job uses held processors, a running job has at most one
+ * requester, limits hold, and priorities are the sum of their gains.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

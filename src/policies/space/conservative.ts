@@ -1,7 +1,7 @@
 /**
- * Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds a
- * reservation, the earliest one that was possible when it was made. When a job ends before its expected end,
- * compression closes the hole: each waiting job, in queue order, gives up its reservation and takes the
+ * Implements conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds
+ * a reservation, the earliest one that was possible when it was made. When a job ends before its expected
+ * end, compression closes the hole: each waiting job, in queue order, gives up its reservation and takes the
  * earliest one possible now, which is never later than the old one.
  *
  * Compression looks only where something has changed. A job can move only into a window that overlaps a part

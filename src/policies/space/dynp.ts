@@ -1,15 +1,15 @@
 /**
- * dynP (Streit, HiPC 2001 and HCW 2004): at every decision, the load decides the queue order: first come,
- * first served, shortest job first or longest job first. Then all waiting jobs are replanned in that order,
- * each at the earliest time that does not delay jobs planned before it. Jobs that are planned for the present
- * instant start.
+ * Implements dynP (Streit, HiPC 2001 and HCW 2004): at every decision, the load decides the queue order:
+ * first come, first served, shortest job first or longest job first. Then all waiting jobs are replanned in
+ * that order, each at the earliest time that does not delay jobs planned before it. Jobs that are planned for
+ * the present instant start.
  *
  * The simple decider uses the mean estimate of the waiting jobs:
  *
  *   0 ─── shortest first ──┤ lower ├── first come, first served ──┤ upper ├── longest first ──▶ mean estimate
  *
- * The self-tuning deciders of the later papers, which plan with all three orders and compare, are not
- * implemented.
+ * The later papers also have self-tuning deciders, which plan with all three orders and compare the plans.
+ * They are not implemented.
  */
 
 import type { JobIndex, JobsView } from "../../core/jobs.ts";

@@ -1,8 +1,8 @@
 /**
- * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the
- * only reservation, at the shadow time: when enough running jobs will have ended according to their
- * estimates. Later jobs are tried in queue order (queue-order.ts). They may pass if they end by the shadow
- * time, or if they use only processors that the reservation does not need:
+ * Implements EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not
+ * fit holds the only reservation, at the shadow time: when enough running jobs will have ended according to
+ * their estimates. Later jobs are tried in queue order (queue-order.ts). They may pass if they end by the
+ * shadow time, or if they use only processors that the reservation does not need:
  *
  *   processors ┌─────────┬──────────────
  *              │ running │   reserved for the head of the queue

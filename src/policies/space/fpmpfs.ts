@@ -1,9 +1,9 @@
 /**
- * Fit Processors Most Processors First Served (Aida, Kasahara and Narita, JSSPP 1998): of the waiting jobs
- * that fit, the one with the most processors starts. (Their FPFS, in order of arrival, is `first-fit` here.)
- * Small jobs could starve, and so could large ones because of larger ones. Therefore a job that has waited
- * longer than a limit is treated like the head of a first-come, first-served queue: until it starts, no other
- * job starts.
+ * Implements Fit Processors Most Processors First Served (Aida, Kasahara and Narita, JSSPP 1998): of the
+ * waiting jobs that fit, the one with the most processors starts. (Their FPFS, in order of arrival, is
+ * `first-fit` here.) Small jobs could starve because of larger ones, and large ones because of small ones
+ * that fit earlier. Therefore a job that has waited longer than a limit is treated like the head of a
+ * first-come, first-served queue: until it starts, no other job starts.
  */
 
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";

@@ -1,6 +1,6 @@
 /**
- * Conservative backfilling written from its rules with arrays, sorts and loops. It shares no code with the
- * policy or its structures.
+ * Implements conservative backfilling from its rules with arrays, sorts and loops, as a twin for tests. It
+ * shares no code with the policy or its structures.
  */
 /** A job of the twins. */
 export interface NaiveJob {

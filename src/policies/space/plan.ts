@@ -1,7 +1,7 @@
 /**
- * What a machine will have free at each future time: processors and each kind of resource, according to the
- * expected ends of running jobs and the known outages. A policy that plans with it starts no job that runs
- * into a known outage.
+ * Computes what a machine will have free at each future time: processors and each kind of resource, according
+ * to the expected ends of running jobs and the known outages. A policy that plans with it starts no job that
+ * would run into a known outage.
  */
 import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";

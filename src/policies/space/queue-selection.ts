@@ -1,8 +1,8 @@
 /**
- * Automatic queue selection (Kawanami, Yoshihisa and Kanazawa 2008, section 3.1): a job goes to the class
- * with the tightest limit among those that admit it. The paper spells this out for the HPC2500 in six
- * sentences (8 or fewer processors: ss8 or s8; more than 32 threads: s128; more than 8 processes: d32, d128
- * or d512). All six follow from the principle.
+ * Selects the queue of a job (Kawanami, Yoshihisa and Kanazawa 2008, section 3.1): the class with the
+ * tightest limit among those that admit the job. The paper spells this out for the HPC2500 in six sentences
+ * (8 or fewer processors: ss8 or s8; more than 32 threads: s128; more than 8 processes: d32, d128 or d512).
+ * All six follow from the principle of the tightest limit.
  *
  * Shapes that no sentence covers (few processes, few threads, but more than 8 processors) follow the same
  * principle. If two classes allow the same number of processors, the one with fewer processes is tighter,

@@ -1,7 +1,7 @@
 /**
- * The running jobs and the connected reservations on them (接続予約; Kawanami, Yoshihisa and Kanazawa 2008,
- * section 3.2). A waiting job, the requester, is connected to running jobs, its donors, and inherits their
- * processors:
+ * Records the running jobs and the connected reservations on them (接続予約; Kawanami, Yoshihisa and Kanazawa
+ * 2008, section 3.2). A waiting job, the requester, is connected to running jobs, its donors, and inherits
+ * their processors:
  *
  *   matching donor                       gathered donors, largest first
  *   ┌───────────────┬───────────┐        ┌───────────────┬─────┬─────────────┐

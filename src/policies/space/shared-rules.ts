@@ -1,4 +1,4 @@
-/** Rules that most space-sharing policies have in common. */
+/** Words the rules that most space-sharing policies have in common. */
 import type { Rule } from "../../core/policy.ts";
 
 export const DECIDES_ONCE: Rule = {

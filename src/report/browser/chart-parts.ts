@@ -1,4 +1,4 @@
-/** What the charts have in common: axes, zooming, tooltips, legends, colours. */
+/** Builds what the charts have in common: axes, zooming, tooltips, legends, colours. */
 
 import type { Value } from "../html/page-data.ts";
 import { DASHES } from "../svg/palette.ts";

@@ -1,4 +1,4 @@
-/** One function per chart, which turns page data and theme into an ECharts option. */
+/** Turns page data and a theme into ECharts options, with one function per chart. */
 
 import type { MetricBars, PageData, Statistic, Value } from "../html/page-data.ts";
 import { chartText, chartUnit, STATISTIC_TITLES, STATISTICS } from "../html/page-data.ts";

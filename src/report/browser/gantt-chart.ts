@@ -1,8 +1,8 @@
 /**
- * The Gantt chart: a box per job and run of processors, time to the right, processors upwards. The colour
- * shows how long the job had waited. Gangs share processors, so their boxes overlap and are transparent, and
- * the colour shows in which row they were placed. Each colour is a custom series, so that the legend can
- * switch it off.
+ * Draws the Gantt chart: a box per job and run of processors (consecutive ones), time to the right,
+ * processors upwards. The colour shows how long the job had waited. Gangs share processors, so their boxes
+ * overlap and are transparent, and the colour shows in which row they were placed. Each colour is a custom
+ * series, so that the legend can switch it off.
  */
 
 import type { GanttChart } from "../html/gantt.ts";

@@ -1,4 +1,4 @@
-/** Texts in charts. Tooltips are HTML, so all text from users is escaped. */
+/** Formats the texts in charts. Tooltips are HTML, so all text from users is escaped. */
 import { escapeHtml } from "../html/escape.ts";
 import { formatDuration, formatNumber } from "../text/format.ts";
 

@@ -1,6 +1,7 @@
 /**
- * An Ousterhout matrix at one instant: a line per row of the round, processors to the right, and a box per
- * gang, with the job's number if there is room. Rows take turns, so gangs in one line run at the same time.
+ * Draws an Ousterhout matrix at one instant: a line per row of the round, processors to the right, and a box
+ * per gang, with the job's number if there is room. Rows take turns, so gangs in one line run at the same
+ * time.
  */
 
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";

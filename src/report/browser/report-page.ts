@@ -1,8 +1,8 @@
 /**
- * The script of the report page, which draws the charts from the JSON in the page.
- * scripts/build-report-page.ts bundles it with the parts of ECharts that it needs, and every report contains
- * the bundle, so a report needs no network. This is the only source that uses the DOM: tsconfig.browser.json
- * checks it, tsconfig.json the rest.
+ * Draws the charts of the report page from the JSON in the page. scripts/build-report-page.ts bundles this
+ * script with the parts of ECharts that it needs. Every report contains the bundle, so a report needs no
+ * network. This is the only source file that uses the DOM: tsconfig.browser.json checks it, tsconfig.json
+ * checks the rest.
  */
 import { BarChart, CustomChart, LineChart } from "echarts/charts";
 import {

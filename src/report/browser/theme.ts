@@ -1,4 +1,4 @@
-/** Colours and font of the charts. report-page.ts reads them from the page's style sheet. */
+/** Defines the colours and the font of the charts. report-page.ts reads them from the page's style sheet. */
 
 export interface Theme {
   readonly text: string;

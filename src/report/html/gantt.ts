@@ -1,6 +1,6 @@
 /**
- * The part of a schedule that a Gantt chart shows: a span around the longest queue with as many jobs as a
- * reader can look at. It is the same span for every policy.
+ * Chooses the part of a schedule that a Gantt chart shows: a span around the longest queue that has no more
+ * jobs than a reader can look at. The span is the same for every policy.
  */
 import type { Instance } from "../../core/jobs.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";

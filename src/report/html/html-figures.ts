@@ -1,5 +1,6 @@
 /**
- * The report's figures: for each chart a frame with its choices, a description, and the same data as a table.
+ * Writes the report's figures as HTML. Each chart gets a frame with its choices, a description, and the same
+ * data as a table.
  */
 import type { Comparison } from "../../results/comparison.ts";
 import {

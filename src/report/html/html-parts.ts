@@ -1,6 +1,6 @@
 /**
- * Common parts of the pages: the frame with the style sheet, and small pieces of HTML. They escape their
- * texts.
+ * Writes the common parts of the pages: the frame with the style sheet, and small pieces of HTML. All
+ * functions escape their texts.
  */
 import { escapeHtml } from "./escape.ts";
 import { styleSheet } from "./style.ts";

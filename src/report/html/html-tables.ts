@@ -1,6 +1,6 @@
 /**
- * The report's tables: the ranking, the replications, and the data of the figures for readers who cannot see
- * a chart.
+ * Writes the report's tables: the ranking, the replications, and the data of the figures for readers who
+ * cannot see a chart.
  */
 import type { Comparison } from "../../results/comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "../ranking.ts";

@@ -1,7 +1,7 @@
 /**
- * The report on a comparison as one file: tables in plain HTML, and charts that a script in the page draws.
- * It loads nothing from the network; its content security policy forbids it. Without scripts, all numbers are
- * still there as tables.
+ * Writes the report on a comparison as one file: tables in plain HTML, and charts that a script in the page
+ * draws. The page loads nothing from the network; its content security policy forbids that. Without scripts,
+ * readers still see all numbers in tables.
  */
 import { sumOf } from "../../metrics/compensated-sum.ts";
 import { describeWindow } from "../../metrics/window.ts";

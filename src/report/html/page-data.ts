@@ -1,7 +1,7 @@
 /**
- * The data of a report's charts as plain JSON. html.ts writes it into the page, and browser/report-page.ts
- * reads it. Series have only the points that a screen can show, and numbers only the digits that a chart can
- * show.
+ * Computes the data of a report's charts as plain JSON. html.ts writes the JSON into the page, and
+ * browser/report-page.ts reads it there. Series have only the points that a screen can show, and numbers only
+ * the digits that a chart can show.
  */
 import { exp, ln } from "../../core/elementary.ts";
 import type { Instance } from "../../core/jobs.ts";

@@ -1,7 +1,8 @@
 /**
- * Pages on reproduced papers: published values next to ours, figures in the papers' form, and statements with
- * the numbers that decide them. They are plain HTML without scripts. A page names the version, the seed and
- * the command, and nothing that changes from run to run, so that the same program makes the same bytes.
+ * Writes the pages on reproduced papers: published values next to ours, figures in the papers' form, and
+ * statements with the numbers that decide them. They are plain HTML without scripts. A page names the
+ * version, the seed and the command, but nothing that changes from run to run, so the same program writes the
+ * same bytes.
  */
 
 import type {

@@ -1,4 +1,7 @@
-/** The style sheet of the pages. Light or dark by the reader's preference; a print has no controls. */
+/**
+ * Writes the style sheet of the pages. It is light or dark by the reader's preference, and prints have no
+ * controls.
+ */
 import { DARK, LIGHT, type Palette } from "../svg/palette.ts";
 
 export function styleSheet(): string {

@@ -1,6 +1,6 @@
 /**
- * Ousterhout matrices as small grids: a line per row of the matrix, a column per processor, and one box for
- * neighbouring cells of a job.
+ * Draws Ousterhout matrices as small grids: a line per row of the matrix, a column per processor, and one box
+ * for neighbouring cells of a job.
  *
  *              1 2 3 4
  *            1 A A A .

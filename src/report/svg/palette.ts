@@ -1,7 +1,7 @@
 /**
- * Colours. Those of policies follow Okabe and Ito 2008 ("Color universal design"), darker on white and
- * lighter on a dark background, so that lines have a contrast of 3:1. Dash patterns distinguish them without
- * colour. Those of waits go from pale to deep.
+ * Defines the colours of the charts. Those of policies follow Okabe and Ito 2008 ("Color universal design"),
+ * darker on a white and lighter on a dark background, so that lines have a contrast of 3:1. Dash patterns
+ * distinguish policies without colour. The colours of waits go from pale to deep.
  */
 
 export interface Palette {

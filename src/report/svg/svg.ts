@@ -1,7 +1,7 @@
 /**
- * Static figures as SVG, such as those of a paper: our values as solid lines, the published ones dashed in
- * the same colour; groups of bars if x has names. ECharts draws them without a browser. This file loads
- * ECharts, so import it only for a figure: `await import("./svg.ts")`.
+ * Draws static figures as SVG, such as those of a paper: our values as solid lines, the published ones dashed
+ * in the same colour, or groups of bars if the x axis has names. ECharts draws them without a browser. This
+ * file loads ECharts, so import it only for a figure: `await import("./svg.ts")`.
  */
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";

@@ -1,6 +1,6 @@
 /**
- * Comma-separated values as in RFC 4180, but lines end with a line feed only. A missing value is an empty
- * field.
+ * Writes comma-separated values as in RFC 4180, except that each line ends with a line feed only. A missing
+ * value is an empty field.
  */
 import type { Instance } from "../../core/jobs.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";

@@ -1,4 +1,4 @@
-/** Why a job started when it did, in sentences. */
+/** Explains in sentences why a job started when it did. */
 
 import { START_RULE_NAMES } from "../../core/policy.ts";
 import type {
@@ -149,7 +149,7 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
     );
   if (job.endS !== null) {
     lines.push(
-      `It ended at ${span(job.endS)}. It was in the system ${facts.slowdown === 1 ? "exactly" : `${formatNumber(facts.slowdown)} times`} as long as its work takes alone: while it was in the matrix, it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${plural(facts.mostRows, "row")}).`,
+      `It ended at ${span(job.endS)}. It was in the system ${facts.slowdown === 1 ? "exactly" : `${formatNumber(facts.slowdown)} times`} as long as its work takes without other jobs. While it was in the matrix, it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${plural(facts.mostRows, "row")}).`,
     );
   }
   return lines;

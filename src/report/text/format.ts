@@ -1,4 +1,7 @@
-/** Numbers for people: three significant digits, a unit that suits the size, a dash for a missing value. */
+/**
+ * Formats numbers for people: three significant digits, a unit that suits the size, a dash for a missing
+ * value.
+ */
 
 export const NO_VALUE = "–";
 

@@ -1,6 +1,6 @@
 /**
- * Results as JSON. Every document begins with the name and version of its schema. Within a version, keys are
- * only added. The order of the keys is fixed. Missing values (NaN) are null.
+ * Writes results as JSON. Every document begins with the name and version of its schema. Within a version,
+ * keys are only added. The order of the keys is fixed. Missing values (NaN) are null.
  */
 import type { Comparison } from "../../results/comparison.ts";
 

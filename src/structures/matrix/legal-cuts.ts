@@ -1,5 +1,5 @@
 /**
- * Cuts (Zhou, Brent, Johnson and Walsh 1999, section 3), on a linear array and on a ring.
+ * Finds legal cuts (Zhou, Brent, Johnson and Walsh 1999, section 3), on a linear array and on a ring.
  *
  * A cut is a boundary between two processors; cut x is before processor x. A cut is legal in a row if no job
  * spans it. Between two cuts that are legal in both rows, the contents of the rows may be exchanged, because

@@ -1,6 +1,4 @@
-/**
- * Checks a matrix, for tests: its rows and its jobs must agree, and no gang may be torn.
- */
+/** Checks a matrix for tests: its rows and its jobs must agree, and no gang may be torn. */
 import { assert } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { RowId, RunId } from "../../core/policy.ts";

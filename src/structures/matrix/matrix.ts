@@ -1,10 +1,15 @@
 /**
- * The Ousterhout matrix: rows take turns, one slot each per round. All processes of a job are in the same
- * row, so that they always run at the same time (Ousterhout 1982; Zhou, Walsh and Brent 2000, section 1).
+ * Implements the Ousterhout matrix, whose rows take turns, one slot each per round. All processes of a job
+ * are in the same row, so that they always run at the same time (Ousterhout 1982; Zhou, Walsh and Brent 2000,
+ * section 1).
  *
- *   position 0   AAAAAABBB.......     a run: one job's processors in one row
- *   position 1   CC..DDDDDDDD....     rows keep lists of runs sorted by processor, not cells (run-lists.ts)
- *   position 2   CC......EEEEEEEE     a job may have several rows, always on the same processors
+ *   position 0   AAAAAABBB.......
+ *   position 1   CC..DDDDDDDD....
+ *   position 2   CC......EEEEEEEE
+ *
+ * A run is a stretch of consecutive processors that one job has in one row, such as AAAAAA. Rows are not
+ * stored as cells but as lists of runs, sorted by processor (run-lists.ts). A job may have several rows,
+ * always on the same processors, as C does.
  *
  * Every operation that would tear a gang or use a processor twice throws a RuleViolation.
  */

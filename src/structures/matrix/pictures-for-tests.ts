@@ -1,5 +1,5 @@
 /**
- * Matrices as pictures, for tests.
+ * Converts between matrices and texts for tests.
  *
  *   "AAB."   one string per row of the round, one letter per processor: job 0 is A, job 26 is a, "." is idle
  */

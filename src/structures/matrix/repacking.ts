@@ -1,14 +1,15 @@
 /**
- * Job re-packing: exchanges between legal cuts gather the idle fragments of several rows in one row (Zhou,
- * Brent, Johnson and Walsh 1999, properties 1 and 2; Zhou, Walsh and Brent 2000, section 2). No job moves to
- * other processors, and whole jobs change rows.
+ * Re-packs jobs: exchanges between legal cuts gather the idle fragments of several rows in one row (Zhou,
+ * Brent, Johnson and Walsh 1999, properties 1 and 2; Zhou, Walsh and Brent 2000, section 2). Whole jobs
+ * change rows, and no job moves to other processors.
  *
- *   row s  ....AAAABBBB        row s  ........BBBB       s is idle up to x = 4 and j from x up to 8:
- *   row j  CCCC....BB..   →    row j  CCCCAAAABB..       exchange both rows from x to the next cut at or
- *              x   c                      x   c          after 8 that is legal in both
+ *   row s  ....AAAABBBB        row s  ........BBBB
+ *   row j  CCCC....BB..   →    row j  CCCCAAAABB..
+ *              x   c                      x   c
  *
- * The paper's proof shifts everything after the cut. The exchange up to the next common cut gives the same
- * fragment and leaves the rest of both rows alone.
+ * Row s is idle up to x = 4, and row j is idle from x up to 8. The exchange covers the processors from x to
+ * c, the next cut at or after 8 that is legal in both rows. The paper's proof shifts everything after the
+ * cut. The exchange up to the next common cut gives the same fragment and leaves the rest of both rows alone.
  *
  * The cut at x is legal: row s is idle before x, and row j is idle after it. A later common cut always
  * exists, at the latest the machine's end. If jobs are in buddy blocks (at the left end, `size` processors)

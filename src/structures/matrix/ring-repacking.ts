@@ -7,9 +7,9 @@
  * three processors, three jobs have processors 0 and 1, 1 and 2, and 2 and 0. No two of them can share a row,
  * although every processor is idle in one of the three rows. In general:
  *
- *   - if every processor has an idle slot and some cut is legal in every row, a row can be freed (open the
- *     ring there);
- *   - otherwise it may be possible or not. Deciding this means colouring a circular-arc graph, which is
+ *   - If every processor has an idle slot and some cut is legal in every row, a row can be freed: open the
+ *     ring there.
+ *   - Otherwise it may be possible or not. Deciding this means colouring a circular-arc graph, which is
  *     NP-complete (Garey, Johnson, Miller and Papadimitriou 1980). The search here joins fragments from left
  *     to right, and gives up when no exchange helps.
  */

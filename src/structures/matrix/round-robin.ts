@@ -1,14 +1,16 @@
 /**
- * Which row of an Ousterhout matrix runs next (each row gets one slot per round), and where a new row enters
- * the round.
+ * Decides which row of an Ousterhout matrix runs next (each row gets one slot per round), and at which
+ * position a new row enters the round.
  *
- *   rows        0   1   2   3   4        pointer 2: rows 0 and 1 have had their slot of this round
+ *   rows        0   1   2   3   4
  *                       ^
  *
- * A new row is last in the round. A round takes in at most as many new rows as it began with. A further row
- * is put after the rows that have already had their slot, so that its turn comes in the next round. Without
- * that bound, a round might never return to its first row: jobs could keep arriving before its end, each in a
- * new row that is deleted after its slot.
+ * The pointer is at 2: rows 0 and 1 have had their slot of this round.
+ *
+ * A new row normally gets the last position of the present round. But a round takes in at most as many new
+ * rows as it began with. Any further row is inserted before the pointer, so it gets its first slot in the
+ * next round. Without that bound, a round might never return to its first row: jobs could keep arriving
+ * before its end, each in a new row that is deleted after its slot.
  */
 export class RoundRobin {
   round = 0;

@@ -1,6 +1,6 @@
 /**
- * A rank for each row of a matrix, ascending in the order of the round, that stays the same while other rows
- * change.
+ * Gives each row of a matrix a rank that ascends in the order of the round and stays the same while other
+ * rows change.
  */
 import type { MatrixView, RowId } from "../../core/policy.ts";
 import { doubled } from "../grow.ts";

@@ -1,7 +1,7 @@
 /**
- * Finds the runs of a matrix row near a processor without walking the row. Each row is divided into buckets
- * of processors. A bucket knows the first run that begins in it, and one bit per bucket says whether there is
- * one.
+ * Finds the runs near a processor without walking through the whole matrix row. A run is a stretch of
+ * consecutive processors in one row that belong to one job. Each row is divided into buckets of processors. A
+ * bucket knows the first run that begins in it, if any, and one bit per bucket says whether there is one.
  *
  *   row      AA..BBB.CC......|......DDDDDDDD..|................|EEEE........
  *   heads    A               |D               |none            |E

@@ -1,10 +1,11 @@
 /**
- * The storage of the Ousterhout matrix: for each row, a list of runs sorted by processor; for each job, a
- * list of its runs. Runs are records in a struct of arrays, linked within their row and with the job's other
- * runs. Buckets of processors (run-buckets.ts) find a run in the middle of a row. Nothing is checked here;
- * matrix.ts checks the rules.
+ * Stores the Ousterhout matrix as lists of runs. A run is a stretch of consecutive processors that one job
+ * has in one row. Each row has a list of its runs sorted by processor, and each job has a list of its runs.
+ * Runs are records in a struct of arrays, linked within their row and with the job's other runs. Buckets of
+ * processors (run-buckets.ts) find a run in the middle of a row. Nothing is checked here; matrix.ts checks
+ * the rules.
  *
- *   row 0   AAAAAABBB.......     a run: one job's processors in one row
+ *   row 0   AAAAAABBB.......
  *   row 1   CC..DDDDDDDD....
  *
  * A job's processors in a row may also be several stretches (scattered, or around the end of a ring). Then

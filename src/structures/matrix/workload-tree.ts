@@ -1,11 +1,14 @@
 /**
- * The workload tree of Zhou, Walsh and Brent 2000, section 3: the number of idle slots of every processor,
- * and the least loaded buddy block.
+ * Maintains the workload tree of Zhou, Walsh and Brent 2000, section 3: the number of idle slots of every
+ * processor, and the least loaded buddy block.
  *
- *   root               0               value of a node: the sum of its children if both are nonzero, else 0.
- *               0             5        It is nonzero exactly when every processor below has an idle slot,
- *            0     2       2     3     and then it is the number of idle slots below.
+ *   root               0
+ *               0             5
+ *            0     2       2     3
  *   leaves  0 0   1 1     1 1   1 2
+ *
+ * The value of a node is the sum of its children if both are nonzero, else 0. So it is nonzero exactly if
+ * every processor below has an idle slot, and then it is the number of idle slots below.
  *
  * The paper recomputes values node by node. Here every node keeps the minimum, maximum and sum of its leaves,
  * with pending additions. So a change to a range of processors, or to all of them, takes time proportional to

@@ -1,15 +1,15 @@
 /**
- * The workload vector of Zhou, Brent, Johnson and Walsh 1999, section 4: the number of idle slots of every
- * processor, and the least loaded window of a job's size.
+ * Maintains the workload vector of Zhou, Brent, Johnson and Walsh 1999, section 4: the number of idle slots
+ * of every processor, and the least loaded window of a job's size.
  *
  *   processor   0 1 2 3 4 5 6 7        kept as segments of equal values       0 | 1 | 2     | 3
  *   idle        0 0 1 2 2 2 2 3                                               0   2   3       7
  *
  * A window is available if none of its processors is 0, because its fragments can then be gathered in one
- * row. The more idle slots it has, the less loaded it is. While a window slides, its sum is linear, with
- * bends only where one of its ends passes from one segment to the next. So the search looks only at the
+ * row. The more idle slots a window has, the less loaded it is. While a window slides, its sum is linear,
+ * with bends only where one of its ends passes from one segment to the next. So the search looks only at the
  * bends, and takes time proportional to the number of segments, at most min(processors, 2 × jobs + 1). A
- * change takes time proportional to the segments in its range, and moves those after it.
+ * change takes time proportional to the segments in its range, and moves the segments after it.
  *
  * Windows may wrap around to the machine's front (a ring): processor x and x − processors are the same.
  */

@@ -1,4 +1,7 @@
-/** How a workload gets its estimates: the same three rules for models and for `tutti workload convert`. */
+/**
+ * Gives a workload its estimates, by one of three rules. They are the same for models and for `tutti workload
+ * convert`.
+ */
 import type { Workload } from "../../core/jobs.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";
@@ -18,7 +21,7 @@ export const ESTIMATE_PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "estimates",
     ["exact", "factor", "tsafrir"],
-    "how estimates are made: the run time, up to a multiple of it, or by the model of Tsafrir et al. 2005",
+    "how estimates are made; exact: the run time; factor: up to a multiple of the run time; tsafrir: by the model of Tsafrir et al. 2005",
   ),
   number(
     "estimateFactor",
@@ -28,7 +31,7 @@ export const ESTIMATE_PARAMETERS: readonly ParameterSpec[] = [
   integer(
     "maxEstimateS",
     { min: 0, max: 2_000_000_000, default: 0, unit: "s" },
-    "with estimates=tsafrir: the largest estimate, at least 3600; 0 for the longest run time rounded up to whole hours",
+    "with estimates=tsafrir: the largest estimate, at least 3600; 0: the longest run time, rounded up to whole hours",
   ),
 ];
 

@@ -1,5 +1,5 @@
 /**
- * The popularity of the 20 head times in Tsafrir, Etsion and Feitelson 2005: the table of the authors'
+ * Ranks the 20 head times in Tsafrir, Etsion and Feitelson 2005 by popularity: the table of the authors'
  * program. Row 0 is the largest estimate, rows 1 … 19 are the other head times in ascending order. Each
  * column is one log; 1 is the most popular value.
  */

@@ -1,7 +1,7 @@
 /**
- * User estimates by the model of Tsafrir, Etsion and Feitelson 2005, "Modeling user runtime estimates" (JSSPP
- * 2005), after its authors' program (m_tsafrir05). About 20 popular round values, the head, serve 89 % of the
- * jobs; many rare values, the tail, serve the rest. No job runs longer than its estimate.
+ * Generates user estimates by the model of Tsafrir, Etsion and Feitelson 2005, "Modeling user runtime
+ * estimates" (JSSPP 2005), after its authors' program (m_tsafrir05). About 20 popular round values, the head,
+ * serve 89 % of the jobs; many rare values, the tail, serve the rest. No job runs longer than its estimate.
  *
  *   1. K values for J jobs, piecewise linear in J                                   estimateValueCount
  *   2. head: 20 round times, the largest estimate first; the popularity of each     headBins

@@ -1,8 +1,8 @@
 /**
- * The log-uniform workload model of zhou2000 section 4.2, after Downey 1997: run times and sizes are uniform
- * in log space and independent of each other, and arrivals are Poisson. Downey draws the total work, and the
- * run time follows from the processors given; here, as in zhou2000, jobs are rigid and the run time itself is
- * log-uniform.
+ * Implements the log-uniform workload model of zhou2000 section 4.2, after Downey 1997: run times and sizes
+ * are uniform in log space and independent of each other, and arrivals are Poisson. Downey draws the total
+ * work, and the run time follows from the processors given; here, as in zhou2000, jobs are rigid and the run
+ * time itself is log-uniform.
  *
  *   λ = load · processors / (mean size · mean run time)     with the exact means of the rounded distributions
  *

@@ -1,12 +1,12 @@
 /**
- * The workload model of Feitelson 1996, "Packing schemes for gang scheduling" (JSSPP'96), as far as we know
- * it: sizes by a harmonic distribution, run times that vary more than exponential ones and are longer for
- * larger jobs, and jobs that run repeatedly.
+ * Implements the workload model of Feitelson 1996, "Packing schemes for gang scheduling" (JSSPP'96), as far
+ * as we know it: sizes by a harmonic distribution, run times that vary more than exponential ones and are
+ * longer for larger jobs, and jobs that run repeatedly.
  *
- * The archive's page on the model confirms these three and the order 1.5 of the sizes. It also says that the
- * sizes were then "hand-tailored" towards small ones and powers of two; those weights are not available and
- * are left out. The two-stage form of the run times, its numbers and the law of repetitions are from memory
- * and could not be confirmed: they are parameters or stated rules.
+ * The archive's page on the model confirms these three properties, and also that the probability of size n is
+ * proportional to n^−1.5. It adds that the sizes were then "hand-tailored" towards small ones and powers of
+ * two; those weights are not available and are left out. The two-stage form of the run times, its numbers and
+ * the law of repetitions are from memory and could not be confirmed: they are parameters or stated rules.
  */
 import { power } from "../../core/elementary.ts";
 import type { Workload } from "../../core/jobs.ts";

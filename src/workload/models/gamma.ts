@@ -1,6 +1,6 @@
 /**
- * The gamma distribution with a shape and a scale (mean shape · scale, variance shape · scale²): drawing from
- * it and its distribution function, the same to the last bit on every machine.
+ * Draws from a gamma distribution with a shape and a scale (mean shape · scale, variance shape · scale²) and
+ * computes its distribution function. Results are the same to the last bit on every machine.
  *
  * Drawing follows Marsaglia and Tsang 2000, "A simple method for generating gamma variables", and its section
  * 6 for shapes below 1. The distribution function is the regularised incomplete gamma function P(a, x): by

@@ -1,6 +1,6 @@
 /**
- * A model of the jobs of Kyoto University's HPC2500, for Kawanami, Yoshihisa and Kanazawa 2008, whose log is
- * not public. From the paper: the degrees of parallelism and the median CPU time of each (its table 1), the
+ * Models the jobs of Kyoto University's HPC2500 for Kawanami, Yoshihisa and Kanazawa 2008, whose log is not
+ * public. From the paper: the degrees of parallelism and the median CPU time of each (its table 1), the
  * limits of the queue classes (its table 2), that most jobs by far are small, that elapsed times vary widely,
  * and that users choose "at random" among the queues open to them (section 2.2). Everything else is our
  * choice, since the paper does not print it.
@@ -8,7 +8,7 @@
  *   processors      1     4     8    16     32     64    128     512    table 1; only the paper's examples
  *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M    its medians, converted from ms
  *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k    CPU time ÷ processors: medians
- *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2    ours
+ *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2    our choice
  *
  * Users submit batches of similar jobs. Without batches, half of the jobs would start at once and the median
  * wait would be 0 in most queues under every scheduler, which is not the machine that the paper describes.
@@ -67,7 +67,7 @@ export const hpc2500: ModelDefinition = {
     "jobs come in batches that have `batch` processors on average (the number of jobs is geometric, at least one); the jobs of a batch are submitted together; they have the same numbers of processors, processes and threads, and their user chooses the queue for all of them in the same way",
     "the degree of parallelism is drawn from the eight degrees of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
     "the elapsed time is log-normal with the median CPU time of table 1 ÷ processors as its median and sigma as the standard deviation of its logarithm; it is in whole seconds, at least 1 s, and drawn again if it is above longest",
-    "35 % of the jobs are one process with many threads (at most 32 threads if the job has more than 128 processors), 45 % are processes with one thread each, 20 % have a power of two between these",
+    "35 % of the jobs have one process with all threads (with more than 128 processors: processes of 32 threads), 45 % have processes of one thread each, and 20 % have a number of threads per process in between, a power of two",
     "an estimate is drawn uniformly between the run time and five times the run time, and rounded up to ten minutes",
     "the user of a batch is careful with the given probability; a careful user takes the first of the classes with the fewest processors that admit the job, and other users take any class that admits it, with equal probability",
     "batches arrive as a Poisson process; the mean gap is the mean work of a drawn batch (processors × run time) ÷ (load × processors of the machine)",

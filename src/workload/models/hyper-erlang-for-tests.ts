@@ -1,6 +1,6 @@
 /**
- * Moments of the hyper-Erlang distribution, and the fit by which the ranges of jann-ranges.ts were made, for
- * tests only.
+ * Computes moments of the hyper-Erlang distribution, and fits the distribution to moments, as was done for
+ * the ranges of jann-ranges.ts. For tests only.
  *
  *   moments   μk = n(n+1)…(n+k−1) · (p/λ1^k + (1 − p)/λ2^k)
  *

@@ -1,7 +1,7 @@
 /**
- * The hyper-Erlang distribution of common order: with probability p, the sum of n exponentials of rate λ1,
- * else of n exponentials of rate λ2 (Jann, Pattnaik, Franke, Wang, Skovira and Riodan 1997, "Modeling of
- * workload in MPPs").
+ * Draws from the hyper-Erlang distribution of common order: with probability p, the sum of n exponentials of
+ * rate λ1, else of n exponentials of rate λ2 (Jann, Pattnaik, Franke, Wang, Skovira and Riodan 1997,
+ * "Modeling of workload in MPPs").
  */
 import type { Random } from "../../core/random.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The ranges of size of the workload model of Jann et al. 1997: each range has its own hyper-Erlang
+ * Lists the ranges of size of the workload model of Jann et al. 1997. Each range has its own hyper-Erlang
  * interarrival and service times.
  *
  * The published parameters are not available. These are fits of the same form, by the same three moments, to

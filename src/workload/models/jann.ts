@@ -1,8 +1,8 @@
 /**
- * The workload model of Jann et al. 1997, "Modeling of workload in MPPs" (JSSPP'97): jobs in ranges of size,
- * each range with its own hyper-Erlang interarrival and service times, superposed. The form is the paper's.
- * The numbers are our own fits to the same machine's log, since the published table is not available (see
- * jann-ranges.ts).
+ * Implements the workload model of Jann et al. 1997, "Modeling of workload in MPPs" (JSSPP'97). Jobs are in
+ * ranges of size. Each range has its own hyper-Erlang interarrival and service times, and the ranges are
+ * superposed. The form is the paper's. The numbers are our own fits to the same machine's log, since the
+ * published table is not available (see jann-ranges.ts).
  *
  *   range 1      ─┬────┬──────────────┬───────       next gap of a range: hyper-Erlang
  *   range 2      ─────────┬───────────────┬───       the earliest next arrival of all ranges is the next job

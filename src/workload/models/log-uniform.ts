@@ -1,8 +1,8 @@
 /**
- * The log-uniform distribution: uniform in log space between two bounds, so that doublings are equally likely
- * (Downey 1997, "A parallel workload model and its implications for processor allocation"). In the rounded
- * variant, a number is drawn and then rounded to the nearest whole multiple of a unit, as in zhou2000 section
- * 4.2.
+ * Draws from the log-uniform distribution: uniform in log space between two bounds, so that doublings are
+ * equally likely (Downey 1997, "A parallel workload model and its implications for processor allocation"). In
+ * the rounded variant, a number is drawn and then rounded to the nearest whole multiple of a unit, as in
+ * zhou2000 section 4.2.
  *
  *   P(round(X) = k) = ln(b/a) / ln(max/min) on [a, b] = [k − ½, k + ½] cut to [min, max]
  */

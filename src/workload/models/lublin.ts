@@ -1,7 +1,7 @@
 /**
- * The workload model of Lublin and Feitelson 2003, "The workload on parallel supercomputers: modeling the
- * characteristics of rigid jobs" (J. Parallel Distrib. Comput. 63(11)), after its authors' program
- * (m_lublin99), which also has the values.
+ * Implements the workload model of Lublin and Feitelson 2003, "The workload on parallel supercomputers:
+ * modeling the characteristics of rigid jobs" (J. Parallel Distrib. Comput. 63(11)), after its authors'
+ * program (m_lublin99), which also has the values.
  *
  *   size      1, or 2^u with u from two joined uniform distributions; u is rounded for jobs of a power of two
  *   run time  e^x with x from one of two gamma distributions; the first is less likely for larger sizes
@@ -10,10 +10,11 @@
  *      points  ├───gap 1───┼──────gap 2───────┼─gap 3─┤   each job pays its gap in full; a gap may end in
  *      weights │ 0.2 │ 0.3 │   0.9    │      1.6      │   a half hour, whose other points are not lost
  *
- * Two things are easily missed. One random number decides both "serial" and "power of two", so the latter is
- * a share of all jobs. And points left over in a half hour count for the next job. Where we differ: the
- * program cuts each arrival to whole seconds before it adds the next gap, and we cut only the result; and our
- * model takes machines of any size, not only of 128 processors.
+ * Two details are easy to miss. One random number decides both "serial" and "power of two", so the latter is
+ * a share of all jobs. And points left over in a half hour count for the next job.
+ *
+ * We differ in two ways. The program cuts each arrival to whole seconds before it adds the next gap, and we
+ * cut only the result. Our model takes machines of any size, not only of 128 processors.
  */
 import { exp, ln } from "../../core/elementary.ts";
 import { type TraceColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";

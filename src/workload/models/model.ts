@@ -1,4 +1,4 @@
-/** A workload model: a generator of jobs from parameters and a seed. */
+/** Defines a workload model: a generator of jobs from parameters and a seed. */
 import type { JobColumns, Workload } from "../../core/jobs.ts";
 import { number, parameterSuffix } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";

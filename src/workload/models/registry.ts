@@ -1,4 +1,4 @@
-/** All workload models. */
+/** Lists all workload models. */
 import { downey } from "./downey.ts";
 import { feitelson96 } from "./feitelson96.ts";
 import { hpc2500 } from "./hpc2500.ts";

@@ -1,6 +1,6 @@
 /**
- * What the Batsim reader does with jobs and profiles: one rule per code. "line" is the job's position in the
- * list.
+ * Lists what the Batsim reader does with jobs and profiles, as one rule per code. "line" is the job's
+ * position in the list.
  */
 import { diagnosticRules } from "../../core/diagnostics.ts";
 

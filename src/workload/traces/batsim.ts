@@ -1,14 +1,14 @@
 /**
- * Batsim's workloads (Dutot, Mercier, Poquet and Richard 2016, "Batsim: a realistic language-independent
- * resources and jobs management systems simulator"): one JSON object with jobs, and with the profiles that
- * say how long they run.
+ * Reads and writes Batsim's workloads (Dutot, Mercier, Poquet and Richard 2016, "Batsim: a realistic
+ * language-independent resources and jobs management systems simulator"): one JSON object with jobs, and with
+ * the profiles that say how long they run.
  *
  *   { "nb_res": 128, "jobs": [{ "id": 1, "subtime": 5.5, "res": 8, "walltime": 300, "profile": "a" }],
  *     "profiles": { "a": { "type": "delay", "delay": 250 } } }
  *
- * Profiles with a delay have a run time, and so do sequences ("composed") of them. For profiles with amounts
- * of computation and communication, the run time depends on a platform with speeds and a network, which we do
- * not model: jobs with such profiles are left out and counted.
+ * Profiles with a delay have a run time, and so do sequences ("composed") of such profiles. For profiles with
+ * amounts of computation and communication, the run time depends on a platform with speeds and a network,
+ * which we do not model: jobs with such profiles are left out and counted.
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";

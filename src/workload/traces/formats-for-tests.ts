@@ -1,6 +1,7 @@
 /**
- * Samples of other formats: in the folder `formats` next to that of the traces (see traces-for-tests.ts).
- * Tests that need a missing sample are skipped visibly. Also what the workload of every reader must satisfy.
+ * Finds samples of trace formats other than SWF, in the folder `formats` next to the folder of the traces
+ * (see traces-for-tests.ts). Tests that need a missing sample are skipped visibly. The file also checks what
+ * the workload of every reader must satisfy.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

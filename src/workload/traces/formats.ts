@@ -1,4 +1,4 @@
-/** The formats of traces: how each is recognised by its first bytes, read and written. */
+/** Lists the formats of traces: how each is recognised by its first bytes, read and written. */
 import type { Workload } from "../../core/jobs.ts";
 import { BatsimReader, writeBatsim } from "./batsim.ts";
 import { SacctReader } from "./sacct.ts";

@@ -1,6 +1,6 @@
 /**
- * A second, plain SWF reader: splits into lines, splits into words, and applies rule after rule. Tests use it
- * as the oracle.
+ * Reads SWF a second time, naively: splits the text into lines and the lines into words, and applies rule
+ * after rule. Tests use it as the oracle.
  */
 
 export interface NaiveResult {

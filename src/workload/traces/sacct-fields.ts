@@ -1,4 +1,7 @@
-/** The texts of Slurm's accounting as `sacct` prints them: times, durations, limits and states (sacct(1)). */
+/**
+ * Reads the texts of Slurm's accounting as `sacct` prints them: times, durations, limits and states
+ * (sacct(1)).
+ */
 
 const DAY_S = 86400;
 const DURATION = /^(?:(\d{1,6})-)?(?:(\d{1,8}):)?(\d{1,9}):(\d{2})(?:\.\d{1,9})?$/;

@@ -1,6 +1,6 @@
 /**
- * What the sacct reader does with lines and fields: one rule per diagnostic code. Every line after the header
- * either becomes a job or is counted under exactly one code with the action "dropped".
+ * Lists what the sacct reader does with lines and fields, as one rule per diagnostic code. Every line after
+ * the header either becomes a job or is counted under exactly one code with the action "dropped".
  */
 import { diagnosticRules } from "../../core/diagnostics.ts";
 

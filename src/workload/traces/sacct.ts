@@ -7,8 +7,8 @@
  *     --format JobIDRaw,Submit,Start,End,Elapsed,State,AllocCPUS,ReqCPUS,Timelimit,User,Group,QOS,Partition
  *
  * Times are local, as printed: an hour is lost or gained when daylight saving time begins or ends. Time 0 is
- * the first submit. Users, groups, QOS (as queue) and partitions are numbered in order of appearance; the
- * header of the workload has the names.
+ * the first submit. Users, groups, QOS (which become queues) and partitions are numbered in order of
+ * appearance; the header of the workload has the names.
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { assert, InputError } from "../../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The 18 fields of a job line in the Standard Workload Format 2.2 (Parallel Workloads Archive), and how their
- * numbers are read: directly from the bytes, without a string per field.
+ * Reads the 18 fields of a job line in the Standard Workload Format 2.2 (Parallel Workloads Archive),
+ * directly from the bytes, without a string per field.
  *
  *   1 job  2 submit  3 wait  4 run  5 allocated  6 cpu  7 memory  8 requested  9 estimate
  *   10 requested memory  11 status  12 user  13 group  14 application  15 queue  16 partition

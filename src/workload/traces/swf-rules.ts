@@ -1,7 +1,7 @@
 /**
- * What the SWF reader does with lines and fields that it cannot use unchanged: one rule per diagnostic code.
- * Every line that is neither blank nor a comment either becomes a job or is counted under exactly one code
- * with the action "dropped".
+ * Lists what the SWF reader does with lines and fields that it cannot use unchanged, as one rule per
+ * diagnostic code. Every line that is neither blank nor a comment either becomes a job or is counted under
+ * exactly one code with the action "dropped".
  */
 import { type Diagnostic, diagnosticRules } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";

@@ -1,4 +1,4 @@
-/** The columns of a trace while it is read: they grow, and are sorted once all lines are known. */
+/** Collects the columns of a trace while it is read. They grow, and are sorted once all lines are known. */
 import type { DiagnosticCollector } from "../../core/diagnostics.ts";
 import type { JobColumns, TraceColumns } from "../../core/jobs.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Writes a workload, or the schedule of one, in the Standard Workload Format 2.2. A workload keeps the header
- * and the fields of its trace. A schedule gets its own header and quotes that of its trace below, so that a
+ * and the fields of its trace. A schedule gets its own header and quotes the trace's header below it. So a
  * notice such as SDSC's copyright stays in every copy, and no program takes the old MaxProcs for the
  * simulated one.
  *

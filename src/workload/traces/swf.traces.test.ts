@@ -1,6 +1,6 @@
 /**
- * The real logs: every line compared with the naive twin, and the tables of the README that comes with the
- * logs.
+ * Tests the reader on the real logs: compares every line with the naive twin, and checks the tables of the
+ * README that comes with the logs.
  */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";

@@ -1,10 +1,11 @@
 /**
- * Events: as server-sent events or as one JSON answer. A server-sent event is one line of JSON with its
- * sequence number as id, so a client that was cut off can continue from the last event that it received.
+ * Sends events to clients, as server-sent events or as one JSON answer. A server-sent event is one line of
+ * JSON whose id is its sequence number, so a client that was cut off can continue after the last event it
+ * received.
  *
- * Nothing is written ahead of the client. When the client asks for more, the events that it has not seen are
- * read from the log, one page at a time, when it is its user's turn. So a client that does not read costs at
- * most one page of memory, and many clients that connect at once block nobody.
+ * Nothing is prepared before the client asks for it. When the client is ready for more, and it is its user's
+ * turn, the next page of events is read from the log. So a client that does not read costs at most one page
+ * of memory, and many clients that connect at once block nobody.
  */
 import type { Caller, Service } from "../../../daemon/contract/service.ts";
 import { sleep } from "../../../host/sleep.ts";

@@ -1,4 +1,4 @@
-/** Lists in pages, filters, waiting for jobs of a list, and batches, through the app. */
+/** Tests lists through the API: pages, filters, waiting for the jobs of a list, and batches. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { batchAnswer, jobsAnswer } from "../../../protocol/schema.ts";
 import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "../app-for-tests.ts";

@@ -1,4 +1,7 @@
-/** Lists of jobs, exports and batches. Long answers are sent in pieces, and a cut list always says so. */
+/**
+ * Answers requests for lists of jobs, exports and batches. Long answers are sent in pieces, and an answer
+ * that was cut off always says so.
+ */
 import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts";
 import type { Change, JobQuery, ListEnd, Service } from "../../../daemon/contract/service.ts";
 import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";

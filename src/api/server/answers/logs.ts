@@ -1,9 +1,9 @@
 /**
- * The output of jobs. The front end may be root while the job's folder belongs to the job's user, so nothing
- * in the folder is trusted. Each part of the path is opened relative to the previous part, without following
- * links, as openat does (through /proc/self/fd, because Node has no openat). A job can move files from any
- * other folder of its user into its own folder, even files that the user may not read. So only a plain file
- * that belongs to that user and has no second name (hard link) is read.
+ * Sends the output of jobs. The front end may be root while the job's folder belongs to the job's user, so
+ * nothing in the folder is trusted. Each part of the path is opened relative to the previous part, without
+ * following links, as openat does (through /proc/self/fd, because Node has no openat). A job can move files
+ * from any other folder of its user into its own folder, even files that the user may not read. So a file is
+ * read only if it is a plain file, belongs to that user and has no second name (hard link).
  */
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";

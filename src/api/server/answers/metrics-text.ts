@@ -1,4 +1,4 @@
-/** Metrics of the live system in the text format of Prometheus. */
+/** Formats the metrics of the running scheduler for Prometheus. */
 import type { Service } from "../../../daemon/contract/service.ts";
 
 export interface RequestCount {

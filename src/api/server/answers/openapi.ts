@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, generated from routes and schemas, so that it always matches the server. */
+/** Generates the OpenAPI 3.1 document from routes and schemas, so it always matches the server. */
 import { z } from "zod";
 import { NAMED_SCHEMAS, ROUTES, type Route } from "../../contract/routes.ts";
 

@@ -1,4 +1,7 @@
-/** The page at `/` describes the API for people. It loads nothing and reveals nothing about this machine. */
+/**
+ * Makes the page at `/`, which describes the API for people. The page loads nothing and reveals nothing about
+ * this machine.
+ */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { escapeHtml } from "../../../report/html/escape.ts";

@@ -1,15 +1,15 @@
 /**
- * Long answers in pieces. Each piece is made once the client has read the previous ones and it is the user's
- * turn. So an answer of any length needs the memory of one piece, delays others by one piece at most, and
- * ends when the client leaves.
+ * Sends long answers in pieces. A piece is made only when the client has read the previous pieces and it is
+ * the user's turn. So an answer of any length needs the memory of one piece, delays other users by at most
+ * one piece, and stops when the client leaves.
  *
  * A handler gives a generator and returns the response:
  *
  *     jobs: ({ turns }) => listResponse(turns, "tutti.jobs/1", "jobs", pages(), () => ({ next }))
  *
- * where `pages()` is a generator of arrays, each made in at most about 10 ms and of at most about 100 kB as
- * JSON. Data may change while the client reads, so the generator should remember a job's number, not a
- * position in a list.
+ * Here `pages()` is a generator of arrays. Each array should take at most about 10 ms to make, and be at most
+ * about 100 kB as JSON. Data may change while the client reads, so the generator should remember a job's
+ * number, not a position in a list.
  */
 import type { RequestTurns } from "../fairness/request-scheduler.ts";
 

@@ -1,4 +1,4 @@
-/** Requests that wait for a condition before they are answered. */
+/** Answers requests that first wait for a condition. */
 import type { Service } from "../../../daemon/contract/service.ts";
 import { sleep } from "../../../host/sleep.ts";
 import type { Call } from "../call.ts";

@@ -1,4 +1,4 @@
-/** Answers on their way to the client: their unread bytes count against the user's quota. */
+/** Counts the unread bytes of each answer against its user's quota until the client has read them. */
 
 import type { Ticket } from "../fairness/request-quota.ts";
 import { ClientLeft } from "../fairness/request-scheduler.ts";

@@ -1,5 +1,6 @@
 /**
- * Connections of strangers and users against a model: which are closed, which are refused, which limits hold.
+ * Compares the limits on connections with a model: which connections of strangers and users are closed or
+ * refused, and which limits hold.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,9 +1,9 @@
 /**
- * Limits the number of connections. A connection that has not shown a token belongs to a stranger. Strangers
- * have their own limit; above it, the oldest of their connections is closed. So a flood of connections closes
- * itself, but a client that sends its request immediately gets an answer. Each user has a limit. If all users
- * together have too many, the user with the most loses one to a user with fewer. Administrators are counted,
- * but always admitted.
+ * Limits the number of connections. A connection belongs to a stranger until it has shown a token. Strangers
+ * have a limit in total; above it, the oldest of their connections is closed. So a flood of connections
+ * closes itself, but a client that sends its request immediately still gets an answer. Each user has a limit,
+ * too. If all users together have too many connections, one connection of the user with the most is closed to
+ * make room for a user with fewer. Administrators are counted, but always admitted.
  */
 import { readFileSync } from "node:fs";
 import type { Caller } from "../../../daemon/contract/service.ts";

@@ -1,6 +1,6 @@
 /**
- * Node's HTTP server as a reader of connections that listeners pass on: one request per connection at a time,
- * a limit on connections, and refusals in the format of the API.
+ * Runs Node's HTTP server on connections that the listeners pass on: one request per connection at a time, a
+ * limit on connections, and refusals in the format of the API.
  */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";

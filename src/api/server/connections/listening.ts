@@ -1,4 +1,4 @@
-/** Listeners: Unix sockets and a port of the loopback address. */
+/** Listens on Unix sockets and on a port of the loopback address. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { InputError } from "../../../core/errors.ts";
 import { listening, listenOnSocket, nameBeforeRename, type SocketRights } from "../../../host/unix-socket.ts";

@@ -1,8 +1,8 @@
 /**
  * Handles one request per connection at a time. A client may send more requests before it has the answer
- * (pipelining); these requests wait in order, and no work is done for them. While any of them wait, nothing
- * more is read from the connection, so only requests that arrived in one read can wait. The number of waiting
- * requests is limited per connection and in total.
+ * (pipelining). These requests wait in order, and no work is done for them. While any of them wait, nothing
+ * more is read from the connection, so only requests that arrived in one read can wait. Their number is
+ * limited per connection and in total.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";

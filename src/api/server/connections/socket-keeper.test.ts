@@ -1,6 +1,6 @@
 /**
- * The socket is restored when its file, its folder or a file in the same folder is removed or replaced at run
- * time.
+ * Tests that the socket is restored if its file, its folder or a file in that folder is removed or replaced
+ * at run time.
  */
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

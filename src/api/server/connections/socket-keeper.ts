@@ -1,8 +1,8 @@
 /**
- * Keeps sockets where clients look for them. People, or programs that clean /tmp, may remove the socket files
- * or their folder while the scheduler runs. Then no client could reach the scheduler, and no other scheduler
- * could start. So the files are checked twice a second, and missing or replaced sockets are made again,
- * unless another program listens there.
+ * Restores sockets that were removed. People, or programs that clean /tmp, may remove the socket files or
+ * their folder while the scheduler runs. Then no client could reach the scheduler, and no other scheduler
+ * could start. So the files are checked twice a second. A missing or replaced socket is made again, unless
+ * another program listens there.
  */
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import type { Server } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * Runs long work, such as forecasts, one item at a time. Users take turns: the more time a user's work takes,
- * the longer this user waits for the next turn.
+ * Runs long work, such as forecasts, one item at a time, and shares the time fairly among users: the more
+ * time a user's work takes, the longer that user waits until the next item runs.
  */
 import { FairQueue } from "../../../structures/fair-queue.ts";
 

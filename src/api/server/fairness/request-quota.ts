@@ -1,6 +1,6 @@
 /**
- * Limits the open requests and unread answers of each user. Any user can send many slow requests and read the
- * answers slowly; other users must not notice.
+ * Limits the open requests and unread answers of each user, so a user who sends many slow requests or reads
+ * answers slowly does not slow down others.
  */
 import type { Caller } from "../../../daemon/contract/service.ts";
 import { refuse } from "../../../protocol/refusal.ts";

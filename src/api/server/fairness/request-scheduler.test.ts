@@ -1,6 +1,6 @@
 /**
- * The guarantee of the fair queue with random users, costs and pauses, and the request scheduler on a clock
- * that only its work advances.
+ * Tests that the fair queue keeps its guarantee for random users, costs and pauses, and tests the request
+ * scheduler on a clock that advances only while it works.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

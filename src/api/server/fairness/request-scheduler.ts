@@ -1,9 +1,9 @@
 /**
- * Schedules all work of the API, so that no user's requests can block the event loop for other users, the
- * conductor or timers. Work comes in pieces of at most about 10 ms. Users take turns by the time that their
- * pieces used (FairQueue). After TURN_MS of work, the event loop polls.
+ * Schedules all work of the API, so no user's requests can block the event loop for other users, the
+ * conductor or timers. Work is divided into pieces of at most about 10 ms. The next piece comes from the user
+ * whose pieces have used the least time so far (FairQueue). After TURN_MS of work, the event loop polls.
  *
- * While nothing waits, a piece runs immediately; the cost is then two readings of the clock.
+ * While nothing waits, a piece runs immediately. Then the only cost is reading the clock twice.
  */
 import { FairQueue } from "../../../structures/fair-queue.ts";
 

@@ -1,4 +1,4 @@
-/** Messages about mistakes in bodies and parameters. */
+/** Writes the messages about mistakes in bodies and parameters. */
 import type { z } from "zod";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";

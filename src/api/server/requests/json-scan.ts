@@ -1,7 +1,7 @@
 /**
- * Scans the bytes of JSON before it is parsed, in pieces: how deep it is nested, how many entries its lists
- * and objects have, and where the elements of one list begin and end, so that they can be parsed one by one.
- * It does not check whether the text is JSON.
+ * Scans the bytes of JSON in pieces before it is parsed. It finds out how deeply the JSON is nested, how many
+ * entries its lists and objects have, and where the elements of one list begin and end, so they can be parsed
+ * one by one. It does not check whether the text is valid JSON.
  */
 
 export interface ScanLimits {

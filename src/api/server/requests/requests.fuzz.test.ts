@@ -1,6 +1,6 @@
 /**
- * 100,000 random and mutated requests: each gets a status below 500 and an answer that conforms to the
- * contract, nothing changes unless requested, and the daemon keeps running.
+ * Sends 100,000 random and mutated requests. Each must get a status below 500 and an answer that conforms to
+ * the contract, nothing may change unless requested, and the daemon must keep running.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

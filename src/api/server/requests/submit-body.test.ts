@@ -1,6 +1,6 @@
 /**
- * Checks submits job by job, compares the results with the schema of the whole body, and sends bodies made to
- * be expensive.
+ * Tests that bodies of submits are checked job by job with the same results as by the schema of the whole
+ * body, even for bodies made to be expensive.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

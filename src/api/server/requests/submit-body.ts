@@ -1,6 +1,6 @@
 /**
- * The body of a submit, parsed and checked job by job, so that a body of 16 MiB and 10,000 jobs delays other
- * users' requests by only a few ms. The list of jobs is found in the bytes. Everything around it (the shell)
+ * Parses and checks the body of a submit job by job, so a body of 16 MiB and 10,000 jobs delays other users'
+ * requests by only a few ms. The list of jobs is first located in the bytes. Everything around it (the shell)
  * is checked first, with a list of the same length in place of the jobs.
  */
 import { z } from "zod";
