@@ -1,7 +1,8 @@
 /**
- * A wing: a machine with its own jobs and policies, which no trace describes and no live scheduler drives.
- * Everything that serves only this machine is in its folder: contract, machine, policies, workload, metrics,
- * checker. The general rooms know wings only by their list.
+ * Defines a wing: a simulated machine of a special kind, with its own jobs and policies. No trace describes
+ * its jobs, and no live scheduler drives it. Everything that serves only one wing is in its folder: contract,
+ * machine, policies, workload, metrics, checker. The other folders reach wings only through the list in
+ * wings.ts.
  */
 import type { ParameterSpec, ParameterValues, PolicyChoice, PolicyDescription } from "../core/policy.ts";
 
@@ -11,7 +12,7 @@ export interface Wing<Policy extends PolicyDescription<unknown> = PolicyDescript
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
-  /** What its policies schedule, as the end of "it schedules …". */
+  /** What its policies schedule, in words that complete "it schedules …". */
   readonly machine: string;
   /** How its jobs are made, and what its simulator does without asking a policy; one sentence each. */
   readonly rules: readonly string[];

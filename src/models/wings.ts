@@ -1,4 +1,4 @@
-/** All wings. */
+/** Lists all wings (wing.ts) and finds them by name. */
 import { parameterSuffix, parseParameters } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
 import { sites } from "./sites/wing.ts";

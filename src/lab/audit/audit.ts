@@ -1,6 +1,7 @@
 /**
- * The checker that any policy can run under, including a user's own. A run is observed by the checker's own
- * books (see checker.ts, space.ts, gangs.ts), then repeated, then tried with other futures (see futures.ts).
+ * Audits a policy, which may be a user's own. The checker observes one run and keeps its own books
+ * (checker.ts, space.ts, gangs.ts). Then the run is repeated, once unchanged and often with other futures
+ * (futures.ts).
  */
 import { assert, RuleViolation } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
@@ -38,15 +39,16 @@ export type AuditResult =
   | { readonly ok: false; readonly violation: Violation; readonly checked: AuditCounts };
 
 /**
- * Runs the policy under the checker. Costs about ten simulations of a long trace, more of a short one,
- * and memory for all decisions of one. The instance's columns change during the probes and are restored.
+ * Runs the policy under the checker. This takes as long as about ten simulations of a long trace (more of a
+ * short one), and memory for all decisions of one run. The probes change the instance's columns and then
+ * restore them.
  * @throws what the policy itself throws, except refused decisions
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
   const counts = noCounts();
   const log = new DecisionLog();
   const checker = makeChecker(instance, choice, counts, options);
-  // The policy gets its own columns, so that its writes are found, and so that columns sharing one array are
+  // The policy gets its own columns: this shows what it writes, and it keeps columns that share one array
   // separate.
   const own = { ...instance, ...copyColumns(instance) };
   const schedule = checkedRun(own, choice, checker, log, options);
@@ -137,7 +139,7 @@ function checkedRun(
   }
 }
 
-/** A claim without a test is worth nothing, and a policy can make it so. */
+/** A policy can avoid every test of its claims. A claim that was never tested shows nothing. */
 function warnings(choice: PolicyChoice, checked: AuditCounts): string[] {
   const { keepsPromises, reservesHead, maxRows } = choice.definition.guarantees(choice.parameters);
   const { promises, emptyPromises, shadowChecks, waits } = checked;
@@ -147,7 +149,7 @@ function warnings(choice: PolicyChoice, checked: AuditCounts): string[] {
     sentences.push("the policy claims to keep its promises, but it made none: the claim was not tested");
   if (emptyPromises > 0)
     sentences.push(
-      `${formatCount(emptyPromises)} of ${formatCount(promises)} promises are for a time by which all known jobs could have run one after the other: keeping them shows nothing`,
+      `${formatCount(emptyPromises)} of ${formatCount(promises)} promises are for a time by which all known jobs could have run one after the other, so keeping them shows nothing`,
     );
   if (reservesHead && shadowChecks === 0 && waits > 0)
     sentences.push("the policy claims to reserve for the first job of the queue, but that was never tested");

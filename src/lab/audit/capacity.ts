@@ -1,6 +1,6 @@
 /**
- * The checker's own view of capacity: which processors are away, by the outages, and which job holds which
- * resources.
+ * Keeps the checker's own view of capacity: which processors are away because of outages, and which job holds
+ * which resources.
  */
 import type { Interruptions, Outage } from "../../core/interruptions.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
@@ -20,12 +20,14 @@ export class CapacityBook {
     return sumOf(this.#outages.filter(({ fromS, untilS }) => fromS <= timeS && timeS < untilS));
   }
 
-  /** Processors that will be away at an instant, by what is known now; a loss whose end is unknown lasts. */
+  /**
+   * Processors that will be away at an instant, as known now; if a loss has no known end, it does not end.
+   */
   expectedAwayAt(timeS: number, nowS: number): number {
     return sumOf(this.#known(nowS).filter((outage) => outage.fromS <= timeS && timeS < knownEndS(outage)));
   }
 
-  /** When known outages begin that lie after now and before a time. */
+  /** The times at which known outages begin, after now and before the given time. */
   beginnings(nowS: number, untilS: number): number[] {
     const ahead = this.#known(nowS).filter(({ fromS }) => fromS > nowS && fromS < untilS);
     return ahead.map(({ fromS }) => fromS);

@@ -1,9 +1,9 @@
 /**
- * The checker's own books. It does not trust the simulator's: it receives events, counts processors, waiting
- * jobs and running jobs itself, and compares. AUDIT_RULES explains the rule words.
+ * Checks a run against the rules (AUDIT_RULES). The checker does not trust the simulator's books: from the
+ * events it counts processors, waiting jobs and running jobs itself, and compares.
  *
- * A policy may catch what is thrown inside its own calls, so the first violation is stored, and thrown again
- * at the next event that comes from the driver itself.
+ * A policy may catch an exception that is thrown inside its own calls. So the first violation is stored and
+ * thrown again at the next event that comes from the driver itself.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { timeFactor } from "../../core/molding.ts";
@@ -20,9 +20,9 @@ export const AUDIT_RULES = {
   "processor-twice": "no processor serves two jobs at the same time",
   "resource-twice": "jobs never hold more of a resource than the machine has",
   "processor-away": "no processor is used while it is away",
-  "outage-ignored": "by the estimates, no started job needs processors that are known to be away by then",
+  "outage-ignored": "no job is started that, by the estimates, would need processors during a known outage",
   "stopped-needlessly":
-    "a job is stopped only on request or for processors that go away: the last started first, and no more than necessary",
+    "a job is stopped only on request or because processors go away: the most recently started job first, and no more jobs than necessary",
   stopped: "a stopped job waits until it may resume",
   "time-backwards": "time never goes back",
   "wrong-arrival": "every job arrives once, in order of submission, at its submit time",
@@ -32,15 +32,15 @@ export const AUDIT_RULES = {
   "wrong-record": "the returned schedule is the one that was observed",
   "head-waits": "the first job in queue order never waits if it fits",
   "fitting-job-waits": "no job waits if it fits",
-  "wake-in-the-past": "a policy asks for wake-ups in the future only",
-  "promise-void": "promises are made to waiting jobs, for now or later",
+  "wake-in-the-past": "a policy asks only for wake-ups in the future",
+  "promise-void": "only waiting jobs are promised a start, and never one in the past",
   "promise-later": "a promise to a job is never replaced by a later one",
   "promise-broken": "a job starts no later than it was last promised",
   "promise-impossible":
     "if running jobs end by their estimates, every promised job gets its processors in time",
   "head-not-reserved":
-    "the first job in queue order is promised a start no later than the shadow time, and jobs that pass leave that possible",
-  "jobs-changed": "a policy does not write into the job table",
+    "the first job in queue order is promised a start no later than its shadow time, and no job that passes it makes that start impossible",
+  "jobs-changed": "a policy does not write to the job table",
   "not-deterministic": "two runs take the same decisions",
   "other-run": "the run whose result is printed has the schedule that was checked",
   "sees-run-times": "decisions do not depend on the run times of jobs that have not ended",
@@ -50,7 +50,7 @@ export const AUDIT_RULES = {
   "too-many-rows": "the matrix never has more rows than the policy's limit",
   "memory-exceeded": "the jobs in the matrix never need more memory on a processor than it has",
   "off-machine": "a job is placed within the machine",
-  "wrong-size": "a job gets as many processors as it requests, or another size on which it can run",
+  "wrong-size": "a job gets as many processors as it requests, or another number on which it can run",
   "not-idle": "no processor of a row serves two jobs",
   "torn-gang": "all processes of a job move from row to row together",
   migrated:
@@ -60,7 +60,7 @@ export const AUDIT_RULES = {
   "last-slot": "a job in the matrix keeps at least one slot per round",
   "already-ended": "a job that has ended is not placed again",
   "off-slot": "gangs start, end and move only between slots",
-  service: "a job ends after exactly its slots of work",
+  service: "a job ends when it has had exactly the slots that its work needs",
   "start-time": "a job starts with its first slot",
 } as const;
 export type AuditRule = keyof typeof AUDIT_RULES;
@@ -82,7 +82,9 @@ export interface AuditOptions {
   readonly slotS: number;
   /** Seconds lost at each slot boundary while there is more than one row; time sharing only. */
   readonly switchS: number;
-  /** Bound on the work of runs with another future, in instants; more if three such runs need more. */
+  /**
+   * Limit on the total length of runs with another future, in instants; three such runs are always allowed.
+   */
   readonly probedInstants?: number;
 }
 
@@ -98,8 +100,8 @@ export interface AuditCounts {
   /** Promises tested against the running jobs' estimates. */
   promiseChecks: number;
   /**
-   * Promises that only an idle machine could break: for a time by which all known jobs could have run in
-   * turn.
+   * Promises so late that only an idle machine could break them: all known jobs could have run one after the
+   * other by then.
    */
   emptyPromises: number;
   /** Shadow times that the checker computed and compared with the promise to the head of the queue. */

@@ -1,16 +1,17 @@
 /**
- * Does a policy use what it must not know? The decisions of a run are recorded. Then the policy decides again
- * with another future, and each decision is compared with the recorded one as it is made. Two ways:
+ * Tests whether a policy uses what it must not know. The decisions of a run are recorded. Then the policy
+ * runs again with another future, and each decision is compared with the recorded one. There are two ways:
  *
  *   run      ──────────────────────────────────────▶
  *   masked   ─ same? ─ same? ─ same? ─ same? ─ …  the jobs are the same; the job table shows a false
  *                                                 future at every instant, and reveals it event by event
  *   probe    ─────────── same? ─── T              the jobs that arrive after T, or the run times of jobs
- *                                                 that have not ended by T, really are others
+ *                                                 that have not ended by T, really are different
  *
- * A masked run finds a look into the table at any instant. A probe finds every other way to the future, such
- * as the machine's own clock, but only at its instant; so there are many. Neither can see a copy that the
- * policy brings along; the rules about promises hold for such a policy, too.
+ * A masked run notices a policy that reads the future from the table, at any instant. A probe notices every
+ * other way to see the future, such as the machine's own clock, but only at its instant T; so there are many
+ * probes. Neither notices a policy that brings a copy of the future along. The rules about promises apply to
+ * such a policy, too.
  */
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";

@@ -1,6 +1,6 @@
 /**
- * The checks of gang schedules. Between two instants the checker serves the rows of its own matrix, and it
- * compares the result with the starts and ends that it receives.
+ * Checks gang schedules. Between two instants the checker serves the rows of its own matrix, and it compares
+ * the result with the starts and ends that the simulator reports.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues, RowId } from "../../core/policy.ts";
@@ -10,7 +10,7 @@ import { MemoryBook, overlap, ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
 import { type MatrixRow, type Run, ServedRows, type Stretches } from "./served-rows.ts";
 
-/** Instants of slots may differ from the checker's only by rounding. */
+/** Slot boundaries may differ from the checker's only by rounding. */
 const ROUNDING = 1e-9;
 
 export class GangChecker extends Checker {
@@ -44,7 +44,8 @@ export class GangChecker extends Checker {
     parameters: ParameterValues = {},
   ) {
     super(instance, counts);
-    // Policies do not forecast what a machine lacks, and a job that waits for it blocks the others.
+    // Policies do not forecast when missing resources return, and a job that waits for them blocks the
+    // others.
     const isLimited = (instance.resources?.length ?? 0) + (instance.interruptions?.outages.length ?? 0) > 0;
     this.#guarantees = isLimited
       ? { ...guarantees, workConserving: false, keepsPromises: false }
@@ -277,8 +278,8 @@ export class GangChecker extends Checker {
   }
 
   /**
-   * A move to other processors must be declared and paid for; it goes from the job's one slot per round to
-   * idle processors.
+   * A move to other processors must be declared and paid for. Only a job with one slot per round may move,
+   * and only to idle processors.
    */
   migrated(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void {
     this.#noteChange(timeS);
@@ -339,7 +340,7 @@ export class GangChecker extends Checker {
       this.fail(
         "off-slot",
         undefined,
-        `An event comes at ${timeS} s, which is ${offS} s off a slot boundary`,
+        `An event comes at ${timeS} s, which is ${offS} s away from a slot boundary`,
       );
     }
     if (this.#matrix.hasJobs) {

@@ -1,6 +1,6 @@
 /**
- * Another future, shown in the job table at every instant of a run: a cell has a false value until the run
- * reaches the event that reveals it.
+ * Shows a false future in the job table during a whole run: a cell has a false value until the run reaches
+ * the event that reveals the true one.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { Random } from "../../core/random.ts";

@@ -1,6 +1,6 @@
 /**
- * The decisions of a run, their comparison with those of a second run, and the changes to the job table that
- * make another future. futures.ts says what they are for.
+ * Records the decisions of a run, compares them with those of a second run, and changes the job table to
+ * make another future. futures.ts explains how they are used.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
@@ -253,8 +253,8 @@ export function changedJob(table: JobTable, other: Columns): JobIndex | undefine
 }
 
 /**
- * Draws other run times for all jobs that have not ended by the instant: longer than they have run until
- * then, but not longer than their estimate, or often only one of these two.
+ * Draws other run times for all jobs that have not ended by the instant. They are between the time that the
+ * job has run so far and its estimate, often at or near one of these two limits.
  */
 export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number, random: Random): void {
   for (let job = 0; job < table.count; job++) {

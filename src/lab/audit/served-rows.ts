@@ -1,11 +1,11 @@
 /**
- * The checker's own Ousterhout matrix. Its rows are served in turn: the first round slot by slot, and then
- * whole rounds at once.
+ * Keeps the checker's own Ousterhout matrix and serves its rows one after the other: the first round slot by
+ * slot, then whole rounds at once.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";
 
-/** First processor and end of each stretch in turn, ascending. */
+/** For each stretch its first processor and its end, ascending. */
 export type Stretches = readonly number[];
 
 /** One job's processors in one row. */
@@ -38,8 +38,8 @@ export class ServedRows {
   }
 
   /**
-   * The row comes last in the round, which admits as many rows as it began with; later ones go behind the
-   * rows that have had their slot.
+   * The row comes last in the current round while the round has admitted fewer rows than it began with. Later
+   * rows go behind the rows that have had their slot.
    */
   add(row: RowId): void {
     const hasRoom = this.#pointer === 0 || this.#joined < this.#begunWith;

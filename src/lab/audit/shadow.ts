@@ -1,5 +1,5 @@
 /**
- * The shadow time of EASY (Lifka, JSSPP 1995), written a second time from its definition, for the checker.
+ * Computes the shadow time of EASY (Lifka, JSSPP 1995) for the checker, independently of the policy.
  */
 
 /** A running job: when it ends by its estimate, and its processors. */

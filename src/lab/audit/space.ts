@@ -1,4 +1,4 @@
-/** The checker of space sharing: counts processors; each job holds its own from start to end. */
+/** Checks runs under space sharing, in which each job has processors of its own from start to end. */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues } from "../../core/policy.ts";
 import { JobSet } from "../observers.ts";
@@ -31,7 +31,7 @@ export class SpaceChecker extends Checker {
   #hasDecided = false;
   #busyUntil = new Float64Array(64);
   /**
-   * Whether the checker computes shadow times: they are simple only while nothing but processors is lacking.
+   * Whether the checker computes shadow times: they are simple only if jobs wait for nothing but processors.
    */
   readonly #checksShadow: boolean;
   /** Jobs started since the last decision. */
@@ -115,7 +115,7 @@ export class SpaceChecker extends Checker {
       this.fail(
         "run-length",
         job,
-        `${this.name(job)} ends at ${timeS} s, but by its run time it ends at ${dueS} s`,
+        `${this.name(job)} ends at ${timeS} s, but its run time puts its end at ${dueS} s`,
       );
     this.#leave(job);
   }
@@ -158,7 +158,7 @@ export class SpaceChecker extends Checker {
     this.#running.splice(at, 1);
   }
 
-  /** Notes what is away now. Promises hold only while capacity is as it was known. */
+  /** Notes which processors are away now. Promises hold only until the known capacity changes. */
   #noteCapacity(timeS: number): void {
     if (this.capacity.hasChanged(timeS)) this.#forgetPromises();
     const away = this.capacity.awayAt(timeS);
@@ -172,7 +172,8 @@ export class SpaceChecker extends Checker {
   }
 
   /**
-   * At the beginning of each known outage, the jobs that are expected to run must leave it its processors.
+   * At the beginning of each known outage, the jobs that are expected to run then must leave enough
+   * processors free for it.
    */
   #checkOutagesAhead(timeS: number, job: JobIndex): void {
     const { size, processors } = this.instance;

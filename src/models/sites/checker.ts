@@ -1,8 +1,8 @@
 /**
- * The checker of schedulers for sites: an observer that keeps its own picture of every processor from the
- * events. It compares each step with the rules of contract.ts and with what the policy guarantees, and throws
- * at the first violation. It shares no bookkeeping with the machine. Each decision costs a look at every
- * processor and every waiting gang, so it is for tests and audits only.
+ * Checks schedulers for sites: it tracks the state of every processor from the events, compares each step
+ * with the rules of contract.ts and with what the policy guarantees, and throws at the first violation. It
+ * shares no bookkeeping with the machine. After each decision it looks at every processor and every waiting
+ * gang, so it is for tests and audits only.
  */
 import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
@@ -270,7 +270,7 @@ export class SitesChecker implements SitesObserver {
     return latestS;
   }
 
-  /** Time that a job with this service time takes on these processors. */
+  /** How long a job with this service time takes on these processors. */
   #serviceS(job: JobIndex, processors: readonly ProcessorId[], serviceS: number): number {
     const sites = new Set(processors.map((processor) => this.#processors[processor].site));
     const speed = Math.min(...[...sites].map((site) => this.#instance.sites[site].speed));

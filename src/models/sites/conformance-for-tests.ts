@@ -1,7 +1,7 @@
 /**
- * Conformance of a policy for several sites: seeded workloads under the checker of sites, a second run, and
- * runs with another future. Use of run times is tested only if processors report remaining times by
- * prediction; by the paper's rule they report them exactly.
+ * Tests whether a policy for several sites conforms: it runs seeded workloads under the checker, a second
+ * time, and with another future. By the paper's rule, processors report remaining times exactly, so whether
+ * the policy uses run times is tested only if they report predictions.
  */
 import { expect } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";

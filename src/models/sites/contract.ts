@@ -1,8 +1,8 @@
 /**
- * The contract for grids of sites. Processors, each with a FIFO queue, are grouped into sites. Local jobs
- * (one processor, at their own site) and gangs (all tasks at once on distinct processors, wherever the grid
- * scheduler sends them) share them. After Dimitriadou and Karatza 2009, section II, with any number of sites
- * of any sizes and speeds.
+ * Defines what policies for grids of sites see and may do. Processors, each with a FIFO queue, are grouped
+ * into sites. Two kinds of jobs share them: local jobs (one processor at their own site) and gangs (all tasks
+ * at once on distinct processors, wherever the grid scheduler sends them). After Dimitriadou and Karatza
+ * 2009, section II, with any number of sites of any sizes and speeds.
  *
  *   gangs ──▶ grid scheduler ──┬──▶ site 0   ▶▯▯▯●  ▶▯●  ▶●   each queue is next to its processor
  *               (own queue)    └──▶ site 1   ▶▯●  ▶▯▯●
@@ -10,9 +10,9 @@
  *
  * A policy decides as in core/policy.ts: it receives departures, then `decide` is called with the arrivals in
  * order of submission, once per instant. A job without service time departs at the instant at which it
- * starts, and that instant is then decided again. What a paper leaves to chance is decided by the job's
- * number `drawn`, which is generated with the job, so that policies stay deterministic and all of them see
- * the same jobs (common random numbers).
+ * starts, and then `decide` is called again. Where the paper draws at random, a policy uses the random number
+ * `drawn` that was generated with the job. So policies are deterministic, and all of them see the same jobs
+ * (common random numbers).
  */
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, PolicyDescription } from "../../core/policy.ts";
@@ -36,7 +36,7 @@ export const NO_PROCESSOR: ProcessorId = -1;
 /** One problem for the simulator of sites. Rows in order of submission. */
 export interface SitesInstance {
   readonly sites: readonly SiteSpec[];
-  /** Share of the service time by which a gang on more than one site takes longer; 0.1 in the paper. */
+  /** How much longer a gang on more than one site takes, as a share of its service time; 0.1 in the paper. */
   readonly splitOverhead: number;
   readonly count: number;
   readonly submitS: Float64Array;
@@ -50,7 +50,7 @@ export interface SitesInstance {
   readonly home: Int32Array;
   /** 1 for gangs that should be served before all others. */
   readonly critical: Uint8Array;
-  /** A random number in (0, 1) for whatever a rule leaves to chance. */
+  /** A random number in (0, 1), for rules that draw at random. */
   readonly drawn: Float64Array;
 }
 
@@ -135,7 +135,7 @@ export interface SitesMachine extends SitesView {
 export const SitesStartRule = {
   /** Local: the processor was idle and its queue empty. */
   atOnce: 0,
-  /** Local: its turn had come. */
+  /** Local: it was the first in its queue. */
   inTurn: 1,
   /** Local: it passed a waiting gang. */
   backfilled: 2,

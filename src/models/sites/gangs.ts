@@ -1,6 +1,6 @@
 /**
- * Parts of schedulers for sites, on the grid's side: where a gang may go (dispatch rule), and which gang goes
- * first (order of the grid scheduler's queue). Dimitriadou and Karatza 2009, section III.A.
+ * Decides, for the grid scheduler, where a gang may go (dispatch rule) and which gang goes first (order of
+ * the grid scheduler's queue). Source: Dimitriadou and Karatza 2009, section III.A.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -9,7 +9,7 @@ import type { ProcessorId, SitesJobsView, SitesMachine, SitesView } from "./cont
 import { NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
 /**
- * Of the sites with a count of at least `needed`, the one that the random number picks; −1 if there is none.
+ * The site that the random number picks among those with a count of at least `needed`; −1 if there is none.
  */
 function drawSite(counts: Int32Array, needed: number, drawn: number): number {
   let candidates = 0;
@@ -169,8 +169,8 @@ export class GangDispatch {
   }
 
   /**
-   * Claims empty queues: those of idle processors first, to wait for as few as possible; then in order from a
-   * random start.
+   * Claims empty queues: first those of idle processors, so that the gang waits for as few processors as
+   * possible; then others in order from a random start.
    */
   #claimEmpty(gang: JobIndex, site: number): void {
     const machine = this.#machine;

@@ -1,6 +1,6 @@
 /**
- * Parts of schedulers for sites, on the local scheduler's side: which queue a local job joins, and what an
- * idle processor does next. Dimitriadou and Karatza 2009, section III.B.
+ * Decides, for a site's local scheduler, which queue a local job joins and what an idle processor does next.
+ * Source: Dimitriadou and Karatza 2009, section III.B.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";

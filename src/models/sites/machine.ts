@@ -1,7 +1,7 @@
 /**
- * The machine of models/sites/contract.ts in virtual time: every processor with its job in service, the gang
- * that waits at the head of its queue and the local jobs after it. Lists are links in typed arrays; counts
- * per site are updated with every change.
+ * Implements the machine of models/sites/contract.ts in virtual time: every processor has its job in service,
+ * the gang that waits at the head of its queue, and the local jobs after that gang. Lists are links in typed
+ * arrays; counts per site are updated with every change.
  *
  *   queue of a processor:   tail ▶ local … local  gang │ in service
  *                                 nextLocal links   at most one; its claims are linked over processors

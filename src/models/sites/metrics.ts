@@ -1,7 +1,7 @@
 /**
- * The numbers of one run of sites as Dimitriadou and Karatza 2009 define them (section IV.A): response time
- * and slowdown of local jobs, and the same of gangs, weighted with their sizes. They cover the jobs that
- * ended before the run stopped, from the first job on, since the paper leaves out no warm-up.
+ * Computes the numbers of one run of sites as Dimitriadou and Karatza 2009 define them (section IV.A):
+ * response time and slowdown of local jobs, and the same for gangs, weighted by size. They cover the jobs
+ * that ended before the run stopped, from the first job on, since the paper leaves out no warm-up.
  *
  * The mean slowdown of exponential service times does not converge (the mean of 1/x near zero is infinite):
  * one job with almost no service can outweigh all others, and more jobs do not help. So bounded slowdowns and

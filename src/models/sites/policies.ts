@@ -139,7 +139,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "idle",
     ["free", "held"],
-    "idle processors on which a gang may start at once: those for which no job waits, or also those for which another gang waits",
+    "on which idle processors a gang may start at once: only those for which no job waits (free), or also those for which another gang waits (held)",
   ),
   choice(
     "site",
@@ -164,27 +164,27 @@ const RULES_ONE_SITE: readonly (Rule | string)[] = [
   "otherwise, if a site has enough empty queues, each task joins one of them, those of idle processors first, and the gang starts when all of these processors are idle",
 ];
 const RULE_ACROSS_SITES =
-  "otherwise it starts at once on the idle processors of several sites if these suffice together, and takes those of the site with the most first; its service time grows by the overhead";
+  "otherwise, if the idle processors of several sites together suffice, it starts on them at once, first on the site with the most idle processors; its service time grows by the overhead";
 const RULES_COMMON: readonly (Rule | string)[] = [
   "otherwise it waits at the grid scheduler",
   ...when(withValue("order", "largest"), [
-    "order=largest: after each departure the grid scheduler sends gangs as long as it can: the largest gang that finds room on one site, and among equals the oldest; if there is none and gangs may be split, the largest gang that fits on the idle processors of all sites",
+    "order=largest: after each departure the grid scheduler sends gangs as long as it can: the largest gang that finds room on one site, and among equals the oldest; if no gang does and gangs may be split, the largest gang that fits on the idle processors of all sites",
   ]),
   ...when(withValue("order", "oldest"), [
-    "order=oldest: after each departure the grid scheduler sends gangs as long as it can, strictly in order of arrival; no gang passes an older one, on arrival either",
+    "order=oldest: after each departure the grid scheduler sends gangs as long as it can, strictly in order of arrival; no gang passes an older one, not even when it has just arrived",
   ]),
-  "a local job starts at once on a free processor of its site (idle, with an empty queue), drawn at random if there are several; otherwise it joins the queue with the fewest jobs (the job in service and a waiting gang count), drawn at random among equals",
+  "a local job starts at once on a free processor of its site (idle, with an empty queue), drawn at random if there are several; otherwise it joins the queue with the fewest jobs, drawn at random among equals; the job in service counts as one job, and so does a waiting gang",
   ...when(withValue("backfill", "threshold"), [
-    "backfill=threshold: queues are served in order, but a local job passes a waiting gang on an idle processor if its predicted service time is at most the time until the gang can start plus the threshold; the first job in the queue for which that holds passes",
+    "backfill=threshold: queues are served in order, but a local job passes a waiting gang on an idle processor if its predicted service time is at most the time until the gang can start plus the threshold; the first job in the queue that is short enough passes",
     "backfill=threshold: an arriving local job that finds no free processor passes a waiting gang in the same way before it joins a queue",
     "the time until a gang can start is the longest remaining time of the jobs on its processors",
   ]),
   ...when(withValue("backfill", "none"), ["backfill=none: queues are served strictly in order"]),
   ...when(withValue("idle", "held"), [
-    "idle=held: processors for which another gang waits count as idle, too, and are taken last",
+    "idle=held: an idle processor for which another gang waits counts as idle, too, and is taken last",
   ]),
   ...when(withValue("critical", "ahead"), [
-    "critical=ahead: a critical gang starts at once if it can; otherwise it waits ahead of local jobs for processors of one site for which no gang waits, those that become idle soonest; while it finds no such site, no other gang is sent",
+    "critical=ahead: a critical gang starts at once if it can; otherwise it waits, ahead of local jobs, for those processors of one site that become idle soonest and for which no other gang waits; until it finds such a site, no other gang is sent",
   ]),
 ];
 

@@ -1,6 +1,6 @@
 /**
- * Sites in virtual time: the driver of the contract (contract.ts). The machine (machine.ts) keeps queues and
- * processors; this file has the order of events and the end of the run.
+ * Simulates sites in virtual time. This file decides the order of events and the end of the run; the machine
+ * (machine.ts) keeps queues and processors, and contract.ts defines what a policy sees and does.
  */
 import { InputError } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
@@ -41,7 +41,7 @@ export const SITES_RULES: readonly string[] = [
 /**
  * Runs the instance under the policy.
  * @throws RuleViolation if the policy decides something that the machine does not allow
- * @throws InputError if the sites or jobs make no sense
+ * @throws InputError if the sites or jobs are invalid
  */
 export function simulateSites(
   instance: SitesInstance,
@@ -112,7 +112,7 @@ function checkInstance(instance: SitesInstance): void {
       throw new InputError(
         `Cannot simulate job row ${job} (submitted ${submitS[job]} s, service ${serviceS[job]} s, predicted ${predictedS[job]} s, ` +
           `${size[job]} tasks, home ${home[job]}): expected ascending submit times, times of 0 or more, ` +
-          `one task and a site as home, or a gang with home −1`,
+          `and either one task and a site as home, or a gang with home −1`,
       );
     }
     previousS = submitS[job];

@@ -1,7 +1,7 @@
 /**
- * Naive twin of the schedulers for sites: the rules of models/sites/policies.ts written plainly over arrays
- * of objects. It counts everything again each time, and finds the next event by looking at all of them.
- * Quadratic, for small cases. Tests compare the start and end of every job.
+ * Implements the rules of models/sites/policies.ts a second time, plainly, over arrays of objects (a naive
+ * twin). It counts everything again each time and finds the next event by looking at all events, so it takes
+ * quadratic time. Tests compare the start and end of every job.
  */
 import type { SitesInstance } from "./contract.ts";
 

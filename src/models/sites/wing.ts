@@ -17,7 +17,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
     "speeds",
     "number",
     { min: 0.001, max: 1000, default: "1" },
-    "seconds of service per second on a processor of each site; a single number counts for all sites",
+    "seconds of service that a processor of each site gives per second; a single number applies to all sites",
   ),
   number(
     "load",
@@ -43,7 +43,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "overhead",
     { min: 0, max: 10, default: 0.1 },
-    "share of the service time by which a gang on several sites is prolonged",
+    "how much longer a gang on several sites takes, as a share of its service time",
   ),
   number("critical", { min: 0, max: 1, default: 0 }, "share of the gangs that are critical"),
   number(
@@ -51,7 +51,11 @@ const PARAMETERS: readonly ParameterSpec[] = [
     { min: 0, max: 100, default: 0, unit: "%" },
     "largest error of a predicted service time (E)",
   ),
-  choice("remaining", ["exact", "predicted"], "how processors report what the job in service still needs"),
+  choice(
+    "remaining",
+    ["exact", "predicted"],
+    "how processors report the time that the job in service still needs",
+  ),
   integer(
     "jobs",
     { min: 1, max: 10_000_000, default: 20_000 },
@@ -61,7 +65,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
 
 const WORKLOAD_RULES = [
   "workload: local jobs arrive at each site and gangs at the grid scheduler, each as a Poisson stream, with exponential service times",
-  "bounded slowdown: service times below a tenth of the mean count as a tenth of the mean",
+  "bounded slowdown: a service time below a tenth of the mean counts as a tenth of the mean",
 ];
 
 export const sites: Wing<SitesPolicyDefinition> = {
@@ -155,7 +159,7 @@ function measuresOf(numbers: SitesNumbers, hasCritical: boolean): Measure[] {
   ];
 }
 
-/** A local job has one task, so weights change nothing. */
+/** A local job has one task, so weights do not change its means. */
 function measuresOfKind(name: string, title: string, of: SitesJobNumbers, isWeighted: boolean): Measure[] {
   const ofKind = (word: string, text: string, unit: Measure["unit"], value: number, isCompared = false) =>
     measure(`${name}-${word}`, `${title}: ${text}`, unit, value, isCompared);

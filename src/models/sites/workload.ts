@@ -1,8 +1,8 @@
 /**
- * The workload of Dimitriadou and Karatza 2009, section II, for any number of sites: local jobs arrive at
- * each site and gangs at the grid scheduler, all as Poisson streams with exponential service times. Every
- * attribute of every source has its own random stream, so that runs with another load, size distribution or
- * prediction error keep everything else.
+ * Generates the workload of Dimitriadou and Karatza 2009, section II, for any number of sites: local jobs
+ * arrive at each site and gangs at the grid scheduler, all as Poisson streams with exponential service times.
+ * Every attribute of every source has its own random stream. So if a run has another load, size distribution
+ * or prediction error, everything else stays the same.
  */
 import { InputError } from "../../core/errors.ts";
 import { Random } from "../../core/random.ts";

@@ -1,7 +1,6 @@
 /**
- * Follows a run of tasks and throws at the first violation. It executes the programs a second time, from the
- * times at which tasks had their processors. So it takes nothing from the simulator but which task had which
- * processor, and when.
+ * Checks a run of tasks and throws at the first violation. It takes from the simulator only which task had
+ * which processor and when, and executes the programs a second time from that.
  *
  * Rules: a processor has one task at a time, and a task has only the processor on which it was placed; a
  * blocked task does not run; the row's own task comes first; under conventional gang scheduling no other task
@@ -30,7 +29,9 @@ const UNBORN = -2;
 export class TaskChecker implements TaskObserver {
   readonly #programs: TaskPrograms;
   readonly #options: Omit<TasksOptions, "observer">;
-  /** By task: whether it may run outside its slots, and whether no processor may idle while it is ready. */
+  /**
+   * By task: whether it may run outside its slots, and whether its processor must not idle while it is ready.
+   */
   readonly #mayFill: (task: TaskIndex) => boolean;
   readonly #mustFill: (task: TaskIndex) => boolean;
   #row: RowId = -1;

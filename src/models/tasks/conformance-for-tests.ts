@@ -1,6 +1,6 @@
 /**
- * Conformance of a local task scheduler: seeded programs that block, under every gang policy of the registry
- * and the checker of tasks; a second run, and runs with another future.
+ * Tests whether a local task scheduler conforms: it runs seeded programs that block under the checker with
+ * every gang policy of the registry, a second time, and with another future.
  */
 import { expect } from "vitest";
 import type { GangPolicyDefinition, PolicyChoice } from "../../core/policy.ts";
@@ -15,8 +15,8 @@ import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 const PROCESSORS = 8;
 const CUTS = 3;
 /**
- * Free switches, and switches with a cost in slots of odd lengths; both readings of which task has the
- * processor when the own task can continue.
+ * Settings with free switches and with costly ones in slots of odd lengths. The own task takes its processor
+ * back as soon as it can continue, or waits until the processor is free.
  */
 const SLOTS = [
   { slotMs: 64, switchMs: 0, ownReturns: true },

@@ -1,7 +1,6 @@
 /**
- * Jobs seen from inside: each task of a job is a sequence of statements, some of which block it. This is the
- * model of processors on which tasks block (Silva and Scherson 1999); a rigid job with only a run time is too
- * coarse for it.
+ * Describes jobs from inside: each task of a job is a sequence of statements, some of which block it (Silva
+ * and Scherson 1999). The rigid jobs of the rest of Tutti have only a run time, which is too coarse for this.
  *
  * Times are whole milliseconds, so that durations add up exactly.
  */
@@ -42,16 +41,16 @@ export interface TaskPrograms {
   readonly submitMs: Float64Array;
   /**
    * Tasks with which the job arrives: its first ones. Each of its other tasks is created by one statement of
-   * an earlier one. Created tasks beyond the number of processors wait until tasks of the job end, so
-   * a job in which more tasks than that need each other never ends.
+   * an earlier one. Created tasks beyond the number of processors wait until tasks of the job end. So
+   * a job never ends if more of its tasks than there are processors need each other.
    */
   readonly size: Int32Array;
   /** Time that the job takes on processors of its own. */
   readonly dedicatedMs: Float64Array;
-  /** By job: 1 if its user says that gang scheduling is mandatory for its tasks. */
+  /** By job: 1 if its user declares that its tasks must run as a gang. */
   readonly isGang: Uint8Array;
   /**
-   * By job: processor of a local task, or −1 for a parallel job. A local task has no slot and never meets the
+   * By job: processor of a local task, or −1 for a parallel job. A local task has no slot and bypasses the
    * front end; its processor's local task scheduler runs it.
    */
   readonly home: Int32Array;
@@ -68,8 +67,8 @@ export interface TaskPrograms {
 }
 
 /**
- * Chooses what a processor does when the task whose turn it is cannot run. One object serves all processors;
- * it knows about tasks only what its calls report.
+ * Chooses what a processor does when the task that owns the current slot cannot run. One object serves all
+ * processors; all that it knows about tasks is what its calls report.
  */
 export interface LocalTaskScheduler {
   /**
@@ -87,16 +86,16 @@ export interface LocalTaskScheduler {
 /** What a local scheduling policy promises; the checker enforces it. */
 interface TaskGuarantees {
   /**
-   * Which tasks run outside their own slots, on a processor that would be idle: `none`; `all`, so that no
-   * processor is idle while one of its tasks is ready; `undeclared`, the same for all tasks but those whose
-   * user says that gang scheduling is mandatory; `some`, as the scheduler chooses.
+   * Which tasks run outside their own slots, on a processor that would be idle. `none`: no task. `all`: no
+   * processor is idle while one of its tasks is ready. `undeclared`: like `all`, but not tasks whose user
+   * declares that they must run as a gang. `some`: those that the scheduler chooses.
    */
   readonly outsideSlots: "none" | "all" | "undeclared" | "some";
 }
 
 /** A local scheduling policy. */
 export interface LocalSchedulerDefinition extends PolicyDescription<TaskGuarantees> {
-  /** @param isGang by task: 1 if its user says that gang scheduling is mandatory for it */
+  /** @param isGang by task: 1 if its user declares that it must run as a gang */
   make(taskCount: number, parameters: ParameterValues, isGang: ReadonlyColumn): LocalTaskScheduler;
 }
 
@@ -105,17 +104,17 @@ export type BlockReason = typeof Op.io | typeof Op.receive | typeof Op.barrier;
 
 /** Receives the events of a simulation of tasks, in the order in which they happen. Times in ms. */
 export interface TaskObserver {
-  /** A clock signal: from now on it is the turn of this row, or of no row (−1). */
+  /** A clock signal: the slot of this row begins, or of no row (−1). */
   signalled?(timeMs: number, row: RowId): void;
   /**
-   * The job gets a slot per round; one call for each of its rows. `processorOf` has the processor of each of
-   * its tasks.
+   * The job gets a slot per round. There is one call for each of its rows. `processorOf` has the processor of
+   * each of its tasks.
    */
   placed?(timeMs: number, job: JobIndex, row: RowId, processorOf: ReadonlyColumn): void;
   released?(timeMs: number, job: JobIndex, row: RowId): void;
   /**
-   * The front end has followed the number of the job's tasks: created tasks have got processors, and those of
-   * ended tasks are taken back. `processorOf` is −1 for tasks without a processor.
+   * The front end has adapted the job to the number of its tasks: created tasks have got processors, and the
+   * processors of ended tasks are taken back. `processorOf` is −1 for tasks without a processor.
    */
   resized?(timeMs: number, job: JobIndex, processorOf: ReadonlyColumn): void;
   /** The front end has done its work at the end of a period. */
@@ -131,7 +130,7 @@ export interface TaskObserver {
   computes?(timeMs: number, processor: number, task: TaskIndex): void;
   /** The task stops computing, because the statement or the slot has ended. */
   pauses?(timeMs: number, processor: number, task: TaskIndex): void;
-  /** The clock signal, or the return of the task whose turn it is, takes away the processor. */
+  /** The task loses the processor to a clock signal, or to the slot's own task, which can run again. */
   preempted?(timeMs: number, processor: number, task: TaskIndex): void;
   blocked?(timeMs: number, processor: number, task: TaskIndex, reason: BlockReason): void;
   ended?(timeMs: number, processor: number, task: TaskIndex): void;
@@ -152,17 +151,17 @@ export interface TasksOptions {
    */
   readonly ownReturns: boolean;
   /**
-   * Whether jobs are moldable: whether a change of the number of a job's tasks is a workload change, which
-   * the front end follows at the end of the period. Otherwise a job keeps its processors until it ends, and
-   * jobs cannot create tasks. Needs a gang policy that copes with `resizing`.
+   * Whether jobs are moldable: if the number of a job's tasks changes, the front end adapts the job at the
+   * end of the period. Otherwise a job keeps its processors until it ends and cannot create tasks. Moldable
+   * jobs need a gang policy that copes with `resizing`.
    */
   readonly moldable: boolean;
   /** The gang policy of the front end. */
   readonly gang: { readonly definition: GangPolicyDefinition; readonly parameters: ParameterValues };
   readonly local: { readonly definition: LocalSchedulerDefinition; readonly parameters: ParameterValues };
   /**
-   * Times at which the totals are recorded, whole ms, ascending. The run ends at the last one, or if there
-   * are none, when all jobs have ended.
+   * Times at which the totals are recorded, whole ms, ascending. The run ends at the last of them; without
+   * any, when all jobs have ended.
    */
   readonly recordAtMs: readonly number[];
   readonly observer?: TaskObserver | undefined;

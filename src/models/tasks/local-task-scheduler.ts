@@ -1,11 +1,11 @@
 /**
- * What a processor does when the task whose turn it is cannot run (Silva and Scherson 1999, sections 2.2 and
- * 2.3).
+ * Decides what a processor does when the task that owns the current slot cannot run (Silva and Scherson 1999,
+ * sections 2.2 and 2.3).
  *
- * The grades scheduler keeps for each task its grades of membership in four classes: the share of the task's
- * slot that it spent computing, in I/O, waiting for messages or at barriers, averaged over its last five
- * slots. It runs the ready task with the largest Pr(T) = max(α·λ_IO, λ_COMP). As in the paper, waiting for
- * messages and barriers counts against a task only by lowering its share of computing.
+ * The grades scheduler keeps four grades of membership for each task: the shares of its slot that it spent
+ * computing, in I/O, waiting for messages, and at barriers, averaged over its last five slots. It runs the
+ * ready task with the largest Pr(T) = max(α·λ_IO, λ_COMP). As in the paper, waiting for messages and barriers
+ * counts against a task only by lowering its share of computing.
  */
 import type { ReadonlyColumn } from "../../core/jobs.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
@@ -22,7 +22,7 @@ class GradesScheduler implements LocalTaskScheduler {
   readonly #alpha: number;
   readonly #grades: Grades;
   readonly #priority: Float64Array;
-  /** When each task was last picked, counted in picks. */
+  /** For each task, the number of the pick at which it was last picked. */
   readonly #lastPick: Float64Array;
   /** By task: 1 if it must be scheduled as a gang, so that it is not picked. */
   readonly #isGang: Uint8Array;
@@ -74,7 +74,7 @@ export const idle: LocalSchedulerDefinition = {
   title: "Conventional gang scheduling",
   summary: "While a task is blocked in its slot, its processor idles.",
   rules: [
-    "while the task whose turn it is cannot run, its processor idles; a processor without a task in the row idles, too",
+    "while the task that owns the slot cannot run, its processor idles; a processor without a task in the row idles, too",
     "local tasks of a processor, which have no slot, do not run",
   ],
   source: "Ousterhout 1982",
@@ -88,16 +88,16 @@ export const grades: LocalSchedulerDefinition = {
   name: "tasks-grades",
   title: "Concurrent Gang",
   summary:
-    "While a task is blocked in its slot, its processor runs another of its tasks, chosen by what these did in their own slots.",
+    "While a task is blocked in its slot, its processor runs another of its tasks, chosen by what they did in their own slots.",
   rules: [
-    "when the task whose turn it is cannot run, or if there is no such task, the processor runs the ready task with the largest max(alpha × grade in I/O, grade in computation)",
+    "when the task that owns the slot cannot run, or if there is no such task, the processor runs the ready task with the largest max(alpha × grade in I/O, grade in computation)",
     "among equal priorities, the task that was picked longest ago comes first, then the task that was placed first",
     "a grade is the share of its own slot that a task spent computing or in I/O, averaged over its last slots; before its first slot all grades are 0",
-    "a picked task keeps the processor until it blocks, until the next clock signal, or until the task whose turn it is can run again",
+    "a picked task keeps the processor until it blocks, until the next clock signal, or until the task that owns the slot can run again",
     "a local task of a processor has no slot of its own, so its grades stay 0",
     ...when(
       ({ classes }) => classes === "user",
-      ["classes=user: tasks for which the user says that gang scheduling is mandatory are not picked"],
+      ["classes=user: tasks that the user declares must run as a gang are not picked"],
     ),
     ...when(
       ({ classes }) => classes === "grade",
@@ -121,7 +121,7 @@ export const grades: LocalSchedulerDefinition = {
     choice(
       "classes",
       ["none", "user", "grade"],
-      "who says for which tasks gang scheduling is mandatory, so that they run only in their own slots",
+      "which tasks must run as a gang, and so only in their own slots: none, those that users declare, or those that their grades show",
     ),
   ],
   guarantees: ({ classes }) => ({

@@ -1,12 +1,12 @@
 /**
- * What processors do with their time: every millisecond of every processor goes to one use. It also records
- * what the task whose turn it is does with its slot, from which the grades of membership are computed.
+ * Records what processors do with their time: every millisecond of every processor goes to one use. It also
+ * records what a task does with its own slot; the grades of membership are computed from that.
  */
 import { type BlockReason, Op } from "./contract.ts";
 
 /**
- * Uses of a processor's time. An own task that is ready or being switched to spends its slot on `switch` or
- * `empty`, which count for no class.
+ * Uses of a processor's time. While an own task is ready or is being switched to, its slot goes to `switch`
+ * or `empty`, which count for no class.
  */
 export const Use = { busy: 0, io: 1, message: 2, barrier: 3, switch: 4, empty: 5 } as const;
 export type Use = (typeof Use)[keyof typeof Use];

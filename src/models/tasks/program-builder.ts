@@ -1,8 +1,8 @@
 /**
- * Builds the programs of jobs, statement by statement, in an order in which they could be executed; that
- * order proves that they cannot deadlock. So a barrier is reached by the tasks that exist and have not been
- * ended at that point of the order. It also keeps each task's clock on a dedicated machine, where every
- * task has its own processor from time 0.
+ * Builds the programs of jobs, statement by statement. Statements are added in an order in which they could
+ * be executed, so programs cannot deadlock. A barrier holds the tasks that exist and have not ended at that
+ * point of the order. The builder also keeps each task's clock on a dedicated machine, where every task has
+ * its own processor from time 0.
  */
 import { doubled, grown } from "../../structures/grow.ts";
 import { Op, type TaskPrograms } from "./contract.ts";

@@ -1,6 +1,6 @@
 /**
- * Virtual-time driver for tasks that block: processors, a global clock, the Ousterhout matrix, and a local
- * task scheduler on each processor (Silva and Scherson 1999, section 2).
+ * Simulates, in virtual time, processors whose tasks block: a global clock, the Ousterhout matrix, and a
+ * local task scheduler on each processor (Silva and Scherson 1999, section 2).
  *
  *   signal   |        |        |        |        |        the global clock, every slotMs
  *   row      |  0     |  1     |  2     |  0     |  1     rows take turns; a period is one pass over all rows
@@ -15,9 +15,9 @@
  * last one first loses switchMs.
  *
  * Order within an instant: (1) I/O ends, messages arrive, local tasks arrive; (2) processors in order: a
- * switch or a compute statement ends, and the statements that take no time follow, up to the next compute
- * statement or the first one that blocks; (3) the clock signal; (4) processors without a task get one, in
- * order and as often as necessary. So a statement that ends with the slot is done before the signal.
+ * switch or a compute statement ends, and then come the statements that take no time, up to the next compute
+ * statement or the first statement that blocks; (3) the clock signal; (4) processors without a task get one,
+ * in order and as often as necessary. So a statement that ends with the slot is done before the signal.
  *
  * Time is in whole milliseconds; every millisecond of every processor is computing, switching or idling for a
  * named reason.

@@ -1,15 +1,15 @@
 /**
- * The front end of the task-level simulator: the Ousterhout matrix, the gang policy that fills it, and the
- * tasks that are allocated to each processor (Silva and Scherson 1999, section 2.3). It acts only between
- * periods, and only if there was a workload change: a job has ended, the number of eligible tasks of a
- * moldable job has changed, or a job has arrived. In this order:
+ * Implements the front end of the task simulator, which allocates tasks to processors (Silva and Scherson
+ * 1999, section 2.3): the Ousterhout matrix and the gang policy that fills it. It acts only between periods,
+ * and only after a workload change: a job has ended, the number of eligible tasks of a moldable job has
+ * changed, or a job has arrived. The changes are made in this order:
  *
  *   ended jobs leave           AAABB...     A has ended
  *   ended tasks give back      ...BB...     a task of B has ended       → ...B....
  *   created tasks get places   ...B....     B has created three tasks   → BBBB....
  *   arrived jobs get places    BBBB....     C, of two tasks, has come   → BBBBCC..
  *
- * Local tasks of a processor do not meet the front end; they are allocated to their processor when they come.
+ * Local tasks of a processor bypass the front end; they are allocated to their processor when they arrive.
  */
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { type JobIndex, type ReadonlyColumn, UNKNOWN } from "../../core/jobs.ts";
@@ -172,8 +172,8 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   }
 
   /**
-   * Follows the number of eligible tasks of moldable jobs; returns jobs all of whose tasks are new, which are
-   * placed like arrivals.
+   * Adapts moldable jobs to their numbers of eligible tasks. Returns the jobs that have only new tasks: they
+   * are placed like arrivals.
    */
   #followTasks(): JobIndex[] {
     const changed = [...this.#changed].sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 /**
- * Jobs with programs for the task-level simulator: the workloads of Silva and Scherson 1999, section 4. The
- * paper's simulator makes a job from distributions of its communication, I/O and synchronisation, but the
- * paper prints none of them, so we chose these:
+ * Generates jobs with programs for the task simulator: the workloads of Silva and Scherson 1999, section 4.
+ * The paper's simulator makes a job from distributions of its communication, I/O and synchronisation. The
+ * paper does not print these distributions, so we chose them:
  *
  *   round of a task     compute   then, by the kind of the round,
  *     I/O                         I/O
@@ -13,14 +13,14 @@
  * one compute statement. All tasks of a job run the same rounds, with durations drawn separately for each
  * task, until the job has had its service time, which is the time it takes on processors of its own. A
  * fork-join job arrives with one task and grows to its size in every round (the paper's "spawning factor" and
- * "degree of parallelism"). A local task of a processor runs I/O rounds (not in the paper's simulations). A
- * user declares communication and synchronisation jobs as gangs, the paper's examples (section 2.3). A job of
- * one task has no other task to communicate with: it skips sends, receives and barriers. Service times are
- * cut off at lengths with which the job could not end within the run anyway.
+ * "degree of parallelism"). A local task of a processor runs I/O rounds (not in the paper's simulations).
+ * Users declare communication and synchronisation jobs as gangs, as in the paper's examples (section 2.3). A
+ * job of one task has no other task to communicate with: it skips sends, receives and barriers. Service times
+ * are cut off if they are so long that the job could not end within the run anyway.
  *
  * No program can deadlock, whatever the schedule. Statements are appended to the tasks in one order, in which
- * each receive comes after its send and a barrier reaches all tasks at the same point. So the first statement
- * in that order that has not been executed can always continue.
+ * each receive comes after its send and all tasks reach a barrier at the same point. So the first statement
+ * of that order that has not been executed can always be executed.
  */
 import { Random } from "../../core/random.ts";
 import { drawHyperErlang } from "../../workload/models/hyper-erlang.ts";

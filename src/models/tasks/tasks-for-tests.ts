@@ -1,4 +1,4 @@
-/** Programs written as text or drawn by fast-check, and runs of tasks as pictures. */
+/** Reads programs from text, lets fast-check generate them, and shows runs of tasks as text. */
 import fc from "fast-check";
 import { gang } from "../../policies/gangs/gang.ts";
 import { TaskChecker } from "./checker.ts";
@@ -156,9 +156,9 @@ function both(a: TaskObserver, b: TaskObserver): TaskObserver {
 }
 
 /**
- * Job programs with tiny durations, messages, barriers and zero latencies; sizes up to the machine.
- * @param also creation and early ends of tasks, local tasks, and jobs that users declare as gangs; a job may
- *   then have more tasks than the machine has processors, and never end
+ * Job programs with tiny durations, messages, barriers and zero latencies; sizes up to the machine. @param
+ * also `everything`: also tasks that are created or end early, local tasks, and jobs that users declare
+ *   as gangs; a job may then have more tasks than the machine has processors, and never end
  */
 export function arbitraryPrograms(
   processors: number,

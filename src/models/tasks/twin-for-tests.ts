@@ -1,6 +1,6 @@
 /**
- * A naive twin of the task simulator: it steps through time ms by ms over plain objects, with its own front
- * end, grades and messages.
+ * Simulates tasks a second time, plainly, for comparison (a naive twin): it steps through time ms by ms over
+ * plain objects, with its own front end, grades and messages.
  */
 import { Op, type TaskPrograms } from "./contract.ts";
 

@@ -1,4 +1,7 @@
-/** Tasks that block, and what their processors do in the meantime (Silva and Scherson 1999). */
+/**
+ * The model `tasks`: gangs whose tasks block, and what their processors do meanwhile (Silva and Scherson
+ * 1999).
+ */
 import { ModelError } from "../../core/errors.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type {
@@ -21,7 +24,7 @@ import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 
 const MIXTURE: readonly JobKind[] = ["mixed", "I/O", "computation", "communication", "synchronisation"];
 const GANGS = POLICIES.filter((policy) => policy.sharing === "time");
-/** Service times below this count as this in bounded slowdowns; the same default as elsewhere. */
+/** Service times below this count as this much in bounded slowdowns; the default is the same as elsewhere. */
 const BOUND_MS = 10_000;
 
 const PARAMETERS: readonly ParameterSpec[] = [
@@ -33,22 +36,22 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "hours",
     { min: 0.001, max: 10_000, default: 10, unit: "h" },
-    "number of hours in which jobs arrive; the run ends with them",
+    "number of hours in which jobs arrive; then the run ends",
   ),
   choice(
     "kind",
     [...MIXTURE, "fork-join"],
-    "what jobs do between computations; mixed: all kinds in equal shares, except fork-join, which creates tasks",
+    "what the tasks of a job do between computations; mixed: equal shares of jobs of all kinds but fork-join; fork-join: the first task creates the others",
   ),
   choice(
     "jobs",
     ["rigid", "moldable"],
-    "whether the front end follows tasks that are created or end; moldable: place=any only",
+    "whether a job keeps its processors until it ends (rigid), or gets and gives back processors as its tasks are created and end (moldable; place=any only)",
   ),
   number(
     "locals",
     { min: 0, max: 1e6, default: 0 },
-    "local tasks that come to each processor per hour; they count as jobs",
+    "local tasks that arrive at each processor per hour; they count as jobs",
   ),
   seconds("localWork", 60, "mean service time of a local task"),
   number("interarrival", { min: 1e-6, max: 1e6, default: 0.6 }, "factor on the times between arrivals"),
@@ -70,7 +73,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "returns",
     ["yes", "no"],
-    "whether the task whose turn it is takes its processor back as soon as it can run again (as in the paper)",
+    "whether the task that owns the slot takes its processor back as soon as it can run again (as in the paper)",
   ),
   choice(
     "gang",
@@ -80,12 +83,12 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "fit",
     ["first", "best"],
-    "gang=gang: which row an arrival takes, the first one or the one that leaves least",
+    "gang=gang: which row with room an arriving job takes: the first one, or the one with the fewest idle processors left",
   ),
   choice(
     "place",
     ["any", "adjacent"],
-    "gang=gang: which idle processors of a row an arrival may take; any: as in the paper",
+    "gang=gang: which idle processors of a row an arriving job may take; any: as in the paper",
   ),
 ];
 
@@ -96,7 +99,7 @@ function seconds(name: string, value: number, description: string): ParameterSpe
 const WORKLOAD_RULES = [
   "workload: hyper-Erlang arrivals and service times by ranges of size, as fitted for the model jann; a job's tasks run rounds until the job has had its service time; a round is a computation, then what the job's kind blocks for",
   "times are rounded to whole milliseconds; the run ends when the arrivals end, and only jobs that have ended by then count",
-  "slowdown: response over the time that the job takes on processors of its own; times below 10 s count as 10 s",
+  "bounded slowdown: response ÷ the time that the job takes on processors of its own; if that time is below 10 s, 10 s count instead",
 ];
 
 export const tasks: Wing<LocalSchedulerDefinition> = {
@@ -105,7 +108,7 @@ export const tasks: Wing<LocalSchedulerDefinition> = {
   summary:
     "Gangs whose tasks block for I/O, messages and barriers, and what their processors do in the meantime.",
   machine:
-    "the tasks of each processor while the task whose turn it is waits for I/O, a message or a barrier",
+    "the tasks of each processor while the task that owns the slot waits for I/O, a message or a barrier",
   rules: [...WORKLOAD_RULES, ...TASKS_RULES],
   source: "Silva and Scherson 1999, sections 2 and 4",
   parameters: PARAMETERS,
