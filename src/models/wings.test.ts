@@ -16,7 +16,9 @@ const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "sites-one:critical=ahead:threshold=0.5": "e72be75a9f2ceaab",
     "sites-across:site=fastest:backfill=none": "4aa4331da6012e66",
   },
-  "tasks:hours=3": { "tasks-idle": "98654aada04ae858", "tasks-grades": "7c9bb9f16184af9d" },
+  "tasks:hours=3": { "tasks-idle": "98654aada04ae858", "tasks-grades": "126b40dacbcdab09" },
+  // The default before place=any.
+  "tasks:hours=3:place=adjacent": { "tasks-idle": "98654aada04ae858", "tasks-grades": "7c9bb9f16184af9d" },
   "tasks:kind=synchronisation:hours=3:slot=7:switch=0.5:returns=no:gang=brms": {
     "tasks-idle": "6e200668317ccf2f",
     "tasks-grades:alpha=0.5": "c5a535e0ec99c854",

@@ -7,7 +7,12 @@ import { rulesOf } from "../../src/simulator/rules.ts";
 
 test("each rule is in force with some policy and setting", () => {
   const limits = POLICIES.filter(({ parameters }) => parameters.some(({ name }) => name === "memory"));
-  const tried = [...goldenPolicies(), ...limits.map(({ name }) => `${name}:memory=1`)];
+  const tried = [
+    ...goldenPolicies(),
+    ...limits.map(({ name }) => `${name}:memory=1`),
+    "connected-reservation:passing=0.5",
+    "connected-reservation:scale=2",
+  ];
   const seen = new Set(
     tried.flatMap((text) => {
       const { own, inherited } = rulesOf(choosePolicy(text));

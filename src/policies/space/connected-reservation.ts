@@ -309,7 +309,10 @@ export function connectedReservationOver(
       "Jobs wait in queues by their shape and start first fit; a job that is passed too often inherits the processors of running jobs.",
     rules: [
       `all queues share all processors and are served in the order ${names}`,
-      "a job that no class admits is refused before the run begins (live: when it is submitted)",
+      {
+        text: "a job that no class admits is refused before the run begins (live: when it is submitted)",
+        isInherited: true,
+      },
       "after a job has ended, each queue is searched once, in order of arrival, and every job that fits starts",
       "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
       ...when(reserves, [
