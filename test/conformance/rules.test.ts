@@ -12,6 +12,7 @@ test("each rule is in force with some policy and setting", () => {
     ...limits.map(({ name }) => `${name}:memory=1`),
     "connected-reservation:passing=0.5",
     "connected-reservation:scale=2",
+    "buddy:block=exclusive:extraSlots=kept",
   ];
   const seen = new Set(
     tried.flatMap((text) => {
