@@ -1,14 +1,15 @@
 /**
- * Policies that cheat, for cheats.test.ts: each with one sentence on what it does, and what comes of it.
- * Unless it says otherwise, a policy is first come, first served where it does not cheat.
+ * Lists policies that cheat, for cheats.test.ts: what each does, and how Tutti responds. When a policy does
+ * not cheat, it is first come, first served, unless its entry says otherwise.
  */
 
 interface Cheat {
   /** What it does. */
   readonly does: string;
   /**
-   * The rule that the audit finds broken; `warning` or `not checked` and words of such a line; `refused` and
-   * words of the message that ends the run; or `in vain`: its schedule is that of `fcfs`.
+   * What Tutti does, with a rule or words. `rule`: the audit finds this rule broken. `warning`, `not
+   * checked`: the audit prints a line of this kind with these words. `refused`: a message with these words
+   * ends the run. `in vain`: the schedule is that of `fcfs`.
    */
   readonly outcome: readonly [
     kind: "rule" | "warning" | "not checked" | "refused" | "in vain",
@@ -16,15 +17,15 @@ interface Cheat {
   ];
   /** Statements at the top of the file. */
   readonly top?: string;
-  /** Members of the object that `guarantees` returns, besides false ones. */
+  /** The true members of the object that `guarantees` returns. */
   readonly claims?: string;
-  /** Body of `decide(arrived)`: `pool`, `jobs`, the waiting jobs `queue`, and `fcfs()` are there. */
+  /** Body of `decide(arrived)`; it can use `pool`, `jobs`, the waiting jobs `queue`, and `fcfs()`. */
   readonly decide: string;
   /** Body of `depart(job)`. */
   readonly depart?: string;
 }
 
-/** EASY whose spare processors never become fewer; `promise` is a statement about `head` and `shadowS`. */
+/** EASY that never reduces its spare processors; the statement `promise` uses `head` and `shadowS`. */
 const easyWithoutSpare = (promise: string) => `
   fcfs();
   if (queue.length === 0) return;
@@ -85,7 +86,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     decide: "fcfs(); if (queue.length > 0) pool.promise(queue[0], pool.nowS + 1e7);",
   },
   "random-numbers": {
-    does: "draws who goes first",
+    does: "decides at random which job goes first",
     outcome: ["refused", "may not use Math.random()"],
     decide: `if (Math.random() < 0.5) { ${CHEAT} } fcfs();`,
   },
@@ -111,7 +112,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     decide: `if (run > 8) { ${CHEAT} } fcfs();`,
   },
   "looks-whether-it-is-watched": {
-    does: "looks at its call stack and cheats only where no checker is",
+    does: "looks at its call stack and cheats only if no checker is running",
     outcome: ["rule", "other-run"],
     decide: `if (!/checkedRun|follow/.test(new Error().stack)) { ${CHEAT} } fcfs();`,
   },
@@ -137,19 +138,19 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     decide: "if (++decisions % 7 !== 0) fcfs(); if (queue.length > 0) pool.wakeAt(pool.nowS + 60);",
   },
   "two-faces": {
-    does: "claims more where the claims are shown than where they are checked",
+    does: "claims more when the claims are shown than when they are checked",
     outcome: ["rule", "head-waits"],
     top: "let asked = 0;",
     claims: "headNeverFits: asked++ % 2 === 0",
     decide: "if (++decisions % 7 !== 0) fcfs();",
   },
   "looks-at-the-next-job": {
-    does: "holds processors back if the next job to come is wide, and asks the table about it at every decision",
+    does: "holds processors back if the next job to come is wide; it looks this up in the table at every decision",
     outcome: ["in vain"],
     decide: "if (!(jobs.size[last + 1] > 16 && jobs.submitS[last + 1] > 0)) fcfs();",
   },
   "looks-rarely": {
-    does: "looks at the next job to come at every 1,531st decision only",
+    does: "looks at the next job to come, but only at every 1,531st decision",
     outcome: ["in vain"],
     decide: `if (++decisions % 1531 === 0 && jobs.size[last + 1] > 16) { ${CHEAT} } fcfs();`,
   },
@@ -199,7 +200,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     decide: "fcfs(); process.send({ answer: { ok: true } });",
   },
   "chameleon-job": {
-    does: "starts something that is the first job where the machine tests it, and the second where it is used",
+    does: "starts an object that is the first job when the machine tests it, and the second when the machine uses it",
     outcome: ["refused", "an object in place of a number"],
     decide:
       "if (queue.length > 1) { let asked = 0; pool.start({ valueOf: () => queue[asked++ % 2], toString() { return String(this.valueOf()); } }); } fcfs();",
@@ -215,7 +216,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     decide: "return Promise.resolve().then(fcfs);",
   },
   "swallows-refusals": {
-    does: "catches what stops it, and goes on as if nothing had happened",
+    does: "catches the exception that stops it, and continues as if nothing had happened",
     outcome: ["rule", "promise-later"],
     claims: "keepsPromises: true",
     decide: "fcfs(); try { if (queue.length > 0) pool.promise(queue[0], pool.nowS + 1e7); } catch {}",

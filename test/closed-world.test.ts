@@ -1,4 +1,6 @@
-/** What a user's own policy can reach in its process, and what it cannot: docs/security.md lists it. */
+/**
+ * Tests what a user's own policy can reach in its process, and what it cannot (listed in docs/security.md).
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What each expression gives in a policy's file, as text. */
+/** Evaluates each expression in a policy's file; returns its value or error as text. */
 async function tried(expressions: readonly string[]): Promise<Record<string, string>> {
   const file = join(folder, "mine/tries.mjs");
   const tries = expressions.map((text) => `[${JSON.stringify(text)}, async () => (${text})]`);
@@ -121,7 +123,7 @@ describe("a policy in its own process", () => {
     );
   });
 
-  test("has no clock, no chance, no process and no network", async () => {
+  test("has no clock, no random numbers, no process and no network", async () => {
     for (const [text, what] of Object.entries(await tried(CLOCKS)))
       expect(what, text).toMatch(/^throws a policy may not use /);
   });

@@ -1,4 +1,4 @@
-/** What a page on a paper claims and what it does not claim, in counts of its values and statements. */
+/** Counts what a page on a paper claims and does not claim: values and statements by outcome. */
 import type { ReproducedPaper, ReproducedStatement, ReproducedTable } from "../results/reproduction.ts";
 import { deviates, isChance, isFar } from "./deviations.ts";
 import { indexCounts } from "./paper-index.ts";
@@ -31,8 +31,8 @@ const valuesOf = (tables: readonly ReproducedTable[]) =>
   tables.flatMap(({ rows }) => rows.flatMap(({ values }) => values));
 
 /**
- * Counts of the values and statements of a paper. Tables and statements that the paper does not have, such as
- * a table in another reading, are not among them; neither are constants and fitted values.
+ * Counts the values and statements of a paper. Constants, fitted values, and tables and statements that are
+ * not in the paper (such as a table in another reading) do not count.
  */
 export function countReproduction({ tables, statements, index }: ReproducedPaper) {
   const { added } = index;
@@ -47,7 +47,7 @@ export function countReproduction({ tables, statements, index }: ReproducedPaper
     constants: countValues(ofKind("constants")).compared,
     fitted: countValues(ofKind("fitted")).compared,
     unpublished: unpublished.length,
-    /** Of the paper. */
+    /** Statements of the paper itself. */
     statements: said.length,
     holding: said.filter(({ holds }) => holds).length,
     /** Statements about questions that the paper does not ask. */
@@ -122,22 +122,22 @@ export function pageClaims(paper: ReproducedPaper): {
     notClaimed: said([
       [explained, `${values(explained)} beyond the limits: not reproduced, with a reason next to it.`],
       [unexplained, `${values(unexplained)} beyond the limits, without a reason.`],
-      [small, `${values(small)} within 10 % of Tutti's, but farther from it than chance.`],
+      [small, `${values(small)} within 10 % of Tutti's, but the difference is more than chance.`],
       [
         failing,
         `${plural(failing, "statement")} of the text that ${failing === 1 ? "does" : "do"} not hold.`,
       ],
-      [constants, `${values(constants)} that our program contains as constants: shown, but not counted.`],
+      [constants, `${values(constants)} that Tutti contains as constants: shown, but not counted.`],
       [fitted, `${values(fitted)} to which the model of the jobs was fitted: shown, but not counted.`],
       [
         compared - tested,
-        `Chance is not judged for ${values(compared - tested)}: the paper does not say of how many runs they are.`,
+        `Chance is not judged for ${values(compared - tested)}: the paper does not say how many runs they are means of.`,
       ],
-      [unpublished, `${plural(unpublished, "value")} without a published value next to them.`],
+      [unpublished, `${plural(unpublished, "value")} for which the paper prints no number.`],
       [added, `${plural(added, "statement")} that ${added === 1 ? "is" : "are"} not in the paper.`],
       [
         index.notClaimed,
-        `${formatCount(index.notClaimed)} entries of the index that nothing here decides, each with a reason.`,
+        `${formatCount(index.notClaimed)} entries of the index that Tutti does not decide, each with a reason.`,
       ],
     ]),
   };

@@ -1,4 +1,4 @@
-/** The files of the pages on papers, as docs/papers has them: a page for each paper, and an index of all. */
+/** Makes the files of docs/papers: a page for each paper, and an index of all papers. */
 import type { ReproducedPaper } from "../results/reproduction.ts";
 import { paperPage } from "./html/paper-page.ts";
 import { papersIndex } from "./html/papers-index.ts";

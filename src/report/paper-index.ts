@@ -1,6 +1,6 @@
 /**
- * The index of a paper: every table, figure and sentence that claims something, with what became of it here.
- * Where the page decides, the status follows from the numbers of the run.
+ * Makes the index of a paper: it lists every table, figure and claim, and says whether Tutti reproduced it.
+ * If the paper's page shows or tests a claim, the numbers of the run determine its status.
  */
 import type {
   IndexEntry,
@@ -19,7 +19,7 @@ interface IndexLine {
   readonly at: string;
   readonly says: string;
   readonly status: IndexStatus;
-  /** The numbers of a reproduction, the cause of a deviation, or the reason for claiming nothing. */
+  /** The numbers of a reproduction, the cause of a deviation, or the reason why nothing is claimed. */
   readonly why: string;
   /** The parts of the page that decide it, on the paper's own page. */
   readonly parts: readonly { readonly name: string; readonly anchor: string }[];
@@ -110,7 +110,10 @@ function lineOf(entry: IndexEntry, paper: ReproducedPaper): IndexLine {
   };
 }
 
-/** The numbers of one or two statements that fail. Of more, how many do; their numbers are on the page. */
+/**
+ * The numbers of one or two failing statements; if there are more, only their count (the page has their
+ * numbers).
+ */
 function statementsWhy(statements: readonly Part[]): string[] {
   if (statements.length === 0) return [];
   const failing = statements.filter(({ status }) => status === "deviating");
@@ -158,14 +161,14 @@ function statementParts(beginning: string, { paper, statements }: ReproducedPape
 
 const missing = (key: string, what: string) =>
   new RangeError(
-    `Cannot make the index of ${key}: the page has no ${what}, expected the index to name it as it is there`,
+    `Cannot make the index of ${key}: the page has no ${what}, expected the index to use the same name as the page`,
   );
 
 type Verdict = readonly [status: IndexStatus, why: string];
 
 function tableVerdict({ kind, rows }: ReproducedTable): Verdict {
   const compared = rows.flatMap(({ values }) => values.filter(({ published }) => published !== null));
-  if (kind === "constants") return ["not claimed", "constants that our program contains"];
+  if (kind === "constants") return ["not claimed", "constants that Tutti contains"];
   if (kind === "fitted") return ["not claimed", "the model of the jobs was fitted to these values"];
   if (compared.length === 0) return ["not claimed", "the paper prints no numbers; ours are shown"];
   const far = compared.filter(isFar).length;

@@ -1,4 +1,4 @@
-/** What the page and its workers send each other, and what a program asks of the page. */
+/** Defines what the browser page and its workers send each other, and what a program can ask of the page. */
 import type { Cell, CellResult } from "../lab/experiments/kinds.ts";
 import type { PageFile } from "../report/markdown/paper-markdown.ts";
 import type { ReproducedPaper } from "../results/reproduction.ts";
@@ -20,7 +20,7 @@ interface PapersRequest {
 
 /** What the page offers to a program that drives it, as `globalThis.tuttiPapers`. */
 export interface PapersPage {
-  /** The files of the pages on these papers, and of an index of them. */
+  /** The files of the pages on these papers and of their index. */
   files(request: PapersRequest): Promise<readonly PageFile[]>;
   /** The results of cells, as JSON. */
   results(cells: readonly Cell[], workers: number): Promise<string>;

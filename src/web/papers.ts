@@ -1,6 +1,6 @@
 /**
- * The page that reproduces papers in the browser: the same cells, tables and files as `tutti reproduce`, on
- * workers of the page.
+ * Runs the page that reproduces papers in the browser: it computes the same cells, tables and files as
+ * `tutti reproduce`, on the page's own workers.
  */
 import { collectPaper } from "../lab/papers/collect.ts";
 import { findPaper } from "../lab/papers/registry.ts";

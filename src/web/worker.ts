@@ -1,6 +1,6 @@
 /**
- * A worker of the page: runs cells, one after the other, as a worker thread of Node does. It also makes the
- * files of pages, because only without a document does ECharts measure text as it does in Node.
+ * Runs cells in a worker of the browser page, one after the other, as a worker thread of Node does. It also
+ * makes the files of pages: a worker has no document, so ECharts measures text as it does in Node.
  */
 import { CellRunner, WITHOUT_FILES } from "../lab/experiments/runner.ts";
 import { htmlFiles, markdownFiles } from "../report/paper-files.ts";

@@ -1,4 +1,6 @@
-/** The page's pool of workers. Cells are handed out in order; results come back in the order of the cells. */
+/**
+ * Runs cells on the page's workers. Cells start in order, and results are returned in the order of the cells.
+ */
 import type { Cell, CellResult } from "../lab/experiments/kinds.ts";
 import type { PageFile } from "../report/markdown/paper-markdown.ts";
 import type { ReproducedPaper } from "../results/reproduction.ts";

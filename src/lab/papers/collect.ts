@@ -1,4 +1,4 @@
-/** Collects the results of a paper's cells in its tables and figures, in Node or in a page. */
+/** Turns the results of a paper's cells into its tables and figures, in Node or in a browser page. */
 import type { ReproducedPaper } from "../../results/reproduction.ts";
 import type { CellResult } from "../experiments/kinds.ts";
 import type { Paper } from "./paper.ts";

@@ -1,4 +1,4 @@
-/** Matrices drawn as rows of characters, for the examples that papers work out by hand. */
+/** Reads and shows matrices as rows of characters, for the examples that papers work through by hand. */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";

@@ -1,8 +1,8 @@
 /**
- * What a reproduced paper is: its cells, and a way to collect their results into the paper's tables and
- * figures next to the published values. Each cell has a place in the tables, and cells run on all cores in
- * any order. Every paper has a folder with the same file names, as far as it needs them, and one line in
- * registry.ts:
+ * Defines a reproduced paper: its cells (simulations), and a function that turns their results into the
+ * paper's tables and figures next to the published values. Each cell has a place in the tables; cells run on
+ * all cores, in any order. Every paper has a folder with the same file names, as far as it needs them, and
+ * one line in registry.ts:
  *
  *   paper      the paper and its tables     published  its numbers as printed
  *   cells      what is simulated            claims     statements of its text, judged by our numbers

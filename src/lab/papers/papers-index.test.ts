@@ -1,4 +1,4 @@
-/** Every index and its page belong together: the parts of a page are in the index, and no others. */
+/** Tests that the index of a paper names exactly the parts of the paper's page. */
 import { expect, test } from "vitest";
 import { indexLines, notInIndex } from "../../report/paper-index.ts";
 import type { CellResult, Kind } from "../experiments/kinds.ts";

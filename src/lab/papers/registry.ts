@@ -1,4 +1,4 @@
-/** All papers that can be reproduced. */
+/** Lists all papers that can be reproduced, and finds them by key. */
 import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
 import { dimitriadou2009 } from "../../models/sites/paper/paper.ts";

@@ -1,4 +1,4 @@
-/** The results of a paper by their place in its tables, and the values that tables show of them. */
+/** Finds the results of a paper by their place in its tables, and computes the values that tables show. */
 import { confidenceInterval, type Interval, pairedDifference, testMean } from "../../metrics/statistics.ts";
 import { deviates } from "../../report/deviations.ts";
 import type { ReproducedValue } from "../../results/reproduction.ts";

@@ -1,7 +1,7 @@
 /**
- * A gang scheduler that acts only between rounds: arrivals, ends and re-packing wait until every row has had
- * its slot. Tutti's own clock acts at every slot (simulator/rounds.ts). Slot by slot, for short runs; a slot
- * is 1 s, jobs are submitted and run for whole slots.
+ * Simulates a gang scheduler that acts only between rounds: arrivals, ends and re-packing wait until every
+ * row has had its slot. Tutti's own simulator acts at every slot (simulator/rounds.ts). This one goes slot by
+ * slot, so it suits short runs. A slot is 1 s; submit times and run times are whole slots.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";

@@ -1,4 +1,4 @@
-/** How much the base seed matters for dimitriadou2009: utilisation under high load, and the statements. */
+/** Studies how much the base seed matters for dimitriadou2009: for utilisation, and for the statements. */
 import { confidenceInterval } from "../../metrics/statistics.ts";
 import { cells, LOCAL_EVERY_S, type Place } from "../../models/sites/paper/cells.ts";
 import { claims, READINGS, type Reading } from "../../models/sites/paper/claims.ts";
@@ -29,9 +29,9 @@ export const dimitriadou2009Seeds: Study = {
   key: "dimitriadou2009-seeds",
   title: "dimitriadou2009: other base seeds",
   text: [
-    "The page has the base seed 2009. Here are five base seeds, each with ten replications, as many as the paper has. The last column of the tables on utilisation takes the printed mean for one of ten runs with our variance.",
-    "Under λ = 12.5 the difference of 2 % is neither chance nor a matter of the seed: the means of base seeds have a standard deviation of 0.07 points, and the difference is 11 to 13 standard errors in both readings. We cannot explain it. Under λ = 10 it is 0.6 to 0.8 %, 3.5 to 4.2 standard errors. Under the lowest load most of it goes away if λ is 8.3, as printed, instead of the inverse of the printed mean time 0.12: what is left is 1.0 to 1.4 standard errors.",
-    "The count of statements hardly depends on the seed: 15 or 16 of 24 hold with idle=held, 14 with idle=free. No seed refutes what another one shows.",
+    "The paper's page uses the base seed 2009. This study uses five base seeds, each with ten replications, as in the paper. The last column of the tables on utilisation assumes that the printed value is a mean of ten runs with our variance.",
+    "Under λ = 12.5 the difference of 2 % is due neither to chance nor to the seed: the means of base seeds have a standard deviation of 0.07 points, and the difference is 11 to 13 standard errors in both readings. We cannot explain the difference. Under λ = 10 the difference is 0.6 to 0.8 %, or 3.5 to 4.2 standard errors. Under the lowest load most of it disappears if λ is 8.3, as printed, instead of the inverse of the printed mean time 0.12: what is left is 1.0 to 1.4 standard errors.",
+    "The count of statements hardly depends on the seed: 15 or 16 of 24 hold with idle=held, 14 with idle=free. No seed refutes a statement that another seed shows.",
   ],
   async run(options) {
     const bySeed: SitesResults[] = [];
@@ -77,7 +77,7 @@ export const dimitriadou2009Seeds: Study = {
         ]),
       },
       {
-        title: "Statements on which the seeds disagree, or that hold with none",
+        title: "Statements that do not hold with every seed",
         columns: ["statement", ...SEED_COLUMNS],
         rows: statements[0].flatMap(({ statement }, i) => {
           const outcomes = statements.map((list) =>

@@ -1,4 +1,7 @@
-/** What connected reservations cost small jobs: none, within the limits of table 4, and without limits. */
+/**
+ * Studies what connected reservations cost small jobs: without any, within the limits of table 4, and without
+ * limits.
+ */
 import { confidenceInterval, pairedDifference } from "../../metrics/statistics.ts";
 import { formatDuration } from "../../report/text/format.ts";
 import type { Cell } from "../experiments/kinds.ts";
@@ -18,8 +21,8 @@ export const kawanami2008Reservations: Study = {
   key: "kawanami2008-reservations",
   title: "kawanami2008: what reservations cost small jobs",
   text: [
-    "Automatic selection with no reservations (proposal 1), within the limits of table 4 (proposal 2), and without limits, on the page's own jobs. The more reservations, the more processors are held, and the longer small jobs wait: held processors stand idle, so at a load above 1 the machine does less. ± is half of a 95 % interval over the seeds; differences are from no reservations, seed by seed.",
-    "A job of s128 with a reservation starts when its last donor has ended, and in the model a job runs for up to seven days. If no job runs for more than a day, the longest wait of s128 under proposal 2 is half as long, but still longer than under the conventional scheduler (24 seeds). So donors that run for long explain a part of it.",
+    "Automatic queue selection with no reservations (proposal 1), with reservations within the limits of table 4 (proposal 2), and with unlimited reservations, on the jobs of the paper's page. The more reservations, the more processors are held, and the longer small jobs wait: held processors stand idle, so at a load above 1 the machine does less. ± is half of a 95 % interval over the seeds. Differences in parentheses are from the same seeds without reservations.",
+    "A job of s128 with a reservation starts when its last donor has ended, and in the model a job runs for up to seven days. If no job runs for more than a day, the longest wait of s128 under proposal 2 is half as long, but still longer than under the conventional scheduler (24 seeds). So long-running donors explain a part of the difference.",
   ],
   async run(options) {
     const ofProposal = cells(1).filter(({ place }) => place.scheduler === "proposal1");

@@ -1,6 +1,6 @@
 /**
- * Which of the paper's statements hold as the model's free parameters vary: how careful users choose, the
- * load, the size of batches and the size of the machine.
+ * Studies which statements of kawanami2008 hold as the model's free parameters vary: how carefully users
+ * choose, the load, the size of batches and the size of the machine.
  */
 import { lineFigureSvg } from "../../report/svg/svg.ts";
 import { allHold } from "../claims.ts";
@@ -15,7 +15,7 @@ import { Results } from "../papers/results.ts";
 import type { Study, StudyTable } from "./study.ts";
 
 const FIRST_SEED = 1;
-/** Of each corner; the page has more. */
+/** Number of seeds for each choice; the paper's page has more. */
 const SEEDS = 24;
 const CAREFUL = [0, 0.25, 0.5, 0.75, 1] as const;
 const LOADS = [0.7, 0.9, 1, 1.1, 1.25, 1.5] as const;
@@ -27,7 +27,7 @@ const DEFAULTS = { careful: 0.5, load: 1.1, batch: 512, processors: 1408 } as co
 type Corner = Readonly<Record<keyof typeof DEFAULTS, number>>;
 type Verdicts = ReturnType<typeof verdictsOf>;
 
-/** What the abstract and section 5 promise: small jobs wait less, over all jobs too. */
+/** What the abstract and section 5 promise: small jobs wait less, and so do all jobs together. */
 const HEADLINES = {
   "P1 all": "figure 2, all jobs: the median wait of proposal 1 is the lowest",
   "P2 ss8": "figure 2, ss8: the median wait of proposal 2 is the lowest",
@@ -40,9 +40,9 @@ export const kawanami2008Sensitivity: Study = {
   key: "kawanami2008-sensitivity",
   title: "kawanami2008: what the model's free parameters decide",
   text: [
-    `The paper does not print how careful users choose their queues, the load, the size of batches or the size of the machine. Here two of them vary at a time, and the others have the model's defaults (careful 0.5, load 1.1, batch 512, 1,408 processors). Each row has ${SEEDS} seeds. The first columns count the statements that hold, decided as on the page: by the 95 % intervals of the paired differences.`,
-    "P1 all: proposal 1 has the lowest median wait of all jobs. P2 ss8 and P1 d32: the lowest median of the queue is that of proposal 2 or 1. P2 longest: the longest wait of the queue under proposal 2 is below the conventional one. ÷: mean of the medians under a proposal over that under the conventional scheduler (C). held: share of the machine's time for which processors are held for requesters.",
-    "No choice gives all of figure 2: at most 9 of its 13 statements hold. How users choose decides most. If nobody looks for the smallest queue (careful 0), 7 to 9 hold; if everybody does, at most 4. The load matters less, from 0.9 on. Proposal 1 has the lowest median of all jobs almost only where users choose badly (careful 0 or 0.25). ss8 has the lowest median under proposal 2 nowhere. On machines of 2,816 and 5,632 processors and with batches of 512 its median is below the conventional one in the mean, 0.95 and 0.58 times, but the lowest of the three is not shown.",
+    `The paper does not print how carefully users choose their queues, the load, the size of batches or the size of the machine. This study varies two of these at a time, and the others have the model's defaults (careful 0.5, load 1.1, batch 512, 1,408 processors). Each row has ${SEEDS} seeds. The first columns count the statements that hold, decided as on the page: by the 95 % intervals of the paired differences.`,
+    "P1 all: proposal 1 has the lowest median wait of all jobs. P2 ss8: proposal 2 has the lowest median of queue ss8. P1 d32: proposal 1 has the lowest median of queue d32. P2 longest: the longest wait of the queue is lower under proposal 2 than under the conventional scheduler (C). ÷: mean of the medians under the proposal, divided by that under C. held: share of the machine's time for which processors are held for requesters.",
+    "No choice gives all of figure 2: at most 9 of its 13 statements hold. How users choose matters most. If nobody looks for the smallest queue (careful 0), 7 to 9 hold; if everybody does, at most 4. The load matters less, from 0.9 on. Proposal 1 has the lowest median of all jobs almost only where users choose badly (careful 0 or 0.25). No choice gives ss8 its lowest median under proposal 2. On machines of 2,816 and 5,632 processors with batches of 512, its mean median is 0.95 and 0.58 times that of the conventional scheduler, but the intervals do not show that it is the lowest of the three.",
   ],
   async run(options) {
     const first = CAREFUL.flatMap((careful) => LOADS.map((load) => ({ ...DEFAULTS, careful, load })));

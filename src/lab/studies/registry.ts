@@ -1,4 +1,4 @@
-/** The one list of studies. */
+/** Lists all studies. */
 import { dimitriadou2009Seeds } from "./dimitriadou2009-seeds.ts";
 import { kawanami2008Reservations } from "./kawanami2008-reservations.ts";
 import { kawanami2008Sensitivity } from "./kawanami2008-sensitivity.ts";

@@ -1,4 +1,7 @@
-/** The committed study: its table, the settings that reasons name, and the numbers of the notes. */
+/**
+ * Tests that the committed study agrees with the simulator, with the reasons, and with the notes of the
+ * paper.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { paperCell } from "../../models/tasks/paper/cells.ts";

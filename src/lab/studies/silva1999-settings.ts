@@ -1,7 +1,7 @@
 /**
- * Which of the settings that Silva and Scherson 1999 do not print make up the deviations of tables 1 to 10.
- * Each setting is changed alone, on every workload that has it; two combinations follow that the single
- * changes suggest. Reasons on the page quote the setting that comes nearest to a column.
+ * Studies which settings that Silva and Scherson 1999 do not print explain the deviations of tables 1 to 10.
+ * Each setting is changed alone, on every workload that has it. Then come two combinations that the single
+ * changes suggest. Reasons on the paper's page quote the setting that comes nearest to a column.
  */
 import { OPEN, paperCell } from "../../models/tasks/paper/cells.ts";
 import { mean } from "../../models/tasks/paper/claims.ts";
@@ -20,13 +20,13 @@ import type { Study, StudyTable } from "./study.ts";
 
 /** A setting must be nearer to a column by this factor, so that chance alone does not name it. */
 const CLEARLY_NEARER = 0.8;
-/** As the formatter breaks lines. */
+/** The formatter breaks longer lines. */
 const MAX_LINE = 110;
 const FIRST_SEED = 1999;
 const REPLICATIONS = 4;
 
 interface Setting {
-  /** As reasons name it. */
+  /** The name that reasons use. */
   readonly name: string;
   /** Workloads on which it has an effect; default: all. */
   readonly on?: readonly WorkloadName[];
@@ -123,7 +123,7 @@ interface Place {
   readonly cells: readonly Cell<"tasks">[];
 }
 
-/** For each place the replications under gang scheduling, then those under Concurrent Gang. */
+/** For each place: the replications under gang scheduling, then those under Concurrent Gang. */
 const PLACES: readonly Place[] = WORKLOADS.flatMap((workload) =>
   SETTINGS.filter(({ on }) => on?.includes(workload) ?? true).map(({ name, change }) => ({
     workload,
@@ -141,9 +141,9 @@ export const silva1999Settings: Study = {
   key: "silva1999-settings",
   title: "silva1999: what the settings that the paper does not print do to its tables",
   text: [
-    `Each row changes what it names and keeps the rest of our choice: slots of ${OPEN.slotMs / 1000} s, times between arrivals × ${OPEN.interarrivalFactor} and service times × ${OPEN.serviceFactor} of the fit, and the lengths that the page's notes name. Means of ${REPLICATIONS} replications from seed ${FIRST_SEED}. The five numbers of a cell are the rows of the paper's tables: jobs completed, and total idle time in %. The last column is the mean number of rows of the matrix under Concurrent Gang.`,
-    "Table 8 (idle time +155 to +461 % on the page) is a matter of the depth of the matrix. With five times as many arrivals its five idle times are near the printed ones. The spread of the computations is not the cause: without it, table 8 comes down as well, but table 7 leaves the paper. The distance between barriers moves the idle time by a third at most. The deep matrix completes too few jobs in table 7, so no single setting gives both tables.",
-    "Tables 9 and 10 (idle time −69 to −82 % in table 10 on the page) are those of few, long jobs that mostly wait: the last row of the mixed workload has both tables near the printed values, jobs included.",
+    `Each row changes what it names and keeps the rest of our choice: slots of ${OPEN.slotMs / 1000} s, times between arrivals × ${OPEN.interarrivalFactor} and service times × ${OPEN.serviceFactor} of the fit, and the lengths that the notes on the paper's page name. Values are means of ${REPLICATIONS} replications from seed ${FIRST_SEED}. The five numbers of a cell are the rows of the paper's tables: jobs completed, and total idle time in %. The last column is the mean number of rows of the matrix under Concurrent Gang.`,
+    "Table 8 (idle time +155 to +461 % on the page) depends on the depth of the matrix. With five times as many arrivals its five idle times are near the printed ones. The spread of the computations is not the cause: without it, the idle times of table 8 fall as well, but those of table 7 move far from the paper's. The distance between barriers changes the idle time by a third at most. The deep matrix completes too few jobs in table 7, so no single setting gives both tables.",
+    "Tables 9 and 10 (idle time −69 to −82 % in table 10 on the page) fit a workload of few, long jobs that mostly wait: the last row of the mixed workload gives both tables near the printed values, for jobs as well.",
   ],
   run: async (options) => {
     const results = await runCells(

@@ -1,6 +1,6 @@
 /**
- * Studies: experiments that explain why numbers of a paper deviate, too long for the paper's page or on other
- * rules. Each is a committed table, docs/studies/KEY.md, made by `npm run studies -- KEY`.
+ * Defines a study: an experiment that explains why our numbers deviate from a paper's. It takes too long for
+ * the paper's page, or uses other rules. `npm run studies -- KEY` writes its page, docs/studies/KEY.md.
  */
 import type { WorkerOptions } from "../experiments/workers.ts";
 
@@ -8,7 +8,7 @@ export interface StudyTable {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** A picture of the table: a file next to the page. */
+  /** A figure of the table: a file next to the page. */
   readonly picture?: { readonly name: string; readonly svg: string };
 }
 
@@ -19,7 +19,7 @@ export interface Study {
   /** What was tried and what came out, a paragraph each. */
   readonly text: readonly string[];
   run(options: WorkerOptions): Promise<readonly StudyTable[]>;
-  /** A module with numbers that reasons on the page quote, by its path in the repository. */
+  /** A module, by its path in the repository, with the numbers that reasons on the paper's page quote. */
   quoted?(tables: readonly StudyTable[]): { readonly path: string; readonly text: string };
 }
 

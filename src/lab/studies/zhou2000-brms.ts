@@ -1,4 +1,4 @@
-/** Readings of BRMS: who gets extra slots, and how many per workload change. */
+/** Studies readings of BRMS in zhou2000: which jobs get extra slots, and how many per workload change. */
 
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
@@ -23,9 +23,9 @@ export const zhou2000Brms: Study = {
   key: "zhou2000-brms",
   title: "zhou2000: readings of BRMS",
   text: [
-    'BRMS lets jobs run in more slots "whenever possible" and keep them. The paper does not print which job is first. In table 1, all orders of the literal reading give the printed number of rows within 16 % at ρ ≥ 0.5, and one slot per change in all gives half of it. In table 2 the literal reading gives two to five times the printed rows, and one slot per change is nearer. No reading gives both tables, nor rows and turnaround of table 2 together. So the two tables cannot come from one program.',
-    "In table 1 small jobs take less time than printed in every reading. A scheduler that acts once per round (zhou2000-by-round) explains a part of it; what explains the rest is not known.",
-    "Load 2 % below the nominal one, the page's own sets of jobs: 20 in table 1; in table 2 five at ρ = 0.2 and 0.5 and two at 0.7. At ρ = 0.9 of table 2 the literal reading has up to 3,000 rows, where 357 are printed; it is left out because a set of jobs takes minutes.",
+    'BRMS lets jobs run in more slots "whenever possible" and keep them. The paper does not print which job comes first. In table 1, all orders of the literal reading give the printed number of rows within 16 % at ρ ≥ 0.5, and one slot per change, for all jobs together, gives half of that. In table 2 the literal reading gives two to five times the printed rows, and one slot per change is nearer. No reading gives both tables, or both the rows and the turnaround of table 2. So the two tables cannot come from one program.',
+    "In table 1 small jobs take less time than printed in every reading. A scheduler that acts once per round (zhou2000-by-round) explains a part of this; we do not know what explains the rest.",
+    "The load is 2 % below the nominal one, with the sets of jobs of the paper's page: 20 in table 1; in table 2 five at ρ = 0.2 and 0.5 and two at 0.7. At ρ = 0.9 of table 2 the literal reading has up to 3,000 rows, and the paper prints 357; we left it out because a set of jobs takes minutes.",
   ],
   run: async (options) => [
     await readings(1, Object.keys(READINGS), options),

@@ -1,4 +1,6 @@
-/** zhou2000 if the scheduler acts once per round instead of once per slot. */
+/**
+ * Studies how the numbers of zhou2000 change if the scheduler acts once per round instead of once per slot.
+ */
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { nameOf, schemeOf } from "../papers/zhou2000/cells.ts";
@@ -8,7 +10,7 @@ import { mean, percentText, type Study, type StudyTable } from "./study.ts";
 import { turnarounds, zhou2000Jobs } from "./zhou2000-jobs.ts";
 
 const SHARE = 0.98;
-/** Where t_sa and the others are in a printed row. */
+/** Where a printed row has t_sa and the values after it. */
 const TURNAROUNDS = ["t_ta", "t_sa", "t_ma", "t_la"];
 const FIRST = 3;
 
@@ -16,9 +18,9 @@ export const zhou2000ByRound: Study = {
   key: "zhou2000-by-round",
   title: "zhou2000: a scheduler that acts once per round",
   text: [
-    "Small jobs of the paper take 8 to 20 % longer than ours under BR and BRMMS at ρ ≥ 0.5, while the means of all jobs agree better. The paper does not say when the scheduler takes in arrivals and ends. Ours acts at every slot; here it acts when all rows have had their slots, on the page's own sets of jobs, at a load 2 % below the nominal one.",
-    "An arrival then waits for the end of the round, half the number of rows on average, which only small jobs notice. With it, the small jobs of BC, BR and BRMMS in table 1 are within 7 % of the printed values at ρ ≥ 0.5, and half or more of the deviation in table 2 is gone. So the authors' scheduler probably acted once per round. Tutti's policies keep acting at every slot, which is better for users.",
-    "Under BRMS small jobs still take less time than printed in table 1 (see zhou2000-brms). But with a scheduler that acts once per round they take longer than under BR at ρ = 0.5, 0.7 and 0.9, as in figure 4; with ours they do not at 0.9.",
+    "In the paper, small jobs take 8 to 20 % longer than in our runs under BR and BRMMS at ρ ≥ 0.5, while the means of all jobs agree better. The paper does not say when the scheduler takes in arrivals and ends. Ours does so at every slot. In this study it does so when all rows have had their slots. The sets of jobs are those of the paper's page, at a load 2 % below the nominal one.",
+    "An arrival then waits for the end of the round, on average for half as many slots as there are rows, which only small jobs notice. With this rule, the small jobs of BC, BR and BRMMS in table 1 are within 7 % of the printed values at ρ ≥ 0.5, and half or more of the deviation in table 2 is gone. So the authors' scheduler probably acted once per round. Tutti's policies keep acting at every slot, which is better for users.",
+    "Under BRMS small jobs still take less time than printed in table 1 (see zhou2000-brms). But with a scheduler that acts once per round, small jobs take longer under BRMS than under BR at ρ = 0.5, 0.7 and 0.9, as in figure 4; with ours they do not at 0.9.",
   ],
   run: () => Promise.resolve([byRound(1, ZHOU2000_LOADS), byRound(2, [0.5, 0.7])]),
 };

@@ -1,11 +1,11 @@
-/** Sets of jobs of zhou2000's experiments, and the sums that its tables are made of. */
+/** Makes the sets of jobs of zhou2000's experiments, and computes the means that its tables show. */
 import type { Instance } from "../../core/jobs.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { applyJobChanges, generateJobs } from "../experiments/jobs.ts";
 import { cells, type Place } from "../papers/zhou2000/cells.ts";
 
-/** The jobs of the page's cells that are wanted, with the cell's policy. */
+/** The jobs of the requested cells of the page, with each cell's policy. */
 export function* zhou2000Jobs(
   isWanted: (place: Place) => boolean,
 ): Generator<{ readonly place: Place; readonly policy: string; readonly instance: Instance }> {

@@ -1,4 +1,4 @@
-/** The mean number of rows of zhou2000 at ρ = 0.2, by several definitions. */
+/** Studies which definition of the mean number of rows gives the values of zhou2000 at ρ = 0.2. */
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { nameOf, schemeOf } from "../papers/zhou2000/cells.ts";
 import { TABLE_1, TABLE_2 } from "../papers/zhou2000/published.ts";
@@ -10,8 +10,8 @@ export const zhou2000Rows: Study = {
   key: "zhou2000-rows",
   title: "zhou2000: the mean number of rows at ρ = 0.2",
   text: [
-    "The paper prints n_a 0.46 and 0.45 for BR and BRMMS, and defines it as a mean over time. That is impossible if a row exists whenever a job does: some job is in the system for at least 1 − exp(−λ × mean run time) = 62 % of the time. Which other mean comes near?",
-    "Counting an empty system as −1 row does, for BR, BRMMS and the BRMS of table 1, and counting it as one row does for BC and for the BRMS of table 2. So the authors' BR probably took a row away once more when the last job ended; BC kept a row. A round counted once however long it lasts, or the time with two rows or more, are far from the printed values. No definition gives both values of BRMS, 0.57 and 1.20.",
+    "The paper prints n_a = 0.46 and 0.45 for BR and BRMMS, and defines n_a as the mean number of rows over time. That is impossible if a row exists whenever a job does: some job is in the system for at least 1 − exp(−λ × mean run time) = 62 % of the time. Which other mean comes near the printed values?",
+    "For BR, BRMMS and the BRMS of table 1, the mean that counts an empty system as −1 row comes near. For BC and the BRMS of table 2, the mean that counts it as one row does. So the authors' BR probably subtracted one row too many when the last job ended, and BC kept a row. A mean over rounds, or the share of time with two rows or more, is far from the printed values. No definition gives both values of BRMS, 0.57 and 1.20.",
   ],
   run: () => Promise.resolve([table(1), table(2)]),
 };

@@ -1,4 +1,4 @@
-/** Table 2 of zhou2000 for three groups of sets of jobs, at a load 2 % below the nominal one. */
+/** Studies how much table 2 of zhou2000 varies between three groups of sets of jobs. */
 import { runCells } from "../experiments/run-cells.ts";
 import { cells, MEASURES, nameOf } from "../papers/zhou2000/cells.ts";
 import { TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES } from "../papers/zhou2000/published.ts";
@@ -13,7 +13,7 @@ export const zhou2000Seeds: Study = {
   key: "zhou2000-seeds",
   title: "zhou2000, table 2: three groups of sets of jobs",
   text: [
-    "Is the page's one group of five sets of 20,000 jobs typical? Here are three groups, of the seeds 2000 (the page), 2001 and 2002, which share no set, at a load 2 % below the nominal one. No group was left out or replaced.",
+    "Is the one group of five sets of 20,000 jobs on the paper's page typical? This study has three groups, from the seeds 2000 (the page), 2001 and 2002. They share no set. The load is 2 % below the nominal one. No group was left out or replaced.",
     "At ρ = 0.9 the means of single groups differ widely: BC is beyond saturation, and under BR and BRMMS the number of jobs in the system changes slowly.",
   ],
   async run(options) {

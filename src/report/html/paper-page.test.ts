@@ -210,9 +210,9 @@ test("pageClaims() says what is claimed and what is not, without counts of nothi
     "1 published value beyond the limits: not reproduced, with a reason next to it.",
     "1 published value beyond the limits, without a reason.",
     "1 statement of the text that does not hold.",
-    "Chance is not judged for 3 published values: the paper does not say of how many runs they are.",
-    "3 values without a published value next to them.",
-    "2 entries of the index that nothing here decides, each with a reason.",
+    "Chance is not judged for 3 published values: the paper does not say how many runs they are means of.",
+    "3 values for which the paper prints no number.",
+    "2 entries of the index that Tutti does not decide, each with a reason.",
   ]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * What is simulated for Kawanami, Yoshihisa and Kanazawa 2008: the same jobs under each scheduler, once per
- * seed (common random numbers).
+ * Lists what is simulated for Kawanami, Yoshihisa and Kanazawa 2008: the same jobs under each scheduler, once
+ * per seed (common random numbers).
  */
 import { DEFAULT_RULES } from "../../../core/rules.ts";
 import { connectedReservation } from "../../../policies/space/connected-reservation.ts";
@@ -18,7 +18,7 @@ export const SCHEDULERS = {
   conventional: {
     title: "conventional",
     meaning:
-      "users choose queues by hand, first fit; running jobs that passed others together use at most one node of 128 processors",
+      "users choose queues by hand, first fit; all running jobs that passed others use at most one node of 128 processors together",
     settings: ["selection=user", "reservations=none", `passing=${128 / 1408}`],
   },
   unlimited: {

@@ -1,7 +1,7 @@
 /**
- * The statements of sections 4 and 5 of Kawanami, Yoshihisa and Kanazawa 2008, each decided by our numbers.
- * All schedulers have the same jobs in a seed, so they are compared seed by seed: a statement holds if the
- * 95 % intervals of the paired differences lie on its side.
+ * Decides the statements of sections 4 and 5 of Kawanami, Yoshihisa and Kanazawa 2008 by our numbers. With
+ * one seed all schedulers get the same jobs, so they are compared seed by seed: a statement holds if the 95 %
+ * intervals of the paired differences lie on its side.
  */
 import { confidenceInterval, type Interval } from "../../../metrics/statistics.ts";
 import { formatDuration } from "../../../report/text/format.ts";
@@ -16,7 +16,7 @@ const MUCH = 1.5;
 
 type Measure = "medianWaitS" | "maxWaitS";
 
-/** The waits of a scheduler must lie on one side of a multiple of another's. */
+/** A limit: the waits of a scheduler are above or below a multiple of another scheduler's. */
 interface Side {
   readonly is: Comparison["is"];
   readonly factor: number;
@@ -77,7 +77,7 @@ const LARGE = ["s128", "d32", "d128", "d512"] as const;
 const SMALL = ["ss8", "s8"] as const;
 
 const HELD =
-  'processors held for a requester stand idle (table "Held processors"), and the small jobs, which are nine of ten jobs in the model, wait for them too; the more reservations, the longer (docs/studies/kawanami2008-reservations.md)';
+  'processors held for a requester stand idle (table "Held processors"), and the small jobs, which are nine of ten jobs in the model, wait for these processors too; more reservations mean longer waits (docs/studies/kawanami2008-reservations.md)';
 const OPEN =
   "neither shown nor refuted, since an interval contains 0: seeds differ more than the schedulers do";
 

@@ -1,4 +1,4 @@
-/** Figures 2 and 3 of Kawanami, Yoshihisa and Kanazawa 2008, whose numbers are not printed. */
+/** Draws figures 2 and 3 of Kawanami, Yoshihisa and Kanazawa 2008, whose numbers are not printed. */
 import type { ReproducedFigure } from "../paper.ts";
 import { type KawanamiResults, SCHEDULER_KEYS, SCHEDULERS } from "./cells.ts";
 import { QUEUE_NAMES } from "./run.ts";

@@ -1,4 +1,4 @@
-/** The index of kawanami2008: its tables, figures and sentences with a claim, in its order. */
+/** Lists every table, figure and claim of kawanami2008, in the paper's order, for the index of papers. */
 import type { PaperIndex } from "../paper.ts";
 
 const DEFINITION = "a rule; the policy connected-reservation implements it, and its tests follow the text";
@@ -133,7 +133,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4",
-      says: "In the other queues its longest waits are about the conventional ones",
+      says: "In the other queues the longest waits of proposal 1 are about those of the conventional scheduler",
       statements: ["ss8", "s8", "d32", "d512", "all jobs"].map(
         (queue) => `figure 3, ${queue}: the longest wait of proposal 1 is about`,
       ),
@@ -147,7 +147,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4",
-      says: "In ss8 and s8 they are the lowest of all",
+      says: "In ss8 and s8 the longest waits of proposal 2 are the lowest of all",
       statements: ["ss8", "s8"].map(
         (queue) => `figure 3, ${queue}: the longest wait of proposal 2 is the lowest`,
       ),
@@ -168,7 +168,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "5",
-      says: "With reservations, median and longest wait rise much in queues for large jobs and fall for small ones",
+      says: "With reservations, median and longest waits rise a lot in queues for large jobs and fall in queues for small jobs",
       statements: ["section 5, "],
     },
     {

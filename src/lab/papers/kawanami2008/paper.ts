@@ -1,8 +1,8 @@
 /**
- * Kawanami, Yoshihisa and Kanazawa 2008: automatic queue selection and connected reservations on the HPC2500,
- * tables 1 to 4 and figures 2 and 3. The site's log is not public, so the jobs come from a model
- * (workload/models/hpc2500.ts). Our numbers can be compared in direction only: the figures print no numbers,
- * and we know them only from what section 4 says about them.
+ * Reproduces Kawanami, Yoshihisa and Kanazawa 2008: automatic queue selection and connected reservations on
+ * the HPC2500, tables 1 to 4 and figures 2 and 3. The site's log is not public, so the jobs come from a model
+ * (workload/models/hpc2500.ts). Our numbers can be compared in direction only: the paper prints no numbers
+ * for its figures, and section 4 only describes them in words.
  */
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
@@ -46,7 +46,7 @@ function cpuTimeTable(results: KawanamiResults): ReproducedTable {
         {
           ...results.value({ scheduler: "conventional" }, (run) => run.medianCpuMs[i], medianCpuMs),
           reason:
-            "the model has this median, except for rounding to whole seconds, the limit of seven days on elapsed time, and the small number of jobs of this size in a seed",
+            "the model is made to have this median; it differs because of rounding to whole seconds, the limit of seven days on elapsed time, and the small number of jobs of this size in a seed",
         },
       ],
     })),

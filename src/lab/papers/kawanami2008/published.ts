@@ -1,4 +1,6 @@
-/** Tables 2, 3 and 4 as printed, to compare the configuration with; null: the paper prints no value. */
+/**
+ * Holds tables 2, 3 and 4 as printed, to check the configuration against; null: the paper prints no value.
+ */
 export const PRINTED_CLASSES: readonly (readonly [
   string,
   number,

@@ -1,6 +1,6 @@
 /**
- * The result of a cell of the kind `queues`: waits by queue class under connected reservation, on the classes
- * of the HPC2500.
+ * Computes the result of a cell of the kind `queues`: waits by queue class under connected reservation, with
+ * the classes of the HPC2500.
  */
 import type { Instance } from "../../../core/jobs.ts";
 import type { SpacePolicyDefinition } from "../../../core/policy.ts";

@@ -1,6 +1,7 @@
 /**
- * The simulations for the claims of zhou1999: every scheme on the same jobs. The paper has no measured table,
- * so the workload is that of the authors' next paper (zhou2000), also with sizes that are powers of two.
+ * Lists the simulations for the claims of zhou1999: every scheme on the same jobs. The paper has no measured
+ * table, so we use the workload of the authors' next paper (zhou2000), once as it is and once with all sizes
+ * rounded to powers of two.
  */
 import { seedOfPart } from "../../../core/random.ts";
 import { metricOf } from "../../../metrics/summary.ts";
@@ -10,7 +11,7 @@ import type { Results } from "../results.ts";
 import { cellInSlots } from "../zhou2000/cells.ts";
 
 export const LOADS = [0.2, 0.5, 0.7, 0.9] as const;
-/** Sizes as drawn, and rounded to powers of two. */
+/** Sizes as generated, and rounded to powers of two. */
 export const SIZES = ["any", "powers of two"] as const;
 /**
  * How many slots jobs have. One; kept: extra slots as they become free, until the job ends; returned: extra

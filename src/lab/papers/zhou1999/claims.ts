@@ -1,6 +1,6 @@
 /**
- * What zhou1999 says in words and does not measure. A claim holds if the 95 % interval of the paired
- * difference is on its side at every load of 0.5 or more, where rows are scarce.
+ * Decides by simulation what zhou1999 says in words but does not measure. A claim holds if the 95 % interval
+ * of the paired difference is on its side at every load of 0.5 or more, because rows are scarce there.
  */
 import { type Claim, within } from "../../claims.ts";
 import {
@@ -29,9 +29,9 @@ interface Text {
 const WITHOUT_VECTOR: readonly Scheme[] = ["random", "first fit", "best fit", "buddy"];
 /** After Feitelson 1996, whose jobs mostly have sizes that are powers of two. */
 const BUDDY: readonly [string, Scheme][] = [
-  ["Section 2: with unification buddy has shorter turnaround than random allocation", "random"],
+  ["Section 2: with unification, buddy has shorter turnaround than random allocation", "random"],
   [
-    "Section 2, after Feitelson 1996: with unification buddy has shorter turnaround than first fit",
+    "Section 2, after Feitelson 1996: with unification, buddy has shorter turnaround than first fit",
     "first fit",
   ],
 ];
@@ -54,7 +54,7 @@ const TEXTS: readonly Text[] = [
     smaller: ["unifications", ["random", "returned"], ["first fit", "returned"], ["buddy", "returned"]],
   },
   {
-    statement: "Section 2: with unification first fit has shorter turnaround than random allocation",
+    statement: "Section 2: with unification, first fit has shorter turnaround than random allocation",
     smaller: ["t_ta", ["first fit", "returned"], ["random", "returned"]],
   },
   ...SIZES.flatMap((sizes) =>

@@ -27,7 +27,7 @@ export const INDEX: PaperIndex = {
     {
       at: "2",
       says: "First fit and buddy improve on that (cited from Feitelson 1996)",
-      statements: ["Section 2: with unification first fit", "Section 2: with unification buddy"],
+      statements: ["Section 2: with unification, first fit", "Section 2: with unification, buddy"],
     },
     {
       at: "2",
@@ -37,7 +37,7 @@ export const INDEX: PaperIndex = {
     {
       at: "2",
       says: "With unification, DHC, based on buddy blocks, beats schemes based on other regular allocation (cited from Feitelson 1996)",
-      statements: ["Section 2, after Feitelson 1996: with unification buddy"],
+      statements: ["Section 2, after Feitelson 1996: with unification, buddy"],
     },
     {
       at: "2",

@@ -1,7 +1,7 @@
 /**
- * Zhou, Brent, Johnson and Walsh 1999: job re-packing. The paper works out examples, which we make with the
- * same operations. It argues for re-packing and for allocation with a workload vector without measuring them,
- * so our simulations decide whether its statements hold.
+ * Reproduces Zhou, Brent, Johnson and Walsh 1999 on job re-packing. The paper works through examples; we
+ * reproduce them by applying the same operations. It argues for re-packing and for allocation with a workload
+ * vector, but does not measure them, so our simulations decide whether its statements hold.
  */
 import { judge } from "../../claims.ts";
 import type { Paper, ReproducedFigure, ReproducedTable } from "../paper.ts";

@@ -1,7 +1,7 @@
 /**
- * What is simulated for Dimitriadou and Karatza 2009: the paper's experiments (sections IV.B and IV.C),
- * variants of their readings and rules, and the extensions that the paper's conclusion asks for. All variants
- * of a study see the same jobs.
+ * Lists what is simulated for Dimitriadou and Karatza 2009: the paper's experiments (sections IV.B and IV.C),
+ * variants of its rules and of how we read them, and the extensions that the paper's conclusion asks for. All
+ * variants of a study get the same jobs.
  */
 
 import type { PlacedCell } from "../../../lab/papers/paper.ts";
@@ -52,7 +52,7 @@ const PAPER = {
 };
 const EXTENSION_REPLICATIONS = 5;
 const BOTH = { one: { policy: ONE }, across: { policy: ACROSS } };
-/** The literal reading of "idle": processors with a gang waiting in their queue count, too. */
+/** "Idle" read literally: an idle processor counts even if a gang waits in its queue. */
 const ONE_HELD = `${ONE}:idle=held`;
 const ACROSS_HELD = `${ACROSS}:idle=held`;
 const BOTH_HELD = { "one, held": { policy: ONE_HELD }, "across, held": { policy: ACROSS_HELD } };
@@ -77,7 +77,7 @@ export const STUDIES = {
   },
   rules: {
     ...PAPER,
-    title: "variants of rules and readings, approach 1",
+    title: "variants of the rules and of how we read them, approach 1",
     replications: EXTENSION_REPLICATIONS,
     jobs: 140_000,
     variants: {

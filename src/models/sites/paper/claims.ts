@@ -1,10 +1,10 @@
 /**
- * The sentences in which Dimitriadou and Karatza 2009 describe their figures, each decided by our numbers;
- * the paper does not print the figures' numbers. "Almost the same", "a bit" and the like get a number here,
+ * Decides by our numbers the sentences in which Dimitriadou and Karatza 2009 describe their figures; the
+ * paper does not print the figures' numbers. Words such as "almost the same" and "a bit" get a limit here,
  * which the evidence names.
  *
  * Every sentence is decided under both readings of "idle". It holds if the 95 % intervals over the
- * replications lie on its side, and it is counted how many replications show it alone. The mean slowdown does
+ * replications lie on its side. We also count the replications that show it alone. The mean slowdown does
  * not converge, so sentences on slowdowns are decided by the bounded one.
  */
 import { allHold, type Comparison, verdictOf, within } from "../../../lab/claims.ts";

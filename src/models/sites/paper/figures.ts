@@ -1,6 +1,6 @@
 /**
- * Figures 2 to 13 of Dimitriadou and Karatza 2009, whose numbers are not printed, and figures for the
- * extensions that its conclusion asks for.
+ * Draws figures 2 to 13 of Dimitriadou and Karatza 2009, whose numbers are not printed, and figures for the
+ * extensions that the paper's conclusion asks for.
  */
 
 import type { ReproducedFigure } from "../../../lab/papers/paper.ts";

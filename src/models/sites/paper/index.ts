@@ -1,4 +1,4 @@
-/** The index of dimitriadou2009: its tables, figures and sentences with a claim, in its order. */
+/** Lists every table, figure and claim of dimitriadou2009, in the paper's order, for the index of papers. */
 import type { PaperIndex } from "../../../lab/papers/paper.ts";
 
 const FIELD = "about the field, cited from other papers";
@@ -82,7 +82,7 @@ export const INDEX: PaperIndex = {
     },
     { at: "IV.C, figure 4", says: "WRT by λ", shown: ["Figure 4"] },
     { at: "IV.C, figure 5", says: "WSLD by λ", shown: ["Figure 5"] },
-    { at: "IV.C", says: "Both rise with the load", statements: [`${HIGHER} WRT`, `${HIGHER} WSLD`] },
+    { at: "IV.C", says: "WRT and WSLD rise with the load", statements: [`${HIGHER} WRT`, `${HIGHER} WSLD`] },
     {
       at: "IV.C",
       says: "At high load approach 2 has lower WRT and WSLD",
@@ -100,10 +100,10 @@ export const INDEX: PaperIndex = {
     },
     { at: "IV.C, figure 6", says: "RT of local jobs by λ", shown: ["Figure 6"] },
     { at: "IV.C, figure 7", says: "SLD of local jobs by λ", shown: ["Figure 7"] },
-    { at: "IV.C", says: "Both rise with the load", statements: [`${HIGHER} RT`, `${HIGHER} SLD`] },
+    { at: "IV.C", says: "RT and SLD rise with the load", statements: [`${HIGHER} RT`, `${HIGHER} SLD`] },
     {
       at: "IV.C",
-      says: "At λ = 12.5 both are a little higher under approach 2",
+      says: "At λ = 12.5, RT and SLD are a little higher under approach 2",
       statements: ["For λ = 12.5, RT", "For λ = 12.5, SLD"],
     },
     {
@@ -168,7 +168,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "IV.C",
-      says: "WSLD behaves as WRT does",
+      says: "WSLD rises with the error, as WRT does",
       statements: ["For high workloads both approaches result in higher WSLD"],
     },
     {

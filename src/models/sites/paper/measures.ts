@@ -1,6 +1,6 @@
 /**
- * The measures of Dimitriadou and Karatza 2009 under the paper's names, their places by study, variant and
- * load, and how sentences print them.
+ * Names the measures of Dimitriadou and Karatza 2009 as the paper does, finds results by study, variant and
+ * load, and formats numbers for sentences.
  */
 
 import type { Results } from "../../../lab/papers/results.ts";

@@ -1,7 +1,7 @@
 /**
  * Dimitriadou and Karatza 2009, "Job scheduling in a distributed system using backfilling with inaccurate
- * runtime computations": table II with the published values, the measures of figures 2 to 13, whose numbers
- * are not printed, and the sentences that describe them.
+ * runtime computations": reproduces table II next to the published values, figures 2 to 13 (whose numbers
+ * are not printed), and the sentences that describe them.
  */
 import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
 import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
@@ -44,7 +44,7 @@ export const dimitriadou2009: Paper<Place, "sites"> = {
 
 /** What a reading counts as idle. */
 const IDLE = {
-  held: "every processor that serves no job is idle, also if a gang waits in its queue",
+  held: "every processor that serves no job is idle, even if a gang waits in its queue",
   free: "a processor is idle only if no gang waits in its queue",
 } as const;
 
@@ -68,7 +68,7 @@ function tableTwo(results: SitesResults, reading: Reading): ReproducedTable {
   };
 }
 
-/** How many statements hold under each reading, of all replications together and of each alone. */
+/** How many statements hold under each reading, by all replications together and by each alone. */
 function readingsTable(statements: ReturnType<typeof claims>): ReproducedTable {
   const of = (reading: Reading) => statements.filter((one) => one.reading === reading);
   const count = (reading: Reading, test: (one: (typeof statements)[number]) => boolean) =>

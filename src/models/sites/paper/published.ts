@@ -1,4 +1,4 @@
-/** The numbers that Dimitriadou and Karatza 2009 prints. */
+/** Holds the numbers that Dimitriadou and Karatza 2009 prints. */
 
 /** Table II as printed; rows by λ, columns by approach. */
 export const TABLE_TWO: readonly (readonly [number, number])[] = [

@@ -1,6 +1,6 @@
 /**
- * The result of a cell of the kind `sites`: a policy on jobs of several sites, until a number of them have
- * ended.
+ * Computes the result of a cell of the kind `sites`: simulates a policy on jobs of several sites until the
+ * given number of jobs have ended.
  */
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { chooseAmong } from "../../../policies/parse-policy.ts";

@@ -1,8 +1,8 @@
 /**
- * What is simulated for Silva and Scherson 1999: the same programs under conventional and Concurrent Gang
- * scheduling. Studies vary one setting at a time that the paper fixes or leaves out. The paper prints no
- * parameters of its programs, no slot length and no time scale; OPEN has our choices, made so that idle times
- * and completions have roughly the printed size.
+ * Lists what is simulated for Silva and Scherson 1999: the same programs under conventional gang scheduling
+ * and under Concurrent Gang. A study varies one setting that the paper fixes or leaves out. The paper prints
+ * no parameters of its programs, no slot length and no time scale; OPEN has our choices, made so that idle
+ * times and completions have roughly the printed size.
  */
 
 import type { Cell } from "../../../lab/experiments/kinds.ts";

@@ -1,6 +1,6 @@
 /**
- * What Silva and Scherson 1999 say about tables 1 to 10, judged by our runs: by the means, with a count of
- * runs.
+ * Decides what Silva and Scherson 1999 say about tables 1 to 10 by the means of our runs, and counts the runs
+ * in which it is true.
  */
 import type { Claim } from "../../../lab/claims.ts";
 import type { SilvaResults } from "./cells.ts";
@@ -69,7 +69,7 @@ function idleSlots(results: SilvaResults): Claim {
   };
 }
 
-/** The paper's conclusion says so, but its tables 5 and 6 contradict it. */
+/** The paper's conclusion claims equivalence, but its tables 5 and 6 contradict it. */
 function equivalence(results: SilvaResults): Claim {
   const of = "communication";
   const last = timesS(of).length - 1;

@@ -1,4 +1,4 @@
-/** The index of silva1999: its tables, figures and sentences with a claim, in its order. */
+/** Lists every table, figure and claim of silva1999, in the paper's order, for the index of papers. */
 import type { PaperIndex } from "../../../lab/papers/paper.ts";
 
 const DEFINITION = "a definition; src/models/tasks implements it, and its checker tests it";
@@ -45,7 +45,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2.3",
-      says: "Tasks that must run as a gang and tasks that need not are distinguished by the user or by their grades",
+      says: "The user, or the grades, tell tasks that must run as a gang from other tasks",
       notClaimed: DEFINITION,
     },
     {
@@ -76,7 +76,7 @@ export const INDEX: PaperIndex = {
     {
       at: "4.2",
       says: "Arrivals and service times are hyper-Erlang by range of sizes, after a log of 17,440 jobs",
-      notClaimed: "a model of a log whose tables are not available; the notes say what we use",
+      notClaimed: "the tables of this model are not available; the notes say what we use",
     },
     {
       at: "4.3",
@@ -166,7 +166,7 @@ export const INDEX: PaperIndex = {
     {
       at: "5",
       says: "Idle time falls because other tasks run in idle slots, such as local tasks and tasks that do not coordinate at the moment",
-      notClaimed: "the authors' explanation; table A says what the idle time consists of",
+      notClaimed: "the authors' explanation; table A shows what the idle time consists of",
     },
     {
       at: "5",

@@ -1,7 +1,7 @@
 /**
- * Silva and Scherson 1999, "Towards flexibility and scalability in parallel job scheduling": conventional
- * gang scheduling against Concurrent Gang on five workloads of tasks that block, tables 1 to 10. The paper
- * has one run of each; we have ten and show their spread.
+ * Reproduces tables 1 to 10 of Silva and Scherson 1999, "Towards flexibility and scalability in parallel job
+ * scheduling". They compare conventional gang scheduling with Concurrent Gang on five workloads of tasks that
+ * block. The paper has one run of each; we have ten and show their spread.
  */
 import { judge } from "../../../lab/claims.ts";
 import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
@@ -41,7 +41,7 @@ function tableOf({ id, workload, scheduler, rows }: PublishedTable, results: Sil
         name: "idle",
         unit: "%",
         meaning:
-          "share of processor time since 0 in idle slots or waiting for I/O, messages and barriers, mean over the runs",
+          "share of processor time since 0 that was spent in idle slots or waiting for I/O, messages or barriers, mean over the runs",
       },
     ],
     rows: rows.map(([timeS, jobs, idlePercent], row) => ({

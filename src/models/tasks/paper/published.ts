@@ -1,4 +1,4 @@
-/** Tables 1 to 10 of Silva and Scherson 1999: one run of each scheduler on each of five workloads. */
+/** Holds tables 1 to 10 of Silva and Scherson 1999: one run of each scheduler on each of five workloads. */
 
 export const WORKLOADS = ["I/O", "computation", "communication", "synchronisation", "mixed"] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];

@@ -1,5 +1,6 @@
 /**
- * The result of a cell of the kind `tasks`: programs whose tasks block, on one machine under gang scheduling.
+ * Computes the result of a cell of the kind `tasks`: simulates programs whose tasks block, on one machine
+ * under gang scheduling.
  */
 
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
@@ -23,8 +24,8 @@ export interface Series {
   readonly jobs: readonly number[];
   readonly idlePercent: readonly number[];
   /**
-   * Why processors idle, as % of processor time at the last row: the own task is in I/O, waits for a message,
-   * or waits at a barrier; or there is no own task.
+   * Why processors idle, as % of processor time at the last row: the slot's own task is in I/O, waits for a
+   * message, or waits at a barrier; or the slot has no own task.
    */
   readonly idleBy: readonly [io: number, message: number, barrier: number, empty: number];
   readonly meanRows: number;
