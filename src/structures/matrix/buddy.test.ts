@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BuddyRows, blockLevel } from "./buddy.ts";
 
-/** The naive twin: taken blocks as [first, end); a block is free if it overlaps none of them. */
+/** The naive twin: lists taken blocks as [first, end). A block is free if it overlaps no taken block. */
 class Blocks {
   taken: [first: number, end: number, size: number][] = [];
   readonly processors: number;
