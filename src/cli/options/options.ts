@@ -99,7 +99,7 @@ export function addRunOptions(command: Command): Command {
 export function addOtherOptions(command: Command): Command {
   return command
     .optionsGroup("Options:")
-    .option("--audit", "first check that no policy breaks a rule; takes about five more simulations")
+    .option("--audit", "first check that no policy breaks a rule; takes as long as about five simulations")
     .option("--no-progress", "show no progress bar");
 }
 

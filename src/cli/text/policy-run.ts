@@ -63,7 +63,7 @@ async function auditPolicies(
     const cell = { kind: "audit", ...machine, policy } as const;
     const [result] = await runCells([cell], { workers: 1, opened });
     for (const line of auditLines(result.label, result)) hint(line);
-    if (!result.ok) throw new CheckFailed(`a rule is broken by ${result.label}`);
+    if (!result.ok) throw new CheckFailed(`${result.label} breaks a rule`);
   }
 }
 
