@@ -118,7 +118,7 @@ async function measure(run: number): Promise<void> {
     `gangs: ${ticks.map((one) => (one / TICKS_PER_S).toFixed(1)).join(", ")} s of the ${((seconds * cpus) / (GANGS + 1)).toFixed(0)} s of CPU in their slots, off a third by ${shares.map((one) => `${one.toFixed(2)} %`).join(", ")}`,
   );
   console.log(
-    `front end: at most ${(mostBytes / 1e6).toFixed(0)} MB; attacker's job: ${outside} of ${looks} looks outside its CPUs`,
+    `front end: at most ${(mostBytes / 1e6).toFixed(0)} MB; attacker's job: ${outside} of ${looks} samples outside its CPUs`,
   );
 }
 

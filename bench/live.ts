@@ -130,8 +130,8 @@ async function measure(): Promise<void> {
 async function compareMakespan(kind: Kind, units: string): Promise<void> {
   const names = {
     compute: "Computing, no communication",
-    spin: "Spinning at a barrier each 0.15 ms",
-    block: "Sleeping at a barrier each 0.15 ms",
+    spin: "Spinning at a barrier every 0.15 ms",
+    block: "Sleeping at a barrier every 0.15 ms",
     io: "",
   };
   const alone: number[] = [];

@@ -67,7 +67,7 @@ describe("a store that is older than the folders", () => {
     await down();
     removeStore();
     await live.start();
-    expect((await live.status()).trouble).toMatch(/the store is older than what has happened/);
+    expect((await live.status()).trouble).toMatch(/the store is out of date/);
     const job = await live.submit(`echo NEW; echo NEW > ${live.folder}/new; exit 9`);
     expect(job).toBeGreaterThan(old);
     await ended(job);
@@ -84,7 +84,7 @@ describe("a store that is older than the folders", () => {
     await live.killFrontEnd();
     rmSync(`${database()}-wal`);
     await live.start();
-    expect((await live.status()).trouble).toMatch(/older than what has happened/);
+    expect((await live.status()).trouble).toMatch(/the store is out of date/);
     const job = await live.submit("exit 7");
     expect(job).toBe(6);
     await ended(job);
@@ -110,7 +110,7 @@ describe("a store that does not know what runs", () => {
       else putBack(backup);
       await live.start();
       const { strays, trouble } = await withStrays();
-      expect(trouble).toMatch(/older than what has happened/);
+      expect(trouble).toMatch(/the store is out of date/);
       expect(strays).toMatchObject([
         { job, attempt: 1, state: "running", command: ["sh", "-c", "sleep 5000"] },
       ]);
@@ -193,7 +193,7 @@ describe("a backup", () => {
     const looked = await tutti("check");
     expect([looked.status, looked.stdout]).toEqual([
       1,
-      expect.stringMatching(/older than\s+what was confirmed/),
+      expect.stringMatching(/the store is out\s+of\s+date:\s+its\s+last\s+job\s+is/),
     ]);
     await live.start();
     expect((await live.status()).trouble).toMatch(/A backup was restored, or files were lost/);
@@ -204,7 +204,7 @@ describe("a backup", () => {
     // The job has run since the backup, so it must not run again by itself.
     expect(await live.job(waiting)).toMatchObject({
       state: "held",
-      reason: expect.stringMatching(/attempt 1 of this job was started already/),
+      reason: expect.stringMatching(/attempt 1 of this job was already started/),
     });
     expect((await tutti("why", String(waiting))).stdout).toMatch(/It is held: attempt 1 of this job/);
     expect(isRunning(pid)).toBe(true);

@@ -111,7 +111,7 @@ function problemOfAnswer(
   try {
     json = JSON.parse(body.toString("utf8"));
   } catch (error) {
-    return `status ${status} with JSON that is none: ${(error as Error).message}`;
+    return `status ${status} with invalid JSON: ${(error as Error).message}`;
   }
   counts.json++;
   const validate = status >= 400 ? document.refusal : operation?.answers.get(status);

@@ -132,7 +132,7 @@ async function forgedTokens(stage: Stage): Promise<Outcome> {
   return tally.outcome("no token was accepted, no file of others was read");
 }
 
-/** S13: accounts of services, which nobody logs in to. */
+/** S13: service accounts, which nobody logs in to. */
 async function serviceAccounts(stage: Stage): Promise<Outcome> {
   const tally = new Tally();
   await makeServiceAccount();
@@ -148,7 +148,7 @@ async function serviceAccounts(stage: Stage): Promise<Outcome> {
     const has = existsSync(join(scheduler.folder, "run", "tokens", String(uid)));
     tally.attempt(has && `the account "${user}" (${uid}) has a token`);
   }
-  return tally.outcome(`none of ${services.length} accounts of services has a token`);
+  return tally.outcome(`none of ${services.length} service accounts has a token`);
 }
 
 export const PLACES: readonly Attack[] = [
@@ -176,7 +176,7 @@ export const PLACES: readonly Attack[] = [
   {
     name: "service-accounts",
     finding: "S13",
-    about: "tokens of accounts of services",
+    about: "tokens of service accounts",
     needs: "users",
     run: serviceAccounts,
   },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exp, ln, power } from "./elementary.ts";
 
-/** Distance of two doubles in units in the last place of the expected one. */
+/** Returns the distance of two doubles in units in the last place of the expected one. */
 function ulps(actual: number, expected: number): number {
   const [, exponent] = /e([+-]\d+)$/.exec(expected.toExponential()) ?? [];
   let ulp = Number.EPSILON * 2 ** Math.floor(Math.log2(Math.abs(expected)));

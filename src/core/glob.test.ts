@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { matchesGlob } from "./glob.ts";
 
-/** Tries every length for each star. */
+/** The naive twin: tries every length for each star. */
 function naive(text: string, pattern: string): boolean {
   if (pattern === "") return text === "";
   if (pattern[0] !== "*")

@@ -5,7 +5,7 @@ import { Random, seedOfPart } from "./random.ts";
 const draw = (count: number, next: () => number) => Array.from({ length: count }, next);
 const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
 
-/** The published C code of xoshiro128** 1.1, word for word in 32-bit BigInt arithmetic. */
+/** The oracle: the published C code of xoshiro128** 1.1, line by line in BigInt arithmetic modulo 2^32. */
 function reference(state: readonly number[]): () => number {
   const s = state.map((word) => BigInt.asUintN(32, BigInt(word)));
   const u32 = (x: bigint) => BigInt.asUintN(32, x);

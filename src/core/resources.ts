@@ -21,10 +21,10 @@ export function checkResources(kinds: readonly ResourceKind[]): void {
   for (const [i, { name, amount }] of kinds.entries()) {
     if (!(Number.isInteger(amount) && amount >= 0)) {
       throw new InputError(
-        `Cannot give the machine ${amount} of the resource "${name}": expected a whole number, 0 or more`,
+        `Cannot give the machine ${amount} of "${name}": expected a whole number, 0 or more`,
       );
     }
     if (kinds.findIndex((other) => other.name === name) < i)
-      throw new InputError(`Cannot give the machine the resource "${name}" twice`);
+      throw new InputError(`Cannot give the machine "${name}" twice`);
   }
 }

@@ -3,8 +3,8 @@ import type { JobIndex } from "../core/jobs.ts";
 const NO_JOBS: readonly JobIndex[] = [];
 
 /**
- * The jobs that have arrived since the last decision. The list that `take` returns is reused for the next
- * decision.
+ * Collects the jobs that have arrived since the last decision. The list that `take` returns is valid only
+ * until the next decision, which reuses it.
  */
 export class Arrivals {
   readonly #jobs: JobIndex[] = [];

@@ -1,7 +1,7 @@
 import type { JobIndex, JobsView, ReadonlyColumn } from "../core/jobs.ts";
 import type { ResourceKind } from "../core/resources.ts";
 
-/** What a machine may have besides processors, and what its jobs may have besides one size. */
+/** Features of a machine besides processors, and of jobs besides a fixed size. */
 export interface MachineFeatures {
   readonly resources?: readonly ResourceKind[] | undefined;
   /** What each job needs of the resources, one column per kind. */

@@ -4,7 +4,7 @@ import { dealProcessors } from "./processors.ts";
 import type { HandMade } from "./schedules-for-tests.ts";
 import { firstComeFirstServed, handMade } from "./schedules-for-tests.ts";
 
-/** Processor numbers of each job, such as "0 1 4". */
+/** Returns the processor numbers of each job as text, such as "0 1 4". */
 function pictures({ instance, schedule }: HandMade): string[] {
   const runs = dealProcessors(instance, schedule);
   return Array.from({ length: instance.count }, (_, job) => {

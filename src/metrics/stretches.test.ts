@@ -5,7 +5,7 @@ import { handMade } from "./schedules-for-tests.ts";
 import { stretchesOf } from "./stretches.ts";
 import { summarise } from "./summary.ts";
 
-/** Job 1 runs 0–10; job 2 is stopped twice and ends at 20; job 3 is stopped at 8 for good. */
+/** Job 1 runs from 0 to 10 s. Job 2 is stopped twice and ends at 20 s. Job 3 is stopped at 8 s for good. */
 const { instance, schedule: plain } = handMade(4, [
   { submitS: 0, runS: 10, size: 1, startS: 0 },
   { submitS: 0, runS: 9, size: 2, startS: 1, endS: 20 },

@@ -7,7 +7,8 @@ import { metricOf, summarise } from "./summary.ts";
 import { describeWindow } from "./window.ts";
 
 /**
- * Four processors, worked by hand.
+ * Five jobs on four processors; the measures are worked by hand.
+ *
  *   job   submit  run  size  start  end   wait  response  slowdown  bounded(10)
  *   11    0       10   2     0      10    0     10        1         1
  *   12    0       20   2     0      20    0     20        1         1

@@ -65,7 +65,7 @@ export const stray = z
     state: z
       .enum(["running", "ending", "stopped"])
       .describe(
-        "stopped: a conductor of the first release has it, which stops everything that is not in a row",
+        "stopped: the attempt belongs to a conductor of the first release, which stops everything outside the matrix",
       ),
     command: z.array(z.string()).describe("Long commands are cut and end with …"),
     cwd: z.string(),
@@ -74,7 +74,7 @@ export const stray = z
     ranMs: durationMs,
   })
   .describe(
-    "A running attempt that the store does not know, because the store is older. Cancelling its job ends it",
+    "A running attempt that the store does not know, because the store is older than the attempt. Cancelling its job ends it",
   );
 
 const obstacle = z
@@ -95,11 +95,11 @@ export const jobsAnswer = answer("tutti.jobs/1", {
   jobs: z.array(job),
   next: optional(
     jobNumber,
-    "There are more jobs: pass this number as after to get them. Only if the request had after",
+    "There are more jobs: pass this number as `after` to get them. Present only if the request had `after`",
   ),
   missing: optional(
     z.array(z.object({ first: jobNumber, last: jobNumber, because: z.enum(["forgotten", "not given"]) })),
-    "If the request had numbers: those, up to next, for which no job of any user is kept",
+    "If the request had `numbers`: the numbers up to `next` for which no job of any user is kept",
   ),
 });
 const refusalCode = z.enum(REFUSAL_CODES);
@@ -175,7 +175,7 @@ export const statusAnswer = answer("tutti.status/1", {
     connected: z.boolean(),
     silentMs: optional(
       durationMs,
-      "How long the conductor has been silent, in ms; left out unless it should have reported",
+      "How long the conductor has been silent, in ms; present only if a report is overdue",
     ),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
@@ -194,7 +194,10 @@ export const statusAnswer = answer("tutti.status/1", {
     }),
     "Errors of the forecasts for the jobs that started last",
   ),
-  keptSinceMs: optional(z.number(), "Your jobs that ended before this Unix time in ms may be forgotten"),
+  keptSinceMs: optional(
+    z.number(),
+    "Unix time in ms. Some of your jobs that ended before it may no longer be kept",
+  ),
   residentBytes: z.number(),
 });
 export const whatIfAnswer = answer("tutti.whatif/1", {

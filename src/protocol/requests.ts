@@ -39,7 +39,7 @@ export const submitJob = z
         word: z
           .int()
           .min(0)
-          .describe("Index, from 0, of the word of the command that the copy's path replaces"),
+          .describe("Index, counted from 0, of the word of the command that the path of the copy replaces"),
       }),
       "A script, copied at submit; the job runs the copy",
     ),

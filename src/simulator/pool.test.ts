@@ -5,7 +5,7 @@ import { type Pool, type SpacePolicyDefinition, StartRule } from "../core/policy
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { simulatePool } from "./pool.ts";
 
-/** Jobs as [submit, run, size] on a machine of 4. */
+/** Makes jobs from [submit time, run time, size] for a machine of 4 processors. */
 function jobs(...rows: [number, number, number][]): Instance {
   const runS = Float64Array.from(rows, (row) => row[1]);
   const columns = {

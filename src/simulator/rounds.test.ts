@@ -10,8 +10,8 @@ import { slotsOfWork } from "./gang-work.ts";
 import { simulateRounds } from "./rounds.ts";
 
 /**
- * Makes random decisions within the rules: any row, any place, extra slots, exchanges at any legal cut,
- * keeping or deleting rows, migrations.
+ * A policy that makes random decisions within the rules: any row, any place, extra slots, exchanges at any
+ * legal cut, deleting rows or not, migrations.
  */
 class Dice implements Policy {
   readonly #machine: GangMachine;

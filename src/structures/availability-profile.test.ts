@@ -5,7 +5,7 @@ import { AvailabilityProfile } from "./availability-profile.ts";
 const PROCESSORS = 8;
 const HORIZON = 40;
 
-/** Free processors at each whole second 0 … HORIZON − 1; all are free after that. */
+/** The naive twin: free processors at each second from 0 to HORIZON − 1. All are free after that. */
 class NaiveProfile {
   readonly free: number[] = new Array(HORIZON).fill(PROCESSORS);
   at(time: number): number {

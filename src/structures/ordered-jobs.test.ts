@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { NO_JOB } from "../core/jobs.ts";
 import { OrderedJobs } from "./ordered-jobs.ts";
 
-/** The same list as a plain array that is sorted after each insertion. */
+/** The naive twin: a plain array that is sorted after each insertion. */
 class NaiveList {
   entries: { key: number; job: number }[] = [];
   cursor = 0;

@@ -7,7 +7,7 @@ interface Entry {
   value: number;
 }
 
-/** Summary of a block that is a plain list of entries. */
+/** Summarizes a block that is a plain list of entries. */
 function summary(block: Entry[]) {
   return {
     minSize: Math.min(NO_SIZE, ...block.map((entry) => entry.size)),

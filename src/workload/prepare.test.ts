@@ -16,8 +16,8 @@ const anyRules: fc.Arbitrary<Rules> = fc.record({
 });
 
 /**
- * Jobs 1 to 5: a normal one, one that is longer than estimated, one without an estimate, one larger than 4
- * processors, one larger and without an estimate.
+ * Five jobs: 1 is normal, 2 runs longer than estimated, 3 has no estimate, 4 needs more than 4 processors,
+ * and 5 needs more than 4 processors and has no estimate.
  */
 const workload = workloadOf([
   { submitS: 0, runS: 10, size: 1, estimateS: 20 },

@@ -78,7 +78,7 @@ export const ROUTES: readonly Route[] = [
   },
   get("jobs", "/v1/jobs", "Your jobs, oldest first; for an administrator, all jobs", json(c.jobsAnswer), {
     description:
-      "With after, the answer is a page: at most 1,000 jobs, and next if there are more. A job that exists throughout is in exactly one page. Without after, the answer is complete, however long it is. A request with no filter or only states lists the jobs that have not ended and the 1,000 that ended last. The filters numbers, name, queue and user search all jobs that are kept.",
+      "With after, the answer is a page: at most 1,000 jobs, and next if there are more. A job that exists throughout is in exactly one page. Without after, the answer is complete, however long it is. A request without filters, or with only the filter states, lists the jobs that have not ended and the 1,000 that ended last. The filters numbers, name, queue and user search all jobs that are kept.",
     query: {
       states: optional(states, "States, separated by commas, such as queued,running; default all"),
       last: digits(
@@ -143,7 +143,7 @@ export const ROUTES: readonly Route[] = [
   },
   get("matrix", "/v1/matrix", "The current matrix of rows and processors", json(c.matrixAnswer)),
   get("queues", "/v1/queues", "Queues and their limits", json(c.queuesAnswer)),
-  get("policy", "/v1/policy", "The policy in force and its rules", json(c.policyAnswer)),
+  get("policy", "/v1/policy", "The current policy and its rules", json(c.policyAnswer)),
   {
     id: "setPolicy",
     method: "put",
@@ -156,7 +156,7 @@ export const ROUTES: readonly Route[] = [
     id: "whatIf",
     method: "post",
     path: "/v1/whatif",
-    summary: "Simulate the present state forward under other policies; changes nothing",
+    summary: "Simulate the future from the current state under other policies; changes nothing",
     body: c.whatIfBody,
     answer: json(c.whatIfAnswer),
   },

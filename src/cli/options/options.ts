@@ -110,7 +110,7 @@ export function addRunOptions(command: Command): Command {
 export function addOtherOptions(command: Command): Command {
   return command
     .optionsGroup("Options:")
-    .option("--audit", "first check that no policy breaks a rule; takes at least ten more simulations")
+    .option("--audit", "first check that no policy breaks a rule; takes as long as ten simulations or more")
     .option("--no-progress", "show no progress bar");
 }
 

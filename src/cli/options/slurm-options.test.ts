@@ -75,8 +75,8 @@ srun ./a.out
 `);
     expect(words).toEqual(["--time", "300s", "--tasks", "2"]);
     expect(warnings).toEqual([
-      "#SBATCH --exclusive: ignored; a job always has its CPUs to itself during its turns",
-      "#SBATCH -N 2: this scheduler has one machine, which provides all CPUs",
+      "#SBATCH --exclusive: ignored; a job always has its CPUs to itself while its row runs",
+      "#SBATCH -N 2: this scheduler runs on one machine, which provides all CPUs",
       "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
       "#SBATCH --begin=16:00: ignored; the job starts as soon as there is room; to start it later, use --hold now and tutti release later",
       "#SBATCH --gres=gpu:1, --mail-user ada@example.org, --requeue: ignored, not supported here",

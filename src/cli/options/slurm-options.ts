@@ -45,7 +45,7 @@ const FLAGS = [
 /** Why an option that people rely on has no effect here. */
 const REMARKS: Readonly<Record<string, string>> = {
   begin: "the job starts as soon as there is room; to start it later, use --hold now and tutti release later",
-  exclusive: "a job always has its CPUs to itself during its turns",
+  exclusive: "a job always has its CPUs to itself while its row runs",
 };
 
 const WHOLE = "a whole number of at least 1";
@@ -145,7 +145,7 @@ export class SlurmOptions {
         const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
         if (this.#nodes > 1)
-          this.#remarks.push(`#SBATCH ${text}: this scheduler has one machine, which provides all CPUs`);
+          this.#remarks.push(`#SBATCH ${text}: this scheduler runs on one machine, which provides all CPUs`);
         return;
       }
       case "time": {

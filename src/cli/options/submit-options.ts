@@ -150,7 +150,7 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
     new JobOption(
       "after",
       "--after <jobs>",
-      "start when these jobs have succeeded: 12,13 or 12-40; any:12 when job 12 has ended, even if it failed",
+      "start after these jobs have succeeded: 12,13 or 12-40; any:12 starts after job 12 has ended, even if it failed",
       dependencies,
     ),
     new JobOption(

@@ -79,7 +79,7 @@ async function auditPolicies(
       const [result] = await runCells([cell], { workers: 1, opened });
       const label = replications === 1 ? result.label : `${result.label}, seed ${source.seed}`;
       for (const line of auditLines(label, result)) hint(line);
-      if (!result.ok) throw new CheckFailed(`a rule is broken by ${label}`);
+      if (!result.ok) throw new CheckFailed(`${label} breaks a rule`);
       ofSeed.push(result.scheduleHash!);
     }
     hashes.push(ofSeed);
@@ -99,7 +99,7 @@ function requireAudited({ policies }: Comparison, audited: readonly (readonly st
       hint(`audit of ${label}: rule "other-run" is broken`);
       hint(`  the rule: ${AUDIT_RULES["other-run"]}`);
       hint(`  The schedule that was checked has the hash ${hash}, that of the result ${made}`);
-      throw new CheckFailed(`a rule is broken by ${label}`);
+      throw new CheckFailed(`${label} breaks a rule`);
     }
   }
 }

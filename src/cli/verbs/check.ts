@@ -26,7 +26,7 @@ function run(file: string | undefined, { state, json = false }: Options): void {
   const report = file === undefined ? checkState(folder) : checkFile(resolve(file));
   if (json) writeJson({ schema: "tutti.check/1", ok: report.problems.length === 0, ...flat(report) });
   else writeOut(textOf(report));
-  if (report.problems.length > 0) throw new CheckFailed(`${report.path} is not sound`);
+  if (report.problems.length > 0) throw new CheckFailed(`${report.path} has problems`);
 }
 
 function flat({ path, findings, problems, numbers, lastFolder }: StateReport) {

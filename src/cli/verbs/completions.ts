@@ -144,7 +144,7 @@ ${verbs.map(({ name, summary }) => `    '${name}:${safe(summary)}'`).join("\n")}
 ${cases.join("\n")}
   esac
 }
-# Loaded as a function it completes at once; sourced, it is made known.
+# If zsh loads this file as a function, complete now. If the file is sourced, register the function.
 if [ "$funcstack[1]" = "_tutti" ]; then _tutti "$@"; else compdef _tutti tutti; fi
 `;
 }

@@ -9,12 +9,15 @@ const POLL_MS = 50;
 
 export function configure(command: Command): void {
   command
-    .option("--kill", "also end running jobs; without it, the scheduler does not end while jobs run")
+    .option(
+      "--kill",
+      "also end running jobs; without this option, the scheduler does not stop while jobs run",
+    )
     .action(async ({ kill = false }: { readonly kill?: boolean }) => {
       const client = new Client();
       await client.ask("/v1/shutdown", { method: "POST", body: { killJobs: kill } });
       await untilGone(client);
-      writeOut(`The scheduler has ended. Waiting jobs are kept for the next ${commandName()} serve.\n`);
+      writeOut(`The scheduler has stopped. Waiting jobs are kept for the next ${commandName()} serve.\n`);
     });
 }
 

@@ -49,7 +49,7 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
     writeOut(etaTable(waiting, present!, answer.atMs));
     if (present!.jobs.length < waiting.length) {
       hint(
-        `${NO_VALUE}: no forecast yet, or none is possible; ${commandName()} why NUMBER says what the job waits for`,
+        `${NO_VALUE}: no forecast yet, or not possible; ${commandName()} why NUMBER says what the job waits for`,
       );
     }
   }

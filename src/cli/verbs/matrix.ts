@@ -17,7 +17,7 @@ const MAX_REDRAW_MS = 1000;
 
 export function configure(command: Command): void {
   command
-    .option("-w, --watch", "keep redrawing as the rows take turns, until Ctrl-C")
+    .option("-w, --watch", "redraw the matrix while the rows take turns, until Ctrl-C")
     .option("--json", "print as JSON")
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
       if (watch && !json) {

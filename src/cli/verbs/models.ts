@@ -39,7 +39,7 @@ const GROUPS: readonly EntryGroup<Listed>[] = [
   },
 ];
 
-const NOTE = "tutti models NAME states the rules and parameters of one.";
+const NOTE = "tutti models NAME prints the rules and parameters of a model.";
 
 export function configure(command: Command): void {
   command

@@ -74,7 +74,7 @@ complete one.`;
 export function configure(command: Command): void {
   command
     .argument("[name]", "a policy, name:parameter=value, or a file with your own policy")
-    .option("--all", "state all rules, also those that several policies share")
+    .option("--all", "print all rules, including those that several policies share")
     .option("--json", "print as JSON, with all rules")
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, { all, json }: Options) => {
@@ -130,7 +130,7 @@ function overview(): string {
   const groups = GROUPS.map((group) => ({ ...group, title: `${group.title}: ${group.machine}` }));
   return overviewText(
     groups,
-    "tutti policies NAME states the exact rules; tutti policies NAME:PARAMETER=VALUE those of another setting.",
+    "tutti policies NAME prints the exact rules; NAME:PARAMETER=VALUE prints them for another setting.",
   );
 }
 

@@ -16,7 +16,7 @@ export function configure(command: Command): void {
       "[policy]",
       "policy to change to, name:parameter=value; tutti policies lists them; running jobs continue",
     )
-    .option("--all", "state all rules, also those that several policies share")
+    .option("--all", "print all rules, including those that several policies share")
     .option("--json", "print as JSON")
     .action(async (policy: string | undefined, { all, json }: Options) => {
       const change = policy === undefined ? {} : { method: "PUT", body: { policy } };

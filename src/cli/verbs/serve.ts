@@ -172,7 +172,7 @@ function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
   return isKept
     ? `${address} with the token in ${join(runtimeDirOf(socket).tokens, String(currentUid()))}`
-    : `to see the page that describes it, open this address, which contains your token:\n${address}#token=${token}`;
+    : `for a page about the API, open this address, which contains your token:\n${address}#token=${token}`;
 }
 
 function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {

@@ -103,7 +103,7 @@ function strayText(strays: readonly Stray[]): string {
   const [first] = strays;
   if (first === undefined) return "";
   const run = strays.length === 1 ? "runs" : "run";
-  const head = `${plural(strays.length, "attempt")} ${run} without a record in the store, because the store is older. They run next to the gangs until they end, and their output stays in their folders. ${tutti} cancel ${first.job} ends the first one.`;
+  const head = `${plural(strays.length, "attempt")} ${run} without a record in the store, because the store is older than they are. They run next to the gangs until they end, and their output stays in their folders. ${tutti} cancel ${first.job} ends the first one.`;
   const lines = strays
     .slice(0, STRAYS_SHOWN)
     .map(

@@ -13,7 +13,7 @@ const JOBS_SHOWN = 30;
 
 export function configure(command: Command): void {
   command
-    .argument("[policies...]", "policies to compare with the present one, such as easy fcfs gang")
+    .argument("[policies...]", "policies to compare with the current one, such as easy fcfs gang")
     .option("--json", "print as JSON")
     .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
       const client = new Client();

@@ -54,7 +54,7 @@ const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name 
 
 const MODELS_HELP = `
 Models: ${MODELS.map(({ name }) => name).join(", ")}.
-tutti models NAME states the rules and parameters of one.`;
+tutti models NAME prints the rules and parameters of a model.`;
 
 export function configure(command: Command): void {
   command.helpCommand("help [command]", "display help for a command");
@@ -157,7 +157,7 @@ async function info(source: string, options: InfoOptions): Promise<void> {
       bold(workload.name),
       `${plural(jobs, "job")} over ${days}, on ${processors === undefined ? "an unknown number of processors" : plural(processors, "processor")}, offered load ${share(facts.offeredLoad)}`,
       `${formatCount(facts.zeroRunJobs)} with run time 0, left out of the numbers below`,
-      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} on a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
+      `${share(facts.serialShare)} of the jobs are serial, ${share(facts.powerOfTwoShare)} use a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
       `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,
       "",
       table(

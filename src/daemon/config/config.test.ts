@@ -135,7 +135,7 @@ processors = 4
       /^Cannot use 0 as maxRows in "f.toml", line 2: /,
     );
     expect(() => parseConfig("maxRows = 4\nmostRows = 4", "f.toml")).toThrow(
-      /^Cannot use "mostRows" and "maxRows" together in "f.toml", line 2: .*expected only "maxRows"$/,
+      /^Cannot use "mostRows" and "maxRows" together in "f.toml", line 2: .*use only "maxRows"$/,
     );
   });
 

@@ -101,7 +101,7 @@ function withPresentNames(value: unknown): {
     if (Object.hasOwn(value, name)) {
       throw new Mistake(
         old,
-        `Cannot use "${old}" and "${name}" together: "${old}" is the older name of "${name}", expected only "${name}"`,
+        `Cannot use "${old}" and "${name}" together: "${old}" is the older name of "${name}"; use only "${name}"`,
       );
     }
     renamed.set(old, name);

@@ -31,8 +31,8 @@ export class EarlierStarts {
   reasonToHold({ job, attempt }: JobRecord): string | undefined {
     const latest = this.latestOf(job);
     if (latest <= attempt) return undefined;
-    const state = this.#strays.of(job).length > 0 ? "runs" : "was started";
-    return `attempt ${latest} of this job ${state} already, but the store is older and does not have its result; release the job to run it again, or cancel it`;
+    const state = this.#strays.of(job).length > 0 ? "is already running" : "was already started";
+    return `attempt ${latest} of this job ${state}, but the store is too old to have its result; release the job to run it again, or cancel it`;
   }
 
   /** Holds all waiting jobs that were already started. Must be called inside a cycle. */

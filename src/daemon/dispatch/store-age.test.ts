@@ -87,7 +87,7 @@ function recovered({ frontEnd }: Bench): DaemonEvent[] {
   return events;
 }
 
-const OLDER = /^the store is older than what has happened: it ends with job \d+ and event \d+/;
+const OLDER = /^the store is out of date: its last job is \d+ and its last event \d+/;
 
 describe("a store that is older", () => {
   test("because it was removed: numbers go on, users are warned, and no job ends well that did not run", async () => {

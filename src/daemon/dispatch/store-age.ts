@@ -43,11 +43,11 @@ export class StoreAge {
     // was started.
     const isOlder = isBehind || beyond.some((job) => launcher.latestStart(job) > 0);
     if (isOlder) {
-      const known = `job ${knownJob} and event ${knownEvent}`;
+      const known = `its last job is ${knownJob} and its last event ${knownEvent}`;
       const proof = isBehind
         ? `job ${found.job} and event ${found.event} were confirmed`
         : `jobs up to ${folder} have folders`;
-      this.trouble = `the store is older than what has happened: it ends with ${known}, but ${proof}. A backup was restored, or files were lost. ${
+      this.trouble = `the store is out of date: ${known}, but ${proof}. A backup was restored, or files were lost. ${
         this.latestJob > knownJob
           ? `${jobsText(knownJob + 1, this.latestJob)} unknown; new jobs get higher numbers`
           : "What happened to its jobs afterwards is unknown"
@@ -84,7 +84,7 @@ export class StoreAge {
     const known = latestAccountedFor(this.#store);
     if (job <= known) return;
     noteLostUpTo(this.#store, job);
-    this.trouble ??= `the store is older than what has happened: it ends with job ${known}, but the conductor runs job ${job}. A backup was restored, or files were lost`;
+    this.trouble ??= `the store is out of date: its last job is ${known}, but the conductor runs job ${job}. A backup was restored, or files were lost`;
   }
 }
 

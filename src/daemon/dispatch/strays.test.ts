@@ -180,7 +180,7 @@ describe("attempts that run and that the store does not know", () => {
     bench.clock.settle();
     expect(stateOf(bench, 1)).toMatchObject({ state: "held", attempt: 0, command: ["new"] });
     expect(stateOf(bench, 1)).toMatchObject({
-      reason: expect.stringMatching(/attempt 1 of this job runs already/),
+      reason: expect.stringMatching(/attempt 1 of this job is already running/),
     });
     lives.machine.end({ job: 1, attempt: 1 }, "none", { code: 0 });
     bench.clock.settle();
@@ -268,10 +268,10 @@ describe("jobs that wait in the store and were started already", () => {
     runToEnd(bench.clock);
     expect(stateOf(bench, 2)).toMatchObject({
       state: "held",
-      reason: expect.stringMatching(/^attempt 1 of this job was started already, .* release the job/),
+      reason: expect.stringMatching(/^attempt 1 of this job was already started, .* release the job/),
     });
     expect(await bench.frontEnd.why(ANNA, 2)).toMatchObject({
-      obstacles: [{ kind: "held", reason: expect.stringContaining("was started already") }],
+      obstacles: [{ kind: "held", reason: expect.stringContaining("was already started") }],
     });
     expect(lives.machine.launched).toEqual(["1/1", "2/1"]);
     expect(await answerOf(bench.clock, bench.frontEnd.release(ANNA, 2))).toMatchObject({ attempt: 1 });

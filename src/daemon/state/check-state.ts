@@ -37,14 +37,14 @@ export function checkState(folder: string): StateReport {
   const older: string[] = [];
   if (typeof numbers === "object" && (numbers.job > lastJob || numbers.event > lastEvent)) {
     older.push(
-      `the store is older than what was confirmed: it ends with job ${lastJob} and event ${lastEvent}, but job ${numbers.job} and event ${numbers.event} were confirmed; a backup was restored, or files were lost`,
+      `the store is out of date: its last job is ${lastJob} and its last event ${lastEvent}, but job ${numbers.job} and event ${numbers.event} were confirmed; a backup was restored, or files were lost`,
     );
   }
   if (numbers === "damaged") older.push('the file "numbers" is damaged; the next start makes it again');
   const started = folders.find((job) => job > lastJob && latestStartIn(join(jobsFolder, String(job))) > 0);
   if (started !== undefined) {
     older.push(
-      `the store is older than the folders: it ends with job ${lastJob}, but job ${started} was started`,
+      `the store is older than the job folders: its last job is ${lastJob}, but job ${started} was started`,
     );
   }
   return {

@@ -19,7 +19,7 @@ const cell: Cell<"summary"> = {
   switchS: 1e-7,
   metrics: ["wait"],
 };
-/** Written by hand from the rule in the comment of `canonicalText`. */
+/** The expected text, written by hand from the rule in the comment of `canonicalText`. */
 const TEXT =
   '{"kind":"summary","metrics":["wait"],"policy":"easy:order=shortest","rules":{"missingEstimate":"run","overrun":"raise","oversize":"drop"},"slotS":60,"source":{"jobs":"downey:jobs=100:processors=16","load":0.5,"seed":7},"switchS":1e-7}';
 /** `printf %s TEXT | sha256sum` */

@@ -29,7 +29,7 @@ function moduleOf(text: string): string {
   return file;
 }
 
-/** A policy with these hooks, which can use `machine` and `jobs`. */
+/** Writes the file of a policy with the given hooks. Their code can use `machine` and `jobs`. */
 const policyOf = (hooks: string, sharing = "space") =>
   moduleOf(`export default { name: "own", sharing: "${sharing}", make: (machine, jobs, parameters) => ({
     arrive(job) {}, depart(job) {}, decide() {}, ${hooks} }) };`);

@@ -1,4 +1,7 @@
-/** The jobs of a cell: their source and the changes made to them, as far as no file is needed. */
+/**
+ * Prepares the jobs of a cell: names their source, and makes the cell's changes to them. No file is read
+ * here.
+ */
 import { InputError, ModelError } from "../../core/errors.ts";
 import type { JobColumns, TraceColumns, Workload } from "../../core/jobs.ts";
 import { parseParameters } from "../../core/parameters.ts";

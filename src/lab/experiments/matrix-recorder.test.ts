@@ -10,7 +10,7 @@ import { openSource } from "../files/source.ts";
 import { bothObservers } from "../observers.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
 
-/** Jobs of the given sizes, which is all that the recorder needs. */
+/** Makes jobs of the given sizes. The recorder reads nothing but sizes. */
 function jobs(...sizes: number[]): Instance {
   return { count: sizes.length, size: Int32Array.from(sizes) } as Instance;
 }

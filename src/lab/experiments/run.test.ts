@@ -34,7 +34,7 @@ const options: ExperimentOptions = {
 };
 
 describe("runExperiment()", () => {
-  /** Everything that must be the same: every number, every start and every end. */
+  /** Everything that must not differ between two runs: every number, every start and every end. */
   const print = ({ policies, rules, workloadHash }: Comparison) =>
     JSON.stringify([rules, workloadHash, policies.map((policy) => ({ ...policy, schedule: undefined }))]);
 

@@ -14,7 +14,7 @@ import { explain } from "./explain.ts";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 
-/** Jobs with numbers from 11: submit time, run time, size, estimate. */
+/** Makes jobs from rows of submit time, run time, size and estimate. They are numbered from 11 on. */
 function jobs(
   processors: number,
   ...lines: readonly (readonly [number, number, number, number?])[]

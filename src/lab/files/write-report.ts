@@ -1,6 +1,6 @@
 /**
- * Writes the HTML report: the page of report/html/html.ts with the chart script that scripts/build.ts
- * bundles.
+ * Writes the HTML report: the page of report/html/html.ts, with the script for its charts that
+ * scripts/build.ts has bundled.
  */
 import { readFileSync } from "node:fs";
 import { InputError } from "../../core/errors.ts";

@@ -5,7 +5,7 @@
 import { DEFAULT_RULES, describeRules } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
-import { GOLDEN_SEED, GOLDEN_SLOT_S, GOLDEN_SWITCH_S, goldenPolicies, goldenSources } from "./cells.ts";
+import { GOLDEN_SEED, GOLDEN_SLOT_S, GOLDEN_SWITCH_S, goldenKeys, goldenSources } from "./cells.ts";
 import type { GoldenResult } from "./run.ts";
 import { type GoldenTable, keyOf } from "./table.ts";
 
@@ -51,7 +51,7 @@ function sourceLines(source: string, table: GoldenTable): string[] {
   return [
     `## ${source}`,
     "",
-    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenPolicies().length} settings are in golden.tsv; these are the defaults.`,
+    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenKeys([source]).length} settings are in golden.tsv; these are the defaults.`,
     "",
     "| policy | mean wait (s) | longest wait (s) | hash |",
     "| --- | ---: | ---: | --- |",

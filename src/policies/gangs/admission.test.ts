@@ -29,9 +29,9 @@ function slots(seconds: number): number {
 }
 
 /**
- * Space sharing on consecutive processors, the leftmost gap first, second by second. EASY promises the head
- * the leftmost window that is free first according to the estimates. `spare` lets longer jobs pass if they
- * stay out of that window.
+ * The naive twin: simulates space sharing on consecutive processors second by second. A job starts in the
+ * leftmost gap. EASY promises the head the window that is free first according to the estimates (ties: the
+ * leftmost). With `spare`, longer jobs may pass if they stay out of that window.
  */
 function contiguousTwin(instance: Instance, queue: string, spare: boolean): number[] {
   const { count, processors, size, submitS, runS, estimateS } = instance;

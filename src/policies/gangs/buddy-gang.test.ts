@@ -33,7 +33,7 @@ const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
 const label = ([definition, parameters]: (typeof SCHEMES)[number]) =>
   [definition.name, ...Object.values(parameters)].join(" ");
 
-/** A matrix without a clock, driven by the test. */
+/** A matrix without a clock: the test lets jobs arrive and end. */
 class Bench extends OusterhoutMatrix implements GangMachine {
   readonly slotS = 1;
 }

@@ -9,7 +9,7 @@ import { gangBench } from "./gang-bench-for-tests.ts";
 const bench = (fit: string, processors: number, sizes: readonly number[], place = "adjacent") =>
   gangBench(gang, { fit, place }, processors, sizes).step;
 
-/** A naive twin: rows of cells, searched cell by cell, with the same rules. */
+/** The naive twin of the policy: stores rows as cells and searches them cell by cell, by the same rules. */
 function naive(fit: string, processors: number, sizes: readonly number[], place: string) {
   let rows: string[][] = [];
   const letter = (job: JobIndex) => String.fromCharCode(65 + job);

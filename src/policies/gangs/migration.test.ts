@@ -15,7 +15,7 @@ import { wlv } from "./wlv.ts";
 const IDLE = -1;
 const SLOTS = { slotS: 1, switchS: 0 };
 
-/** A matrix by cells, with gangs at random places; some of them have had slots. */
+/** A matrix given by its cells. Gangs are at random places, and some of them have had slots. */
 interface Case {
   readonly rows: readonly (readonly number[])[];
   readonly sizes: readonly number[];

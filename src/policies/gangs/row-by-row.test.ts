@@ -21,7 +21,7 @@ const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
 ];
 
 const letter = (job: number) => String.fromCharCode(65 + job);
-/** Processors of a job, by row. */
+/** Lists the processors that a job has in each row. */
 function standings(rows: readonly string[], job: number): string[] {
   const own = (row: string) =>
     [...row].map((cell, at) => (cell === letter(job) ? at : -1)).filter((at) => at >= 0);

@@ -10,7 +10,7 @@ import { wlv } from "./wlv.ts";
 const LINEAR = { array: "linear", extraSlots: "none" };
 const letter = (job: number) => String.fromCharCode(65 + job);
 
-/** Jobs on each processor, each counted once. */
+/** Counts the jobs on each processor; a job with several rows counts once. */
 function load(rows: readonly string[], processors: number): number[] {
   return Array.from(
     { length: processors },

@@ -9,7 +9,7 @@ import { makeChoice } from "../parse-policy.ts";
 import { type ShapedJob, SMALL_CLASSES, shapedInstance } from "../shaped-jobs-for-tests.ts";
 import { ConnectedReservation, connectedReservationOver } from "./connected-reservation.ts";
 
-/** A queue without reservations for small jobs, and one that reserves. */
+/** Two queue classes: the one for small jobs never reserves, the other one does. */
 function classes(
   rule: Partial<{ limit: number; threshold: number; whenHeadBlocked: boolean }> = {},
 ): QueueClass[] {

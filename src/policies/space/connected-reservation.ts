@@ -283,7 +283,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "passing",
     { min: 0, max: 1, default: 1 },
-    "largest share of the machine's processors that running jobs may hold together if they passed waiting jobs (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
+    "largest share of the machine's processors that those running jobs that have passed others may hold together (section 3 says that the HPC2500 limits their nodes, but does not print the limit)",
   ),
   integer(
     "scale",
@@ -344,7 +344,7 @@ export function connectedReservationOver(
       ...when(
         ({ passing }) => Number(passing) < 1,
         [
-          "passing: a job may pass others only if the running jobs that passed others, itself included, hold at most this share of the processors",
+          "passing: a job may pass others only if, including this job, the running jobs that have passed others hold at most this share of the processors",
         ],
       ),
       ...when(

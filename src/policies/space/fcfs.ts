@@ -1,3 +1,4 @@
+/** Implements first come, first served: jobs start strictly in queue order, and no job passes another. */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";

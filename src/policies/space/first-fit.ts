@@ -1,3 +1,4 @@
+/** Implements first fit: at every instant, each waiting job that fits starts, in queue order. */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";

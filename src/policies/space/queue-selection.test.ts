@@ -17,7 +17,7 @@ const shape = (processes: number, threads: number, estimateS = 60): JobShape => 
   estimateS,
 });
 
-/** The six sentences of section 3.1, in their order; undefined for a shape that none of them covers. */
+/** Applies the six sentences of section 3.1 in order. Returns undefined if no sentence covers the shape. */
 function bySentence({ processors, processes, threads, estimateS }: JobShape): string | undefined {
   if (processors <= 8) return estimateS < 7200 ? "ss8" : "s8";
   if (threads > 32) return "s128";

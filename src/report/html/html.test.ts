@@ -21,7 +21,7 @@ import { pageData } from "./page-data.ts";
 const OPTIONS = { chartScript: "draw();" };
 const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"'\u2028`;
 
-/** Job 11 alone, then job 12 on processors 1 and 3 of the third row. */
+/** Two instants: first job 11 alone, then also job 12 on processors 1 and 3 of the third row. */
 const MATRIX: MatrixRecord = {
   boxJob: Int32Array.of(0, 1, 1),
   boxFirst: Int32Array.of(0, 1, 3),

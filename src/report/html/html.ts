@@ -67,7 +67,7 @@ function meanOf(column: Int32Array | Float64Array): number {
 function findingsSection({ policies }: Comparison): string {
   const sentences = findings(policies);
   if (sentences.length === 0) return "";
-  return `<section class="findings" aria-label="What came out">${sentences.map((text) => `<p>${escapeHtml(text)}</p>`).join("")}</section>`;
+  return `<section class="findings" aria-label="Findings">${sentences.map((text) => `<p>${escapeHtml(text)}</p>`).join("")}</section>`;
 }
 
 function rulesSection(comparison: Comparison): string {

@@ -10,8 +10,8 @@ import { papersIndex } from "./papers-index.ts";
 const EVIL = `</style><script>alert(1)</script><img src=x>"'`;
 
 /**
- * Three compared values: 4 % off, 50 % off with a reason, 100 % off without; and one without a published
- * value.
+ * A paper with four values. Three have a published value: one deviates by 4 %, one by 50 % with a reason, one
+ * by 100 % without a reason. The fourth has no published value.
  */
 function reproduced(name = "a & b"): ReproducedPaper {
   const column = { name: "t", unit: "slots", meaning: "turnaround" };

@@ -13,7 +13,7 @@ const LIMIT_WORDS: Readonly<Record<ClassLimit, string>> = {
   elapsed: "s of elapsed time",
 };
 
-/** Why a job got its queue, as one sentence without a final period. */
+/** Explains why a job got its queue, in one sentence without a final period. */
 export function formatQueueSelection(classes: readonly QueueClass[], selection: QueueSelection): string {
   const { queue, rule } = selection;
   const ruledOut = selection.ruledOut.map(

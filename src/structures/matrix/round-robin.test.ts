@@ -4,9 +4,7 @@ import { OusterhoutMatrix } from "./matrix.ts";
 import { RoundRobin } from "./round-robin.ts";
 import { RowRanks } from "./row-ranks.ts";
 
-/**
- * The same with two lists: rows that have had their slot of this round, and rows that will still have it.
- */
+/** The naive twin: two lists, of rows that have had their slot of this round and of rows that have not. */
 class Lists {
   passed: number[] = [];
   ahead: number[] = [];

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WorkloadVector } from "./workload-vector.ts";
 
-/** Largest sum over windows without 0, the leftmost; windows may pass the end. */
+/** The naive twin: finds the leftmost window without 0 that has the largest sum. Windows may pass the end. */
 function naive(idle: readonly number[], size: number, from: number, end: number): number {
   let best = 0;
   let bestAt = -1;

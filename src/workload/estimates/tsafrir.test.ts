@@ -11,7 +11,7 @@ import { drawHeadRanks, HEAD_RANKS } from "./tsafrir-ranks.ts";
 
 const H = 3600;
 
-/** A model's workload, run times up to `maxRunS`. */
+/** Generates a model's workload with run times up to `maxRunS`. */
 const jobsOf = (jobs: number, maxRunS: number) =>
   downey.generate(
     parseParameters("model", downey.parameters, [

@@ -16,7 +16,7 @@ const mean = (column: Float64Array | Int32Array) => {
   return sum / column.length;
 };
 
-/** P(k) of the rounded distribution, directly from its definition. */
+/** Computes P(k) of the rounded distribution directly from its definition. */
 function probability(k: number, min: number, max: number, unit: number): number {
   const low = k === 1 ? min : Math.max(min, (k - 0.5) * unit);
   const high = Math.min(max, (k + 0.5) * unit);

@@ -14,8 +14,8 @@ interface Run {
 }
 
 /**
- * Runs of the same job: equal size and run time; run times are continuous, so different jobs do not agree by
- * chance.
+ * Groups runs by job: runs of the same job have equal sizes and run times. Run times are continuous, so those
+ * of different jobs are not equal by chance.
  */
 function byJob({ jobs, count }: ReturnType<typeof generate>): Run[] {
   const found = new Map<number, Run>();

@@ -62,9 +62,9 @@ export const hpc2500: ModelDefinition = {
   name: "hpc2500",
   title: "Kyoto University HPC2500",
   summary:
-    "Jobs with processes, threads and a queue that the user chose by hand, modelled on the CPU times and queue classes of one site.",
+    "Jobs with processes, threads and a queue that the user chose, modelled on the CPU times and queue classes of one site.",
   rules: [
-    "jobs come in batches that have `batch` processors on average (the number of jobs is geometric, at least one); the jobs of a batch are submitted together; they have the same numbers of processors, processes and threads, and their user chooses the queue for all of them in the same way",
+    "jobs come in batches that have `batch` processors on average (the number of jobs is geometrically distributed and at least one); the jobs of a batch are submitted together; they have the same numbers of processors, processes and threads, and their user chooses the queue for all of them in the same way",
     "the degree of parallelism is drawn from the eight degrees of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
     "the elapsed time is log-normal with the median CPU time of table 1 ÷ processors as its median and sigma as the standard deviation of its logarithm; it is in whole seconds, at least 1 s, and drawn again if it is above longest",
     "35 % of the jobs have one process with all threads (with more than 128 processors: processes of 32 threads), 45 % have processes of one thread each, and 20 % have a number of threads per process in between, a power of two",

@@ -6,7 +6,7 @@ import { drawHyperErlang } from "./hyper-erlang.ts";
 import { fitHyperErlang, hyperErlangMoment } from "./hyper-erlang-for-tests.ts";
 import { JANN_RANGES } from "./jann-ranges.ts";
 
-/** Means in s and coefficients of variation in thousandths of the sample, as printed with the fits. */
+/** Printed with the fits: the sample's means in s and coefficients of variation in thousandths. */
 const PRINTED: readonly (readonly [
   arrivalMean: number,
   arrivalCv: number,

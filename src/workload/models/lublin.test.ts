@@ -10,7 +10,7 @@ import { dailyWeights, fitToMachine, LUBLIN_CLASSES, type LublinClass, lublin } 
 const generate = (seed: number, ...settings: string[]) =>
   lublin.generate(parseParameters("model", lublin.parameters, settings), seed);
 
-/** P(size) for sizes 1 … processors, directly from the model's description. */
+/** Computes P(size) for sizes 1 … processors directly from the model's description. */
 function sizeProbabilities(values: LublinClass, processors: number): number[] {
   const { uLow, uMed, uHi, uProb, serial, powerOfTwo } = fitToMachine(values, processors);
   const part = (u: number, from: number, to: number) => Math.min(1, Math.max(0, (u - from) / (to - from)));

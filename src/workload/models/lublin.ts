@@ -100,7 +100,7 @@ export const lublin: ModelDefinition = {
   title: "Lublin–Feitelson",
   summary: "Sizes with many powers of two, longer runs of larger jobs, and a daily cycle of arrivals.",
   rules: [
-    "classes: one for all jobs together; batch or interactive for jobs of that class alone; both for the two classes with separate arrival clocks, where the earlier arrival comes next",
+    "classes=one: all jobs together; classes=batch or classes=interactive: only jobs of that class; classes=both: each class has its own arrival clock, and the earlier arrival comes next",
     "a job is serial if a uniform number is at most the serial share; if the same number is at most the sum of the serial and the power-of-two share, the job's u is rounded",
     "other sizes are 2^u, rounded, with u uniform between uLow and uMed with probability uProb, else between uMed and uHi",
     "uMed and uHi are shifted by log₂(processors) − 7 from their values for 128 processors, but not below uLow; a rounded u is at most the whole part of log₂(processors)",

@@ -11,7 +11,7 @@ import { writeScheduleSwf, writeSwf } from "./swf-writer.ts";
 
 const written = (workload: Workload) => [...writeSwf(workload)].join("");
 
-/** Starts each job this many seconds after its submit; NaN for never. */
+/** Makes a schedule that starts each job `waitS` after its submit time; NaN: never. */
 function scheduleOf(instance: Instance, waitS: readonly number[], gang?: Schedule["gang"]): Schedule {
   const startS = instance.submitS.map((submit, i) => submit + waitS[i]);
   const endS = startS.map((start, i) => start + (gang === undefined ? 1 : 2) * instance.runS[i]);

@@ -6,7 +6,7 @@ import { readSwf } from "../traces-for-tests.ts";
 import { SwfReader } from "./swf.ts";
 import { requireJobs } from "./swf-rules.ts";
 
-/** A good line with some fields replaced; fields count from 1 as in the format's definition. */
+/** Returns a good line with some fields replaced. Fields are numbered from 1, as in the format. */
 function line(replaced: Readonly<Record<number, string>> = {}): string {
   const fields = [
     "1",
