@@ -394,7 +394,7 @@ describe("down", () => {
     });
     expect(await tutti("down", "--kill")).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/has ended/),
+      stdout: expect.stringMatching(/has stopped/),
     });
   });
 });

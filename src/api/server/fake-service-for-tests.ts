@@ -224,7 +224,10 @@ export class FakeService implements Service {
     if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only administrators may do that");
     const running = this.status().counts.running;
     if (!killJobs && running > 0)
-      return refuse("wrong-state", `Cannot end the scheduler: ${running} job runs`);
+      return refuse(
+        "wrong-state",
+        `Cannot end the scheduler: ${running} ${running === 1 ? "job is" : "jobs are"} running`,
+      );
     this.onShutdown(killJobs);
     return { stopping: true } as const;
   }
