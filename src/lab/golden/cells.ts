@@ -63,7 +63,7 @@ export function goldenKeys(sources: readonly string[] = goldenSources()): Golden
 }
 
 function isLiteralBrms(policy: string): boolean {
-  return /^brms(?:$|:)/.test(policy) && !/:rows=/.test(policy) && !policy.endsWith(ONE_PER_CHANGE);
+  return /^brms(?:$|:)/.test(policy) && !/:rows=/.test(policy) && !policy.includes(ONE_PER_CHANGE);
 }
 
 /** Models first, then traces. */
@@ -90,7 +90,7 @@ function settingsOf({ name, parameters }: PolicyDefinition): string[] {
     ? [few, ...ofQueue.flatMap(otherValues).map((setting) => `${few}:${setting}`)]
     : [];
   const onePerChange = has("extraPerChange") ? [ONE_PER_CHANGE] : [];
-  const moved = has("migrate") ? [`migrate=${MIGRATION_S}`] : [];
+  const moved = has("migrate") ? [[...onePerChange, `migrate=${MIGRATION_S}`].join(":")] : [];
   return [name, ...[...own, ...onePerChange, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
 }
 
