@@ -206,7 +206,7 @@ export class Conductor {
     const known = this.#attempts.get(name);
     const namesake = known?.spec ?? this.#launches.find((waiting) => gangName(waiting) === name);
     if (namesake !== undefined && namesake.identity !== spec.identity) {
-      const lost = `Cannot start job ${name}: the conductor has another attempt with that number, expected none; the command never ran`;
+      const lost = `Cannot start job ${name}: the conductor already has another attempt with this job's number, expected none; this command never ran`;
       this.#emitNotStarted(spec, "none", lost, true);
       return;
     }

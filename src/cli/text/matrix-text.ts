@@ -1,13 +1,14 @@
 /**
  * Draws the Ousterhout matrix for a terminal:
  *
- *   gang, slot 100 ms, row 2 of 3, policy gang
+ *   gang, slot 100 ms, row 2 of 2, policy gang
  *           0   1   2   3
  *     row 1 12  12  13  ·
  *   ▶ row 2 14  14  14  14
  *
- * A column is a CPU, and a cell holds the number of the job. Rows run in turn, one slot each; ▶ marks the row
- * that is running. The colours are safe for colour-blind people, and the text says everything without them.
+ * A column is a CPU, and a cell holds the number of the job; · is an idle CPU. Rows run in turn, one slot
+ * each; ▶ marks the row that is running. The colours are safe for colour-blind people, and the text says
+ * everything without them.
  */
 import { cpusText, THIS_NODE } from "../../core/machine.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";

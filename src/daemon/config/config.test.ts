@@ -1,5 +1,5 @@
 /**
- * Tests the configuration file: JSON and TOML, the line of each mistake, its schema, and the example in docs.
+ * Tests the configuration file: JSON and TOML, the line of each mistake, the schema, and the example in docs.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,9 @@
 /**
  * Checks that the open files of the front end are still those in its state folder. A removed or replaced file
  * can still be written through its descriptor, but its content would be gone at the next start. So from then
- * on, no request is confirmed, and people are warned. Running jobs continue. Two files are an exception,
- * because they can be recreated without a loss: the folder of the jobs and the file with the highest numbers.
+ * on, no request is confirmed, and people are warned. Running jobs continue. Two things are an exception,
+ * because they can be recreated without a loss: the folder `jobs/`, and the file `numbers`, which has the
+ * highest numbers given out.
  *
  * Store, log and index are never replaced while they are open, so device and inode number identify them.
  */

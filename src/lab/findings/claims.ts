@@ -196,7 +196,7 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "… and so does the slowdown of jobs above one hour, which otherwise pay the price of gangs.",
+    text: "… and so does the slowdown of jobs longer than one hour; without moves, these jobs pay for gang scheduling.",
     ratio: [moving(600), "below", GANG, "slowdown over 1 h"],
     sources: TRACES,
   },

@@ -1,4 +1,7 @@
-/** Studies how much the base seed matters for dimitriadou2009: for utilisation, and for the statements. */
+/**
+ * Studies how much the base seed matters for dimitriadou2009: for the utilisation, and for the paper's
+ * statements.
+ */
 import { confidenceInterval } from "../../metrics/statistics.ts";
 import { cells, LOCAL_EVERY_S, type Place } from "../../models/sites/paper/cells.ts";
 import { claims, READINGS, type Reading } from "../../models/sites/paper/claims.ts";

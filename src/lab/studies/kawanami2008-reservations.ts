@@ -22,7 +22,7 @@ export const kawanami2008Reservations: Study = {
   title: "kawanami2008: what reservations cost small jobs",
   text: [
     "Automatic queue selection with no reservations (proposal 1), with reservations within the limits of table 4 (proposal 2), and with unlimited reservations, on the jobs of the paper's page. The more reservations, the more processors are held, and the longer small jobs wait: held processors stand idle, so at a load above 1 the machine does less. ± is half of a 95 % interval over the seeds. Differences in parentheses are from the same seeds without reservations.",
-    "A job of s128 with a reservation starts when its last donor has ended, and in the model a job runs for up to seven days. If no job runs for more than a day, the longest wait of s128 under proposal 2 is half as long, but still longer than under the conventional scheduler (24 seeds). So long-running donors explain a part of the difference.",
+    "A job of s128 with a reservation starts when its last donor has ended, and in the model a job runs for up to seven days. If no job runs for more than a day, the longest wait of s128 under proposal 2 falls to half of that, but is still longer than under the conventional scheduler (24 seeds). So long-running donors explain a part of the difference.",
   ],
   async run(options) {
     const ofProposal = cells(1).filter(({ place }) => place.scheduler === "proposal1");

@@ -157,7 +157,12 @@ export class TaskChecker implements TaskObserver {
           this.#fail("eligible", task, timeMs, "keeps its processor after its end");
       }
       if (without !== NO_TASK && placed < this.#tasks.length)
-        this.#fail("eligible", without, timeMs, "has no processor although the front end has acted");
+        this.#fail(
+          "eligible",
+          without,
+          timeMs,
+          "has no processor although the front end has already acted on its arrival",
+        );
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * The local schedulers, with every value of every choice, on the same workloads; also tests that the checks
- * find violations.
+ * Runs the local schedulers, with every value of every choice, on the same workloads under the checker. Also
+ * tests that the checker finds violations.
  */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";

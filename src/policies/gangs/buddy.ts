@@ -29,7 +29,7 @@ export const buddy = withAdmission(
     title: "Buddy, row by row",
     sharing: "time",
     summary:
-      "Gang scheduling on buddy blocks, each row by itself; jobs may also run in idle slots of other rows.",
+      "Gang scheduling in which each row has its own buddy blocks; jobs may also run in idle slots of other rows.",
     rules: [
       "a job's block is an aligned group of processors, as many as its size rounded up to a power of two; if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the part that is there",
       "an arrival takes the leftmost free block of the first row of the round that has one; if no row has one, a row is added at the end of the round",
@@ -69,7 +69,7 @@ export const bc = preset(
     name: "bc",
     title: "Buddy, conventional",
     summary:
-      "Gang scheduling on buddy blocks, each row by itself: a job goes to the first row with a free block.",
+      "Gang scheduling in which each row has its own buddy blocks: a job goes to the first row with a free block.",
     source:
       "Zhou, Walsh and Brent 2000, sections 1 and 4.1, scheme BC; exclusive blocks: Peterson and Norman 1977",
   },

@@ -2,7 +2,7 @@
  * Implements conventional gang scheduling (Ousterhout 1982): row by row, first fit or best fit, no migration.
  * With place=adjacent, it is the baseline of zhou1999 (first and best fit without re-packing): a job's
  * processors are consecutive. With place=any, it is the baseline of silva1999, section 2.3: a slice needs
- * sufficient capacity, and any of its idle processors will do.
+ * sufficient capacity, and the job gets any of its idle processors.
  */
 
 import { choice } from "../../core/parameters.ts";

@@ -306,7 +306,7 @@ export function connectedReservationOver(
     title: "Batch queues with connected reservations",
     sharing: "space",
     summary:
-      "Jobs wait in queues by their shape and start first fit; a job that is passed too often inherits the processors of running jobs.",
+      "Each job joins a queue for jobs of its shape, and each queue starts jobs by first fit; a job that is passed too often inherits the processors of running jobs.",
     rules: [
       `all queues share all processors and are served in the order ${names}`,
       {

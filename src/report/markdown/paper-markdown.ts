@@ -1,6 +1,6 @@
 /**
- * Pages on reproduced papers as Markdown that a code host shows: tables with published values below ours,
- * figures as links to SVG files, matrices as text. The same reproduction makes the same bytes.
+ * Writes the pages on papers as Markdown that a code host shows: tables with our values above the published
+ * ones, figures as links to SVG files, matrices as text. The same reproduction makes the same bytes.
  */
 import type {
   ReproducedFigure,

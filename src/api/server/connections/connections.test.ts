@@ -1,6 +1,6 @@
 /**
- * Compares the limits on connections with a model: which connections of strangers and users are closed or
- * refused, and which limits hold.
+ * Checks the limits on connections against a simple model: which connections, with or without a token, are
+ * closed or refused, and which limits hold.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -108,7 +108,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4",
-      says: "Proposal 2 has the lowest median in ss8",
+      says: "Proposal 2 has the lowest median wait in queue ss8",
       statements: ["figure 2, ss8: the median wait of proposal 2 is the lowest"],
     },
     {

@@ -54,7 +54,7 @@ export const INDEX: PaperIndex = {
       at: "3",
       says: "J1, J2 and J7 could get second slots instead; a new job of six or more processors would then need a fourth row",
       notClaimed:
-        "the state before is in figure 2 (a); the page shows the re-packing that the text recommends",
+        "figure 2 (a) shows the state before re-packing; our page shows the re-packing that the paper recommends",
     },
     {
       at: "3, figure 2 (a)",

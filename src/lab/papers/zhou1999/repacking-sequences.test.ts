@@ -1,6 +1,6 @@
 /**
  * Any sequence of placements, ends, shifts and re-packings, on a line and around a ring, compared with a
- * plain record of which job has which processors: no gang is torn, no processor serves two jobs in a row, no
+ * plain record of which job has which processors: no gang is torn, no row has two jobs on one processor, no
  * job changes its processors, and rows can be removed.
  */
 import fc from "fast-check";

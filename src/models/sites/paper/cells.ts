@@ -99,7 +99,7 @@ export const STUDIES = {
   },
   critical: {
     ...PAPER,
-    title: "a tenth of the gangs critical",
+    title: "a tenth of the gangs are critical",
     criticalShare: 0.1,
     replications: EXTENSION_REPLICATIONS,
     variants: {

@@ -161,7 +161,7 @@ function ofFinishedGangs(): Sentence[] {
   return [
     {
       statement:
-        "For uniform gang sizes (figure 2) we have a higher completion of gangs in all workloads than for powers of two (figure 3)",
+        "At every load, more gangs of uniform sizes (figure 2) complete than gangs whose sizes are powers of two (figure 3)",
       study: "powers",
       compare: (view) =>
         BOTH.flatMap((v) =>
@@ -173,8 +173,7 @@ function ofFinishedGangs(): Sentence[] {
         `finished at λ = 12.5, 10, 8.3: uniform ${list(view, "uniform")}; powers of two ${list(view, "powers")}`,
     },
     {
-      statement:
-        "For medium and high workloads, almost all gangs complete execution in both approaches (uniform sizes)",
+      statement: "Uniform sizes: nearly every gang completes under both approaches at medium and high load",
       study: "uniform",
       compare: (view) =>
         BOTH.flatMap((v) =>
@@ -186,8 +185,7 @@ function ofFinishedGangs(): Sentence[] {
         `finished at λ = 12.5, 10, 8.3: ${list(view, "uniform")}; almost all: at least ${ALMOST_ALL} %`,
     },
     {
-      statement:
-        "Powers of two: approach 2 results in the completion of almost 10 % more gangs than approach 1",
+      statement: "Powers of two: nearly 10 % more gangs complete under approach 2 than under approach 1",
       study: "powers",
       compare: (view) => [
         compared(
@@ -199,7 +197,7 @@ function ofFinishedGangs(): Sentence[] {
       tell: (view) => `${gainText(view, "powers")}; almost 10: at least ${ALMOST_TEN} at one load`,
     },
     {
-      statement: "Powers of two: approach 1 never completes 100 % of gangs even in low workloads",
+      statement: "Powers of two: under approach 1 some gangs never complete, not even at low load",
       study: "powers",
       compare: (view) =>
         LOCAL_EVERY_S.map((e) => compared(view.interval("powers", "one", e, finished), "below", 99.5)),
@@ -243,7 +241,7 @@ function ofApproaches(): Sentence[] {
   const called = (name: Decided | "U") =>
     name === "bounded SLD" || name === "bounded WSLD" ? `${SLOWDOWNS[name]} (bounded slowdown)` : name;
   const higher = (name: Decided | "U"): Sentence => ({
-    statement: `For higher workloads we have higher ${called(name)}`,
+    statement: `A higher load means a higher ${called(name)}`,
     study: "uniform",
     compare: (view) =>
       BOTH.flatMap((v) =>
@@ -294,7 +292,7 @@ function ofApproaches(): Sentence[] {
     sameBelowHigh("bounded SLD", "local jobs"),
     higher("U"),
     {
-      statement: "For the same workload, approach 2 results in slightly higher system utilization",
+      statement: "At equal load, the utilisation is slightly higher under approach 2",
       study: "uniform",
       compare: (view) => LOCAL_EVERY_S.map((e) => compared(between(view, "U", e), "above", 0)),
       tell: (view) =>
@@ -318,7 +316,7 @@ function ofErrors(): Sentence[] {
       })
       .join("; ");
   const rise = (name: "WRT" | "bounded WSLD", called: string): Sentence => ({
-    statement: `For high workloads both approaches result in higher ${called} when the error is bigger; it is lowest without error`,
+    statement: `At high load, ${called} rises with the error under both approaches, and it is lowest without an error`,
     study: "uniform",
     compare: (view) =>
       BOTH.flatMap((v) => [
@@ -349,18 +347,17 @@ function ofErrors(): Sentence[] {
     small(
       "WRT",
       [MEDIUM, LOW],
-      "The change in WRT for different values of the error is very small in low to medium workloads",
+      "At low and medium load, the weighted response time (WRT) hardly changes with the error",
     ),
     rise("WRT", "WRT"),
     rise("bounded WSLD", "WSLD (bounded slowdown)"),
     small(
       "RT",
       LOCAL_EVERY_S,
-      "The error in runtime predictions of local jobs has little to no effect on their mean response times",
+      "The response time of local jobs hardly changes with the error of their predictions",
     ),
     {
-      statement:
-        "Even when there is error in the predictions, backfilling is an excellent technique for this system",
+      statement: "Backfilling pays off in this system even if predictions are wrong",
       study: "rules",
       compare: (view) =>
         kept.map((measure) =>

@@ -3,7 +3,7 @@ import type { PaperIndex } from "../../../lab/papers/paper.ts";
 
 const FIELD = "about the field, cited from other papers";
 const EXPLANATION = "the authors' explanation of a figure; the figure itself is in the index";
-const HIGHER = "For higher workloads we have higher";
+const HIGHER = "A higher load means a higher";
 const SAME = "For medium and low workload";
 
 export const INDEX: PaperIndex = {
@@ -53,26 +53,26 @@ export const INDEX: PaperIndex = {
     {
       at: "IV.C",
       says: "More gangs finish with uniform sizes than with powers of two, at all loads",
-      statements: ["For uniform gang sizes (figure 2)"],
+      statements: ["At every load, more gangs of uniform sizes"],
     },
     {
       at: "IV.C",
       says: "Uniform sizes: almost all gangs finish at medium and high load",
-      statements: ["For medium and high workloads, almost all gangs"],
+      statements: ["Uniform sizes: nearly every gang completes"],
     },
     {
       at: "IV.C",
       says: "Powers of two: approach 2 finishes almost 10 % more gangs",
-      statements: ["Powers of two: approach 2 results in the completion"],
+      statements: ["Powers of two: nearly 10 % more gangs"],
     },
     {
       at: "IV.C",
       says: "Powers of two: approach 1 never finishes all gangs",
-      statements: ["Powers of two: approach 1 never completes"],
+      statements: ["Powers of two: under approach 1 some gangs"],
     },
     {
       at: "IV.C",
-      says: "Uniform sizes: both approaches finish almost the same share",
+      says: "Uniform sizes: almost the same percentage of gangs completes under both approaches",
       statements: ["Uniform sizes: approach 2 completes almost the same share"],
     },
     {
@@ -120,7 +120,7 @@ export const INDEX: PaperIndex = {
     {
       at: "IV.C",
       says: "Approach 2 has a slightly higher utilisation",
-      statements: ["For the same workload, approach 2 results in slightly higher"],
+      statements: ["At equal load, the utilisation"],
     },
     {
       at: "IV.C",
@@ -133,7 +133,7 @@ export const INDEX: PaperIndex = {
       statements: [
         "Uniform sizes: approach 2 completes almost the same share",
         "Approach 2 results in lower WRT",
-        "Powers of two: approach 2 results in the completion",
+        "Powers of two: nearly 10 % more gangs",
       ],
     },
     {
@@ -144,7 +144,7 @@ export const INDEX: PaperIndex = {
     {
       at: "IV.C",
       says: "At low and medium load the error hardly changes WRT",
-      statements: ["The change in WRT for different values of the error"],
+      statements: ["At low and medium load, the weighted response time"],
     },
     {
       at: "IV.C",
@@ -154,7 +154,7 @@ export const INDEX: PaperIndex = {
     {
       at: "IV.C",
       says: "At high load WRT rises with the error",
-      statements: ["For high workloads both approaches result in higher WRT"],
+      statements: ["At high load, WRT rises with the error"],
     },
     {
       at: "IV.C",
@@ -169,7 +169,7 @@ export const INDEX: PaperIndex = {
     {
       at: "IV.C",
       says: "WSLD rises with the error, as WRT does",
-      statements: ["For high workloads both approaches result in higher WSLD"],
+      statements: ["At high load, WSLD"],
     },
     {
       at: "IV.C, figures 12 and 13",
@@ -179,12 +179,12 @@ export const INDEX: PaperIndex = {
     {
       at: "IV.C",
       says: "The error has little or no effect on RT",
-      statements: ["The error in runtime predictions of local jobs"],
+      statements: ["The response time of local jobs hardly changes"],
     },
     {
       at: "V",
       says: "Even with errors, backfilling suits this system very well",
-      statements: ["Even when there is error in the predictions"],
+      statements: ["Backfilling pays off in this system"],
     },
     {
       at: "V",

@@ -167,15 +167,15 @@ describe("dimitriadou2009", () => {
       const holds = (start: string, reproduction = result) =>
         reproduction.statements.find(({ statement }) => statement.startsWith(start))!.holds;
       // In the marked numbers the code grows with falling load, and with the variants.
-      expect(holds("For higher workloads we have higher WRT")).toBe(false);
-      expect(holds("For the same workload, approach 2 results in slightly higher")).toBe(true);
+      expect(holds("A higher load means a higher WRT")).toBe(false);
+      expect(holds("At equal load, the utilisation is slightly higher")).toBe(true);
       expect(holds("Approach 2 results in lower WRT")).toBe(false);
-      expect(holds("For high workloads both approaches result in higher WRT")).toBe(true);
+      expect(holds("At high load, WRT rises with the error")).toBe(true);
       const other = collected((place) => marked(-placeCode(place)));
-      expect(holds("For higher workloads we have higher WRT", other)).toBe(true);
-      expect(holds("For the same workload, approach 2 results in slightly higher", other)).toBe(false);
+      expect(holds("A higher load means a higher WRT", other)).toBe(true);
+      expect(holds("At equal load, the utilisation is slightly higher", other)).toBe(false);
       expect(holds("Approach 2 results in lower WRT", other)).toBe(true);
-      expect(holds("For high workloads both approaches result in higher WRT", other)).toBe(false);
+      expect(holds("At high load, WRT rises with the error", other)).toBe(false);
       // Readings stand side by side, in the same order.
       const of = (reading: string) =>
         result.statements.flatMap(({ statement }) => {

@@ -53,7 +53,7 @@ function inRows(
   };
 }
 
-/** "Concurrent Gang uses the idle slots of gang scheduling to schedule computing intensive tasks". */
+/** Concurrent Gang fills idle slots of gang scheduling with tasks that compute. */
 function idleSlots(results: SilvaResults): Claim {
   const [gang, concurrent] = SCHEDULERS.map((scheduler) => {
     const runs = results.at({ of: "computation", scheduler });

@@ -90,7 +90,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4.3",
-      says: "I/O workload: Concurrent Gang is much better in both",
+      says: "I/O workload: Concurrent Gang has far less idle time and completes more jobs",
       statements: ["I/O workload: "],
     },
     {
@@ -135,7 +135,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4.3",
-      says: "Synchronisation workload: Concurrent Gang is much better in both",
+      says: "Synchronisation workload: Concurrent Gang has far less idle time and completes more jobs",
       statements: ["synchronisation workload: "],
     },
     {
@@ -150,7 +150,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4.3",
-      says: "Mixed workload: Concurrent Gang is much better in both",
+      says: "Mixed workload: Concurrent Gang has far less idle time and completes more jobs",
       statements: ["mixed workload: "],
     },
     {
@@ -175,7 +175,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "5",
-      says: "Memory for all tasks is assumed; heavy workloads need further study",
+      says: "The paper assumes that the memory suffices for all tasks; heavy workloads need further study",
       notClaimed: "an assumption and future work of the paper",
     },
   ],
