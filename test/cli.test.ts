@@ -148,7 +148,7 @@ describe("help", () => {
     }
     const { stdout } = tutti(folder, ["policies", "sites-across:threshold=2"]);
     expect(stdout).toMatch(
-      /^sites-across: .*Schedules.*grid scheduler.*Rules.*several sites if these suffice/s,
+      /^sites-across: .*Schedules.*grid scheduler.*Rules.*several\s+sites\s+together\s+suffice/s,
     );
     expect(stdout).toMatch(
       /sites-across:threshold=0.*Source.*approach 2.*Runs with\n {2}tutti simulate sites --policy sites-across/s,

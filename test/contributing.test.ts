@@ -12,7 +12,17 @@ let copy: string;
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), "tutti-contributing-"));
-  const names = ["src", "test", "scripts", "bench", "attack", "examples", "bin", "docs/golden.tsv"];
+  const names = [
+    "src",
+    "test",
+    "scripts",
+    "bench",
+    "attack",
+    "examples",
+    "bin",
+    "docs/golden.tsv",
+    "docs/studies",
+  ];
   const files = [
     "package.json",
     "tsconfig.json",

@@ -104,7 +104,16 @@ describe("guardedPolicy()", () => {
     const names: readonly (keyof GangMachine)[] = [
       ...(["processors", "rowCount", "nowS", "slotS", "switchS", "rowAt", "positionOf", "firstRun"] as const),
       ...(["nextRun", "runBefore", "runJob", "runRow", "runFirst", "runSize", "nextStretch"] as const),
-      ...(["firstRunOfJob", "nextRunOfJob", "slotsOf", "isIdle", "addRow", "deleteRow", "place"] as const),
+      ...([
+        "firstRunOfJob",
+        "nextRunOfJob",
+        "slotsOf",
+        "firstIdle",
+        "isIdle",
+        "addRow",
+        "deleteRow",
+        "place",
+      ] as const),
       ...([
         "placeStretches",
         "release",
