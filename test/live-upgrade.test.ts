@@ -110,7 +110,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     });
     await new Promise((done) => back.on("close", done));
     expect(back.exitCode).not.toBe(0);
-    expect(refusal).toMatch(/it has version \d+, expected \d or earlier; a later version of Tutti wrote it/);
+    expect(refusal).toMatch(/it is of version \d+, expected \d or earlier; a later Tutti has written it/);
     await live.start();
     expect(await live.job(last)).toMatchObject({ code: 47 });
   });
