@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
-import { elapsedText, JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
+import { elapsedText, HistoryTable, JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({
@@ -63,16 +63,33 @@ describe("JobLines", () => {
 describe("elapsedText()", () => {
   test.each([
     [0, "0:00:00"],
-    [1, "0:00:01"],
-    [59_000, "0:00:59"],
+    [17, "0:00:00"],
+    [999, "0:00:00"],
+    [1000, "0:00:01"],
+    [59_999, "0:00:59"],
     [5_025_000, "1:23:45"],
-    [86_399_001, "1-00:00:00"],
+    [86_399_999, "23:59:59"],
+    [86_400_000, "1-00:00:00"],
     [183_845_000, "2-03:04:05"],
   ])("%i ms are %s", (durationMs, text) => expect(elapsedText(durationMs)).toBe(text));
 
   test("all times of a list of jobs have this form", () => {
     const running = job(1, { state: "running", startedAtMs: 1, ranMs: 192_000, limitMs: 7_200_000 });
     expect(jobsTable([running])).toMatch(/▶ running +1 +0:03:12 +2:00:00/);
+  });
+
+  test("a job of milliseconds ran and waited 0:00:00, but its limit is not zero", () => {
+    const brief = job(1, {
+      state: "done",
+      submittedAtMs: 1000,
+      startedAtMs: 1003,
+      endedAtMs: 1020,
+      ranMs: 17,
+      limitMs: 500,
+    });
+    expect(jobsTable([brief])).toMatch(/✓ done +1 +0:00:00 +0:00:01/);
+    const history = new HistoryTable([brief], 1, false);
+    expect(history.lines([brief])).toMatch(/✓ done +1 +\S+ \S+ +0:00:00 +0:00:00/);
   });
 });
 

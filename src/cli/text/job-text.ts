@@ -46,9 +46,7 @@ const CPUS = column("CPUs", "right", 1, ({ tasks }) => String(tasks));
 const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
   startedAtMs === undefined ? NO_VALUE : elapsedText(ranMs),
 );
-const LIMIT = column("limit", "right", 6, ({ limitMs }) =>
-  limitMs === undefined ? NO_VALUE : elapsedText(limitMs),
-);
+const LIMIT = column("limit", "right", 6, ({ limitMs }) => limitCell(limitMs));
 const REASON = column("remark", "left", 4, (job) => remark(job));
 const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
 const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs }) =>
@@ -160,14 +158,19 @@ export function stateText(state: JobState): string {
 
 /**
  * A duration in a column of a table, in the form that `--time` reads: `1:23:45`, and `2-03:04:05` if it is a
- * day or longer. Rounded up to whole seconds.
+ * day or longer. Only full seconds count, as on a stopwatch.
  */
 export function elapsedText(durationMs: number): string {
-  const seconds = Math.ceil(Math.max(0, durationMs) / 1000);
+  const seconds = Math.floor(Math.max(0, durationMs) / 1000);
   const two = (value: number) => String(value).padStart(2, "0");
   const [days, hours] = [Math.floor(seconds / 86_400), Math.floor((seconds % 86_400) / 3600)];
   const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
   return days === 0 ? `${hours}:${rest}` : `${days}-${two(hours)}:${rest}`;
+}
+
+/** A time limit in a column of a table. Below a second, it is 0:00:01, because 0:00:00 looks like none. */
+export function limitCell(limitMs: number | undefined): string {
+  return limitMs === undefined ? NO_VALUE : elapsedText(Math.max(1000, limitMs));
 }
 
 /** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */

@@ -2,8 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";
-import { NO_VALUE } from "../../report/text/format.ts";
-import { elapsedText } from "../text/job-text.ts";
+import { limitCell } from "../text/job-text.ts";
 import { leftColumn, rightColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
@@ -25,7 +24,7 @@ function queuesText({ queues }: QueuesAnswer): string {
   const rows = queues.map(({ name, queued, running, mostCpus, limitMs }) => [
     visibleLine(name),
     ...[queued, running, mostCpus].map(String),
-    limitMs === undefined ? NO_VALUE : elapsedText(limitMs),
+    limitCell(limitMs),
   ]);
   return `${table(columns, rows)}\n`;
 }
