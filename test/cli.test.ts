@@ -75,7 +75,7 @@ describe("help", () => {
       tutti(folder, [verb, "MISSING.sh"]),
       2,
       '"MISSING.sh": there is no such file',
-      "tutti submit --",
+      `to run a command, write tutti ${verb} -- MISSING.sh`,
     );
   });
 

@@ -98,13 +98,6 @@ describe("submit", () => {
     expect([...service.keys.keys()]).toEqual([expect.stringMatching(/^\d+ [0-9a-f-]{36}$/)]);
   });
 
-  test("a script that is too large to be kept is refused, with its size", async () => {
-    writeFileSync(join(folder, "large.sh"), `#!/bin/sh\n${"# filling\n".repeat(110_000)}`);
-    const { stderr, status } = await tutti("submit", "large.sh");
-    expect(stderr).toMatch(/Cannot submit "large.sh": it has 1100010 bytes, expected .* at most 1048576/);
-    expect(status).toBe(2);
-  });
-
   test("reads a script, warns of lines it does not know, and lets the command line win", async () => {
     writeFileSync(
       join(folder, "job.sh"),

@@ -1,4 +1,7 @@
-/** Tests the hint that appears if a time limit has no unit, because Slurm would read it as minutes. */
+/**
+ * Tests the hint that appears if a time limit has no unit, because Slurm would read it as minutes, and the
+ * advice for words that are no script.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +24,7 @@ async function submitted(...argv: string[]): Promise<{ readonly job: SubmitJob; 
   let job: SubmitJob | undefined;
   const command = addSubmitOptions(new Command("submit"), []);
   command.action(async (words: readonly string[], options: SubmitOptions) => {
-    job = await submitJob(words, options, argv);
+    job = await submitJob("submit", words, options, argv);
   });
   await command.parseAsync(argv, { from: "user" });
   return { job: job!, said };
@@ -56,5 +59,22 @@ describe("a limit", () => {
     expect(await submitted(path)).toMatchObject({ job: { limitMs: 5_400_000 }, said: "" });
     const bare = script("#TUTTI -t 90");
     expect(await submitted("-t", "2h", bare)).toMatchObject({ job: { limitMs: 7_200_000 }, said: "" });
+  });
+});
+
+describe.each(["submit", "run"] as const)("tutti %s names itself in its advice", (verb) => {
+  const refused = (...words: string[]) => submitJob(verb, words, {}, ["tutti", verb, ...words]);
+
+  test("without a command", () =>
+    expect(refused()).rejects.toThrow(
+      `Cannot ${verb} a job without a command: expected a command after --, or a script; see tutti ${verb} --help`,
+    ));
+
+  test("for a script that is too large", () => {
+    const path = join(folder, "large.sh");
+    writeFileSync(path, Buffer.alloc(2 ** 20 + 1, "x"));
+    return expect(refused(path)).rejects.toThrow(
+      `Cannot ${verb} "${path}": it has 1048577 bytes, expected a script of at most 1048576 bytes; move its data to another file, or write tutti ${verb} -- ${path}, which copies nothing`,
+    );
   });
 });

@@ -39,16 +39,18 @@ export function addSubmitOptions(command: Command, examples: readonly string[]):
 
 /**
  * The job that a command line describes. Reports on standard error which lines of a script are ignored.
+ * @param verb the one that the user typed
  * @throws UsageError
  */
 export async function submitJob(
+  verb: "submit" | "run",
   words: readonly string[],
   given: SubmitOptions,
   raw: readonly string[],
 ): Promise<SubmitJob> {
   if (words.length === 0) {
     throw new UsageError(
-      "Cannot submit a job without a command: expected a command after --, or a script; see tutti submit --help",
+      `Cannot ${verb} a job without a command: expected a command after --, or a script; see tutti ${verb} --help`,
     );
   }
   // Commander removes the `--`. With it, the words are a command; without it, they name a script.
@@ -57,7 +59,7 @@ export async function submitJob(
     reportBareLimit(given);
     return jobOf(words, basename(words[0]), given);
   }
-  const content = readScript(words[0]);
+  const content = readScript(verb, words[0]);
   const script = content.toString("utf8");
   const { words: inScript, warnings, isForSlurm } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
@@ -241,10 +243,10 @@ function jobOf(command: readonly string[], defaultName: string, options: SubmitO
   };
 }
 
-function readScript(path: string): Buffer {
+function readScript(verb: string, path: string): Buffer {
   const refusal = (why: string) =>
     new UsageError(
-      `Cannot submit "${path}": ${why}, expected a script; to run a command, write tutti submit -- ${path}`,
+      `Cannot ${verb} "${path}": ${why}, expected a script; to run a command, write tutti ${verb} -- ${path}`,
     );
   try {
     const stats = statSync(path);
@@ -252,7 +254,7 @@ function readScript(path: string): Buffer {
     const content = stats.size > MAX_SCRIPT_BYTES ? undefined : readFileSync(path);
     if (content === undefined || content.length > MAX_SCRIPT_BYTES) {
       throw new UsageError(
-        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES} bytes; move its data to another file, or write tutti submit -- ${path}, which copies nothing`,
+        `Cannot ${verb} "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES} bytes; move its data to another file, or write tutti ${verb} -- ${path}, which copies nothing`,
       );
     }
     if (content.subarray(0, 4096).includes(0)) throw refusal("it is a binary program");

@@ -40,7 +40,7 @@ export function configure(command: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const wanted = await submitJob(words, options, process.argv);
+  const wanted = await submitJob("run", words, options, process.argv);
   // A script may ask for an array, too.
   if (wanted.array !== undefined) {
     throw new UsageError(

@@ -24,7 +24,7 @@ export function configure(command: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const job = await submitJob(words, options, process.argv);
+  const job = await submitJob("submit", words, options, process.argv);
   const answer = await submit(new ReconnectingClient("tutti jobs shows whether it was submitted"), job);
   const [first] = answer.jobs;
   if (options.json) return writeJson(answer);
