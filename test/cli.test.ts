@@ -56,7 +56,7 @@ describe("help", () => {
     },
   );
 
-  test("no help is wider than 80 columns, and no verb of verbs has the heading of another group", () => {
+  test("no help is wider than 80 columns, states a default twice, or has the heading of another group", () => {
     const verbs = [...tutti(folder, ["--help"]).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(
       ([, name]) => name,
     );
@@ -67,6 +67,9 @@ describe("help", () => {
       const wide = stdout.split("\n").filter((line) => line.length > 80);
       expect(wide, words.join(" ")).toEqual([]);
       if (words.length > 0) expect(stdout, words.join(" ")).not.toContain("Command line:");
+      const entries = stdout.split(/^ {2}(?=\S)/m).map((entry) => entry.replace(/\s+/g, " "));
+      const doubled = entries.filter((entry) => /default.*default|default.*\(choices/.test(entry));
+      expect(doubled, words.join(" ")).toEqual([]);
     }
   });
 

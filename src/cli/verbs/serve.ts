@@ -81,11 +81,12 @@ export function configure(command: Command): void {
       integer(1, MAX_ROWS),
     )
     .addOption(
-      new Option(
-        "--mode <mode>",
-        `what gangs of other rows do during a slot: stop (gang), or run at low priority (concurrent); default: ${DEFAULT_CONFIG.mode}`,
-      ).choices(["gang", "concurrent"]),
+      new Option("--mode <mode>", "what gangs of other rows do during a slot: stop, or run at low priority")
+        .choices(["gang", "concurrent"])
+        .default(DEFAULT_CONFIG.mode),
     )
+    // The help states the default, but an option that is not given must not override the file.
+    .setOptionValue("mode", undefined)
     .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
     .option(
       "--port <n>",
