@@ -18,7 +18,7 @@ import { Launcher } from "./executor/launcher.ts";
 import { canRunBehind, localExecutor } from "./executor/local.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
-import { choosePolicyFor, ownPolicyIn } from "./scheduling/policy-choice.ts";
+import { choosePolicyFor, ownPolicyIn, refuseWideMachine } from "./scheduling/policy-choice.ts";
 import { lineFile, NumbersFile } from "./state/numbers.ts";
 import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";
 import { StateWatch } from "./state/state-watch.ts";
@@ -58,7 +58,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const config = { ...file.config, ...setup.settings };
   const cpus = chooseCpus(config, setup);
   const ownPolicy = await ownPolicyIn(config);
-  choosePolicyFor(config.policy, config, ownPolicy);
+  refuseWideMachine(choosePolicyFor(config.policy, config, ownPolicy), cpus.length, config);
   if (config.mode === "concurrent" && !canRunBehind(setup.freezer)) {
     throw new InputError(
       'Cannot use the mode "concurrent": this user cannot run gangs at low priority here, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE; tutti doctor shows what works here',

@@ -37,7 +37,7 @@ const DEPENDENCY_BYTES = 24;
 /** Fixed size of a string, in addition to its characters. */
 const TEXT_BYTES = 24;
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
-const DEFAULT_ESTIMATE_MS = 3_600_000;
+export const DEFAULT_ESTIMATE_MS = 3_600_000;
 /** Default mask: only the job's user can access new files. */
 const DEFAULT_MASK = "077";
 const NO_ARRAY = [undefined];

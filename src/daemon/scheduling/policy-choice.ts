@@ -4,7 +4,8 @@ import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { isPolicyFile, loadLivePolicy } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { connectedReservationOver } from "../../policies/space/connected-reservation.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, QueueSetting } from "../config/config.ts";
+import { DEFAULT_ESTIMATE_MS } from "../contract/submission.ts";
 import { refuseMigration } from "./live-rounds.ts";
 
 /** A user's own policy that takes longer for a decision is replaced. */
@@ -36,13 +37,44 @@ export function choosePolicyFor(
       `Cannot use the policy file "${name}" live: only the file named in the configuration of tutti serve is allowed, expected ${ownPolicy === undefined ? "the name of a policy" : `"${ownPolicy.name}" or the name of a policy`}; tutti simulate accepts any file`,
     );
   }
-  const knowsQueues = queues.length > 1 || queues[0].queueClass.name !== "default";
   const choice = choosePolicy(text, [
     ...(ownPolicy === undefined ? [] : [ownPolicy]),
-    ...(knowsQueues ? [connectedReservationOver(queues.map(({ queueClass }) => queueClass))] : []),
+    ...(areConfigured(queues) ? [connectedReservationOver(queues.map(({ queueClass }) => queueClass))] : []),
   ]);
   refuseMigration(choice);
   return choice;
+}
+
+/**
+ * Refuses a machine that is wider than the queue classes that come with a policy: a job on all of its CPUs
+ * would be refused later. Classes that the site configured may be narrower, because they limit the jobs of
+ * every policy.
+ * @param cpus number of CPUs for jobs
+ * @throws InputError that says what to set
+ */
+export function refuseWideMachine(
+  { definition, parameters, label }: PolicyChoice,
+  cpus: number,
+  { queues }: Pick<Config, "queues">,
+): void {
+  if (areConfigured(queues)) return;
+  const { processors, processes } = queues[0].queueClass;
+  const tasks = Math.min(cpus, processors, processes);
+  const why = definition.jobCheck?.(parameters)({
+    processors: tasks,
+    processes: tasks,
+    threads: 1,
+    estimateS: DEFAULT_ESTIMATE_MS / 1000,
+    queue: 0,
+  });
+  if (why === undefined) return;
+  throw new InputError(
+    `Cannot use policy "${label}" on ${cpus} CPUs: a job on ${tasks} of them ${why}, or define "queues" in the configuration file`,
+  );
+}
+
+function areConfigured(queues: readonly QueueSetting[]): boolean {
+  return queues.length > 1 || queues[0].queueClass.name !== "default";
 }
 
 function nameIn(text: string): string {
