@@ -199,6 +199,12 @@ export const statusAnswer = answer("tutti.status/1", {
     "Unix time in ms. Some of your jobs that ended before it may no longer be kept",
   ),
   residentBytes: z.number(),
+  web: optional(
+    z.object({
+      submit: z.boolean().describe("Whether jobs may be submitted from the page: the setting web.submit"),
+    }),
+    "What sessions of the page may do",
+  ),
 });
 export const whatIfAnswer = answer("tutti.whatif/1", {
   atMs: unixMs,
@@ -211,6 +217,21 @@ export const whatIfAnswer = answer("tutti.whatif/1", {
         .describe("Your waiting jobs for which a forecast could be made"),
     }),
   ),
+});
+export const webLinkAnswer = answer("tutti.web-link/1", {
+  url: z.string().describe("The address of the page, with a code that works once"),
+  expiresAtMs: unixMs,
+});
+export const webSessionAnswer = answer("tutti.web-session/1", {
+  token: z.string().describe("Token of the session, for the header Authorization: Bearer TOKEN"),
+  user: z.string().describe("Your user name, as the scheduler knows it"),
+  isAdministrator: z.boolean(),
+  expiresAtMs: unixMs,
+  id: z.string().describe("Names the session when the scheduler has to prove that it began it"),
+  proofKey: z.string().describe("Key of these proofs: 32 bytes in base64url. Never send it"),
+});
+export const webProofAnswer = answer("tutti.web-proof/1", {
+  proof: z.string().describe("32 bytes in base64url"),
 });
 export const shutdownAnswer = answer("tutti.shutdown/1", { stopping: z.literal(true) });
 
@@ -248,6 +269,8 @@ export type MatrixAnswer = Value<typeof matrixAnswer>;
 export type QueuesAnswer = Value<typeof queuesAnswer>;
 export type PolicyAnswer = Value<typeof policyAnswer>;
 export type ShutdownAnswer = Value<typeof shutdownAnswer>;
+export type WebLinkAnswer = Value<typeof webLinkAnswer>;
+export type WebProofAnswer = Value<typeof webProofAnswer>;
 export type StatusAnswer = Value<typeof statusAnswer>;
 export type Stray = Value<typeof stray>;
 /** Numbers for which no job of any user is kept. */

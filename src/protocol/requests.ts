@@ -146,6 +146,10 @@ export const shutdownBody = z.strictObject({
   killJobs: z.boolean().describe("true: also ends running jobs; false: refused while jobs run"),
 });
 
+export const webSessionBody = z.strictObject({
+  code: z.string().min(1).max(200).describe("The code after #login= in a link of tutti web"),
+});
+
 export type SubmitJob = Value<typeof submitJob>;
 export type SubmitBody = Value<typeof submitBody>;
 export type BatchBody = Value<typeof batchBody>;

@@ -1,5 +1,6 @@
 /**
- * Lists all routes of the API. The server, the OpenAPI document and the page at `/` are built from this list.
+ * Lists all routes of the API. The server, the OpenAPI document and its description at `/api` are built from
+ * this list.
  */
 import { z } from "zod";
 import * as c from "../../protocol/schema.ts";
@@ -8,7 +9,7 @@ export interface Route {
   /** Name of the handler in handlers.ts, and OpenAPI's operationId. */
   readonly id: string;
   readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** `{job}` and `{stream}` stand for values. */
+  /** `{job}`, `{stream}` and `{file}` stand for values. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
@@ -16,8 +17,17 @@ export interface Route {
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly body?: z.ZodType;
   readonly answer: RouteAnswer;
-  /** Needs no token, because the answer contains nothing about this machine. */
+  /** Needs no token, because the answer contains nothing about this machine, or the body proves the user. */
   readonly isPublic?: boolean;
+  /**
+   * What sessions of the page may not do, and which command does it instead; `unless` names the setting that
+   * allows it. Left out: a session may do what its user may do.
+   */
+  readonly fromPage?: {
+    readonly action: string;
+    readonly command: string;
+    readonly unless?: "web.submit";
+  };
 }
 
 type RouteAnswer =
@@ -57,7 +67,15 @@ const action = (id: string, summary: string): Route => ({
 });
 
 export const ROUTES: readonly Route[] = [
-  get("page", "/", "This page", text("text/html", "A page for people"), { isPublic: true }),
+  get("page", "/", "The page that shows the scheduler to people", text("text/html", "The page"), {
+    isPublic: true,
+  }),
+  get("webFile", "/web/{file}", "A file of the page", text("text/plain", "Script, style or icon"), {
+    isPublic: true,
+  }),
+  get("description", "/api", "This description", text("text/html", "A description for people"), {
+    isPublic: true,
+  }),
   get(
     "openapi",
     "/openapi.json",
@@ -75,6 +93,7 @@ export const ROUTES: readonly Route[] = [
       "Accepts either all jobs of the request or none. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
     body: c.submitBody,
     answer: json(c.jobsAnswer, 201),
+    fromPage: { action: "submit jobs", command: "tutti submit", unless: "web.submit" },
   },
   get("jobs", "/v1/jobs", "Your jobs, oldest first; for an administrator, all jobs", json(c.jobsAnswer), {
     description:
@@ -151,6 +170,7 @@ export const ROUTES: readonly Route[] = [
     summary: "Change the policy while jobs run; administrators only",
     body: c.policyBody,
     answer: json(c.policyAnswer),
+    fromPage: { action: "change the policy", command: "tutti policy" },
   },
   {
     id: "whatIf",
@@ -189,7 +209,41 @@ export const ROUTES: readonly Route[] = [
     summary: "End the scheduler; administrators only",
     body: c.shutdownBody,
     answer: json(c.shutdownAnswer, 202),
+    fromPage: { action: "end the scheduler", command: "tutti down" },
   },
+  {
+    id: "makeLink",
+    method: "post",
+    path: "/v1/web/links",
+    summary: "Make a link to the page, with a code that begins a session for you",
+    description:
+      "The code works once, within a minute. It is in the link's fragment, which browsers do not send.",
+    answer: json(c.webLinkAnswer, 201),
+    fromPage: { action: "make links", command: "tutti web" },
+  },
+  {
+    id: "makeSession",
+    method: "post",
+    path: "/v1/web/sessions",
+    summary: "Begin a session of the page, with the code of a link",
+    description:
+      "Only at 127.0.0.1. A session has the rights of its user, but cannot make links, change the policy, end the scheduler or, unless web.submit is set, submit jobs. It ends after 12 hours.",
+    body: c.webSessionBody,
+    answer: json(c.webSessionAnswer, 201),
+    isPublic: true,
+  },
+  get("prove", "/v1/web/proof", "Prove that this scheduler began a session", json(c.webProofAnswer), {
+    isPublic: true,
+    description:
+      "The answer is the HMAC-SHA-256, with the proof key of the session, of “tutti on port PORT of 127.0.0.1: NONCE”. Before it sends its token again after a lost connection, a page compares it with its own, because another process may have taken the port.",
+    query: {
+      id: optional(z.string().regex(/^[\w-]{22}$/, "is not the id of a session"), "Id of the session"),
+      nonce: optional(
+        z.string().regex(/^[\w-]{22,64}$/, "is not 22 to 64 letters, digits, - and _"),
+        "A random text that is used once",
+      ),
+    },
+  }),
 ];
 
 /** The schemas that the OpenAPI document lists by name. */
@@ -203,6 +257,10 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   PolicyBody: c.policyBody,
   WhatIfBody: c.whatIfBody,
   ShutdownBody: c.shutdownBody,
+  WebSessionBody: c.webSessionBody,
+  WebLinkAnswer: c.webLinkAnswer,
+  WebSessionAnswer: c.webSessionAnswer,
+  WebProofAnswer: c.webProofAnswer,
   JobAnswer: c.jobAnswer,
   JobsAnswer: c.jobsAnswer,
   BatchBody: c.batchBody,

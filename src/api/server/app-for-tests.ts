@@ -1,12 +1,15 @@
 /** Builds the API over a service in memory. Tests call it without a socket. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Caller } from "../../daemon/contract/service.ts";
 import { makeApp } from "./app.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
 import type { Transport } from "./guard.ts";
 import { makeToken } from "./tokens.ts";
+import { Links } from "./web/links.ts";
+import { WebFiles } from "./web/web-files.ts";
 
 export const OWNER: Caller = { uid: 0, user: "root", isAdministrator: true };
 export const ADA: Caller = { uid: 1001, user: "ada", isAdministrator: false };
@@ -27,6 +30,8 @@ export interface TestApp {
   readonly service: FakeService;
   readonly jobsFolder: string;
   readonly bugs: unknown[];
+  /** The clock of links to the page. */
+  readonly clock: { nowMs: number };
   readonly token: (caller: Caller) => string;
   /** Sends a request as a user over HTTP, with the token and a valid Host. */
   ask(method: string, path: string, options?: AskOptions): Promise<Asked>;
@@ -41,16 +46,30 @@ export interface AskOptions {
   readonly transport?: Transport;
 }
 
-export function makeTestApp(): TestApp {
+export interface TestAppOptions {
+  readonly maySubmit?: boolean;
+  /** Files of the page, by name. */
+  readonly webFiles?: Readonly<Record<string, string>>;
+  readonly port?: number | undefined;
+}
+
+export function makeTestApp({ maySubmit = false, webFiles = {}, ...rest }: TestAppOptions = {}): TestApp {
+  const port = "port" in rest ? rest.port : PORT;
   const folder = mkdtempSync(join(tmpdir(), "tutti-api-"));
   const jobsFolder = join(folder, "jobs");
   const service = new FakeService(jobsFolder);
   const bugs: unknown[] = [];
+  const links = new Links(() => clock.nowMs);
+  const clock = { nowMs: 0 };
+  const webFolder = join(folder, "web");
+  mkdirSync(webFolder);
+  for (const [name, text] of Object.entries(webFiles)) writeFileSync(join(webFolder, name), text);
   const app = makeApp({
     service,
     version: "1.2.3",
     jobsFolder,
-    credentials: { key: KEY, owner: OWNER, userOf: (uid) => USERS.get(uid), port: () => PORT },
+    credentials: { key: KEY, owner: OWNER, userOf: (uid) => USERS.get(uid), port: () => port },
+    web: { files: new WebFiles(pathToFileURL(`${webFolder}/`)), links, maySubmit },
     onBug: (error) => bugs.push(error),
   });
   const token = (caller: Caller) => makeToken(KEY, caller.uid);
@@ -60,6 +79,7 @@ export function makeTestApp(): TestApp {
     service,
     jobsFolder,
     bugs,
+    clock,
     token,
     fetch,
     async ask(method, path, { as = OWNER, body, headers = {}, transport = "http" } = {}) {

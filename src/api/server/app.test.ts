@@ -238,9 +238,9 @@ describe("OpenAPI", () => {
   });
 });
 
-describe("page", () => {
+describe("description", () => {
   test("describes every route, loads nothing from elsewhere and allows no script", async () => {
-    const { text, headers } = await app.ask("GET", "/");
+    const { text, headers } = await app.ask("GET", "/api");
     expect(headers.get("content-type")).toMatch(/^text\/html/);
     for (const { path, summary } of ROUTES) {
       expect(text).toContain(`<code>${path}</code>`);
@@ -253,15 +253,15 @@ describe("page", () => {
   });
 
   test("names the fields of a body, which are required, and what each means", async () => {
-    const { text } = await app.ask("GET", "/");
+    const { text } = await app.ask("GET", "/api");
     expect(text).toContain("<dt>jobs</dt><dd>Required. Either all jobs are accepted or none</dd>");
     expect(text).toMatch(/<dt>jobs\[\]\.command<\/dt><dd>Required\. Program and its arguments/);
     expect(text).toMatch(/<dt>jobs\[\]\.script\.base64<\/dt>/);
   });
 
-  test("page and OpenAPI need no token and reveal nothing about this machine", async () => {
+  test("it and OpenAPI need no token and reveal nothing about this machine", async () => {
     await submit({ jobs: [someJob({ name: "hush" })] });
-    for (const path of ["/", "/openapi.json"]) {
+    for (const path of ["/api", "/openapi.json"]) {
       const request = new Request(`http://127.0.0.1:7448${path}`, { headers: { host: "127.0.0.1:7448" } });
       const response = await app.fetch(request);
       expect(response.status).toBe(200);

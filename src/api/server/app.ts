@@ -7,17 +7,16 @@ import { isRefusal, refuse } from "../../protocol/refusal.ts";
 import { ROUTES, type Route } from "../contract/routes.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import { watched } from "./answers/watched-answer.ts";
-import type { Call, HandlerDeps, Outcome } from "./call.ts";
+import type { Call, HandlerDeps, Outcome, Web } from "./call.ts";
 import { FairLine } from "./fairness/fair-line.ts";
 import { RequestQuota, type Ticket } from "./fairness/request-quota.ts";
 import { ClientLeft, RequestScheduler, type RequestTurns } from "./fairness/request-scheduler.ts";
-import { authenticate, type Credentials, checkOrigin, type Entrance } from "./guard.ts";
+import { authenticate, type Credentials, checkOrigin, type Entrance, type Sender } from "./guard.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
-import { readBody, readQuery } from "./requests/body.ts";
+import { readBody, readBytes, readQuery } from "./requests/body.ts";
 
 export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts"> {
-  readonly credentials: Credentials;
   /** Receives every error that is a bug in Tutti. */
   readonly onBug: (error: unknown) => void;
 }
@@ -39,14 +38,16 @@ export type App = (request: Request, arrival: Arrival) => Promise<Response>;
 
 /** Status of an answer that nobody reads, because the client has left. */
 const UNREAD = 499;
-/** The caller of public pages: all requests without a token share one turn. */
-const STRANGER: Caller = { uid: -1, user: "unknown", isAdministrator: false };
+/** The sender of public requests: all requests without a token share one turn. */
+const STRANGER: Sender = { caller: { uid: -1, user: "unknown", isAdministrator: false }, isPage: false };
 /**
  * Requests that count as several requests. Forecasts are made one at a time and take about a second each: a
  * long series would block other users. A follower receives every event, or polls a file ten times a second.
  */
 const FORECAST_WEIGHT = 128;
 const FOLLOWER_WEIGHT = 4;
+/** Body of a request that needs no token. */
+const MAX_PUBLIC_BODY_BYTES = 1024;
 
 /** Headers of every answer. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
@@ -76,16 +77,24 @@ export function makeApp(setup: AppSetup): App {
     parameters: Admitted["parameters"],
     arrival: Arrival,
   ): Promise<Response> => {
-    const caller = route.isPublic ? STRANGER : authenticate(request, arrival, credentials);
-    if (isRefusal(caller)) return refusalResponse(caller);
+    const sender = route.isPublic ? STRANGER : authenticate(request, arrival, credentials);
+    if (isRefusal(sender)) return refusalResponse(sender);
+    const { caller } = sender;
     const entry = route.isPublic ? undefined : arrival.identified?.(caller);
     if (isRefusal(entry)) return lastAnswer(entry);
-    const ticket = quota.take(caller, request, weightOf(route, request));
+    const barred = refusalOfPage(route, sender, deps.web);
+    if (barred !== undefined) return refusalResponse(barred);
+    const received = route.isPublic && route.body !== undefined ? await withBody(request) : request;
+    if (isRefusal(received)) return lastAnswer(received);
+    const ticket = quota.take(caller, received, weightOf(route, received));
     if (isRefusal(ticket)) return refusalResponse(ticket);
     const turns = scheduler.turnsOf(caller.uid, arrival.isGone);
     const release = releaser(ticket, arrival);
     try {
-      const response = await answer({ route, request, parameters, caller, turns, ticket, arrival }, deps);
+      const response = await answer(
+        { route, request: received, parameters, caller, turns, ticket, arrival },
+        deps,
+      );
       if (!response.headers.has("content-length") || request.method === "HEAD") {
         return watched(response, request, ticket, setup.onBug, release);
       }
@@ -143,7 +152,7 @@ interface Admitted {
 
 async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> {
   const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
-  const { job = "1", stream = "stdout" } = parameters;
+  const { job = "1", stream = "stdout", file = "" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
     return refusalResponse(
       refuse("not-found", `Cannot find job ${JSON.stringify(job)}: expected the number of a job`),
@@ -158,7 +167,7 @@ async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> 
   if (isRefusal(query)) return refusalResponse(query);
   const body = route.body === undefined ? undefined : await readBody(request, route.body, turns);
   if (isRefusal(body)) return refusalResponse(body);
-  const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
+  const call: Call = { caller, request, job: Number(job), stream, file, query, body, turns };
   const finish = (outcome: Outcome) => finished(route, outcome, ticket);
   // If a handler does not wait, it runs and its answer is made in one piece.
   const result = await turns.run(() => {
@@ -183,6 +192,32 @@ function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response
     status: answer.status,
     headers: { "content-type": "application/json", "content-length": String(bytes) },
   });
+}
+
+/**
+ * A request of a stranger with its whole body. Until then it takes nothing from the quota of strangers, so
+ * bodies that never arrive cost others nothing; the limit on connections limits them.
+ */
+async function withBody(request: Request): Promise<Request | ApiRefusal> {
+  const bytes = await readBytes(request, MAX_PUBLIC_BODY_BYTES);
+  if (isRefusal(bytes)) return bytes;
+  const { url, method, headers } = request;
+  return new Request(url, { method, headers, body: bytes });
+}
+
+/** A refusal if the request comes from the page, and the page may not make it. */
+function refusalOfPage({ fromPage }: Route, { isPage }: Sender, { maySubmit }: Web): ApiRefusal | undefined {
+  if (!isPage || fromPage === undefined) return undefined;
+  const { action, command, unless } = fromPage;
+  if (unless === undefined) {
+    return refuse("forbidden", `Cannot ${action} from the page: it may never do that; use ${command}`);
+  }
+  return maySubmit
+    ? undefined
+    : refuse(
+        "forbidden",
+        `Cannot ${action} from the page: the setting ${unless} is false; use ${command}, or ask the administrator to set ${unless} = true in the configuration of tutti serve`,
+      );
 }
 
 /** A refusal that closes the connection. */
@@ -227,7 +262,7 @@ function unknownRoute(request: Request, arrival: Arrival, credentials: Credentia
   return allowed.length === 0
     ? refuse(
         "not-found",
-        `Cannot find ${JSON.stringify(pathname)}: there is no such route; / lists all routes`,
+        `Cannot find ${JSON.stringify(pathname)}: there is no such route; /api lists all routes`,
       )
     : {
         refused: "invalid",

@@ -3,7 +3,10 @@ import type { Caller, Service } from "../../daemon/contract/service.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import type { FairLine } from "./fairness/fair-line.ts";
 import type { RequestTurns } from "./fairness/request-scheduler.ts";
+import type { Credentials } from "./guard.ts";
 import type { ApiRefusal } from "./refusal.ts";
+import type { Links } from "./web/links.ts";
+import type { WebFiles } from "./web/web-files.ts";
 
 /** Everything that handlers need: the service and what the API adds to it. */
 export interface HandlerDeps {
@@ -16,6 +19,16 @@ export interface HandlerDeps {
   readonly requests: () => readonly RequestCount[];
   /** Runs forecasts one at a time, with users in turn. */
   readonly forecasts: FairLine;
+  readonly credentials: Credentials;
+  readonly web: Web;
+}
+
+/** What the API needs to serve the page. */
+export interface Web {
+  readonly files: WebFiles;
+  readonly links: Links;
+  /** Whether jobs may be submitted from the page: the setting `web.submit`. */
+  readonly maySubmit: boolean;
 }
 
 /** An authenticated request whose parts have been checked. */
@@ -24,6 +37,7 @@ export interface Call {
   readonly request: Request;
   readonly job: number;
   readonly stream: "stdout" | "stderr";
+  readonly file: string;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
   /** Runs work that may take more than about 10 ms in pieces; see pieces.ts for long answers. */

@@ -56,7 +56,7 @@ describe("guard", () => {
       "localhost.evil.example:7448",
       "127.0.0.1:7448.evil",
     ]) {
-      for (const path of [...paths, "/", "/openapi.json"]) {
+      for (const path of [...paths, "/", "/api", "/openapi.json"]) {
         const { status } = await app.ask(method, path, { headers: { host } });
         expect(status, `${host} ${path}`).toBe(403);
       }
@@ -87,14 +87,14 @@ describe("guard", () => {
     const { status } = await app.ask("POST", "/v1/jobs", { headers: own, body: { jobs: [someJob()] } });
     expect(status).toBe(201);
     const link = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
-    expect((await app.ask("GET", "/", { headers: link })).status).toBe(200);
+    expect((await app.ask("GET", "/api", { headers: link })).status).toBe(200);
     expect((await app.ask("POST", "/v1/shutdown", { headers: link, body: { killJobs: true } })).status).toBe(
       403,
     );
   });
 
   test("no answer allows other pages to read it, and every answer says how it may be used", async () => {
-    for (const path of ["/", "/v1/jobs", "/v1/nothing", "/metrics"]) {
+    for (const path of ["/api", "/v1/jobs", "/v1/nothing", "/metrics"]) {
       for (const headers of [{}, { authorization: "" }, { origin: "https://evil.example" }]) {
         const answer = await app.ask("GET", path, { headers });
         expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);

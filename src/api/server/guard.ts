@@ -7,6 +7,7 @@ import type { Caller } from "../../daemon/contract/service.ts";
 import { refuse } from "../../protocol/refusal.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import { ownerOfToken } from "./tokens.ts";
+import { isSessionToken, sessionOf } from "./web/session-tokens.ts";
 
 /**
  * How a request came in. Only its owner can enter the folder of a private socket, and only that user (and
@@ -55,14 +56,21 @@ export function checkOrigin(
   return undefined;
 }
 
+/** Who sends a request. */
+export interface Sender {
+  readonly caller: Caller;
+  /** Whether the request comes from the page, with the token of a session. */
+  readonly isPage: boolean;
+}
+
 /** The user who sends the request, as proven by the socket or by the token. */
 export function authenticate(
   request: Request,
   { transport, owner }: Entrance,
   credentials: Credentials,
-): Caller | ApiRefusal {
-  if (transport === "private-socket") return credentials.owner;
-  if (owner !== undefined) return owner;
+): Sender | ApiRefusal {
+  if (transport === "private-socket") return { caller: credentials.owner, isPage: false };
+  if (owner !== undefined) return { caller: owner, isPage: false };
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   if (token === undefined) {
     return refuse(
@@ -70,16 +78,48 @@ export function authenticate(
       "Cannot identify you: the request has no token, expected the header Authorization: Bearer TOKEN with the token from your token file; see tutti help serve",
     );
   }
+  if (isSessionToken(token)) return senderOfSession(request, token, transport, credentials);
   const uid = ownerOfToken(credentials.key, token);
-  if (uid === credentials.owner.uid) return credentials.owner;
-  const user = uid === undefined ? undefined : credentials.userOf(uid);
-  if (uid === undefined || user === undefined) {
+  const caller = uid === undefined ? undefined : callerOf(uid, credentials);
+  if (caller === undefined) {
     return refuse(
       "no-token",
       "Cannot accept the token: this scheduler did not issue it, expected the token from your token file",
     );
   }
-  return { uid, user, isAdministrator: uid === 0 };
+  return { caller, isPage: false };
+}
+
+/** The user with this id; undefined if this user may not use the scheduler. */
+export function callerOf(uid: number, { owner, userOf }: Credentials): Caller | undefined {
+  if (uid === owner.uid) return owner;
+  const user = userOf(uid);
+  return user === undefined ? undefined : { uid, user, isAdministrator: uid === 0 };
+}
+
+/** Sessions exist only at the address where the page is served; see livePage(). */
+function senderOfSession(
+  request: Request,
+  token: string,
+  transport: Transport,
+  credentials: Credentials,
+): Sender | ApiRefusal {
+  const session = sessionOf(credentials.key, token);
+  const caller = session === undefined ? undefined : callerOf(session.uid, credentials);
+  const isHere = transport === "http" && request.headers.get("host") === `127.0.0.1:${credentials.port()}`;
+  if (session === undefined || caller === undefined || !isHere) {
+    return refuse(
+      "no-token",
+      "Cannot accept the session: this scheduler did not begin it at this address; run tutti web for a new link to the page",
+    );
+  }
+  if (session.expiresAtMs <= Date.now()) {
+    return refuse(
+      "no-token",
+      "Cannot continue the session: it has expired; run tutti web for a new link to the page",
+    );
+  }
+  return { caller, isPage: true };
 }
 
 function allowedHosts(transport: Transport, port: number | undefined): string[] {

@@ -6,15 +6,16 @@ import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type * as c from "../../protocol/schema.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
+import { descriptionResponse } from "./answers/description.ts";
 import { eventList, eventStream } from "./answers/events.ts";
 import { batchResponse, brief, exportResponse, jobsResponse, submittedResponse } from "./answers/lists.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./answers/logs.ts";
 import { metricsText } from "./answers/metrics-text.ts";
 import { openApiDocument } from "./answers/openapi.ts";
-import { pageResponse } from "./answers/page.ts";
 import { pulledStream } from "./answers/pieces.ts";
 import { waitUntil } from "./answers/waiting.ts";
 import type { Call, HandlerDeps, Outcome } from "./call.ts";
+import { livePage, makeLink, makeSession, prove, webFile } from "./web/web-handlers.ts";
 
 type Handler = (call: Call, deps: HandlerDeps) => Outcome | Promise<Outcome>;
 
@@ -30,9 +31,11 @@ const jobChange =
   };
 
 export const HANDLERS: Readonly<Record<string, Handler>> = {
-  page: (_, { version }) => pageResponse(version),
+  page: livePage,
+  webFile,
+  description: (_, { version }) => descriptionResponse(version),
   openapi: (_, { version }) => Response.json(openApiDocument(version)),
-  status: ({ caller }, { service, version, http }) => {
+  status: ({ caller }, { service, version, http, web }) => {
     const strays = service.strays(caller);
     return {
       version,
@@ -41,6 +44,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       http: http(),
       ...service.status(caller),
       ...(strays.length > 0 && { strays: strays.map(brief) }),
+      web: { submit: web.maySubmit },
     };
   },
   submit: async (call, { service }) => {
@@ -110,6 +114,9 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     }),
   shutdown: ({ caller, body }, { service }) =>
     service.shutdown(caller, (body as { killJobs: boolean }).killJobs),
+  makeLink,
+  makeSession,
+  prove,
 };
 
 function asJob(answer: Answer<Job>): Outcome {

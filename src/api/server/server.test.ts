@@ -89,7 +89,7 @@ describe("transports", () => {
       "/v1/queues",
       "/v1/policy",
       "/openapi.json",
-      "/",
+      "/api",
     ]) {
       const answer = await fetch(`${api.http}${path.slice(1)}`, {
         headers: { authorization: `Bearer ${api.token}` },

@@ -4,6 +4,7 @@ import type { Server } from "node:net";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
+import { DIST } from "../../host/programs.ts";
 import { sleep } from "../../host/sleep.ts";
 import {
   makeRuntimeDir,
@@ -23,8 +24,10 @@ import { SocketKeeper, type WantedSocket } from "./connections/socket-keeper.ts"
 import type { Entrance } from "./guard.ts";
 import { type LocalUser, people } from "./people.ts";
 import { makeToken } from "./tokens.ts";
+import { Links, linkTo } from "./web/links.ts";
+import { WebFiles } from "./web/web-files.ts";
 
-export interface ApiOptions extends Omit<AppSetup, "credentials"> {
+export interface ApiOptions extends Omit<AppSetup, "credentials" | "web"> {
   readonly places: RuntimeDir;
   /** The user who started the front end. */
   readonly owner: Caller;
@@ -32,6 +35,8 @@ export interface ApiOptions extends Omit<AppSetup, "credentials"> {
   readonly isShared: boolean;
   /** Ports of 127.0.0.1 to try in order, 0 for any free one; empty: no HTTP. */
   readonly ports: readonly number[];
+  /** The setting `web`; default: the page may not submit jobs. */
+  readonly web?: { readonly submit: boolean };
   /** The users of a shared front end; default: the people in /etc/passwd, read again when it changes. */
   readonly users?: () => LocalUser[];
   /** Receives notes for the administrator, one sentence each. */
@@ -44,11 +49,14 @@ export interface Api {
   readonly http?: string;
   /** The owner's token. */
   readonly token: string;
+  /** The page with a code for a session of the owner; undefined without HTTP. */
+  readonly linkToPage: () => string | undefined;
   /** Resolves when no request has come for `idleMs`, or after `maxMs`. */
   quiet(idleMs: number, maxMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
+const WEB_FOLDER = new URL("web/", DIST);
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
 /** Each socket takes a file descriptor. Further users have to use the shared socket. */
@@ -66,16 +74,18 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const users = giveTokens(options, key);
   let port: number | undefined;
   let lastRequestMs = Number.NEGATIVE_INFINITY;
+  const links = new Links();
   const answer = makeApp({
     ...options,
     credentials: { key, owner, userOf: (uid) => users.nameOf(uid), port: () => port },
+    web: { files: new WebFiles(WEB_FOLDER), links, maySubmit: options.web?.submit ?? false },
   });
   const app: App = (request, arrival) => {
     lastRequestMs = performance.now();
     return answer(request, arrival);
   };
-  const http = makeHttpReader(app, new Connections(limitsFor(maxOpenFiles())));
-  const listener = (entrance: Entrance) => makeListener((socket) => http.take(socket, entrance));
+  const reader = makeHttpReader(app, new Connections(limitsFor(maxOpenFiles())));
+  const listener = (entrance: Entrance) => makeListener((socket) => reader.take(socket, entrance));
   const everybodys: WantedSocket = {
     path: places.socket,
     rights: { mode: isShared ? 0o666 : 0o600 },
@@ -110,7 +120,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const close = async () => {
     users.stop();
     const ends = [keeper.stop(), ...(loopback === undefined ? [] : [closed(loopback)])];
-    http.close();
+    reader.close();
     await Promise.all(ends);
   };
   try {
@@ -125,10 +135,12 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     await close();
     throw error;
   }
+  const http = port === undefined ? undefined : `http://127.0.0.1:${port}/`;
   return {
     socket: places.socket,
-    ...(port === undefined ? {} : { http: `http://127.0.0.1:${port}/` }),
+    ...(http === undefined ? {} : { http }),
     token: makeToken(key, owner.uid),
+    linkToPage: () => (http === undefined ? undefined : linkTo(http, links.make(owner.uid))),
     quiet: async (idleMs, maxMs) => {
       const untilMs = performance.now() + maxMs;
       for (;;) {

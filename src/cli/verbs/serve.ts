@@ -137,6 +137,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       places: runtimeDirOf(defaultSocket(process.env)),
       owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
       isShared,
+      web: frontEnd.config.web,
       ports: options.http === false ? [] : options.port === undefined ? [DEFAULT_PORT, 0] : [options.port],
       onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),

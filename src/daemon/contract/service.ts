@@ -65,7 +65,7 @@ export type Why = Content<WhyAnswer>;
 export type Matrix = Omit<MatrixAnswer, "schema" | "nowMs">;
 export type Status = Omit<
   StatusAnswer,
-  "schema" | "version" | "user" | "isAdministrator" | "http" | "strays"
+  "schema" | "version" | "user" | "isAdministrator" | "http" | "strays" | "web"
 >;
 
 export interface Service {

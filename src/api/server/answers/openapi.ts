@@ -1,8 +1,15 @@
 /** Generates the OpenAPI 3.1 document from routes and schemas, so it always matches the server. */
 import { z } from "zod";
 import { NAMED_SCHEMAS, ROUTES, type Route } from "../../contract/routes.ts";
+import { WEB_FILES } from "../web/web-files.ts";
 
 type Json = Record<string, unknown>;
+
+const PATH_SCHEMAS: Readonly<Record<string, Json>> = {
+  job: { type: "integer", minimum: 1 },
+  stream: { type: "string", enum: ["stdout", "stderr"] },
+  file: { type: "string", enum: Object.keys(WEB_FILES) },
+};
 
 /** @param version of Tutti */
 export function openApiDocument(version: string): Json {
@@ -70,7 +77,7 @@ function parameters({ path, query = {} }: Route): Json[] | undefined {
     name,
     in: "path",
     required: true,
-    schema: name === "job" ? { type: "integer", minimum: 1 } : { type: "string", enum: ["stdout", "stderr"] },
+    schema: PATH_SCHEMAS[name],
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => {
     const { description, ...rest } = bare(z.toJSONSchema(schema, { io: "input" }));

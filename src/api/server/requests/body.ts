@@ -28,12 +28,7 @@ export async function readBody<Body>(
     };
   }
   const isSubmit = (schema as z.ZodType) === submitBody;
-  let bytes: Buffer | ApiRefusal;
-  try {
-    bytes = await readBytes(request, isSubmit ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES);
-  } catch {
-    return refuse("invalid", "Cannot read the body: the connection ended before its end");
-  }
+  const bytes = await readBytes(request, isSubmit ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES);
   if (isRefusal(bytes)) return bytes;
   return isSubmit
     ? (turns.through(submitPieces(bytes)) as Promise<Body | ApiRefusal>)
@@ -73,7 +68,19 @@ export function readQuery(
   return values;
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Buffer | ApiRefusal> {
+/** The bytes of a body, or a refusal if there are more than `maxBytes`. */
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer> | ApiRefusal> {
+  try {
+    return await bytesUpTo(request, maxBytes);
+  } catch {
+    return refuse("invalid", "Cannot read the body: the connection ended before its end");
+  }
+}
+
+async function bytesUpTo(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer> | ApiRefusal> {
   const tooLarge: ApiRefusal = refuse(
     "too-large",
     `Cannot read a body of more than ${maxBytes} bytes; submit in several requests`,

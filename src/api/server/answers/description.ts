@@ -1,5 +1,5 @@
 /**
- * Makes the page at `/`, which describes the API for people. The page loads nothing and reveals nothing about
+ * Makes the page at `/api`, which describes the API for people. It loads nothing and reveals nothing about
  * this machine.
  */
 import { createHash } from "node:crypto";
@@ -32,7 +32,7 @@ dd { margin: 0 }
 
 const styleHash = createHash("sha256").update(STYLE).digest("base64");
 
-export function pageResponse(version: string): Response {
+export function descriptionResponse(version: string): Response {
   return new Response(pageHtml(version), {
     headers: {
       "content-type": "text/html; charset=utf-8",
