@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 export async function buildPapersPage(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { papers: "src/web/papers.ts", worker: "src/web/worker.ts" },
+    entryPoints: { papers: "src/web/papers/page.ts", worker: "src/web/papers/worker.ts" },
     outdir: "out",
     bundle: true,
     format: "iife",

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { chromium } from "playwright-core";
 import type { Cell } from "../src/lab/experiments/kinds.ts";
 import type { PageFile } from "../src/report/markdown/paper-markdown.ts";
-import type { PapersPage } from "../src/web/messages.ts";
+import type { PapersPage } from "../src/web/papers/messages.ts";
 import { buildPapersPage } from "./build-web.ts";
 
 /** Where Debian's package puts it. */

@@ -85,6 +85,11 @@ function countTests(report: VitestReport): void {
 installTestTools();
 check("types", "typescript/bin/tsc", ["--noEmit"]);
 check("types in the browser", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.browser.json"]);
+check("types of tests of the browser's files", "typescript/bin/tsc", [
+  "--noEmit",
+  "-p",
+  "tsconfig.browser-tests.json",
+]);
 check("linter and formatter", "@biomejs/biome/bin/biome", ["check", "."]);
 runTests(process.argv.slice(2));
 

@@ -27,6 +27,7 @@ beforeAll(() => {
     "package.json",
     "tsconfig.json",
     "tsconfig.browser.json",
+    "tsconfig.browser-tests.json",
     "vitest.config.ts",
     "biome.json",
     ".gitignore",

@@ -16,8 +16,10 @@ const PROGRAMS = [
   "src/lab/experiments/apart-program.ts",
   "src/lab/experiments/worker.ts",
   "src/report/browser/report-page.ts",
-  "src/web/papers.ts",
-  "src/web/worker.ts",
+  "src/web/live/feed-worker.ts",
+  "src/web/live/main.tsx",
+  "src/web/papers/page.ts",
+  "src/web/papers/worker.ts",
 ];
 /** Exports for callers outside the sources: a verb's `configure`. */
 const DOORS = ["configure"];

@@ -48,7 +48,22 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   // Its programs run in a browser: no room that it uses imports Node where it is used.
-  web: { imports: ["results", "report", "lab"] },
+  web: {
+    imports: [
+      "core",
+      "protocol",
+      "structures",
+      "simulator",
+      "workload",
+      "metrics",
+      "policies",
+      "models",
+      "results",
+      "report",
+      "lab",
+    ],
+    uses: ["preact", "@preact", "uplot", "@tanstack"],
+  },
   conductor: { imports: ["host", "protocol", "structures"] },
   // The forecast simulates the live state; history is exported as a workload.
   daemon: {
@@ -114,7 +129,7 @@ function forbidden(file: Source): string[] {
   return importsOf(file).flatMap((target) => {
     if (target.startsWith("node:"))
       return PURE.includes(room) && !isTest ? [`${path} imports ${target}, but ${room} is pure`] : [];
-    if (/^(?:\.\.\/|[a-z]+\/.*\.ts$)/.test(target)) {
+    if (/^(?:\.\.\/|[a-z]+\/.*\.(?:tsx?|css)$)/.test(target)) {
       const to = roomOf(target);
       if (!target.startsWith("src/")) return [`${path} imports ${target}, outside src`];
       const may = isTest ? below : imports;

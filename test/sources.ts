@@ -40,7 +40,7 @@ export function source(path: string, text: string): Source {
 export function sourcesIn(folder: string): Source[] {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .sort()
     .map((name) => source(`${folder}/${name}`, readFileSync(join(root, folder, name), "utf8")));
 }

@@ -1,7 +1,7 @@
 /** Defines what the browser page and its workers send each other, and what a program can ask of the page. */
-import type { Cell, CellResult } from "../lab/experiments/kinds.ts";
-import type { PageFile } from "../report/markdown/paper-markdown.ts";
-import type { ReproducedPaper } from "../results/reproduction.ts";
+import type { Cell, CellResult } from "../../lab/experiments/kinds.ts";
+import type { PageFile } from "../../report/markdown/paper-markdown.ts";
+import type { ReproducedPaper } from "../../results/reproduction.ts";
 
 /** A question to a worker: run a cell, or make the files of the pages on papers. */
 export type Question = { readonly cell: Cell } | { readonly papers: readonly ReproducedPaper[] };

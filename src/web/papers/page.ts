@@ -2,10 +2,10 @@
  * Runs the page that reproduces papers in the browser: it computes the same cells, tables and files as
  * `tutti reproduce`, on the page's own workers.
  */
-import { collectPaper } from "../lab/papers/collect.ts";
-import { findPaper } from "../lab/papers/registry.ts";
-import { jsonDocument } from "../report/text/json.ts";
-import type { ReproducedPaper } from "../results/reproduction.ts";
+import { collectPaper } from "../../lab/papers/collect.ts";
+import { findPaper } from "../../lab/papers/registry.ts";
+import { jsonDocument } from "../../report/text/json.ts";
+import type { ReproducedPaper } from "../../results/reproduction.ts";
 import type { PapersPage } from "./messages.ts";
 import { Workers } from "./workers.ts";
 

@@ -1,9 +1,9 @@
 /**
  * Runs cells on the page's workers. Cells start in order, and results are returned in the order of the cells.
  */
-import type { Cell, CellResult } from "../lab/experiments/kinds.ts";
-import type { PageFile } from "../report/markdown/paper-markdown.ts";
-import type { ReproducedPaper } from "../results/reproduction.ts";
+import type { Cell, CellResult } from "../../lab/experiments/kinds.ts";
+import type { PageFile } from "../../report/markdown/paper-markdown.ts";
+import type { ReproducedPaper } from "../../results/reproduction.ts";
 import type { Answer, Question } from "./messages.ts";
 
 export class Workers {

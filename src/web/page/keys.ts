@@ -1,0 +1,59 @@
+/**
+ * Keys of the page. Each view registers what it offers; `?` lists everything that works now. Keys are ignored
+ * while the user types.
+ */
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+interface Binding {
+  /** As `KeyboardEvent.key` names it, such as `?` or `ArrowLeft`; two keys in a row with a space: `g j`. */
+  readonly keys: string;
+  readonly label: string;
+  readonly act: (event: KeyboardEvent) => void;
+}
+
+/** What works now, in the order of registration. */
+export const bindings = signal<readonly Binding[]>([]);
+
+/** The first key of a pair waits this long for the second, in ms. */
+const PAIR_MS = 1500;
+let first = "";
+let firstAtMs = 0;
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target))
+    return;
+  const pair = event.timeStamp - firstAtMs < PAIR_MS ? `${first} ${event.key}` : event.key;
+  const found =
+    bindings.peek().findLast(({ keys }) => keys === pair) ??
+    bindings.peek().findLast(({ keys }) => keys === event.key);
+  if (found !== undefined) {
+    first = "";
+    event.preventDefault();
+    found.act(event);
+  } else {
+    first = event.key;
+    firstAtMs = event.timeStamp;
+  }
+});
+
+/** Offers a key while the component is shown. `act` may change with every render. */
+export function useKey(keys: string, label: string, act: Binding["act"]): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const binding: Binding = { keys, label, act: (event) => latest.current(event) };
+    bindings.value = [...bindings.peek(), binding];
+    return () => {
+      bindings.value = bindings.peek().filter((other) => other !== binding);
+    };
+  }, [keys, label]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName)) &&
+    !(target instanceof HTMLInputElement && ["checkbox", "radio", "range", "button"].includes(target.type))
+  );
+}

@@ -1,0 +1,105 @@
+/** The frame of every page: the list of views at the side, the view, and the page of keys. */
+import { type ComponentChildren, type ComponentType, Fragment } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { bindings, useKey } from "./keys.ts";
+import { address, goTo, linkTo } from "./navigation.ts";
+
+/** A view of a page. A page has one list of them; a new view is one file and one line in it. */
+export interface View {
+  /** Its name in the address. */
+  readonly id: string;
+  readonly label: string;
+  /** The key that opens it, after `g`. */
+  readonly key: string;
+  readonly Page: ComponentType;
+}
+
+interface ShellProps {
+  readonly title: string;
+  readonly views: readonly View[];
+  /** Shown above every view: state of the connection, the user, a search. */
+  readonly head?: ComponentChildren;
+}
+
+export function Shell({ title, views, head }: ShellProps) {
+  const shown = views.find(({ id }) => id === address.value.view) ?? views[0];
+  useEffect(() => {
+    document.title = `${shown.label} · ${title}`;
+  }, [shown, title]);
+  return (
+    <>
+      <a class="skip" href={location.hash} onClick={toMain}>
+        Skip to the content
+      </a>
+      <nav class="rail" aria-label="Views">
+        <p class="brand">{title}</p>
+        <ul>
+          {views.map((view) => (
+            <Fragment key={view.id}>
+              <ViewKey view={view} />
+              <li>
+                <a href={linkTo(view.id)} aria-current={view === shown ? "page" : undefined}>
+                  {view.label}
+                </a>
+              </li>
+            </Fragment>
+          ))}
+        </ul>
+      </nav>
+      <div class="column">
+        <header class="head">{head}</header>
+        <main id="main" tabIndex={-1}>
+          <shown.Page key={shown.id} />
+        </main>
+      </div>
+      <KeysPage />
+    </>
+  );
+}
+
+function toMain(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function ViewKey({ view }: { readonly view: View }) {
+  useKey(`g ${view.key}`, `go to ${view.label}`, () => goTo(view.id));
+  return null;
+}
+
+/** The page of keys, opened by `?`. */
+function KeysPage() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useKey("?", "show or hide this page", () =>
+    dialog.current?.open ? dialog.current.close() : dialog.current?.showModal(),
+  );
+  const shown = new Map(bindings.value.map(({ keys, label }) => [keys, label]));
+  return (
+    <dialog ref={dialog} class="keys" aria-label="Keys">
+      <h2>Keys</h2>
+      <dl>
+        {[...shown].map(([keys, label]) => (
+          <Fragment key={keys}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{KEY_NAMES[key] ?? key}</kbd>
+              ))}
+            </dt>
+            <dd>{label}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+const KEY_NAMES: Readonly<Record<string, string>> = {
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  " ": "Space",
+};
