@@ -1,32 +1,75 @@
-/** Bundles the pages of `src/web` for browsers: each page's script, and the script of its workers. */
+/**
+ * Bundles the pages of `src/web` for browsers: each page's HTML, style, script, and the scripts of its
+ * workers. If run as a program, it prints the sizes.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { gzipSync } from "node:zlib";
+import { type BuildOptions, build } from "esbuild";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** The files of the page that reproduces papers, by name. */
-export async function buildPapersPage(): Promise<ReadonlyMap<string, string>> {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: { papers: "src/web/papers/page.ts", worker: "src/web/papers/worker.ts" },
-    outdir: "out",
-    bundle: true,
-    format: "iife",
-    platform: "browser",
-    target: "es2024",
-    minifyWhitespace: true,
-    charset: "utf8",
-    legalComments: "none",
-    define: { "process.env.NODE_ENV": '"production"' },
-    write: false,
-    logLevel: "warning",
-  });
-  const scripts = outputFiles.map(({ path, text }) => [path.slice(path.lastIndexOf("/") + 1), text] as const);
+/** The files of a page by name. */
+export type PageFiles = ReadonlyMap<string, string>;
+
+/** What all pages have in common. A classic script (iife) also works in a page opened from a file. */
+const COMMON: BuildOptions = {
+  absWorkingDir: root,
+  outdir: "out",
+  bundle: true,
+  minify: true,
+  format: "iife",
+  platform: "browser",
+  target: "es2024",
+  charset: "utf8",
+  legalComments: "none",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  define: { "process.env.NODE_ENV": '"production"' },
+  write: false,
+  logLevel: "warning",
+};
+
+/** The page that reproduces papers, which only programs open. */
+export async function buildPapersPage(): Promise<PageFiles> {
+  const files = await bundled(
+    { papers: "src/web/papers/page.ts", worker: "src/web/papers/worker.ts" },
+    { minify: false, minifyWhitespace: true },
+  );
+  const html =
+    '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Papers</title><script src="papers.js"></script></html>';
+  return new Map([["", html], ...files]);
+}
+
+/** The page of the live scheduler, which `tutti serve` serves. */
+export async function buildLivePage(): Promise<PageFiles> {
+  const files = await bundled({ live: "src/web/live/main.tsx", feed: "src/web/live/feed-worker.ts" });
   return new Map([
-    [
-      "",
-      '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Papers</title><script src="papers.js"></script></html>',
-    ],
-    ...scripts,
+    ["live.html", source("src/web/live/page.html")],
+    ["icon.svg", source("src/web/page/icon.svg")],
+    ...files,
   ]);
+}
+
+/** Writes the pages that the package contains. */
+export async function writeWeb(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of await buildLivePage()) writeFileSync(`${folder}/${name}`, content);
+}
+
+async function bundled(
+  entryPoints: Readonly<Record<string, string>>,
+  more: BuildOptions = {},
+): Promise<PageFiles> {
+  const { outputFiles = [] } = await build({ ...COMMON, ...more, entryPoints });
+  return new Map(outputFiles.map(({ path, text }) => [path.slice(path.lastIndexOf("/") + 1), text]));
+}
+
+function source(path: string): string {
+  return readFileSync(root + path, "utf8");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [name, content] of await buildLivePage())
+    console.log(`${name}: ${content.length} bytes, ${gzipSync(content, { level: 9 }).length} compressed`);
 }

@@ -1,7 +1,7 @@
 /**
- * Builds dist/: the command line and its worker as bundles, the template page of reports, and the types for
- * `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads little. `npm ci` runs
- * this script through `prepare`.
+ * Builds dist/: the command line and its worker as bundles, the template page of reports, the web pages, and
+ * the types for `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads little.
+ * `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { gitRevision } from "../src/lab/experiments/provenance.ts";
 import { buildReportPage } from "./build-report-page.ts";
+import { writeWeb } from "./build-web.ts";
 
 const rootUrl = new URL("../", import.meta.url);
 const root = fileURLToPath(rootUrl);
@@ -19,6 +20,7 @@ export async function bundle(dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);
   writeFileSync(`${dist}/report-page.js`, await buildReportPage());
+  await writeWeb(`${dist}/web`);
   await build({
     absWorkingDir: root,
     // The command line comes last: bin/tutti.js compares its time with that of the sources.

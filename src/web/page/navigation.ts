@@ -20,7 +20,8 @@ export function goTo(view: string, rest: readonly string[] = [], query: Address[
 
 /**
  * Changes parameters of the current view; an empty value removes one.
- * @param keepStep true: the back button returns to the former value. Leave it out while something is dragged or typed
+ * @param keepStep true: the back button returns to the former value. Left out: for changes while the user
+ *   drags or types
  */
 export function setQuery(changes: Readonly<Record<string, string>>, keepStep = false): void {
   const now = address.peek();

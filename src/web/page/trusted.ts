@@ -1,6 +1,6 @@
 /**
- * The page's one Trusted Types policy. It lets through the scripts of the page's own workers and nothing else,
- * so no text of a user can become a script.
+ * The page's one Trusted Types policy. It lets through the scripts of the page's own workers and nothing
+ * else, so no text of a user can become a script.
  */
 
 interface TrustedScriptUrls {

@@ -1,0 +1,55 @@
+/** Sends requests of the page to the scheduler, as the user of the session. */
+import type { RefusalAnswer } from "../../protocol/answers.ts";
+import { dropSession, session } from "./session.ts";
+
+/** A request that the scheduler refused. The message says what failed, why, and what to do. */
+export class RefusedError extends Error {
+  readonly refused: RefusalAnswer["refused"];
+
+  constructor({ refused, message }: Pick<RefusalAnswer, "refused" | "message">) {
+    super(message);
+    this.refused = refused;
+  }
+}
+
+interface AskOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends a request and returns its JSON answer.
+ * @throws RefusedError if the scheduler refuses; TypeError if it cannot be reached
+ */
+export async function ask<Answer>(path: string, options: AskOptions = {}): Promise<Answer> {
+  return (await open(path, options)).json();
+}
+
+/** The answer as it arrives. @throws RefusedError, TypeError */
+export async function open(
+  path: string,
+  { method = "GET", body, signal }: AskOptions = {},
+): Promise<Response> {
+  const answer = await fetch(path, {
+    method,
+    headers: {
+      authorization: `Bearer ${session.peek()?.token ?? ""}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  if (answer.ok) return answer;
+  const error = new RefusedError(await refusalOf(answer));
+  if (error.refused === "no-token") dropSession(error.message);
+  throw error;
+}
+
+async function refusalOf(answer: Response): Promise<Pick<RefusalAnswer, "refused" | "message">> {
+  try {
+    return await answer.json();
+  } catch {
+    return { refused: "failed", message: `The scheduler answered with status ${answer.status}` };
+  }
+}

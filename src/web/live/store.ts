@@ -1,0 +1,237 @@
+/**
+ * What the page knows of the scheduler: loaded once, then kept current by events. Views read these signals;
+ * only this file writes them.
+ */
+import { signal } from "@preact/signals";
+import type {
+  Event,
+  Job,
+  JobsAnswer,
+  MatrixAnswer,
+  QueuesAnswer,
+  StatusAnswer,
+} from "../../protocol/answers.ts";
+import { isEnded } from "../../protocol/states.ts";
+import { workerUrl } from "../page/trusted.ts";
+import { ask } from "./client.ts";
+import { Feed, type FromFeed, type ToFeed } from "./feed.ts";
+import { BROWSER } from "./feed-world.ts";
+import {
+  dropSession,
+  exchange,
+  keepSession,
+  session,
+  sessionProblem,
+  storedSession,
+  takeCode,
+} from "./session.ts";
+
+/** A matrix, and when it arrived on the clock of `performance.now()`. */
+export interface TimedMatrix {
+  readonly answer: MatrixAnswer;
+  readonly receivedAtMs: number;
+}
+
+/** `starting` until the first answer. `lost`: what is shown is old. */
+export const connection = signal<"starting" | "live" | "lost">("starting");
+export const status = signal<StatusAnswer | undefined>(undefined);
+export const matrix = signal<TimedMatrix | undefined>(undefined);
+export const queues = signal<QueuesAnswer["queues"]>([]);
+/** All jobs that have not ended, and the newest ended ones. The map stays the same; see `changes`. */
+export const jobs: ReadonlyMap<number, Job> = new Map<number, Job>();
+/** Grows whenever `jobs` changes: read it in a view that shows jobs. */
+export const changes = signal(0);
+/** Share of the jobs that is loaded, 0 to 1. */
+export const loaded = signal(0);
+/** The newest events that the page has seen, newest last. */
+export const events = signal<readonly Event[]>([]);
+
+/** Ended jobs that are kept, as many as the scheduler lists. */
+const MAX_ENDED = 1000;
+const MAX_EVENTS = 200;
+const PAGE_JOBS = 1000;
+/** Changes are collected for this long before they are fetched. */
+const COLLECT_MS = 100;
+const STATUS_EVERY_MS = 10_000;
+
+const all = jobs as Map<number, Job>;
+const dirty = new Set<number>();
+let toFeed: (message: ToFeed) => void = () => {};
+/** Aborted when everything is loaded again. */
+let loading = new AbortController();
+
+/** Identifies the user and begins to follow the scheduler. */
+export async function start(): Promise<void> {
+  const code = takeCode();
+  const send = connectFeed((message) => receive(message));
+  toFeed = send;
+  addEventListener("visibilitychange", tellVisibility);
+  addEventListener("pagehide", () => send({ kind: "leave" }));
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+  if (code !== undefined) {
+    try {
+      keepSession(await exchange(code));
+    } catch (error) {
+      sessionProblem.value = error instanceof Error ? error.message : String(error);
+    }
+  } else {
+    const kept = storedSession();
+    if (kept !== undefined) keepSession(kept);
+  }
+  if (session.peek() !== undefined) send({ kind: "session", session: session.peek() });
+  tellVisibility();
+  setInterval(() => {
+    if (!document.hidden && connection.peek() === "live") void refreshStatus();
+  }, STATUS_EVERY_MS);
+}
+
+/** Ends the session in all tabs of this browser. */
+export function leave(): void {
+  toFeed({ kind: "session", session: undefined });
+  dropSession("You have signed out.");
+}
+
+function tellVisibility(): void {
+  toFeed({ kind: "visible", isVisible: !document.hidden });
+}
+
+function connectFeed(onMessage: (message: FromFeed) => void): (message: ToFeed) => void {
+  if (typeof SharedWorker === "undefined") return new Feed(BROWSER).join(onMessage);
+  const { port } = new SharedWorker(workerUrl("web/feed.js"), { name: "tutti" });
+  port.onmessage = ({ data }) => onMessage(data);
+  return (message) => port.postMessage(message);
+}
+
+function receive(message: FromFeed): void {
+  switch (message.kind) {
+    case "session":
+      if (message.session !== undefined && session.peek() === undefined) keepSession(message.session);
+      return;
+    case "fresh":
+      void loadAll();
+      return;
+    case "events":
+      for (const event of message.events) note(event);
+      events.value = [...events.peek(), ...message.events].slice(-MAX_EVENTS);
+      return;
+    case "connection":
+      connection.value = message.isLive ? "live" : "lost";
+      return;
+    case "refused":
+      dropSession(message.message);
+  }
+}
+
+/** Loads everything again. Events that arrive in the meantime mark their jobs as dirty. */
+async function loadAll(): Promise<void> {
+  loading.abort();
+  loading = new AbortController();
+  const { signal } = loading;
+  try {
+    void refreshMatrix();
+    void refreshQueues();
+    await refreshStatus();
+    const seen = new Set<number>();
+    const counts = status.peek()?.counts ?? {};
+    const expected = Object.values<number>(counts).reduce((sum, count) => sum + count, 0);
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const query: string = `after=${after}&limit=${PAGE_JOBS}`;
+      const page: JobsAnswer = await ask<JobsAnswer>(`/v1/jobs?${query}`, { signal });
+      for (const job of page.jobs) {
+        seen.add(job.job);
+        all.set(job.job, job);
+      }
+      loaded.value = Math.min(1, seen.size / Math.max(1, expected));
+      changes.value++;
+      after = page.next;
+    }
+    for (const [job] of all) if (!seen.has(job)) all.delete(job);
+    forgetOldest();
+    loaded.value = 1;
+    changes.value++;
+  } catch {
+    // A new load is under way, or the connection is lost and the feed will say "fresh" again.
+  }
+}
+
+function note(event: Event): void {
+  if (event.job !== undefined) {
+    dirty.add(event.job);
+    jobsSoon();
+  }
+  if (MATRIX_EVENTS.has(event.kind)) matrixSoon();
+  statusSoon();
+}
+
+/** Kinds of events after which the matrix may be another one. */
+const MATRIX_EVENTS: ReadonlySet<string> = new Set(["matrix", "policy", "conductor", "started", "ended"]);
+
+const jobsSoon = soon(COLLECT_MS, async () => {
+  const numbers = [...dirty].sort((a, b) => a - b);
+  dirty.clear();
+  for (let i = 0; i < numbers.length; i += PAGE_JOBS) {
+    const asked = numbers.slice(i, i + PAGE_JOBS);
+    const query = `numbers=${asked.join(",")}&after=0&limit=${PAGE_JOBS}`;
+    const answer = await ask<JobsAnswer>(`/v1/jobs?${query}`);
+    const found = new Set(answer.jobs.map(({ job }) => job));
+    for (const job of answer.jobs) all.set(job.job, job);
+    for (const job of asked) if (!found.has(job)) all.delete(job);
+  }
+  forgetOldest();
+  changes.value++;
+});
+const matrixSoon = soon(30, refreshMatrix);
+const statusSoon = soon(500, async () => {
+  await Promise.all([refreshStatus(), refreshQueues()]);
+});
+
+async function refreshStatus(): Promise<void> {
+  status.value = await ask<StatusAnswer>("/v1/status");
+}
+
+async function refreshMatrix(): Promise<void> {
+  const askedAtMs = performance.now();
+  const answer = await ask<MatrixAnswer>("/v1/matrix");
+  // The answer was made between asking and now; half of that is the best guess.
+  matrix.value = { answer, receivedAtMs: (askedAtMs + performance.now()) / 2 };
+}
+
+async function refreshQueues(): Promise<void> {
+  queues.value = (await ask<QueuesAnswer>("/v1/queues")).queues;
+}
+
+/** Keeps the newest ended jobs only, so that a page that is open for weeks does not grow. */
+function forgetOldest(): void {
+  const ended = [...all.values()].filter(({ state }) => isEnded(state));
+  if (ended.length <= MAX_ENDED) return;
+  ended.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0));
+  for (const { job } of ended.slice(0, ended.length - MAX_ENDED)) all.delete(job);
+}
+
+/**
+ * Runs work once for many calls: `waitMs` after the first, and never twice at the same time. A failure is
+ * ignored: the feed notices a lost connection, and everything is loaded again afterwards.
+ */
+function soon(waitMs: number, work: () => Promise<void>): () => void {
+  let state: "idle" | "waiting" | "running" | "again" = "idle";
+  const begin = () => {
+    state = "waiting";
+    setTimeout(async () => {
+      state = "running";
+      try {
+        await work();
+      } catch {
+        // See above.
+      }
+      const isAgain = (state as string) === "again";
+      state = "idle";
+      if (isAgain) begin();
+    }, waitMs);
+  };
+  return () => {
+    if (state === "idle") begin();
+    else if (state === "running") state = "again";
+  };
+}

@@ -1,0 +1,5 @@
+/** The views of the live page, in the order of the rail. To add one, add a file and a line. */
+import type { View } from "../page/shell.tsx";
+import { Now } from "./views/now.tsx";
+
+export const VIEWS: readonly View[] = [{ id: "now", label: "Now", key: "n", Page: Now }];

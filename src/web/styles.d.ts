@@ -1,0 +1,2 @@
+/** The bundler takes style sheets that a page imports. */
+declare module "*.css";
