@@ -87,13 +87,24 @@ function figure2(): FigureResults {
   shift(machine, machine.firstRun(s3), s2);
   machine.deleteRow(s3);
   steps.push(step("(d) J7 moved to S2; S3 is deleted", machine));
+  const several = drawn(["55566.77", "....44..", "1122.333"]);
+  for (const job of [..."127"].map(jobNamed))
+    several.machine.place(job, several.rows[1], processorsOf(several.machine, job)[0]);
+  const united = picture(several.machine);
   return {
     matrices: [{ id: "Figure 2", title: "Re-packing saves a row; no process changes its processor", steps }],
     statements: [
       {
-        statement: "Figure 2: three legal moves empty S3",
+        statement: "Figure 2: three steps of legal shifts empty S3",
         holds: picture(machine).join("/") === "11224477/55566333",
-        evidence: `(d) is ${picture(machine).join(" / ")}`,
+        evidence: `five jobs change their row; (d) is ${picture(machine).join(" / ")}`,
+      },
+      {
+        statement:
+          "Figure 2 (a): when J1, J2 and J7 get second slots instead, a job of six processors needs a fourth row",
+        holds:
+          united.join("/") === "55566.77/11224477/1122.333" && united.every((row) => !row.includes("......")),
+        evidence: `${united.join(" / ")}: no row has six adjacent idle processors; after (d) there are two rows, so a third is enough`,
       },
     ],
   };
@@ -209,6 +220,10 @@ function figure6(): FigureResults {
   shift(fits.machine, fits.machine.firstRunOfJob(j6), fits.s1);
   fits.machine.place(arrival, fits.s3, p5);
   const after = treeOf(fits.machine, 1);
+  const shared = treeOf(ofTwo.machine, 1);
+  const [leftBefore, leftAfter] = [first, fits].map(({ machine }) =>
+    picture(machine).map((row) => row.slice(0, p5)),
+  );
   const holds = (machine: Matrix, rows: string) => picture(machine).join("/") === rows;
   return {
     matrices: [
@@ -248,6 +263,17 @@ function figure6(): FigureResults {
           "Figure 6: an arrival of four processors gets P5 to P8 in S3 once J6 is in S1; then its nodes are 0",
         holds: after === "0 | 0 0 | 0 2 0 0" && holds(fits.machine, "55557777/3333444./11..6622"),
         evidence: `tree from the root: ${after}; ${picture(fits.machine).join(" / ")}`,
+      },
+      {
+        statement: "Figure 6: this re-packing within P5 to P8 changes no slot of P1 to P4",
+        holds: leftAfter.join("/") === "5555/3333/11.." && leftAfter.join("/") === leftBefore.join("/"),
+        evidence: `P1 to P4 before ${leftBefore.join(" / ")}, after ${leftAfter.join(" / ")}`,
+      },
+      {
+        statement:
+          "Figure 6: if J2 and J6 already run in two rows, an arrival of four processors needs a new row",
+        holds: shared === "0 | 0 0 | 0 2 0 0",
+        evidence: `tree from the root: ${shared}; both nodes of four processors are 0`,
       },
     ],
   };

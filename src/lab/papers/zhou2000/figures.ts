@@ -1,6 +1,6 @@
 /**
- * The figures of zhou2000: figure 2 is lost and rebuilt so that every sentence about it holds; figures 3 to 5
- * draw columns of the first experiment. Figure 1 is figure 2 of zhou1999.
+ * The figures of zhou2000: the text has figure 1 as a table; figure 2 is lost and rebuilt so that every
+ * sentence about it holds; figures 3 to 5 draw columns of the first experiment.
  */
 import { drawn, jobNamed, picture, processorsOf, step, treeOf } from "../drawn-matrix.ts";
 import type { ReproducedFigure, ReproducedMatrices, ReproducedStatement } from "../paper.ts";
@@ -36,11 +36,61 @@ export function figures(results: Zhou2000Results): ReproducedFigure[] {
   ];
 }
 
-/** Jobs 1 … 6 are J1 … J6, job 7 is the new one. */
-export function figure2(): {
+interface DrawnFigure {
   readonly matrices: ReproducedMatrices;
   readonly statements: ReproducedStatement[];
-} {
+}
+
+/** x is J', y is J''. */
+function figure1(): DrawnFigure {
+  const ofA = () => {
+    const { machine, rows } = drawn(["55566.77", "xxxx44yy", "1122.333"]);
+    return { machine, s3: rows[0], s2: rows[1], s1: rows[2] };
+  };
+  const a = ofA();
+  const [b, c] = [ofA(), ofA()];
+  for (const { machine } of [b, c]) for (const name of "xy") machine.removeJob(jobNamed(name));
+  for (const job of [..."127"].map(jobNamed)) b.machine.place(job, b.s2, processorsOf(b.machine, job)[0]);
+  c.machine.exchange(c.s1, c.s2, 0, 4);
+  c.machine.exchange(c.s3, c.s1, 0, 5);
+  c.machine.exchange(c.s3, c.s2, 6, 8);
+  c.machine.deleteRow(c.s3);
+  const [several, repacked] = [b, c].map(({ machine }) => picture(machine));
+  const before = picture(a.machine).length;
+  return {
+    matrices: {
+      id: "Figure 1",
+      title: "Two uses of freed slots",
+      steps: [
+        step("(a) before J' (x) and J'' (y) end", a.machine),
+        step("(b) J1, J2 and J7 run in S2, too", b.machine),
+        step("(c) re-packed; S3 is deleted", c.machine),
+      ],
+    },
+    statements: [
+      {
+        statement:
+          "Figure 1 (b): when freed slots are given to J1, J2 and J7, a job of two processors needs a fourth row",
+        holds:
+          several.join(" / ") === "55566.77 / 11224477 / 1122.333" &&
+          several.every((row) => !row.includes("..")),
+        evidence: `${several.join(" / ")}: no row has two adjacent idle processors; with ${several.length + 1} rows, jobs in a single slot get 1/${several.length + 1} instead of 1/${several.length} of the time`,
+      },
+      {
+        statement: "Figure 1 (c): re-packing saves a row",
+        holds: repacked.join(" / ") === "11224477 / 55566333",
+        evidence: `${repacked.join(" / ")}: ${repacked.length} rows instead of ${before}`,
+      },
+    ],
+  };
+}
+
+export function drawnFigures(): readonly DrawnFigure[] {
+  return [figure1(), figure2()];
+}
+
+/** Jobs 1 … 6 are J1 … J6, job 7 is the new one. */
+function figure2(): DrawnFigure {
   const before = ["555566..", "3333444.", "11....22"];
   const [p5, p7] = [4, 6];
   const [j1, j2, arrival] = [..."127"].map(jobNamed);

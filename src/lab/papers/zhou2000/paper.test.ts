@@ -94,7 +94,7 @@ describe("zhou2000", () => {
   });
 
   test("figure 2: the tree, the new job, the extra slot and the saved row are those of the text", () => {
-    const [{ id, steps }] = result.matrices!;
+    const [, { id, steps }] = result.matrices!;
     expect(id).toBe("Figure 2");
     expect(steps.map(({ rows }) => rows.map((row) => row.map((name) => name ?? ".").join("")))).toEqual([
       ["555566..", "3333444.", "11....22"],
@@ -102,7 +102,27 @@ describe("zhou2000", () => {
       ["55556622", "3333444.", "11....22"],
       ["55556622", "3333444."],
     ]);
-    expect(result.statements.slice(0, 3).map(({ holds }) => holds)).toEqual([true, true, true]);
+    expect(result.statements.slice(0, 5).map(({ holds }) => holds)).toEqual(new Array(5).fill(true));
+  });
+
+  test("figure 1: the matrices are the printed ones", () => {
+    const [{ id, steps }] = result.matrices!;
+    expect(id).toBe("Figure 1");
+    const rows = steps.map(({ rows }) => rows.map((row) => row.map((name) => name ?? ".").join("")));
+    expect(rows).toEqual([
+      ["55566.77", "xxxx44yy", "1122.333"],
+      ["55566.77", "11224477", "1122.333"],
+      ["11224477", "55566333"],
+    ]);
+  });
+
+  test("BR and BC are compared in every category of table 1, BRMS's rows with twice those of BR", () => {
+    const of = (beginning: string) =>
+      result.statements.find(({ statement }) => statement.startsWith(beginning))!.evidence;
+    expect(of("Section 4.3: BR is no worse than BC")).toMatch(/best in \d+ of 28 cells/);
+    expect(of("Table 1: BRMS has at least 2 times as many rows as BR, on average")).toMatch(
+      /ρ = 0\.5: BRMS \d+\.\d\d, BR \d+\.\d\d; ρ = 0\.7: .*; ρ = 0\.9: /,
+    );
   });
 
   test("figures 3 to 5 show the columns of table 1, statements carry their numbers", () => {
@@ -112,7 +132,7 @@ describe("zhou2000", () => {
     expect(result.figures.flatMap((figure) => figure.series).every(({ ours }) => ours.length === 4)).toBe(
       true,
     );
-    for (const { evidence } of result.statements.slice(3))
+    for (const { evidence } of result.statements.slice(5))
       expect(evidence).toMatch(/ρ = 0\.\d: \S+ −?\d+\.\d\d/);
   });
 });

@@ -20,7 +20,7 @@ import {
   type Zhou2000Results,
 } from "./cells.ts";
 import { claims } from "./claims.ts";
-import { figure2, figures } from "./figures.ts";
+import { drawnFigures, figures } from "./figures.ts";
 import { INDEX } from "./index.ts";
 import { NOTES, reasonFor } from "./notes.ts";
 import { PUBLISHED_RUNS, TABLE_1, TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES } from "./published.ts";
@@ -34,15 +34,15 @@ export const zhou2000: Paper<Place, "summary"> = {
   index: INDEX,
   cells,
   collect: (results) => {
-    const { matrices, statements } = figure2();
+    const drawn = drawnFigures();
     return {
       tables: [
         ...LOAD_SHARES.flatMap((share) => [table(1, share, results), table(2, share, results)]),
         ...([1, 2] as const).map((which) => otherReadings(which, results)),
       ],
       figures: figures(results),
-      matrices: [matrices],
-      statements: [...statements, ...claims(results).map(judge)],
+      matrices: drawn.map(({ matrices }) => matrices),
+      statements: [...drawn.flatMap(({ statements }) => statements), ...claims(results).map(judge)],
       notes: NOTES,
     };
   },
