@@ -16,10 +16,15 @@ let api: Api;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "tutti-live-"));
   service = new FakeService(join(folder, "jobs"));
-  service.whatIf = async (_, policy) => ({
-    policy,
-    jobs: [{ job: 1, p10Ms: Date.now() + 1000, p50Ms: Date.now() + 60_000, p90Ms: Date.now() + 90_000 }],
-  });
+  service.whatIf = async (_, { policy = "fcfs" }) => {
+    const start = { p10Ms: Date.now() + 1000, p50Ms: Date.now() + 60_000, p90Ms: Date.now() + 90_000 };
+    const end = {
+      endP10Ms: Date.now() + 61_000,
+      endP50Ms: Date.now() + 120_000,
+      endP90Ms: Date.now() + 150_000,
+    };
+    return { policy, jobs: [{ job: 1, ...start, ...end }], running: [] };
+  };
   service.onShutdown = () => setTimeout(() => api.close(), 20);
   api = await startApi({
     service,

@@ -1,16 +1,19 @@
 /** Defines the answers of the API as schemas. */
 import { z } from "zod";
-import { count, durationMs, jobNumber, jobState, optional, unixMs, type Value } from "./atoms.ts";
+import {
+  answer,
+  count,
+  durationMs,
+  jobNumber,
+  jobState,
+  nodes,
+  optional,
+  unixMs,
+  type Value,
+} from "./atoms.ts";
+import { forecast } from "./forecasts.ts";
 import { MAX_EVENTS_PER_ANSWER } from "./limits.ts";
 import { REFUSAL_CODES } from "./refusal.ts";
-
-/** The first key of every answer gives the name and version of its schema. */
-function answer<Name extends string, Shape extends z.ZodRawShape>(schema: Name, shape: Shape) {
-  return z.object({ schema: z.literal(schema), ...shape });
-}
-
-/** CPUs by node. */
-const nodes = z.array(z.object({ node: z.string(), cpus: z.array(count) }));
 
 export const job = z
   .object({
@@ -46,15 +49,6 @@ export const job = z
     after: z.array(jobNumber),
   })
   .describe("A job");
-
-export const forecast = z
-  .object({
-    p10Ms: z.number(),
-    p50Ms: z.number(),
-    p90Ms: z.number(),
-    pastErrorP50Ms: optional(z.number(), "Median error of past forecasts, in ms"),
-  })
-  .describe("When the job is expected to start: Unix times in ms");
 
 export const stray = z
   .object({
@@ -123,6 +117,15 @@ export const whyAnswer = answer("tutti.why/1", {
   obstacles: z.array(obstacle),
   queueReason: z.string().exactOptional(),
   forecast: forecast.exactOptional(),
+  share: optional(
+    z.object({
+      slots: count.describe("Slots that it has in each round now; 0: it has ended, or is stopped"),
+      ofSlots: count.describe("Slots of a round, one for each row; 1 under space sharing"),
+      ranMs: durationMs.describe("Its running time so far: the slots that it got"),
+      elapsedMs: durationMs.describe("Time since its start, or from its start to its end"),
+    }),
+    "What a job that has started gets of its CPUs",
+  ),
 });
 export const matrixAnswer = answer("tutti.matrix/1", {
   sequence: count,
@@ -206,18 +209,6 @@ export const statusAnswer = answer("tutti.status/1", {
     "What sessions of the page may do",
   ),
 });
-export const whatIfAnswer = answer("tutti.whatif/1", {
-  atMs: unixMs,
-  policies: z.array(
-    z.object({
-      policy: z.string(),
-      pastErrorP50Ms: z.number().exactOptional(),
-      jobs: z
-        .array(z.object({ job: jobNumber, p10Ms: z.number(), p50Ms: z.number(), p90Ms: z.number() }))
-        .describe("Your waiting jobs for which a forecast could be made"),
-    }),
-  ),
-});
 export const webLinkAnswer = answer("tutti.web-link/1", {
   url: z.string().describe("The address of the page, with a code that works once"),
   expiresAtMs: unixMs,
@@ -275,7 +266,6 @@ export type StatusAnswer = Value<typeof statusAnswer>;
 export type Stray = Value<typeof stray>;
 /** Numbers for which no job of any user is kept. */
 export type MissingJobs = NonNullable<JobsAnswer["missing"]>[number];
-export type WhatIfAnswer = Value<typeof whatIfAnswer>;
 export type EventsAnswer = Value<typeof eventsAnswer>;
 export type Event = Value<typeof event>;
 export type RefusalAnswer = Value<typeof refusalAnswer>;

@@ -8,6 +8,14 @@ export const unixMs = z.int().describe("Unix time in ms");
 export const durationMs = z.number().min(0).describe("Duration in ms");
 export const jobState = z.enum(JOB_STATES);
 
+/** CPUs by node. */
+export const nodes = z.array(z.object({ node: z.string(), cpus: z.array(count) }));
+
+/** The first key of every answer gives the name and version of its schema. */
+export function answer<Name extends string, Shape extends z.ZodRawShape>(schema: Name, shape: Shape) {
+  return z.object({ schema: z.literal(schema), ...shape });
+}
+
 /** A key that may be left out, but never has the value undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema, description: string) {
   return schema.exactOptional().describe(description);

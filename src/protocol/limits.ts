@@ -9,6 +9,10 @@ export const MAX_JOBS_PER_BATCH = 10_000;
 export const MAX_JOBS_PER_PAGE = 1000;
 /** In one answer that is not a stream. */
 export const MAX_EVENTS_PER_ANSWER = 10_000;
+/** Jobs, of the caller and of others, in one answer about a stretch of time. */
+export const MAX_JOBS_IN_TIMELINE = 5000;
+/** In one question of what would happen. */
+export const MAX_HYPOTHETICAL_JOBS = 16;
 
 export const MAX_TASKS = 65_536;
 export const MAX_PRIORITY = 100;

@@ -139,9 +139,31 @@ export const batchBody = z.strictObject({
   ),
   priority: optional(priority, "Required for the action priority"),
 });
-export const whatIfBody = z.strictObject({
-  policies: z.array(z.string().min(1).max(500)).min(1).max(16).describe("Policies to compare"),
-});
+export const hypotheticalJob = z
+  .strictObject({
+    tasks: submitJob.shape.tasks,
+    limitMs: submitJob.shape.limitMs,
+    queue: submitJob.shape.queue,
+    memoryBytes: submitJob.shape.memoryBytes,
+    priority: submitJob.shape.priority,
+  })
+  .describe("A job that you might submit. It is refused if the submit would be refused");
+export const whatIfBody = z
+  .strictObject({
+    policies: optional(
+      z.array(z.string().min(1).max(500)).min(1).max(16),
+      "Policies to compare; default: the current one",
+    ),
+    jobs: optional(
+      z.array(hypotheticalJob).min(1).max(limits.MAX_HYPOTHETICAL_JOBS),
+      "Jobs that would be submitted now, in this order",
+    ),
+    withoutCpus: optional(
+      z.int().min(1).max(limits.MAX_TASKS),
+      "Takes this many CPUs away, those with the highest numbers. Running jobs that no longer fit stop, and continue when there is room",
+    ),
+  })
+  .refine((body) => Object.keys(body).length > 0, "asks nothing, expected policies, jobs or withoutCpus");
 export const shutdownBody = z.strictObject({
   killJobs: z.boolean().describe("true: also ends running jobs; false: refused while jobs run"),
 });
@@ -152,4 +174,6 @@ export const webSessionBody = z.strictObject({
 
 export type SubmitJob = Value<typeof submitJob>;
 export type SubmitBody = Value<typeof submitBody>;
+export type HypotheticalJob = Value<typeof hypotheticalJob>;
+export type WhatIfBody = Value<typeof whatIfBody>;
 export type BatchBody = Value<typeof batchBody>;

@@ -9,4 +9,5 @@
  */
 export * from "./answers.ts";
 export { jobState } from "./atoms.ts";
+export * from "./forecasts.ts";
 export * from "./requests.ts";

@@ -176,10 +176,26 @@ export const ROUTES: readonly Route[] = [
     id: "whatIf",
     method: "post",
     path: "/v1/whatif",
-    summary: "Simulate the future from the current state under other policies; changes nothing",
+    summary: "Simulate the future: other policies, fewer CPUs, jobs that are not submitted; changes nothing",
+    description:
+      "Every job gets the same running times with and without the changes, so all differences are due to the changes. Jobs of other users appear only in sums.",
     body: c.whatIfBody,
     answer: json(c.whatIfAnswer),
   },
+  get(
+    "timeline",
+    "/v1/timeline",
+    "What ran, runs and is expected in a stretch of time",
+    json(c.timelineAnswer),
+    {
+      description:
+        "At most 5,000 jobs. Jobs of other users are CPUs with a number, as in the matrix. The forecasts are at most 5 s old. A job that was restarted appears with its last run.",
+      query: {
+        from: digits("Unix time in ms; default: an hour ago"),
+        to: digits("Unix time in ms; default: in an hour"),
+      },
+    },
+  ),
   get(
     "exportSwf",
     "/v1/export.swf",
@@ -255,6 +271,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   SubmitBody: c.submitBody,
   PriorityBody: c.priorityBody,
   PolicyBody: c.policyBody,
+  HypotheticalJob: c.hypotheticalJob,
   WhatIfBody: c.whatIfBody,
   ShutdownBody: c.shutdownBody,
   WebSessionBody: c.webSessionBody,
@@ -272,6 +289,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   PolicyAnswer: c.policyAnswer,
   StatusAnswer: c.statusAnswer,
   WhatIfAnswer: c.whatIfAnswer,
+  TimelineAnswer: c.timelineAnswer,
   ShutdownAnswer: c.shutdownAnswer,
   Event: c.event,
   EventsAnswer: c.eventsAnswer,

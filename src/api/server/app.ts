@@ -45,6 +45,7 @@ const STRANGER: Sender = { caller: { uid: -1, user: "unknown", isAdministrator: 
  * long series would block other users. A follower receives every event, or polls a file ten times a second.
  */
 const FORECAST_WEIGHT = 128;
+const TIMELINE_WEIGHT = 32;
 const FOLLOWER_WEIGHT = 4;
 /** Body of a request that needs no token. */
 const MAX_PUBLIC_BODY_BYTES = 1024;
@@ -227,6 +228,7 @@ function lastAnswer(refusal: ApiRefusal): Response {
 
 function weightOf({ id }: Route, { url }: Request): number {
   if (id === "whatIf") return FORECAST_WEIGHT;
+  if (id === "timeline") return TIMELINE_WEIGHT;
   return id === "events" || (id === "logs" && url.includes("follow=")) ? FOLLOWER_WEIGHT : 1;
 }
 

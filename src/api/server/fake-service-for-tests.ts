@@ -7,11 +7,21 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { matchesGlob } from "../../core/glob.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
-import type { Caller, Change, JobQuery, ListEnd, Service } from "../../daemon/contract/service.ts";
+import type {
+  Caller,
+  Change,
+  JobQuery,
+  ListEnd,
+  Service,
+  Timeline,
+  TimeSpan,
+  WhatIf,
+  WhatIfQuestion,
+} from "../../daemon/contract/service.ts";
 import { parseArray } from "../../protocol/array.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
-import type { Job, MissingJobs, SubmitJob, WhatIfAnswer } from "../../protocol/schema.ts";
+import type { Job, MissingJobs, SubmitJob } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 
 const START_MS = 1_800_000_000_000;
@@ -173,6 +183,9 @@ export class FakeService implements Service {
         p10Ms: START_MS + 60_000,
         p50Ms: START_MS + 120_000,
         p90Ms: START_MS + 600_000,
+        endP10Ms: START_MS + 660_000,
+        endP50Ms: START_MS + 720_000,
+        endP90Ms: START_MS + 1_200_000,
         pastErrorP50Ms: 90_000,
       },
     };
@@ -214,9 +227,27 @@ export class FakeService implements Service {
   }
 
   /** Overridden by tests of forecasts. */
-  async whatIf(_: Caller, policy: string): Promise<Answer<WhatIfAnswer["policies"][number]>> {
+  async whatIf(_: Caller, { policy = this.policyText, jobs }: WhatIfQuestion): Promise<Answer<WhatIf>> {
     if (policy === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
-    return { policy, jobs: [{ job: 1, p10Ms: 1, p50Ms: 2.5, p90Ms: 3 }] };
+    const times = { p10Ms: 1, p50Ms: 2.5, p90Ms: 3, endP10Ms: 4, endP50Ms: 5, endP90Ms: 6 };
+    const hypothetical = jobs?.map(() => ({ queue: "main", estimateMs: 3_600_000, ...times }));
+    return {
+      policy,
+      jobs: [{ job: 1, ...times }],
+      running: [],
+      ...(hypothetical !== undefined && { hypothetical }),
+    };
+  }
+
+  async timeline(_: Caller, { fromMs, toMs }: TimeSpan) {
+    const { policyText: policy } = this;
+    const cpus = Array.from({ length: this.#cpus }, (_, i) => i);
+    function* steps(): Generator<undefined, Timeline, void> {
+      yield undefined;
+      const common = { atMs: START_MS, fromMs, toMs, policy, sharing: "space" as const };
+      return { ...common, cpus, rows: 1, jobs: [], others: [{ job: 7, cpus: [0], fromMs: START_MS }] };
+    }
+    return steps();
   }
 
   /** Calls `onShutdown` unless it is refused. */

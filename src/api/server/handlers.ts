@@ -21,6 +21,8 @@ type Handler = (call: Call, deps: HandlerDeps) => Outcome | Promise<Outcome>;
 
 /** How often a waiting request checks again without an event, in case it missed one. */
 const LOOK_AGAIN_MS = 1000;
+/** How far a timeline reaches into the past and into the future, if the request does not say. */
+const TIMELINE_MS = 3_600_000;
 
 /** Changes one job; `changeOf` reads the change from the body. */
 const jobChange =
@@ -88,14 +90,31 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return isRefusal(answer) ? answer : service.policy();
   },
   whatIf: async ({ caller, body, turns }, { service, forecasts }) => {
-    const policies: object[] = [];
-    for (const policy of (body as { policies: string[] }).policies) {
+    const { policies = [undefined], ...rest } = body as c.WhatIfBody;
+    const answers: object[] = [];
+    for (const policy of policies) {
+      const ask = () => service.whatIf(caller, { policy, ...rest });
       // Throws, instead of making a forecast, if the client has left in the meantime.
-      const answer = await turns.run(() => forecasts.run(caller.uid, () => service.whatIf(caller, policy)));
+      const answer = await turns.run(() => forecasts.run(caller.uid, ask));
       if (isRefusal(answer)) return answer;
-      policies.push(answer);
+      answers.push(answer);
     }
-    return { atMs: Date.now(), policies };
+    return { atMs: Date.now(), policies: answers };
+  },
+  timeline: async ({ caller, query, turns }, { service, forecasts }) => {
+    const nowMs = Date.now();
+    const span = {
+      fromMs: Number(query.from ?? nowMs - TIMELINE_MS),
+      toMs: Number(query.to ?? nowMs + TIMELINE_MS),
+    };
+    if (span.fromMs > span.toMs) {
+      return refuse(
+        "invalid",
+        `Cannot show the time from ${span.fromMs} to ${span.toMs}: expected from to be no later than to`,
+      );
+    }
+    const steps = await turns.run(() => forecasts.run(caller.uid, () => service.timeline(caller, span)));
+    return isRefusal(steps) ? steps : turns.through(steps);
   },
   exportSwf: exportResponse,
   events: ({ caller, query, request, turns }, { service }) => {

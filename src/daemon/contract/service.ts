@@ -17,7 +17,9 @@ import type {
   StatusAnswer,
   Stray,
   SubmitJob,
+  TimelineAnswer,
   WhatIfAnswer,
+  WhatIfBody,
   WhyAnswer,
 } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
@@ -62,6 +64,18 @@ export type Change =
 /** An answer of the API without the name of its schema. */
 type Content<ApiAnswer> = Omit<ApiAnswer, "schema">;
 export type Why = Content<WhyAnswer>;
+export type WhatIf = WhatIfAnswer["policies"][number];
+export type Timeline = Content<TimelineAnswer>;
+/** What would be different. */
+export interface WhatIfQuestion extends Omit<WhatIfBody, "policies"> {
+  /** Default: the current one. */
+  readonly policy?: string | undefined;
+}
+/** Unix times in ms. */
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 export type Matrix = Omit<MatrixAnswer, "schema" | "nowMs">;
 export type Status = Omit<
   StatusAnswer,
@@ -95,8 +109,13 @@ export interface Service {
   policy(): Content<PolicyAnswer>;
   /** Takes effect while jobs run. */
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>>;
-  /** Predicted starts of the caller's waiting jobs under a policy. */
-  whatIf(caller: Caller, policy: string): Promise<Answer<WhatIfAnswer["policies"][number]>>;
+  /** Forecasts for the caller's jobs, and who gains and loses. Simulates, so users should take turns. */
+  whatIf(caller: Caller, question: WhatIfQuestion): Promise<Answer<WhatIf>>;
+  /**
+   * What ran, runs and is expected in a stretch of time. Makes forecasts, unless there are some of the last
+   * seconds, and then returns steps of a few ms, the last of which returns the answer.
+   */
+  timeline(caller: Caller, span: TimeSpan): Promise<Answer<Generator<undefined, Timeline, void>>>;
   queues(): QueuesAnswer["queues"];
   /** Ended and running jobs as SWF text, in pieces that take a few ms each. */
   exportSwf(caller: Caller): Generator<string, void, void>;

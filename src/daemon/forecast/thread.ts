@@ -5,7 +5,7 @@ import type { ForecastTask } from "./model.ts";
 import type { ForecastReply } from "./worker.ts";
 
 /** Makes a forecast; rejects if it cannot. */
-export type ForecastEngine = (task: ForecastTask) => Promise<Float64Array>;
+export type ForecastEngine = (task: ForecastTask) => Promise<readonly Float64Array[]>;
 
 const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 512;
@@ -17,7 +17,7 @@ export function forecastThread(): ForecastEngine {
   let thread: Thread<ForecastTask, ForecastReply> | undefined;
   let before: Promise<unknown> = Promise.resolve();
   let idle: NodeJS.Timeout | undefined;
-  const run = async (task: ForecastTask): Promise<Float64Array> => {
+  const run = async (task: ForecastTask): Promise<readonly Float64Array[]> => {
     clearTimeout(idle);
     // unref(): the thread must not keep the front end from ending.
     thread ??= new Thread<ForecastTask, ForecastReply>(FILE, LIMITS).unref();
@@ -32,7 +32,7 @@ export function forecastThread(): ForecastEngine {
       throw new Error("the thread of the forecast has ended");
     });
     idle = setTimeout(stop, IDLE_MS).unref();
-    if ("starts" in reply) return reply.starts;
+    if ("times" in reply) return reply.times;
     throw new Error(reply.failure);
   };
   return (task) => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { choosePolicy } from "../../policies/parse-policy.ts";
-import { type ForecastTask, forecastStarts } from "../forecast/model.ts";
+import { type ForecastTask, forecast, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
 import { startFrontEnd } from "../main.ts";
 import { ANNA, answerOf, makeBench, ROOT, request } from "./front-end-for-tests.ts";
@@ -18,35 +18,81 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, ret
 /** Jobs of one CPU and a minute on one CPU, one of which has run for 20 s. */
 function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fcfs"): ForecastTask {
   return {
-    policy,
-    parameters: choosePolicy(policy).parameters,
     queues: [{ queueClass: { name: "default", processors: 8, processes: 8, threads: 8 } }],
     slotS: 0.1,
-    processors: 1,
     running: 1,
     job: Int32Array.from({ length: count }, (_, i) => i + 1),
-    size: new Int32Array(count).fill(1),
     estimateMs: new Float64Array(count).fill(60_000),
     ranMs: new Float64Array(count).fill(20_000, 0, 1),
+    queue: new Int32Array(count),
     ratios: new Float64Array(0),
+    scenarios: [scenarioOf(count, { policy, parameters: choosePolicy(policy).parameters })],
     ...fields,
   };
 }
 
+/** All but the first of `count` jobs wait for one CPU. */
+function scenarioOf(count: number, fields: Partial<Scenario> = {}): Scenario {
+  return {
+    policy: "fcfs",
+    parameters: choosePolicy("fcfs").parameters,
+    processors: 1,
+    size: new Int32Array(count).fill(1),
+    waiting: Int32Array.from({ length: count - 1 }, (_, i) => i + 1),
+    ...fields,
+  };
+}
+
+/** Starts of the waiting jobs in the first scenario. */
+function startsOf(task: ForecastTask): number[] {
+  const [times] = forecast(task);
+  return [...times].slice(NUMBERS_OF_JOB).filter((_, i) => i % NUMBERS_OF_JOB < 3);
+}
+
 describe("the model", () => {
   test("without history, jobs follow one another and each takes its estimate", () => {
-    expect([...forecastStarts(queueOf(3))]).toEqual([40, 40, 40, 100, 100, 100]);
+    expect(forecast(queueOf(3)).map((times) => [...times])).toEqual([
+      [0, 0, 0, 40, 40, 40, 40, 40, 40, 100, 100, 100, 100, 100, 100, 160, 160, 160],
+    ]);
   });
 
   test("if earlier jobs needed half of their estimates, waits are half as long, within the random spread", () => {
-    expect([...forecastStarts(queueOf(3, { ratios: Float64Array.of(0.5) }))]).toEqual([
-      10, 10, 10, 40, 40, 40,
-    ]);
-    const [p10 = 0, p50 = 0, p90 = 0] = forecastStarts(queueOf(9, { ratios: Float64Array.of(0.4, 1) })).slice(
-      -3,
-    );
+    expect(startsOf(queueOf(3, { ratios: Float64Array.of(0.5) }))).toEqual([10, 10, 10, 40, 40, 40]);
+    const [p10, p50, p90] = startsOf(queueOf(9, { ratios: Float64Array.of(0.4, 1) })).slice(-3);
     expect(p10).toBeLessThan(p50);
     expect(p50).toBeLessThan(p90);
+  });
+
+  test("scenarios have the same running times, so a job in front shifts the others by what it takes", () => {
+    const ratios = Float64Array.of(0.4, 0.7, 1);
+    const waiting = Int32Array.of(1, 2, 3);
+    // The last of five jobs takes part in the second scenario only, before job 3 of the queue.
+    const scenarios = [
+      scenarioOf(5, { waiting }),
+      scenarioOf(5, { waiting: Int32Array.of(1, 2, 4, 3) }),
+      scenarioOf(5, { waiting: Int32Array.of(1, 2, 3, 4), processors: 5 }),
+    ];
+    const [without, withIt, wide] = forecast(queueOf(5, { ratios, scenarios })).map((times) => [...times]);
+    const numbersOf = (times: readonly number[], row: number) => times.slice(6 * row, 6 * row + 6);
+    for (const row of [0, 1, 2]) expect(numbersOf(withIt, row)).toEqual(numbersOf(without, row));
+    expect(numbersOf(without, 4)).toEqual(Array(6).fill(Number.POSITIVE_INFINITY));
+    expect(numbersOf(withIt, 4).slice(0, 3)).toEqual(numbersOf(without, 3).slice(0, 3));
+    expect(numbersOf(withIt, 3)[0]).toBeGreaterThan(numbersOf(without, 3)[0]);
+    expect(numbersOf(wide, 4).slice(0, 3)).toEqual([0, 0, 0]);
+  });
+
+  test("a running job that no longer fits waits for room; a job larger than the machine never starts", () => {
+    const size = Int32Array.of(2, 2, 4);
+    const task = queueOf(3, {
+      running: 2,
+      ranMs: Float64Array.of(20_000, 10_000, 0),
+      scenarios: [scenarioOf(3, { size, processors: 3, waiting: Int32Array.of(2) })],
+    });
+    const never = Array(6).fill(Number.POSITIVE_INFINITY);
+    // 40 s are left of the first job, 50 s of the second.
+    // A stopped job's rest includes the millisecond that passes before waiting jobs arrive.
+    const times = [...forecast(task)[0]].map((s) => Math.round(s * 100) / 100);
+    expect(times).toEqual([0, 0, 0, 40, 40, 40, 40, 40, 40, 90, 90, 90, ...never]);
   });
 });
 
@@ -54,8 +100,10 @@ describe("the thread", () => {
   test("gives the same bits as this one, reports failures and goes on, and does not block this thread", async () => {
     const engine = forecastThread();
     const small = queueOf(20, { ratios: Float64Array.of(0.2, 0.7, 1) });
-    expect(await engine(small)).toEqual(forecastStarts(small));
-    await expect(engine(queueOf(2, { policy: "nonsense" }))).rejects.toThrow(/nonsense/);
+    expect(await engine(small)).toEqual(forecast(small));
+    await expect(engine(queueOf(2, { scenarios: [scenarioOf(2, { policy: "nonsense" })] }))).rejects.toThrow(
+      /nonsense/,
+    );
     let turns = 0;
     let isDone = false;
     const large = engine(queueOf(2000, { ratios: small.ratios }, "conservative")).finally(() => {
@@ -65,7 +113,7 @@ describe("the thread", () => {
       await new Promise((resolve) => setImmediate(resolve));
       turns++;
     }
-    expect(await large).toHaveLength(3 * 1999);
+    expect((await large)[0]).toHaveLength(NUMBERS_OF_JOB * 2000);
     // In this thread, no answer would come.
     expect(turns).toBeGreaterThan(20);
   });

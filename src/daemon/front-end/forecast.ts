@@ -3,19 +3,12 @@
  * queue. The first forecast of each job is stored and compared with its actual start. The simulation is in
  * forecast/model.ts and runs in another thread.
  */
-import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { JobRecord } from "../contract/record.ts";
-import type { Why } from "../contract/service.ts";
-import { type ForecastTask, rank } from "../forecast/model.ts";
+import { rank } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import { type Forecasts, LiveTask, MAX_WAITING, type Question } from "./live-task.ts";
 
-type Forecast = Omit<NonNullable<Why["forecast"]>, "pastErrorP50Ms">;
-type Forecasts = ReadonlyMap<JobNumber, Forecast>;
-
-/** If the queue is longer, only its first jobs are forecast. Later jobs have little influence on them. */
-const MAX_WAITING = 2000;
 const HISTORY = 1000;
 const FRESH_MS = 2000;
 const ERRORS_KEPT = 1000;
@@ -29,7 +22,7 @@ const REST_PER_RUN = 20;
 export class Forecaster {
   readonly #context: FrontEndParts;
   readonly #engine: ForecastEngine;
-  #cached: { label: string; atMs: number; starts: Promise<Forecasts> } | undefined;
+  #cached: { label: string; atMs: number; forecasts: Promise<Forecasts> } | undefined;
   #ratios: { atMs: number; values: Float64Array } | undefined;
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
@@ -68,16 +61,18 @@ export class Forecaster {
     });
   }
 
-  /** Forecast for one job under the current policy, with the error of past ones; undefined if impossible. */
+  /** Forecast for one waiting job under the current policy, with the errors of past ones. */
   async of(job: JobNumber) {
-    const forecast = (await this.all(this.#context.scheduler.choice)).get(job);
+    const forecast = (await this.present()).waiting.get(job);
     return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors() };
   }
 
-  /** Median of |start − p50| over the last jobs that were forecast and have started, if there are any. */
-  pastErrors(): { readonly pastErrorP50Ms?: number } {
+  /** The errors of past forecasts, as answers state them; empty until a job that was forecast has started. */
+  pastErrors() {
     const record = this.record();
-    return record === undefined ? {} : { pastErrorP50Ms: record.errorP50Ms };
+    if (record === undefined) return {};
+    const { errorP50Ms, jobs, withinShare } = record;
+    return { pastErrorP50Ms: errorP50Ms, pastForecasts: jobs, pastWithinShare: withinShare };
   }
 
   /** Errors of the last forecasts, and the share of jobs that started between p10 and p90. */
@@ -93,93 +88,66 @@ export class Forecaster {
     };
   }
 
-  /** Forecasts for all waiting jobs under a policy. */
-  all(choice: PolicyChoice): Promise<Forecasts> {
-    const nowMs = this.#context.clock.nowMs();
+  /** Forecasts under the current policy, which all requests of some time share. */
+  present(maxAgeMs = FRESH_MS): Promise<Forecasts> {
+    const { clock, scheduler } = this.#context;
+    const nowMs = clock.nowMs();
+    const { label } = scheduler.choice;
     const cached = this.#cached;
-    if (cached !== undefined && cached.label === choice.label && nowMs - cached.atMs < FRESH_MS) {
-      return cached.starts;
-    }
-    const isPresent = choice.label === this.#context.scheduler.choice.label;
-    const starts = this.#forecast(choice).then((forecasts) => {
-      if (isPresent) this.#keep(forecasts);
+    if (cached !== undefined && cached.label === label && nowMs - cached.atMs < maxAgeMs)
+      return cached.forecasts;
+    const forecasts = this.#forecast([this.#presentQuestion]).then(([forecasts]) => {
+      this.#keep(forecasts);
       return forecasts;
     });
-    if (isPresent) this.#cached = { label: choice.label, atMs: nowMs, starts };
-    return starts;
+    this.#cached = { label, atMs: nowMs, forecasts };
+    return forecasts;
+  }
+
+  /**
+   * Forecasts that answer a question, and those for the same simulated futures as things are now. `base` is
+   * left out if the question changes nothing.
+   */
+  async whatIf(question: Question): Promise<{ readonly outcome: Forecasts; readonly base?: Forecasts }> {
+    const { choice, hypothetical, withoutCpus } = question;
+    const isPresent =
+      choice.label === this.#context.scheduler.choice.label && hypothetical.length === 0 && withoutCpus === 0;
+    if (isPresent) return { outcome: await this.present() };
+    const [base, outcome] = await this.#forecast([this.#presentQuestion, question]);
+    return { base, outcome };
+  }
+
+  get #presentQuestion(): Question {
+    return { choice: this.#context.scheduler.choice, hypothetical: [], withoutCpus: 0 };
   }
 
   /** Forecasts jobs without a stored forecast, stores the results, and pauses. */
   async #forecastNew(): Promise<void> {
-    const { book, clock, scheduler } = this.#context;
+    const { book, clock } = this.#context;
     const waiting = book.eligible().slice(0, MAX_WAITING);
     const isWaiting = new Set(waiting.map(({ job }) => job));
     for (const job of this.#kept) if (!isWaiting.has(job)) this.#kept.delete(job);
     if (this.#kept.size === isWaiting.size) return;
     this.#isRunning = true;
     const fromMs = clock.nowMs();
-    const starts = await this.all(scheduler.choice);
+    const forecasts = await this.present();
     this.#isRunning = false;
     const endMs = clock.nowMs();
     this.#restUntilMs = endMs + REST_PER_RUN * (endMs - fromMs);
-    if ([...starts.keys()].some((job) => !this.#kept.has(job) && book.live(job)?.state === "queued"))
-      this.wake();
+    const isMissing = (job: JobNumber) => !this.#kept.has(job) && book.live(job)?.state === "queued";
+    if ([...forecasts.waiting.keys()].some(isMissing)) this.wake();
   }
 
-  async #forecast(choice: PolicyChoice): Promise<Forecasts> {
-    const starts = new Map<JobNumber, Forecast>();
-    const waiting = this.#foreseeable(choice).slice(0, MAX_WAITING);
-    if (waiting.length === 0) return starts;
-    const unixMs = this.#context.clock.unixMs();
-    let quantiles: Float64Array;
+  /** Forecasts that answer each of the questions. */
+  async #forecast(questions: readonly Question[]): Promise<readonly Forecasts[]> {
+    const live = new LiveTask(this.#context, questions, this.#history());
+    let times: readonly Float64Array[] = [];
     try {
-      quantiles = await this.#engine(this.#task(choice, waiting));
+      if (!live.isEmpty) times = await this.#engine(live.task);
     } catch {
       // Jobs do not depend on forecasts.
-      return starts;
     }
-    waiting.forEach(({ job }, j) => {
-      const [p10Ms, p50Ms, p90Ms] = quantiles.subarray(3 * j, 3 * j + 3).map((s) => unixMs + 1000 * s);
-      if (Number.isFinite(p90Ms)) starts.set(job, { p10Ms, p50Ms, p90Ms });
-    });
-    return starts;
-  }
-
-  /**
-   * Waiting jobs in service order, up to the first that waits for memory. The model does not know about
-   * memory, so it would forecast an immediate start of that job and of later ones.
-   */
-  #foreseeable(choice: PolicyChoice): readonly JobRecord[] {
-    const { book, scheduler } = this.#context;
-    const waiting = book.eligible();
-    // Under space sharing, memory is counted in processors.
-    if (choice.definition.sharing === "space") return waiting;
-    const freeBytes = scheduler.options.memoryBytes - book.usedMemoryBytes();
-    const first = waiting.findIndex(({ memoryBytes = 0 }) => memoryBytes > Math.max(0, freeBytes));
-    return first < 0 ? waiting : waiting.slice(0, first);
-  }
-
-  #task(choice: PolicyChoice, waiting: readonly JobRecord[]): ForecastTask {
-    const { book, scheduler, clock, config } = this.#context;
-    const running = [...book.withProcess()];
-    const records = [...running, ...waiting];
-    const nowMs = clock.nowMs();
-    return {
-      policy: choice.label,
-      // Includes the live limit on rows.
-      parameters: scheduler.parametersFor(choice),
-      queues: config.queues,
-      slotS: config.slotMs / 1000,
-      processors: scheduler.options.nodes.processors,
-      running: running.length,
-      job: Int32Array.from(records, ({ job }) => job),
-      size: Int32Array.from(records, (record) => scheduler.sizeOf(record)),
-      estimateMs: Float64Array.from(records, ({ estimateMs }) => estimateMs),
-      ranMs: Float64Array.from(records, ({ job }, i) =>
-        i < running.length ? scheduler.ranMs(job, nowMs) : 0,
-      ),
-      ratios: this.#history(),
-    };
+    return questions.map((_, i) => live.read(i, times[i]));
   }
 
   /** Running time ÷ estimate of ended jobs, at most 1, since time limits usually prevent longer ones. */
@@ -195,11 +163,11 @@ export class Forecaster {
   }
 
   /** Stores each job's first forecast, up to MAX_KEPT at a time. */
-  #keep(starts: Forecasts): void {
+  #keep({ waiting }: Forecasts): void {
     if (this.#isStopped) return;
     const { store, clock, book } = this.#context;
     // Jobs that have started in the meantime were not forecast in time.
-    const fresh = [...starts].filter(([job]) => !this.#kept.has(job) && book.live(job)?.state === "queued");
+    const fresh = [...waiting].filter(([job]) => !this.#kept.has(job) && book.live(job)?.state === "queued");
     const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
       for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {

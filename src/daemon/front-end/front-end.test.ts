@@ -299,14 +299,16 @@ describe("why, forecast, export", () => {
     });
     bench.clock.advanceTo(9500);
     const foretold = async () =>
-      (await bench.frontEnd.whatIf(ANNA, "fcfs")) as { readonly jobs: readonly { job: number }[] };
+      (await bench.frontEnd.whatIf(ANNA, { policy: "fcfs" })) as {
+        readonly jobs: readonly { job: number }[];
+      };
     expect((await foretold()).jobs.map(({ job }) => job)).toEqual([second.job, third.job]);
     bench.clock.advanceTo(10_500);
     // The forecast is cached for two seconds, but a job that has started since is left out.
     expect((await foretold()).jobs.map(({ job }) => job)).toEqual([third.job]);
     bench.clock.advanceTo(21_000);
     // The job started at the forecast time.
-    const whatIf = await bench.frontEnd.whatIf(ANNA, "easy");
+    const whatIf = await bench.frontEnd.whatIf(ANNA, { policy: "easy" });
     expect(whatIf).toMatchObject({ policy: "easy", pastErrorP50Ms: 0, jobs: [] });
   });
 
@@ -316,7 +318,7 @@ describe("why, forecast, export", () => {
       const message = expect.stringMatching(`Cannot find policy "${policy}": expected one of fcfs, `);
       const refused = { refused: "invalid", message };
       expect(await answerOf(clock, frontEnd.setPolicy(ROOT, policy))).toMatchObject(refused);
-      expect(await frontEnd.whatIf(ANNA, policy)).toMatchObject(refused);
+      expect(await frontEnd.whatIf(ANNA, { policy })).toMatchObject(refused);
     }
     expect(frontEnd.policy().policy).toBe("fcfs");
   });
@@ -328,7 +330,7 @@ describe("why, forecast, export", () => {
     );
     const refused = { refused: "invalid", message };
     expect(await answerOf(clock, frontEnd.setPolicy(ROOT, "wlv:migrate=60"))).toMatchObject(refused);
-    expect(await frontEnd.whatIf(ANNA, "wlv:migrate=60")).toMatchObject(refused);
+    expect(await frontEnd.whatIf(ANNA, { policy: "wlv:migrate=60" })).toMatchObject(refused);
     expect(frontEnd.policy().policy).toBe("fcfs");
     expect(() => makeBench({ config: { policy: "brmms:migrate=0" }, slotted: true })).toThrow(
       'Cannot use policy "brmms:migrate=0" live',

@@ -10,12 +10,20 @@ import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
 import { type JobRecord, mayAccess } from "../contract/record.ts";
-import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
+import type {
+  Caller,
+  Change,
+  JobQuery,
+  Matrix,
+  Service,
+  TimeSpan,
+  WhatIfQuestion,
+} from "../contract/service.ts";
 import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { StoreAge } from "../dispatch/store-age.ts";
 import type { Executor } from "../executor/executor.ts";
-import { forecastStarts } from "../forecast/model.ts";
+import { forecast } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
@@ -30,6 +38,8 @@ import { explainWaiting } from "./pending-reason.ts";
 import { Queries } from "./queries.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
+import { timelineOf } from "./timeline.ts";
+import { answerWhatIf, hypotheticalJobs } from "./what-if.ts";
 
 interface FrontEndOptions
   extends Pick<FrontEndParts, "store" | "clock" | "launcher" | "config" | "bootId">,
@@ -58,6 +68,8 @@ const MAX_JOBS = 200_000;
 const MAX_STORE_BYTES = 2 ** 33;
 const MAX_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
+/** Ten open timelines cost at most one forecast in this time. */
+const MAX_TIMELINE_AGE_MS = 5000;
 
 export class FrontEnd implements Service {
   readonly #options: FrontEndOptions;
@@ -119,7 +131,7 @@ export class FrontEnd implements Service {
     this.#listing = new Listing(context, (record) => this.#queries.info(record));
     this.forecaster = new Forecaster(
       context,
-      options.forecastEngine ?? (async (task) => forecastStarts(task, undefined, options.ownPolicy)),
+      options.forecastEngine ?? (async (task) => forecast(task, undefined, options.ownPolicy)),
     );
     this.retention = new Retention(context, options.retentionLimits);
     this.#cycles = new Cycles({
@@ -298,25 +310,26 @@ export class FrontEnd implements Service {
     return this.#queries.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
   }
 
-  async whatIf(caller: Caller, policy: string) {
-    let choice: PolicyChoice;
+  async whatIf(caller: Caller, question: WhatIfQuestion) {
+    const { policy, withoutCpus = 0 } = question;
+    let choice = this.#context.scheduler.choice;
     try {
-      choice = this.#choose(policy);
+      if (policy !== undefined) choice = this.#choose(policy);
+      this.#context.scheduler.parametersFor(choice);
     } catch (error) {
       return refuse("invalid", messageOf(error));
     }
-    const starts = await this.forecaster.all(choice);
+    const hypothetical = hypotheticalJobs(this.#requests, this.#context, caller, question, choice);
+    if (isRefusal(hypothetical)) return hypothetical;
+    const asked = { choice, hypothetical, withoutCpus };
+    const answer = await answerWhatIf(this.#context, this.forecaster, caller, asked);
+    return this.#cycles.isStopped ? this.#cycles.refusal() : answer;
+  }
+
+  async timeline(caller: Caller, span: TimeSpan) {
+    const forecasts = await this.forecaster.present(MAX_TIMELINE_AGE_MS);
     if (this.#cycles.isStopped) return this.#cycles.refusal();
-    const visible = (job: JobNumber): boolean => {
-      const record = this.#context.book.live(job);
-      // A cached forecast may include jobs that have started in the meantime.
-      return record?.state === "queued" && mayAccess(caller, record);
-    };
-    return {
-      policy: choice.label,
-      ...this.forecaster.pastErrors(),
-      jobs: [...starts].filter(([job]) => visible(job)).map(([job, f]) => ({ job, ...f })),
-    };
+    return timelineOf(this.#context, caller, span, forecasts);
   }
 
   /** All current problems as one text. */

@@ -1,5 +1,5 @@
 /** Determines why a job waits, as data without text. */
-import { hasProcess } from "../../protocol/states.ts";
+import { hasProcess, isEnded } from "../../protocol/states.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -34,6 +34,22 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): Why 
     obstacles,
     ...(record.queueReason !== undefined && { queueReason: record.queueReason }),
     ...(forecast !== undefined && { forecast }),
+    ...(record.startedAtMs !== undefined && { share: shareOf(record, record.startedAtMs, context) }),
+  };
+}
+
+/** The slots that a job has in each round, and the running time that it got. */
+function shareOf(
+  { job, state, ranMs, endedAtMs }: JobRecord,
+  startedAtMs: number,
+  { scheduler, clock }: WaitingContext,
+): NonNullable<Why["share"]> {
+  const { rows } = scheduler.layout();
+  return {
+    slots: rows.filter((placements) => placements.some((placement) => placement.job === job)).length,
+    ofSlots: Math.max(1, rows.length),
+    ranMs: isEnded(state) ? ranMs : scheduler.ranMs(job, clock.nowMs()),
+    elapsedMs: Math.max(0, (endedAtMs ?? clock.unixMs()) - startedAtMs),
   };
 }
 

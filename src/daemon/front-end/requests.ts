@@ -44,11 +44,22 @@ export class Requests {
     key: string | undefined,
     nowMs: number,
   ): Answer<{ readonly jobs: readonly Job[] }> {
-    const { store, scheduler } = this.#context;
     if (key !== undefined) {
-      const before = store.jobsByKey(caller.uid, key);
+      const before = this.#context.store.jobsByKey(caller.uid, key);
       if (before.length > 0) return { jobs: before.map((record) => infoOf(record)) };
     }
+    const accepted = this.check(caller, batch);
+    if (isRefusal(accepted)) return accepted;
+    return { jobs: enterJobs(this.#context, caller, accepted, key, nowMs).map((record) => infoOf(record)) };
+  }
+
+  /** What a submit would enter, or why it would be refused; changes nothing. */
+  check(
+    caller: Caller,
+    batch: readonly Submission[],
+    choice = this.#context.scheduler.choice,
+  ): Answer<readonly Accepted[]> {
+    const { store, scheduler } = this.#context;
     const full = refuseWhenFull(this.#context, jobCount(batch));
     if (full !== undefined) return full;
     const needs = batch.map(({ request }) => needsOf(request, store));
@@ -62,9 +73,9 @@ export class Requests {
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
       const { tasks = 1, memoryBytes } = request;
-      const why = whyRefused(scheduler, scheduler.choice, { tasks, memoryBytes, ...queue });
+      const why = whyRefused(scheduler, choice, { tasks, memoryBytes, ...queue });
       if (why !== undefined) {
-        return refuse("too-large", `Cannot submit under policy "${scheduler.choice.label}": the job ${why}`);
+        return refuse("too-large", `Cannot submit under policy "${choice.label}": the job ${why}`);
       }
       for (const { job, ok } of request.after ?? []) {
         const other = others.get(job) ?? this.#waitedFor(caller, job);
@@ -74,7 +85,7 @@ export class Requests {
       }
       accepted.push({ ...submission, needs: needs[i], queue, unmet: unmetOf(request, others) });
     }
-    return { jobs: enterJobs(this.#context, caller, accepted, key, nowMs).map((record) => infoOf(record)) };
+    return accepted;
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {

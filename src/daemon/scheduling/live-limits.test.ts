@@ -46,8 +46,10 @@ describe("limits of the matrix", () => {
     await submit(memory, { tasks: 1 });
     expect(await memory.frontEnd.why(ANNA, 3)).not.toHaveProperty("forecast");
     expect(await memory.frontEnd.why(ANNA, 4)).not.toHaveProperty("forecast");
-    expect(await memory.frontEnd.whatIf(ANNA, "gang")).toMatchObject({ jobs: [] });
-    expect(await memory.frontEnd.whatIf(ANNA, "fcfs")).toMatchObject({ jobs: [{ job: 3 }, { job: 4 }] });
+    expect(await memory.frontEnd.whatIf(ANNA, { policy: "gang" })).toMatchObject({ jobs: [] });
+    expect(await memory.frontEnd.whatIf(ANNA, { policy: "fcfs" })).toMatchObject({
+      jobs: [{ job: 3 }, { job: 4 }],
+    });
     runToEnd(memory.clock);
     expect(stateOf(memory, 3)).toBe("done");
   });

@@ -131,7 +131,9 @@ test("no other file is accepted, from any user", async () => {
       message: expect.stringContaining("only the file named in the configuration"),
     };
     expect(await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, file))).toMatchObject(refused);
-    expect(await bench.frontEnd.whatIf(ANNA, file)).toMatchObject(refused);
+    expect(await bench.frontEnd.whatIf(ANNA, { policy: file })).toMatchObject(refused);
   }
-  expect(await bench.frontEnd.whatIf(ANNA, `${FILE}:from=9`)).toMatchObject({ policy: `${FILE}:from=9` });
+  expect(await bench.frontEnd.whatIf(ANNA, { policy: `${FILE}:from=9` })).toMatchObject({
+    policy: `${FILE}:from=9`,
+  });
 });

@@ -432,9 +432,9 @@ export class Scheduler {
     };
   }
 
-  /** Number of processors that the job gets. */
-  sizeOf({ tasks, memoryBytes }: Pick<JobRecord, "tasks" | "memoryBytes">): number {
-    if (this.sharing === "time" || memoryBytes === undefined) return tasks;
+  /** Number of processors that the job gets, under the current policy or one of another kind. */
+  sizeOf({ tasks, memoryBytes }: Pick<JobRecord, "tasks" | "memoryBytes">, sharing = this.sharing): number {
+    if (sharing === "time" || memoryBytes === undefined) return tasks;
     const machine = { processors: this.options.nodes.processors, memoryBytes: this.options.memoryBytes };
     return processorsWithMemory(tasks, memoryBytes, machine);
   }

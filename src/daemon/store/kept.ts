@@ -1,4 +1,5 @@
 /** Reads and forgets the ended jobs and events of the store, between `begin` and `commit`. */
+import type { NodeCpus } from "../../core/machine.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
 import type { Row } from "./rows.ts";
@@ -18,6 +19,14 @@ export interface EndedJob extends JobKey {
   readonly endedAtMs: number;
   /** Approximate size of command, paths and so on. */
   readonly bytes: number;
+}
+
+/** When and where an ended job ran last. */
+export interface EndedRun extends Pick<JobKey, "job" | "uid"> {
+  readonly nodes: readonly NodeCpus[];
+  /** Undefined: it was never started. */
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number;
 }
 
 /** Number of jobs of one user in one state; for ended jobs, also their size. */
@@ -74,6 +83,28 @@ export class Kept {
   endedBefore(beforeMs: number, most: number): EndedJob[] {
     const sql = `${ENDED_JOB} WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms, job LIMIT ?`;
     return this.#sql.all<EndedJob>(sql, beforeMs, most).map(withBoolean);
+  }
+
+  /**
+   * Runs that ended at a Unix time or later, the last end first, at most `most`.
+   * @param before only those after this one in this order
+   */
+  endedRuns(
+    fromMs: number,
+    before: Pick<EndedRun, "endedAtMs" | "job"> | undefined,
+    most: number,
+  ): EndedRun[] {
+    const sql = `SELECT job, uid, nodes, started_ms, ended_ms FROM jobs INDEXED BY jobs_ended
+      WHERE ended_ms IS NOT NULL AND ended_ms >= ? AND (ended_ms, job) < (?, ?)
+      ORDER BY ended_ms DESC, job DESC LIMIT ?`;
+    const { endedAtMs = Number.MAX_VALUE, job = 0 } = before ?? {};
+    return this.#sql.all(sql, fromMs, endedAtMs, job, most).map((row) => ({
+      job: Number(row.job),
+      uid: Number(row.uid),
+      nodes: JSON.parse(String(row.nodes)),
+      startedAtMs: row.started_ms === null ? undefined : Number(row.started_ms),
+      endedAtMs: Number(row.ended_ms),
+    }));
   }
 
   /**

@@ -1,0 +1,125 @@
+/**
+ * Answers what would happen under another policy, with fewer CPUs, or with jobs that are not submitted.
+ * Callers see their own jobs; of other users' jobs they learn only how many gain and lose.
+ */
+import type { PolicyChoice } from "../../core/policy.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
+import { hasProcess } from "../../protocol/states.ts";
+import { mayAccess } from "../contract/record.ts";
+import type { Caller, WhatIf, WhatIfQuestion } from "../contract/service.ts";
+import { readBatch } from "../contract/submission.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
+import type { Forecaster } from "./forecast.ts";
+import type { Forecasts, Hypothetical } from "./live-task.ts";
+import type { Requests } from "./requests.ts";
+
+type Context = Pick<FrontEndParts, "book" | "scheduler" | "limits">;
+type Change = NonNullable<WhatIf["changes"]>["yours"];
+type Times = ReadonlyMap<JobNumber, { readonly p50Ms?: number; readonly endP50Ms: number }>;
+
+/** A smaller change is not worth a mention, and under time sharing may come from the rounding to slots. */
+const NOTABLE_MS = 1000;
+
+/** The hypothetical jobs as a submit of the caller would enter them, or its refusal. */
+export function hypotheticalJobs(
+  requests: Requests,
+  { limits }: Context,
+  caller: Caller,
+  { jobs = [], withoutCpus = 0 }: WhatIfQuestion,
+  choice: PolicyChoice,
+): Answer<readonly Hypothetical[]> {
+  if (withoutCpus >= limits.cpus) {
+    return refuse(
+      "invalid",
+      `Cannot take ${withoutCpus} CPUs away: the scheduler has ${limits.cpus}, expected at most ${limits.cpus - 1}`,
+    );
+  }
+  if (jobs.length === 0) return [];
+  const batch = readBatch(
+    caller,
+    jobs.map((job) => ({ command: ["what-if"], cwd: "/", env: {}, ...job })),
+    limits,
+  );
+  if (isRefusal(batch)) return batch;
+  const accepted = requests.check(caller, batch, choice);
+  if (isRefusal(accepted)) return accepted;
+  return accepted.map(({ request: { tasks = 1, memoryBytes, priority = 0 }, queue }) => ({
+    tasks,
+    memoryBytes,
+    priority,
+    queue: queue.queue,
+    estimateMs: queue.estimateMs,
+  }));
+}
+
+export async function answerWhatIf(
+  context: Context,
+  forecaster: Forecaster,
+  caller: Caller,
+  question: Parameters<Forecaster["whatIf"]>[0],
+): Promise<WhatIf> {
+  const { book, scheduler } = context;
+  const { label: present } = scheduler.choice;
+  const { outcome, base } = await forecaster.whatIf(question);
+  // A job may have started or ended in the meantime.
+  const isMine = (job: JobNumber): boolean => {
+    const record = book.live(job);
+    return record !== undefined && mayAccess(caller, record);
+  };
+  const waits = (job: JobNumber) => book.live(job)?.state === "queued";
+  const runs = (job: JobNumber) => hasProcess(book.live(job)?.state ?? "done");
+  const shown = ({ waiting, running }: Forecasts) => ({
+    jobs: [...waiting]
+      .filter(([job]) => isMine(job) && waits(job))
+      .map(([job, times]) => ({ job, ...times })),
+    running: [...running]
+      .filter(([job]) => isMine(job) && runs(job))
+      .map(([job, times]) => ({ job, ...times })),
+  });
+  return {
+    policy: question.choice.label,
+    ...forecaster.pastErrors(),
+    ...shown(outcome),
+    ...(question.hypothetical.length > 0 && {
+      hypothetical: outcome.hypothetical.map((forecast, i) => {
+        const { queue, estimateMs } = question.hypothetical[i];
+        return { queue, estimateMs, ...(typeof forecast === "string" ? { noForecast: forecast } : forecast) };
+      }),
+    }),
+    ...(base !== undefined && {
+      base: { policy: present, ...shown(base) },
+      changes: {
+        yours: changeOf(base, outcome, (job) => isMine(job)),
+        others: changeOf(base, outcome, (job) => book.live(job) !== undefined && !isMine(job)),
+      },
+    }),
+  };
+}
+
+function changeOf(base: Forecasts, outcome: Forecasts, isCounted: (job: JobNumber) => boolean): Change {
+  const before: Times = new Map([...base.running, ...base.waiting]);
+  const after: Times = new Map([...outcome.running, ...outcome.waiting]);
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let never = 0;
+  for (const [job, { p50Ms, endP50Ms }] of before) {
+    if (!isCounted(job)) continue;
+    const now = after.get(job);
+    if (now === undefined) never++;
+    else ends.push(now.endP50Ms - endP50Ms);
+    if (p50Ms !== undefined && now?.p50Ms !== undefined) starts.push(now.p50Ms - p50Ms);
+  }
+  return { starts: shiftOf(starts), ends: shiftOf(ends), never };
+}
+
+function shiftOf(differencesMs: readonly number[]): Change["starts"] {
+  const shift = { earlier: 0, later: 0, mostEarlierMs: 0, mostLaterMs: 0 };
+  for (const ms of differencesMs) {
+    if (ms < -NOTABLE_MS) shift.earlier++;
+    if (ms > NOTABLE_MS) shift.later++;
+    shift.mostEarlierMs = Math.max(shift.mostEarlierMs, -ms);
+    shift.mostLaterMs = Math.max(shift.mostLaterMs, ms);
+  }
+  return shift;
+}
