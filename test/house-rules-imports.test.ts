@@ -31,6 +31,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   models: { imports: ["core", "structures", "machines", "workload", "metrics", "policies"] },
   results: { imports: ["core", "metrics"] },
   report: { imports: ["core", "metrics", "results"], uses: ["echarts"] },
+  // Runs in programs and in browsers.
+  words: { imports: ["core", "protocol", "report"] },
   lab: {
     imports: [
       "core",
@@ -60,6 +62,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "models",
       "results",
       "report",
+      "words",
       "lab",
     ],
     uses: ["preact", "@preact", "uplot", "@tanstack"],
@@ -100,6 +103,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "models",
       "results",
       "report",
+      "words",
       "lab",
       "conductor",
       "daemon",

@@ -8,7 +8,7 @@ import { RefusedError } from "../../api/client/errors.ts";
 import { followPieces, lastBytes, readPieces } from "../../api/server/answers/logs.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
-import { VisibleStream } from "../text/text.ts";
+import { VisibleStream } from "../../words/visible.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 interface LogOptions {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
-import { elapsedText, HistoryTable, JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
+import { outcomeText } from "../../words/jobs.ts";
+import { elapsedText, limitText } from "../../words/times.ts";
+import { HistoryTable, JobLines, jobsTable } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({

@@ -1,22 +1,11 @@
-/** Formats jobs as sentences and tables for a terminal. Names that users chose go through `visibleLine`. */
-import { cpusText } from "../../core/machine.ts";
-import type { Job, WhyAnswer } from "../../protocol/schema.ts";
-import type { JobState } from "../../protocol/states.ts";
-import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.ts";
+/** Formats jobs as tables for a terminal. Names that users chose go through `visibleLine`. */
+import type { Job } from "../../protocol/schema.ts";
+import { formatCount, NO_VALUE } from "../../report/text/format.ts";
 import { Table, type TableColumn } from "../../report/text/table.ts";
-import { table, tableOptions, visibleLine } from "./text.ts";
-
-/** Signs next to the state's name, so the text needs neither colour nor a special font. */
-const SIGNS: Readonly<Record<JobState, string>> = {
-  queued: "·",
-  held: "‖",
-  starting: "▷",
-  running: "▶",
-  ending: "◁",
-  done: "✓",
-  failed: "✗",
-  cancelled: "⊘",
-};
+import { jobName, remarkText, stateText } from "../../words/jobs.ts";
+import { clockText, elapsedText, limitCell } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { table, tableOptions } from "./text.ts";
 
 /** A line of a table: a job, or waiting jobs of an array with consecutive numbers. */
 interface JobLine extends Job {
@@ -38,7 +27,7 @@ const column = (
 const NUMBER = column("job", "right", 0, ({ job, upTo }) =>
   upTo === undefined ? String(job) : `${job}-${upTo.job}`,
 );
-const NAME = column("name", "left", 0, (job) => visibleLine(nameText(job)));
+const NAME = column("name", "left", 0, nameText);
 const STATE = column("state", "left", 0, ({ state }) => stateText(state));
 const USER = column("user", "left", 3, ({ user }) => visibleLine(user));
 const QUEUE = column("queue", "left", 5, ({ queue }) => visibleLine(queue));
@@ -47,7 +36,7 @@ const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
   startedAtMs === undefined ? NO_VALUE : elapsedText(ranMs),
 );
 const LIMIT = column("limit", "right", 6, ({ limitMs }) => limitCell(limitMs));
-const REASON = column("remark", "left", 4, (job) => remark(job));
+const REASON = column("remark", "left", 4, remark);
 const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
 const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs }) =>
   startedAtMs === undefined ? NO_VALUE : elapsedText(startedAtMs - submittedAtMs),
@@ -152,93 +141,8 @@ export class HistoryTable {
   }
 }
 
-export function stateText(state: JobState): string {
-  return `${SIGNS[state]} ${state}`;
-}
-
-/**
- * A duration in a column of a table, in the form that `--time` reads: `1:23:45`, and `2-03:04:05` if it is a
- * day or longer. Only full seconds count, as on a stopwatch.
- */
-export function elapsedText(durationMs: number): string {
-  const seconds = Math.floor(Math.max(0, durationMs) / 1000);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor((seconds % 86_400) / 3600)];
-  const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
-  return days === 0 ? `${hours}:${rest}` : `${days}-${two(hours)}:${rest}`;
-}
-
-/** A time limit in a column of a table. Below a second, it is 0:00:01, because 0:00:00 looks like none. */
-export function limitCell(limitMs: number | undefined): string {
-  return limitMs === undefined ? NO_VALUE : elapsedText(Math.max(1000, limitMs));
-}
-
-/** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */
-export function limitText(limitMs: number): string {
-  if (limitMs % 1000 !== 0) return formatDuration(limitMs / 1000);
-  const parts: string[] = [];
-  let rest = limitMs / 1000;
-  for (const [unit, seconds] of [
-    ["d", 86_400],
-    ["h", 3600],
-    ["min", 60],
-    ["s", 1],
-  ] as const) {
-    if (rest >= seconds) parts.push(`${Math.floor(rest / seconds)} ${unit}`);
-    rest %= seconds;
-  }
-  return parts.join(" ");
-}
-
-/** How a job ended, as a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
-export function outcomeText(job: Job): string {
-  const after = job.startedAtMs === undefined ? "" : ` after ${formatDuration(job.ranMs / 1000)}`;
-  return `job ${job.job} (${visibleLine(job.name)}) ${endingText(job)}${after}`;
-}
-
-/** Local time of day, preceded by the date unless it is today. */
-export function clockText(unixMs: number, nowMs = Date.now()): string {
-  const date = new Date(unixMs);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return date.toDateString() === new Date(nowMs).toDateString()
-    ? time
-    : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
-}
-
-/** Unix time as ISO 8601 in UTC. */
-export function isoText(unixMs: number): string {
-  return new Date(unixMs).toISOString();
-}
-
-/** The expected start, with the range of the middle 80 % of the forecast unless it is below a second. */
-export function startText({
-  p10Ms,
-  p50Ms,
-  p90Ms,
-}: Omit<NonNullable<WhyAnswer["forecast"]>, "pastErrorP50Ms">): string {
-  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
-  return `${clockText(p50Ms)}${range}`;
-}
-
-/** A line about the errors of earlier forecasts; empty until the first forecast could be checked. */
-export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
-  if (pastErrorP50Ms === undefined) return "";
-  return `Half of the latest forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
-}
-
 function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string[][] {
   return jobs.map((job) => columns.map(({ textOf }) => textOf(job)));
-}
-
-/** Whether the reason says more than the state, the exit code or the signal. */
-export function saysMore({ reason, state, code, signal }: Job): boolean {
-  return reason !== undefined && ![`exit code ${code}`, signal, `ended by ${signal}`, state].includes(reason);
-}
-
-/** The reason as shown: `lost:` is dropped before a message that explains itself. */
-export function reasonText({ reason = "" }: Job): string {
-  return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
 }
 
 function rank({ state }: Job): 0 | 1 | 2 {
@@ -246,25 +150,13 @@ function rank({ state }: Job): 0 | 1 | 2 {
   return state === "queued" || state === "held" ? 1 : 2;
 }
 
-function nameText({ name, arrayIndex, upTo }: JobLine): string {
-  if (arrayIndex === undefined) return name;
-  return `${name}[${upTo === undefined ? arrayIndex : `${arrayIndex}…${upTo.arrayIndex}`}]`;
+function nameText({ upTo, ...job }: JobLine): string {
+  if (job.arrayIndex === undefined || upTo === undefined) return jobName(job);
+  return visibleLine(`${job.name}[${job.arrayIndex}…${upTo.arrayIndex}]`);
 }
 
 function remark(job: JobLine): string {
-  if (job.upTo !== undefined) return `${formatCount(job.upTo.job - job.job + 1)} jobs of an array`;
-  if (saysMore(job)) return reasonText(job);
-  if (job.state === "running" && job.cpus.length > 0) {
-    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus, job.nodes)}`;
-  }
-  if (job.state === "failed") return endingText(job);
-  return rank(job) === 1 && job.priority !== 0 ? `priority ${job.priority}` : "";
-}
-
-function endingText(job: Job): string {
-  const { state, code, signal } = job;
-  const why = saysMore(job) ? ` (${reasonText(job)})` : "";
-  if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
-  if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
-  return `${state === "done" ? "succeeded" : state === "cancelled" ? "was cancelled" : state}${why}`;
+  return job.upTo === undefined
+    ? remarkText(job)
+    : `${formatCount(job.upTo.job - job.job + 1)} jobs of an array`;
 }

@@ -13,7 +13,7 @@
 import { cpusText, THIS_NODE } from "../../core/machine.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { shorten } from "../../report/text/table.ts";
-import { visibleLine } from "./text.ts";
+import { visibleLine } from "../../words/visible.ts";
 
 /** Colours of Okabe and Ito as background, each with a readable foreground. */
 const PALETTE: readonly (readonly [back: string, front: string])[] = [

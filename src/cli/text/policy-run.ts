@@ -14,10 +14,11 @@ import { runCells } from "../../lab/experiments/run-cells.ts";
 import type { OpenedJobs } from "../../lab/experiments/runner.ts";
 import { formatCount, plural } from "../../report/text/format.ts";
 import type { Comparison } from "../../results/comparison.ts";
+import { quoted } from "../../words/command-line.ts";
 import { CheckFailed } from "../errors.ts";
 import { checkOutputs, makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
 import { Progress } from "./progress.ts";
-import { hint, quoted, writeOut } from "./text.ts";
+import { hint, writeOut } from "./text.ts";
 
 export interface PolicyRun extends RunOptions, OutputOptions {
   readonly policies: readonly string[];

@@ -1,16 +1,10 @@
-/** Writes text to a terminal: emphasis, wrapping, tables, and making other people's text harmless. */
+/** Writes text to a terminal: emphasis, wrapping, tables. */
 import { styleText } from "node:util";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
 
 const MIN_WIDTH = 40;
 /** Longer lines of prose are hard to read. Tables may be wider. */
 const MAX_PROSE_WIDTH = 110;
-
-/**
- * Characters that could control a terminal: escape sequences, control characters, and marks that change the
- * direction of writing. In other people's text, they are shown as text, such as `\x1b[2J`.
- */
-const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 export function writeOut(text: string): void {
   process.stdout.write(text);
@@ -85,11 +79,6 @@ export function wrap(text: string, indent: number): string {
   return [...lines, line].join(`\n${" ".repeat(indent)}`);
 }
 
-/** A word, with quotes if a shell needs them. */
-export function quoted(word: string): string {
-  return /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** A column of texts. */
 export function leftColumn(title: string, dropOrder = 0): TableColumn {
   return { title, align: "left", dropOrder };
@@ -112,55 +101,4 @@ export function table(columns: readonly TableColumn[], rows: readonly (readonly 
 export function tableOptions() {
   const width = Math.max(MIN_WIDTH, process.stdout.columns ?? Number.POSITIVE_INFINITY);
   return { width, colour: bold("x") !== "x" };
-}
-
-/** Bytes in the largest suitable unit: `1.5 GiB`. */
-export function bytesText(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`;
-}
-
-/** Makes other people's text harmless. Newlines and tabs stay. */
-export function visible(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(STEERING, (character) => {
-    if (character === "\n" || character === "\t") return character;
-    const code = character.charCodeAt(0);
-    return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
-  });
-}
-
-/**
- * Makes a name in a table or in a sentence harmless: shows newlines and tabs as text, too.
- */
-export function visibleLine(text: string): string {
-  return visible(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
-}
-
-/** `visible` for bytes that come in pieces. A character that is split between two pieces is joined. */
-export class VisibleStream {
-  readonly #decoder = new TextDecoder();
-  /** A carriage return at the end of a piece. The next piece shows whether it belongs to a newline. */
-  #held = "";
-
-  next(piece: Uint8Array): string {
-    const text = this.#held + this.#decoder.decode(piece, { stream: true });
-    this.#held = text.endsWith("\r") ? "\r" : "";
-    return visible(this.#held === "" ? text : text.slice(0, -1));
-  }
-
-  end(): string {
-    const text = this.#held + this.#decoder.decode();
-    this.#held = "";
-    return visible(text);
-  }
-}
-
-function hex(code: number, digits: number): string {
-  return code.toString(16).padStart(digits, "0");
 }

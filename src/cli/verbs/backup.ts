@@ -8,8 +8,9 @@ import type { Command } from "commander";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { backUp } from "../../daemon/store/backup.ts";
 import { plural } from "../../report/text/format.ts";
+import { bytesText } from "../../words/times.ts";
 import { UsageError } from "../errors.ts";
-import { bytesText, wrap, writeJson, writeOut } from "../text/text.ts";
+import { wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly state?: string;

@@ -9,10 +9,11 @@ import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
 import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
 import { formatCount, plural } from "../../report/text/format.ts";
+import { outcomeText, stateText } from "../../words/jobs.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { outcomeText, stateText } from "../text/job-text.ts";
-import { hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { hint, writeJson, writeOut } from "../text/text.ts";
 
 type Change = Pick<BatchBody, "action" | "priority">;
 

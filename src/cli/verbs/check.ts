@@ -4,8 +4,10 @@ import type { Command } from "commander";
 import { checkFile, checkState, type StateReport } from "../../daemon/state/check-state.ts";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { plural } from "../../report/text/format.ts";
+import { bytesText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { CheckFailed } from "../errors.ts";
-import { bold, bytesText, dim, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, dim, wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly state?: string;

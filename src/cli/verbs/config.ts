@@ -8,7 +8,8 @@ import { type Config, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "../../daemon/scheduling/policy-choice.ts";
 import { configSchema, UNLIMITED } from "../../protocol/config.ts";
-import { hint, leftColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { hint, leftColumn, table, writeJson, writeOut } from "../text/text.ts";
 
 const FIELDS: readonly (keyof Config)[] = [
   "policy",

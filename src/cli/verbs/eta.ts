@@ -6,19 +6,12 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, PolicyAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
 import { NO_VALUE } from "../../report/text/format.ts";
+import { pastErrorText } from "../../words/jobs.ts";
+import { clockText, elapsedText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { clockText, elapsedText, pastErrorText } from "../text/job-text.ts";
-import {
-  commandName,
-  hint,
-  leftColumn,
-  rightColumn,
-  table,
-  visibleLine,
-  writeJson,
-  writeOut,
-} from "../text/text.ts";
+import { commandName, hint, leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
 
 const WAITING = ["queued", "held"] as const;
 

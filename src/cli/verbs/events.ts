@@ -2,10 +2,12 @@
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import type { Event, EventsAnswer } from "../../protocol/schema.ts";
+import { eventDetails } from "../../words/events.ts";
+import { clockText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { integer } from "../options/parse.ts";
-import { clockText } from "../text/job-text.ts";
-import { visibleLine, writeOut } from "../text/text.ts";
+import { writeOut } from "../text/text.ts";
 
 interface Options {
   readonly follow?: boolean;
@@ -72,22 +74,7 @@ async function* eventsOf(client: Client, since: number): AsyncGenerator<Event> {
   }
 }
 
-function eventText({ sequence, atMs, kind, job, user, data = {} }: Event): string {
-  const details = Object.entries(data).map(
-    ([name, value]) => `${name}=${visibleLine(valueText(name, value))}`,
-  );
-  const whose = job === undefined ? [] : [`job ${job}`, ...(user === undefined ? [] : [visibleLine(user)])];
-  return [
-    String(sequence).padStart(6),
-    clockText(atMs),
-    visibleLine(kind).padEnd(9),
-    ...whose,
-    ...details,
-  ].join(" ");
-}
-
-/** Unix times are shown as times of day, monotonic times and durations in whole milliseconds. */
-function valueText(name: string, value: unknown): string {
-  if (typeof value !== "number") return String(value);
-  return name.endsWith("AtMs") ? clockText(value) : String(name.endsWith("Ms") ? Math.round(value) : value);
+function eventText(event: Event): string {
+  const head = [String(event.sequence).padStart(6), clockText(event.atMs), visibleLine(event.kind).padEnd(9)];
+  return [...head, ...eventDetails(event)].join(" ");
 }

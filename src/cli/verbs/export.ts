@@ -4,8 +4,8 @@ import { Client } from "../../api/client/client.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
 import type { Job, MatrixAnswer } from "../../protocol/schema.ts";
 import { csvLine } from "../../report/text/csv.ts";
+import { isoText } from "../../words/times.ts";
 import { jobPages } from "../live/job-lists.ts";
-import { isoText } from "../text/job-text.ts";
 import { Progress, withProgress } from "../text/progress.ts";
 import { commandName, hint, writePiece } from "../text/text.ts";
 

@@ -3,9 +3,10 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, StatusAnswer } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
+import { clockText } from "../../words/times.ts";
 import { type JobsPage, jobPages } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
-import { clockText, HistoryTable } from "../text/job-text.ts";
+import { HistoryTable } from "../text/job-text.ts";
 import { Progress, withProgress } from "../text/progress.ts";
 import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 

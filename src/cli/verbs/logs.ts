@@ -1,11 +1,12 @@
 /** `tutti logs JOBS [-f]`: prints the output of jobs. */
 import type { Command } from "commander";
+import { outcomeText } from "../../words/jobs.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { integer } from "../options/parse.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { outcomeText } from "../text/job-text.ts";
-import { hint, visibleLine, writeOut } from "../text/text.ts";
+import { hint, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly follow?: boolean;

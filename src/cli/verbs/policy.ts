@@ -2,8 +2,9 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer } from "../../protocol/schema.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { ruleLines } from "../text/catalogue.ts";
-import { bold, commandName, hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { bold, commandName, hint, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly all?: boolean;

@@ -2,8 +2,9 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";
-import { limitCell } from "../text/job-text.ts";
-import { leftColumn, rightColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { limitCell } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {

@@ -6,12 +6,12 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { outcomeText, saysMore } from "../../words/jobs.ts";
 import { ExitCode, UsageError } from "../errors.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
-import { outcomeText, saysMore } from "../text/job-text.ts";
 import { hint } from "../text/text.ts";
 import { submit } from "./submit.ts";
 

@@ -4,9 +4,12 @@ import { Client } from "../../api/client/client.ts";
 import { cpusText } from "../../core/machine.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { formatDuration } from "../../report/text/format.ts";
+import { quoted } from "../../words/command-line.ts";
+import { reasonText, saysMore, stateText } from "../../words/jobs.ts";
+import { bytesText, clockText, limitText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { clockText, limitText, reasonText, saysMore, stateText } from "../text/job-text.ts";
-import { bold, bytesText, quoted, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, wrap, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command

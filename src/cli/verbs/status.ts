@@ -9,9 +9,11 @@ import { currentUid } from "../../api/runtime-dir.ts";
 import type { StatusAnswer, Stray } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { formatDuration, plural } from "../../report/text/format.ts";
+import { bytesText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
-import { bold, bytesText, commandName, dim, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, commandName, dim, wrap, writeJson, writeOut } from "../text/text.ts";
 
 const LINES_SHOWN = 10;
 const STRAYS_SHOWN = 10;

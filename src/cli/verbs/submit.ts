@@ -5,9 +5,10 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { RefusedError } from "../../api/client/errors.ts";
 import type { JobsAnswer, SubmitBody, SubmitJob } from "../../protocol/schema.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
-import { commandName, hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { commandName, hint, writeJson, writeOut } from "../text/text.ts";
 
 interface Options extends SubmitOptions {
   readonly json?: boolean;

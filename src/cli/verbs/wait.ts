@@ -4,12 +4,12 @@ import type { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { outcomeText } from "../../words/jobs.ts";
 import { CheckFailed, NotFoundError } from "../errors.ts";
 import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { untilEnded } from "../live/until-ended.ts";
 import { namedJobs, SELECTOR_HELP, type Selection, select } from "../options/selectors.ts";
-import { outcomeText } from "../text/job-text.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {

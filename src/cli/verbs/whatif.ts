@@ -6,8 +6,9 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE, plural } from "../../report/text/format.ts";
-import { pastErrorText, startText } from "../text/job-text.ts";
-import { bold, leftColumn, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { pastErrorText, startText } from "../../words/jobs.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { bold, leftColumn, table, writeJson, writeOut } from "../text/text.ts";
 
 const JOBS_SHOWN = 30;
 

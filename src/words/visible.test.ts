@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { VisibleStream, visible, visibleLine } from "./text.ts";
+import { VisibleStream, visible, visibleLine } from "./visible.ts";
 
 /** Characters that a terminal may obey, and marks that change the direction of writing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them

@@ -1,0 +1,79 @@
+/** States and ends of jobs in words. Texts that users chose go through `visibleLine`. */
+import { cpusText } from "../core/machine.ts";
+import type { Job, WhyAnswer } from "../protocol/answers.ts";
+import type { JobState } from "../protocol/states.ts";
+import { formatDuration } from "../report/text/format.ts";
+import { clockText } from "./times.ts";
+import { visibleLine } from "./visible.ts";
+
+/** Signs next to the state's name, so the text needs neither colour nor a special font. */
+const SIGNS: Readonly<Record<JobState, string>> = {
+  queued: "·",
+  held: "‖",
+  starting: "▷",
+  running: "▶",
+  ending: "◁",
+  done: "✓",
+  failed: "✗",
+  cancelled: "⊘",
+};
+
+export function stateText(state: JobState): string {
+  return `${SIGNS[state]} ${state}`;
+}
+
+/** How a job ended, as a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
+export function outcomeText(job: Job): string {
+  const after = job.startedAtMs === undefined ? "" : ` after ${formatDuration(job.ranMs / 1000)}`;
+  return `job ${job.job} (${visibleLine(job.name)}) ${endingText(job)}${after}`;
+}
+
+/** The expected start, with the range of the middle 80 % of the forecast unless it is below a second. */
+export function startText({
+  p10Ms,
+  p50Ms,
+  p90Ms,
+}: Omit<NonNullable<WhyAnswer["forecast"]>, "pastErrorP50Ms">): string {
+  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
+  return `${clockText(p50Ms)}${range}`;
+}
+
+/** A line about the errors of earlier forecasts; empty until the first forecast could be checked. */
+export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
+  if (pastErrorP50Ms === undefined) return "";
+  return `Half of the latest forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
+}
+
+/** Whether the reason says more than the state, the exit code or the signal. */
+export function saysMore({ reason, state, code, signal }: Job): boolean {
+  return reason !== undefined && ![`exit code ${code}`, signal, `ended by ${signal}`, state].includes(reason);
+}
+
+/** The reason as shown: `lost:` is dropped before a message that explains itself. */
+export function reasonText({ reason = "" }: Job): string {
+  return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
+}
+
+function endingText(job: Job): string {
+  const { state, code, signal } = job;
+  const why = saysMore(job) ? ` (${reasonText(job)})` : "";
+  if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
+  if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
+  return `${state === "done" ? "succeeded" : state === "cancelled" ? "was cancelled" : state}${why}`;
+}
+
+/** The job's name, with the index of a job of an array: `sim[7]`. */
+export function jobName({ name, arrayIndex }: Pick<Job, "name" | "arrayIndex">): string {
+  return visibleLine(arrayIndex === undefined ? name : `${name}[${arrayIndex}]`);
+}
+
+/** What a table says about a job apart from its state: a reason, its CPUs, its end or its priority. */
+export function remarkText(job: Job): string {
+  if (saysMore(job)) return reasonText(job);
+  if (job.state === "running" && job.cpus.length > 0) {
+    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus, job.nodes)}`;
+  }
+  if (job.state === "failed") return endingText(job);
+  const isWaiting = job.state === "queued" || job.state === "held";
+  return isWaiting && job.priority !== 0 ? `priority ${job.priority}` : "";
+}
