@@ -10,7 +10,6 @@ import {
   testLegend,
   testText,
   valueColumns,
-  valueTexts,
 } from "../../report/deviations.ts";
 import { COUNT_TITLES, countTexts, pageClaims } from "../../report/paper-counts.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
@@ -62,7 +61,7 @@ function tableText(reproduced: ReproducedTable): string {
 function plainTable(reproduced: ReproducedTable): string {
   const columns = valueColumns(reproduced);
   const cell = (value: ReproducedValue, i: number) => {
-    const { ours, halfWidth } = valueTexts(value, columns[i].areDurations);
+    const { ours, halfWidth } = columns[i].textsOf(value);
     return halfWidth === "" ? ours : `${ours} ± ${halfWidth}`;
   };
   return table(
@@ -77,8 +76,8 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   const isTested = testLegend(reproduced) !== "";
   const lines = reproduced.rows.flatMap(({ labels, values }) =>
     values.map((value, i) => {
-      const { heading, areDurations } = columns[i];
-      const { published, ours, halfWidth } = valueTexts(value, areDurations);
+      const { heading, textsOf } = columns[i];
+      const { published, ours, halfWidth } = textsOf(value);
       return [
         ...(i === 0 ? labels : labels.map(() => "")),
         heading,

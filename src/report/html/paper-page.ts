@@ -18,8 +18,8 @@ import {
   reasonNumber,
   testLegend,
   testText,
+  type ValueTexts,
   valueColumns,
-  valueTexts,
 } from "../deviations.ts";
 import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor } from "../paper-index.ts";
@@ -83,7 +83,7 @@ function tableSection(table: ReproducedTable, anchor: string): string {
   const hasIntervals = values.some(({ halfWidth }) => halfWidth !== null);
   const body = rows.map(
     ({ labels, values }) =>
-      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i].areDurations, reasons)).join("")}</tr>`,
+      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i].textsOf(value), reasons)).join("")}</tr>`,
   );
   const head = [
     ...labelColumns.map((name) => `<th scope="col" class="label">${escapeHtml(name)}</th>`),
@@ -103,9 +103,8 @@ ${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<l
 </section>`;
 }
 
-function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
+function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts, reasons: string[]): string {
   const { reason = "" } = value;
-  const { published, ours, halfWidth } = valueTexts(value, areDurations);
   const mine = `<b>${ours}</b>${halfWidth === "" ? "" : ` <span class="spread">± ${halfWidth}</span>`}`;
   if (value.published === null) return `<td>${mine}</td>`;
   const isBeyond = deviates(value);

@@ -15,8 +15,8 @@ import {
   reasonNumber,
   testLegend,
   testText,
+  type ValueTexts,
   valueColumns,
-  valueTexts,
 } from "../deviations.ts";
 import { withoutControls } from "../html/escape.ts";
 import { pageClaims } from "../paper-counts.ts";
@@ -82,7 +82,7 @@ function tableParts(table: ReproducedTable): string[] {
   const isCompared = table.rows.some(({ values }) => values.some(({ published }) => published !== null));
   const rows = table.rows.map(({ labels, values }) => [
     ...labels.map(prose),
-    ...values.map((value, i) => cell(value, columns[i].areDurations, reasons)),
+    ...values.map((value, i) => cell(value, columns[i].textsOf(value), reasons)),
   ]);
   const head = [...table.labelColumns, ...columns.map(({ heading }) => heading)].map(prose);
   const align = [...table.labelColumns.map(() => ":--"), ...columns.map(() => "--:")];
@@ -99,9 +99,8 @@ function tableParts(table: ReproducedTable): string[] {
   ];
 }
 
-function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
+function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts, reasons: string[]): string {
   const { reason = "" } = value;
-  const { published, ours, halfWidth } = valueTexts(value, areDurations);
   const mine = `**${ours}**${halfWidth === "" ? "" : ` ± ${halfWidth}`}`;
   if (value.published === null) return mine;
   const missing = deviates(value) ? " no reason given" : "";
