@@ -44,6 +44,16 @@ export function testText({ test }: ReproducedValue): string {
   return test === undefined ? "" : `t ${formatNumber(test.t)}`;
 }
 
+/** Deviation and t, as both pages show them; empty if there is nothing to compare with. */
+export function comparisonText(value: ReproducedValue): string {
+  return [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+}
+
+/** Whether the paper publishes any value of the table. */
+export function isCompared({ rows }: ReproducedTable): boolean {
+  return rows.some(({ values }) => values.some(({ published }) => published !== null));
+}
+
 /** What the t of a table means and how large it may be; empty if no value of the table has one. */
 export function testLegend({ rows }: ReproducedTable): string {
   const tests = rows.flatMap(({ values }) => values.flatMap(({ test }) => test ?? []));

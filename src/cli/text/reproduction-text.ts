@@ -6,6 +6,7 @@
 import {
   deviates,
   deviationText,
+  isCompared,
   reasonNumber,
   testLegend,
   testText,
@@ -44,13 +45,12 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
 }
 
 function tableText(reproduced: ReproducedTable): string {
-  const { id, title, rows } = reproduced;
+  const { id, title } = reproduced;
   const reasons: string[] = [];
-  const isCompared = rows.some(({ values }) => values.some(({ published }) => published !== null));
   const test = testLegend(reproduced);
   return [
     bold(`${id}. ${title}`),
-    isCompared ? comparedTable(reproduced, reasons) : plainTable(reproduced),
+    isCompared(reproduced) ? comparedTable(reproduced, reasons) : plainTable(reproduced),
     ...(test === "" ? [] : [dim(`  ${wrap(test, 4)}`)]),
     ...reproduced.valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
     ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),

@@ -13,11 +13,11 @@ import type {
   ReproducedValue,
 } from "../../results/reproduction.ts";
 import {
+  comparisonText,
   deviates,
-  deviationText,
+  isCompared,
   reasonNumber,
   testLegend,
-  testText,
   type ValueTexts,
   valueColumns,
 } from "../deviations.ts";
@@ -79,7 +79,6 @@ function tableSection(table: ReproducedTable, anchor: string): string {
   const columns = valueColumns(table);
   const reasons: string[] = [];
   const values = rows.flatMap((row) => row.values);
-  const isCompared = values.some(({ published }) => published !== null);
   const hasIntervals = values.some(({ halfWidth }) => halfWidth !== null);
   const body = rows.map(
     ({ labels, values }) =>
@@ -91,7 +90,7 @@ function tableSection(table: ReproducedTable, anchor: string): string {
   ];
   const legend = [
     `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
-    isCompared ? "; below it the published value and our deviation from it" : "",
+    isCompared(table) ? "; below it the published value and our deviation from it" : "",
   ].join("");
   const test = testLegend(table);
   return `<section id="${anchor}">
@@ -110,7 +109,7 @@ function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts
   const isBeyond = deviates(value);
   const missing = isBeyond ? ' <strong class="missing">no reason given</strong>' : "";
   const mark = reason === "" ? missing : ` <sup>${reasonNumber(reason, reasons)}</sup>`;
-  const compared = [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+  const compared = comparisonText(value);
   const below = compared === "" ? published : `${published}<br>${compared}`;
   return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${below}${mark}</small></td>`;
 }

@@ -10,11 +10,11 @@ import type {
   ReproducedValue,
 } from "../../results/reproduction.ts";
 import {
+  comparisonText,
   deviates,
-  deviationText,
+  isCompared,
   reasonNumber,
   testLegend,
-  testText,
   type ValueTexts,
   valueColumns,
 } from "../deviations.ts";
@@ -79,7 +79,6 @@ function matrixParts({ caption, rows }: ReproducedMatrices["steps"][number]): st
 function tableParts(table: ReproducedTable): string[] {
   const reasons: string[] = [];
   const columns = valueColumns(table);
-  const isCompared = table.rows.some(({ values }) => values.some(({ published }) => published !== null));
   const rows = table.rows.map(({ labels, values }) => [
     ...labels.map(prose),
     ...values.map((value, i) => cell(value, columns[i].textsOf(value), reasons)),
@@ -88,7 +87,7 @@ function tableParts(table: ReproducedTable): string[] {
   const align = [...table.labelColumns.map(() => ":--"), ...columns.map(() => "--:")];
   const test = testLegend(table);
   const legend = [
-    isCompared ? "Ours; below it the published value and our deviation from it." : "Ours.",
+    isCompared(table) ? "Ours; below it the published value and our deviation from it." : "Ours.",
     ...(test === "" ? [] : [`${prose(test)}.`]),
     ...table.valueColumns.map(({ name, meaning }) => `${prose(name)}: ${prose(meaning)}.`),
   ];
@@ -105,7 +104,7 @@ function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts
   if (value.published === null) return mine;
   const missing = deviates(value) ? " no reason given" : "";
   const mark = reason === "" ? missing : ` [${reasonNumber(reason, reasons)}]`;
-  const compared = [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+  const compared = comparisonText(value);
   return `${[mine, published, ...(compared === "" ? [] : [compared])].join("<br>")}${mark}`;
 }
 
