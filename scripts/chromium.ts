@@ -4,14 +4,14 @@
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { chromium } from "playwright-core";
+import { type Browser, chromium } from "playwright-core";
 import type { Cell } from "../src/lab/experiments/kinds.ts";
 import type { PageFile } from "../src/report/markdown/paper-markdown.ts";
 import type { PapersPage } from "../src/web/papers/messages.ts";
 import { buildPapersPage } from "./build-web.ts";
 
 /** Where Debian's package puts it. */
-export const CHROMIUM = "/usr/bin/chromium";
+const CHROMIUM = "/usr/bin/chromium";
 /** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
 const ORIGIN = "https://tutti.invalid/";
 
@@ -29,18 +29,23 @@ interface OpenPapersPage {
   close(): Promise<void>;
 }
 
-export async function openPapersPage(): Promise<OpenPapersPage> {
-  const scripts = await buildPapersPage();
-  const browser = await chromium.launch({
+/** @param flags further ones for the browser */
+export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({
     executablePath: CHROMIUM,
     args: [
       // Chromium refuses to sandbox pages of root.
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
-      // As bin/tutti.js does; see docs/decisions.md, Numbers.
-      "--js-flags=--no-maglev",
       "--disable-dev-shm-usage",
+      ...flags,
     ],
   });
+}
+
+export async function openPapersPage(): Promise<OpenPapersPage> {
+  const scripts = await buildPapersPage();
+  // As bin/tutti.js does; see docs/decisions.md, Numbers.
+  const browser = await launchChromium(["--js-flags=--no-maglev"]);
   const page = await browser.newPage();
   await page.route("**/*", (route) => {
     const body = scripts.get(route.request().url().slice(ORIGIN.length));
