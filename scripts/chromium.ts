@@ -11,7 +11,7 @@ import type { PapersPage } from "../src/web/papers/messages.ts";
 import { buildPapersPage } from "./build-web.ts";
 
 /** Where Debian's package puts it. */
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 /** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
 const ORIGIN = "https://tutti.invalid/";
 
