@@ -28,12 +28,8 @@ const PROGRAMS = [
 const DOORS = [
   "configure",
   // The first pages of src/web use them.
-  "RefusedError",
-  "open",
   "TimedMatrix",
-  "queues",
   "events",
-  "setQuery",
   "GANG_COLOURS",
   "gangColour",
   "gangRgb",

@@ -14,3 +14,12 @@ export function isEnded(state: JobState): boolean {
 export function hasProcess(state: JobState): boolean {
   return state === "starting" || state === "running" || state === "ending";
 }
+
+/** What a user may do to a job, with the states in which it has an effect. */
+export const CHANGEABLE_STATES = {
+  cancel: ACTIVE_STATES,
+  hold: ["queued"],
+  release: ["held"],
+  requeue: ["starting", "running"],
+  priority: ["queued", "held"],
+} as const satisfies Readonly<Record<string, readonly JobState[]>>;

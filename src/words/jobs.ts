@@ -2,8 +2,9 @@
 import { cpusText } from "../core/machine.ts";
 import type { Job, WhyAnswer } from "../protocol/answers.ts";
 import type { JobState } from "../protocol/states.ts";
-import { formatDuration } from "../report/text/format.ts";
-import { clockText } from "./times.ts";
+import { formatCount, formatDuration, plural } from "../report/text/format.ts";
+import { quoted } from "./command-line.ts";
+import { bytesText, clockText, limitText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
 /** Signs next to the state's name, so the text needs neither colour nor a special font. */
@@ -50,7 +51,7 @@ export function saysMore({ reason, state, code, signal }: Job): boolean {
 }
 
 /** The reason as shown: `lost:` is dropped before a message that explains itself. */
-export function reasonText({ reason = "" }: Job): string {
+function reasonText({ reason = "" }: Job): string {
   return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
 }
 
@@ -76,4 +77,44 @@ export function remarkText(job: Job): string {
   if (job.state === "failed") return endingText(job);
   const isWaiting = job.state === "queued" || job.state === "held";
   return isWaiting && job.priority !== 0 ? `priority ${job.priority}` : "";
+}
+
+/** Such as `2,300 jobs: 2,296 cancelled, 4 ending`. */
+export function jobCountsText(jobs: readonly Job[]): string {
+  const counts = new Map<JobState, number>();
+  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const states = [...counts].map(([state, count]) => `${formatCount(count)} ${state}`);
+  return `${plural(jobs.length, "job")}: ${states.join(", ")}`;
+}
+
+/** Everything about a job, as names and texts. */
+export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
+  const { limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal, array, arrayIndex } = job;
+  const duration = (ms: number) => formatDuration(ms / 1000);
+  const waited = (untilMs: number) => `waited ${duration(untilMs - job.submittedAtMs)}`;
+  const facts: Readonly<Record<string, string | undefined>> = {
+    state: stateText(job.state),
+    reason: saysMore(job) ? reasonText(job) : undefined,
+    exit: code === undefined ? signal : String(code),
+    user: job.user,
+    queue: job.queue,
+    priority: job.priority === 0 ? undefined : String(job.priority),
+    array: array === undefined ? undefined : `${array}, index ${arrayIndex}`,
+    command: job.command.map(quoted).join(" "),
+    folder: job.cwd,
+    CPUs: `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`,
+    limit: limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`,
+    memory: memoryBytes === undefined ? undefined : bytesText(memoryBytes),
+    after: job.after.length === 0 ? undefined : job.after.join(", "),
+    submitted: clockText(job.submittedAtMs),
+    started: startedAtMs === undefined ? undefined : `${clockText(startedAtMs)}, ${waited(startedAtMs)}`,
+    ended: endedAtMs === undefined ? undefined : clockText(endedAtMs),
+    ran: startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its CPUs`,
+    attempt: job.attempt > 1 ? String(job.attempt) : undefined,
+    stdout: job.stdout,
+    stderr: job.stderr,
+  };
+  return Object.entries(facts).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, visibleLine(text)] as const],
+  );
 }

@@ -1,7 +1,8 @@
 /** Says in words why a job waits, and when it is expected to start. */
 import { cpusText } from "../core/machine.ts";
 import type { Job, WhyAnswer } from "../protocol/answers.ts";
-import { formatDuration, plural } from "../report/text/format.ts";
+import { isEnded } from "../protocol/states.ts";
+import { formatCount, formatDuration, plural } from "../report/text/format.ts";
 import { startText } from "./jobs.ts";
 import { bytesText, clockText, limitText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
@@ -67,11 +68,12 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
 }
 
 function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
-  const { pastErrorP50Ms: errorMs } = forecast;
+  const { pastErrorP50Ms: errorMs, pastForecasts } = forecast;
+  const latest = pastForecasts === undefined ? "latest" : `last ${formatCount(pastForecasts)}`;
   const past =
     errorMs === undefined
       ? ""
-      : `; half of the latest forecasts were off by at most ${formatDuration(errorMs / 1000)}`;
+      : `; half of the ${latest} forecasts were off by at most ${formatDuration(errorMs / 1000)}`;
   return `Expected to start at ${startText(forecast)}${past}.`;
 }
 
@@ -83,4 +85,16 @@ function jobsText(jobs: readonly number[]): string {
 
 function jobCount(count: number): string {
   return count === 1 ? "There is 1 job" : `There are ${count} jobs`;
+}
+
+/** What a job that has started gets of its CPUs; empty before. */
+export function shareText({ share, state }: WhyAnswer): string {
+  if (share === undefined) return "";
+  const { slots, ofSlots, ranMs, elapsedMs } = share;
+  const got = `It ran ${formatDuration(ranMs / 1000)} of the ${formatDuration(elapsedMs / 1000)}`;
+  const part = elapsedMs > 0 ? `: ${Math.min(100, Math.round((100 * ranMs) / elapsedMs))} %` : "";
+  if (isEnded(state)) return `${got} from its start to its end${part}.`;
+  const asked =
+    slots === 0 ? "It has no slot now" : `It has ${slots} of ${plural(ofSlots, "slot")} of each round`;
+  return `${asked}. ${got} since its start${part}.`;
 }

@@ -1,16 +1,8 @@
 /** Parses the values of options: turns text into checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
+import { secondsOf } from "../../words/command-line.ts";
 import { parseSizeFrom } from "../../workload/traces/size-from.ts";
-
-const SECONDS_PER_UNIT: Readonly<Record<string, number>> = {
-  ms: 0.001,
-  s: 1,
-  m: 60,
-  min: 60,
-  h: 3600,
-  d: 86400,
-};
 
 /** An option's parser for whole numbers in a range. */
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -55,8 +47,7 @@ const MAX_S = 1e9;
 export function duration(min: "zero" | "above zero" | number): (text: string) => number {
   const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
   return (text) => {
-    const [, digits, unit = "s"] = /^(\d+\.?\d*|\.\d+)\s*(ms|s|m|min|h|d)?$/.exec(text.trim()) ?? [];
-    const value = Number(digits) * (SECONDS_PER_UNIT[unit] as number);
+    const value = secondsOf(text);
     const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
     if (isLong && value <= MAX_S) return value;
     const limit = value > MAX_S ? `, at most ${MAX_S} s` : "";

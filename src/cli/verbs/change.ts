@@ -7,9 +7,9 @@ import { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
 import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
 import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../../protocol/schema.ts";
-import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
-import { formatCount, plural } from "../../report/text/format.ts";
-import { outcomeText, stateText } from "../../words/jobs.ts";
+import { CHANGEABLE_STATES } from "../../protocol/states.ts";
+import { plural } from "../../report/text/format.ts";
+import { jobCountsText, outcomeText, stateText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
@@ -27,15 +27,6 @@ interface Options {
 const CONCURRENT_REQUESTS = 64;
 /** Maximum number of lines of output. More jobs are only counted. */
 const MAX_LINES = 20;
-
-/** States of the jobs that a selector such as `all` selects. */
-const SELECTABLE_STATES: Readonly<Record<Change["action"], readonly JobState[]>> = {
-  cancel: ACTIVE_STATES,
-  hold: ["queued"],
-  release: ["held"],
-  requeue: ["starting", "running"],
-  priority: ["queued", "held"],
-};
 
 export function configure(command: Command): void {
   const action = command.name() as Change["action"];
@@ -64,7 +55,7 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   for await (const result of resultsOf(
     client,
     change,
-    await selectJobs(client, words, SELECTABLE_STATES[change.action]),
+    await selectJobs(client, words, CHANGEABLE_STATES[change.action]),
   )) {
     if ("job" in result) jobs.push(result.job);
     else {
@@ -75,7 +66,7 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   jobs.sort((a, b) => a.job - b.job);
   if (jobs.length === 0 && refusals.length === 0) refusals.push(...unchanged.splice(0, 1));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs });
-  else if (jobs.length > MAX_LINES) writeOut(`${countText(jobs)}\n`);
+  else if (jobs.length > MAX_LINES) writeOut(`${jobCountsText(jobs)}\n`);
   else for (const job of jobs) writeOut(`${changeText(job)}\n`);
   for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
   if (unchanged[0] !== undefined)
@@ -121,14 +112,6 @@ async function changeOne(client: Client, { action, priority }: Change, number: n
     if (!(error instanceof RefusedError)) throw error;
     return { number, refused: error.refused, message: error.message };
   }
-}
-
-/** Such as `2,300 jobs: 2,296 cancelled, 4 ending`. */
-function countText(jobs: readonly Job[]): string {
-  const counts = new Map<JobState, number>();
-  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const states = [...counts].map(([state, count]) => `${formatCount(count)} ${state}`);
-  return `${plural(jobs.length, "job")}: ${states.join(", ")}`;
 }
 
 function changeText(job: Job): string {

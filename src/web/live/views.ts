@@ -1,5 +1,9 @@
 /** The views of the live page, in the order of the rail. To add one, add a file and a line. */
 import type { View } from "../page/shell.tsx";
+import { Jobs } from "./views/jobs.tsx";
 import { Now } from "./views/now.tsx";
 
-export const VIEWS: readonly View[] = [{ id: "now", label: "Now", key: "n", Page: Now }];
+export const VIEWS: readonly View[] = [
+  { id: "now", label: "Now", key: "n", Page: Now },
+  { id: "jobs", label: "Jobs", key: "j", Page: Jobs },
+];

@@ -20,9 +20,15 @@ const PAIR_MS = 1500;
 let first = "";
 let firstAtMs = 0;
 
+/** On a button or link, these keys press it. */
+const ACTIVATES: ReadonlySet<string> = new Set(["Enter", " "]);
+
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target))
     return;
+  if (ACTIVATES.has(event.key) && isControl(event.target)) return;
+  // A dialog that needs an answer hides what the keys act on.
+  if (event.key !== "?" && document.querySelector("dialog:modal") !== null) return;
   const pair = event.timeStamp - firstAtMs < PAIR_MS ? `${first} ${event.key}` : event.key;
   const found =
     bindings.peek().findLast(({ keys }) => keys === pair) ??
@@ -48,6 +54,10 @@ export function useKey(keys: string, label: string, act: Binding["act"]): void {
       bindings.value = bindings.peek().filter((other) => other !== binding);
     };
   }, [keys, label]);
+}
+
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("a, button, input, summary, [role=button]") !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,0 +1,178 @@
+/** The buttons that change jobs, with a confirmation that names them, and what the scheduler refused. */
+import { useState } from "preact/hooks";
+import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
+import type { BatchAnswer, Job } from "../../../protocol/answers.ts";
+import { MAX_PRIORITY, MIN_PRIORITY } from "../../../protocol/limits.ts";
+import { CHANGEABLE_STATES, type JobState } from "../../../protocol/states.ts";
+import { formatCount, plural } from "../../../report/text/format.ts";
+import { jobCountsText, jobName, stateText } from "../../../words/jobs.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { Dialog } from "../../page/dialog.tsx";
+import { session } from "../session.ts";
+import { ACTIONS, type ChangeAction, changeJobs } from "./change.ts";
+
+/** Jobs that a confirmation names one by one; all are named by number. */
+const NAMED = 8;
+const LISTED_REFUSALS = 50;
+
+interface ActionsProps {
+  readonly jobs: readonly Job[];
+  /** For one job, only what destroys work is confirmed. */
+  readonly isSingle?: boolean;
+  readonly onDone?: () => void;
+}
+
+export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
+  const [asked, setAsked] = useState<ChangeAction>();
+  const [report, setReport] = useState<Report>();
+  const run = async (action: ChangeAction, among: readonly Job[], priority?: number) => {
+    setAsked(undefined);
+    setReport({ text: "…", refusals: [] });
+    const next = await reportOf(action, among, priority);
+    setReport(next);
+    if (next.refusals.length === 0) onDone?.();
+  };
+  return (
+    <>
+      {ACTIONS.map(({ action, label, isDestructive }) => {
+        const able = jobs.filter(({ state }) => isChangeable(action, state));
+        return (
+          <button
+            key={action}
+            type="button"
+            disabled={able.length === 0}
+            onClick={() =>
+              isSingle && !isDestructive && action !== "priority" ? run(action, able) : setAsked(action)
+            }
+          >
+            {label}
+            {isSingle || able.length === 0 ? "" : ` ${formatCount(able.length)}`}
+          </button>
+        );
+      })}
+      <span role="status" class="report">
+        {report === undefined ? "" : report.text}
+      </span>
+      {report !== undefined && report.refusals.length > 0 ? (
+        <Refusals report={report} onClose={() => setReport(undefined)} />
+      ) : null}
+      {asked === undefined ? null : (
+        <Confirmation action={asked} jobs={jobs} onAnswer={run} onClose={() => setAsked(undefined)} />
+      )}
+    </>
+  );
+}
+
+function isChangeable(action: ChangeAction, state: JobState): boolean {
+  return (CHANGEABLE_STATES[action] as readonly JobState[]).includes(state);
+}
+
+interface Report {
+  readonly text: string;
+  readonly refusals: readonly { readonly number?: number; readonly message: string }[];
+}
+
+async function reportOf(action: ChangeAction, jobs: readonly Job[], priority?: number): Promise<Report> {
+  const numbers = jobs.map(({ job }) => job);
+  let results: BatchAnswer["results"];
+  try {
+    results = await changeJobs(action, numbers, priority);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { text: `Nothing is known to have changed.`, refusals: [{ message }] };
+  }
+  const changed = results.flatMap((result) => ("job" in result ? [result.job] : []));
+  const refusals = results.flatMap((result) => ("job" in result ? [] : [result]));
+  const refused = refusals.length === 0 ? "" : `, ${formatCount(refusals.length)} refused`;
+  return { text: `${jobCountsText(changed).replace(/: $/, " changed")}${refused}`, refusals };
+}
+
+function Refusals({ report, onClose }: { readonly report: Report; readonly onClose: () => void }) {
+  const { text, refusals } = report;
+  return (
+    <Dialog title="Not everything was changed" onClose={onClose}>
+      <p>{text}</p>
+      <ul class="refusals">
+        {refusals.slice(0, LISTED_REFUSALS).map(({ number, message }, i) => (
+          <li key={number ?? i}>{visibleLine(message)}</li>
+        ))}
+      </ul>
+      {refusals.length > LISTED_REFUSALS ? (
+        <p>and {plural(refusals.length - LISTED_REFUSALS, "more refusal")}</p>
+      ) : null}
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ConfirmationProps {
+  readonly action: ChangeAction;
+  readonly jobs: readonly Job[];
+  readonly onAnswer: (action: ChangeAction, jobs: readonly Job[], priority?: number) => void;
+  readonly onClose: () => void;
+}
+
+function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
+  const [priority, setPriority] = useState(0);
+  const able = jobs.filter(({ state }) => isChangeable(action, state));
+  const others = jobs.length - able.length;
+  const { label } = ACTIONS.find((entry) => entry.action === action)!;
+  const count = plural(able.length, "job");
+  const title = action === "priority" ? `Change the priority of ${count}` : `${label} ${count}?`;
+  const most = session.value?.isAdministrator ? MAX_PRIORITY : 0;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p class="numbers-text">
+        {able.length === 1 ? "Job" : "Jobs"} {rangesText(rangesOf(able.map(({ job }) => job)), ", ")}
+      </p>
+      <ul class="named">
+        {able.slice(0, NAMED).map((job) => (
+          <li key={job.job}>
+            {job.job} {jobName(job)}, {stateText(job.state)}
+          </li>
+        ))}
+        {able.length > NAMED ? <li>and {formatCount(able.length - NAMED)} more</li> : null}
+      </ul>
+      {others > 0 ? (
+        <p>
+          {plural(others, "other selected job")} {others === 1 ? "is" : "are"} not changed: only jobs that are{" "}
+          {CHANGEABLE_STATES[action].join(" or ")} can be.
+        </p>
+      ) : null}
+      {action === "cancel" ? <p>Their processes get SIGTERM, then SIGKILL.</p> : null}
+      {action === "requeue" ? <p>They end, and start again from the beginning.</p> : null}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onAnswer(action, able, action === "priority" ? priority : undefined);
+        }}
+      >
+        {action === "priority" ? (
+          <p>
+            <label>
+              Priority, {MIN_PRIORITY} to {most}
+              <input
+                type="number"
+                required
+                min={MIN_PRIORITY}
+                max={most}
+                value={priority}
+                onInput={({ currentTarget }) => setPriority(currentTarget.valueAsNumber)}
+              />
+            </label>
+          </p>
+        ) : null}
+        <div class="row">
+          <button type="submit" class="primary">
+            {action === "priority" ? `Change ${count}` : `${label} ${count}`}
+          </button>
+          <button type="button" onClick={onClose}>
+            Leave as is
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

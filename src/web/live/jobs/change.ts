@@ -1,0 +1,42 @@
+/** Changes jobs: cancel, hold, release, requeue, priority. */
+import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
+import type { BatchAnswer } from "../../../protocol/answers.ts";
+import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
+import type { BatchBody } from "../../../protocol/requests.ts";
+import { ask } from "../client.ts";
+
+export type ChangeAction = BatchBody["action"];
+type Result = BatchAnswer["results"][number];
+
+export const ACTIONS: readonly {
+  readonly action: ChangeAction;
+  readonly label: string;
+  /** Ends processes of users, so it is confirmed for a single job, too. */
+  readonly isDestructive?: true;
+}[] = [
+  { action: "hold", label: "Hold" },
+  { action: "release", label: "Release" },
+  { action: "priority", label: "Priority" },
+  { action: "requeue", label: "Requeue", isDestructive: true },
+  { action: "cancel", label: "Cancel", isDestructive: true },
+];
+
+/**
+ * Changes each job independently of the others. The last jobs are cancelled first: running jobs are mostly
+ * among the first ones, and if those ended first, others that should also be cancelled would start.
+ * @throws RefusedError, TypeError if a request as a whole fails
+ */
+export async function changeJobs(
+  action: ChangeAction,
+  numbers: readonly number[],
+  priority?: number,
+): Promise<Result[]> {
+  const order = [...numbers].sort((a, b) => (action === "cancel" ? b - a : a - b));
+  const results: Result[] = [];
+  for (let i = 0; i < order.length; i += MAX_JOBS_PER_BATCH) {
+    const jobs = rangesText(rangesOf(order.slice(i, i + MAX_JOBS_PER_BATCH)));
+    const body: BatchBody = { action, jobs, ...(priority !== undefined && { priority }) };
+    results.push(...(await ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results);
+  }
+  return results;
+}

@@ -1,0 +1,105 @@
+/** Which jobs the list shows, and in which order: both are in the page's address. */
+import { matchesGlob } from "../../../core/glob.ts";
+import { holds, mergeRanges, type NumberRange, parseRanges } from "../../../core/number-ranges.ts";
+import type { Job } from "../../../protocol/answers.ts";
+import { isEnded, JOB_STATES, type JobState } from "../../../protocol/states.ts";
+
+type Query = Readonly<Record<string, string>>;
+
+interface JobFilter {
+  /** Empty: all states. */
+  readonly states: readonly JobState[];
+  readonly user: string | undefined;
+  readonly queue: string | undefined;
+  /** With `*` for any text. */
+  readonly name: string | undefined;
+  readonly numbers: readonly NumberRange[] | undefined;
+  readonly array: number | undefined;
+}
+
+/** Parameters of the address that select jobs. */
+export const FILTERS = ["state", "user", "queue", "name", "number", "array"] as const;
+
+/** What cannot be understood selects nothing away. */
+export function filterOf({ state = "", user, queue, name, number = "", array }: Query): JobFilter {
+  const ranges = parseRanges(number);
+  return {
+    states: JOB_STATES.filter((known) => state.split(",").includes(known)),
+    user,
+    queue,
+    // A name without a star is a part of a name: people type what they remember.
+    name: name === undefined || name.includes("*") ? name : `*${name}*`,
+    numbers: ranges === undefined ? undefined : mergeRanges(ranges),
+    array: array !== undefined && /^\d{1,15}$/.test(array) ? Number(array) : undefined,
+  };
+}
+
+export function isShown({ states, user, queue, name, numbers, array }: JobFilter, job: Job): boolean {
+  return (
+    (states.length === 0 || states.includes(job.state)) &&
+    (user === undefined || user === job.user) &&
+    (queue === undefined || queue === job.queue) &&
+    (name === undefined || matchesGlob(job.name, name)) &&
+    (numbers === undefined || holds(numbers, job.job)) &&
+    (array === undefined || array === job.array)
+  );
+}
+
+/** The search field: numbers such as `3-9,12` are numbers, everything else is a name. */
+export function searchOf(text: string): { readonly name: string; readonly number: string } {
+  const words = text.trim();
+  return parseRanges(words) === undefined ? { name: words, number: "" } : { name: "", number: words };
+}
+
+/** How long a job waited until its start, or has waited so far. */
+export function waitedMs({ submittedAtMs, startedAtMs, endedAtMs }: Job, nowMs: number): number {
+  return Math.max(0, (startedAtMs ?? endedAtMs ?? nowMs) - submittedAtMs);
+}
+
+/** Time since its start, or from its start to its end; undefined before. */
+export function elapsedMs({ startedAtMs, endedAtMs }: Job, nowMs: number): number | undefined {
+  return startedAtMs === undefined ? undefined : Math.max(0, (endedAtMs ?? nowMs) - startedAtMs);
+}
+
+type Key = number | string | undefined;
+
+/** By the name of a column in the address. Jobs without a value come last. */
+const KEYS: Readonly<Record<string, (job: Job, nowMs: number) => Key>> = {
+  job: ({ job }) => job,
+  name: ({ name }) => name,
+  state: ({ state }) => JOB_STATES.indexOf(state),
+  user: ({ user }) => user,
+  queue: ({ queue }) => queue,
+  cpus: ({ tasks }) => tasks,
+  priority: ({ priority }) => priority,
+  wait: waitedMs,
+  elapsed: elapsedMs,
+  limit: ({ limitMs }) => limitMs,
+};
+
+/**
+ * The jobs in order: `wait` rising, `-wait` falling, equal ones by number. Without an order that is known:
+ * running jobs, then waiting ones, then ended ones with the last end first.
+ */
+export function inOrder(jobs: readonly Job[], sort: string | undefined, nowMs: number): Job[] {
+  const isFalling = sort?.startsWith("-") ?? false;
+  const name = isFalling ? sort!.slice(1) : (sort ?? "");
+  const keyOf = Object.hasOwn(KEYS, name) ? KEYS[name] : defaultKey;
+  const keyed = jobs.map((job) => ({ job, key: keyOf(job, nowMs) }));
+  const sign = isFalling ? -1 : 1;
+  keyed.sort((a, b) => {
+    if (a.key === b.key) return a.job.job - b.job.job;
+    if (a.key === undefined) return 1;
+    if (b.key === undefined) return -1;
+    return a.key < b.key ? -sign : sign;
+  });
+  return keyed.map(({ job }) => job);
+}
+
+/** Later than any Unix time in ms. */
+const END_OF_TIME_MS = 1e15;
+
+function defaultKey({ state, endedAtMs = 0 }: Job): number {
+  if (isEnded(state)) return END_OF_TIME_MS - endedAtMs;
+  return state === "queued" || state === "held" ? 0 : -1;
+}

@@ -1,0 +1,125 @@
+/** Search, filters, and what to do with the selected jobs. */
+import { useRef } from "preact/hooks";
+import type { Job } from "../../../protocol/answers.ts";
+import type { JobState } from "../../../protocol/states.ts";
+import { formatCount, plural } from "../../../report/text/format.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { useKey } from "../../page/keys.ts";
+import { address, setQuery } from "../../page/navigation.ts";
+import { Actions } from "./actions.tsx";
+import { FILTERS, filterOf, searchOf } from "./filter.ts";
+import { selected, selectOnly } from "./selection.ts";
+
+/** Each is one button. */
+const GROUPS: readonly { readonly label: string; readonly states: readonly JobState[] }[] = [
+  { label: "running", states: ["starting", "running", "ending"] },
+  { label: "queued", states: ["queued"] },
+  { label: "held", states: ["held"] },
+  { label: "done", states: ["done"] },
+  { label: "failed", states: ["failed"] },
+  { label: "cancelled", states: ["cancelled"] },
+];
+
+interface ToolbarProps {
+  /** All jobs that the page knows. */
+  readonly all: readonly Job[];
+  /** The jobs that the filters select. */
+  readonly list: readonly Job[];
+}
+
+export function Toolbar({ all, list }: ToolbarProps) {
+  const search = useRef<HTMLInputElement>(null);
+  useKey("/", "search jobs by name or number", () => search.current?.focus());
+  const { query } = address.value;
+  const { states } = filterOf(query);
+  const isFiltered = FILTERS.some((name) => query[name] !== undefined);
+  const chosen = all.filter(({ job }) => selected.value.has(job));
+  return (
+    <>
+      <div class="row filters">
+        <input
+          ref={search}
+          type="search"
+          aria-label="Name or number"
+          placeholder="Name, sim*, or 3-9,12"
+          value={query.number ?? query.name ?? ""}
+          onInput={({ currentTarget }) => setQuery(searchOf(currentTarget.value))}
+          onKeyDown={(event) => {
+            if (event.key === "Escape" || event.key === "Enter") search.current?.blur();
+          }}
+        />
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be in a line */}
+        <div role="group" aria-label="States" class="chips">
+          {GROUPS.map((group) => {
+            const isPressed = group.states.every((state) => states.includes(state));
+            const rest = states.filter((state) => !group.states.includes(state));
+            const next = isPressed ? rest : [...rest, ...group.states];
+            return (
+              <button
+                key={group.label}
+                type="button"
+                aria-pressed={isPressed}
+                onClick={() => setQuery({ state: next.join(",") }, true)}
+              >
+                {group.label}
+              </button>
+            );
+          })}
+        </div>
+        <Choice name="user" all={all} of={({ user }) => user} />
+        <Choice name="queue" all={all} of={({ queue }) => queue} />
+        {isFiltered ? (
+          <button
+            type="button"
+            onClick={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, ""])), true)}
+          >
+            Show all
+          </button>
+        ) : null}
+        <span class="muted push">
+          {isFiltered
+            ? `${formatCount(list.length)} of ${plural(all.length, "job")}`
+            : plural(all.length, "job")}
+        </span>
+      </div>
+      {chosen.length === 0 ? null : (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be in a line
+        <div class="row bulk" role="group" aria-label="Selected jobs">
+          <strong role="status">{formatCount(chosen.length)} selected</strong>
+          <Actions jobs={chosen} onDone={() => selectOnly([])} />
+          <button type="button" onClick={() => selectOnly([])}>
+            Select none
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: "user" | "queue";
+  readonly all: readonly Job[];
+  readonly of: (job: Job) => string;
+}
+
+/** Offered only if there is a choice. */
+function Choice({ name, all, of }: ChoiceProps) {
+  const chosen = address.value.query[name];
+  const values = new Set(all.map(of));
+  if (values.size < 2 && chosen === undefined) return null;
+  if (chosen !== undefined) values.add(chosen);
+  return (
+    <select
+      aria-label={name}
+      value={chosen ?? ""}
+      onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value }, true)}
+    >
+      <option value="">any {name}</option>
+      {[...values].sort().map((value) => (
+        <option key={value} value={value}>
+          {visibleLine(value)}
+        </option>
+      ))}
+    </select>
+  );
+}
