@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { displayWidth } from "../../report/text/table.ts";
-import { activeRow, matrixText } from "./matrix-text.ts";
+import { matrixText } from "./matrix-text.ts";
 
 const matrix: MatrixAnswer = {
   schema: "tutti.matrix/1",
@@ -21,16 +21,6 @@ const matrix: MatrixAnswer = {
     [{ job: 14, name: "c\u001b[2J", cpus: [0, 1, 2, 3] }],
   ],
 };
-
-describe("activeRow()", () => {
-  test("is the row of the slot, before and after the epoch and from another slot on", () => {
-    // Slots of 100 ms from 1000 on: rows 0, 1, 0, 1, …
-    expect([1000, 1099.9, 1100, 1250, 950].map((nowMs) => activeRow(matrix, nowMs))).toEqual([0, 0, 1, 0, 1]);
-    expect(activeRow({ ...matrix, fromSlot: 3 }, 1300)).toBe(0);
-    expect(activeRow({ ...matrix, fromSlot: 3 }, 1100)).toBe(0);
-    expect(activeRow({ ...matrix, rows: [] }, 1300)).toBe(-1);
-  });
-});
 
 describe("matrixText()", () => {
   test("of several nodes has the names of the nodes above their CPUs", () => {

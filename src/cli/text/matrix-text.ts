@@ -12,6 +12,7 @@
  */
 import { cpusText, THIS_NODE } from "../../core/machine.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
+import { activeRow } from "../../protocol/turns.ts";
 import { shorten } from "../../report/text/table.ts";
 import { visibleLine } from "../../words/visible.ts";
 
@@ -32,13 +33,6 @@ interface MatrixTextOptions {
   readonly colour: boolean;
   /** Monotonic time in ms, on the clock of the answer's `nowMs`. */
   readonly nowMs: number;
-}
-
-/** Index of the row whose turn it is; −1 if there are no rows. */
-export function activeRow({ rows, epochMs, slotMs, fromSlot = 0 }: MatrixAnswer, nowMs: number): number {
-  if (rows.length === 0) return -1;
-  const slot = Math.floor((nowMs - epochMs) / slotMs) - fromSlot;
-  return ((slot % rows.length) + rows.length) % rows.length;
 }
 
 /** The matrix as lines. If the cells do not fit the width, each row lists its jobs with their CPUs. */
