@@ -29,4 +29,20 @@ export interface MatrixSnapshot {
   readonly end: readonly number[];
   /** Index of the job. */
   readonly job: readonly number[];
+  /** What the policy has done since the beginning. */
+  readonly done: MatrixDecisions;
+}
+
+/** Numbers of changes of the matrix. */
+export interface MatrixDecisions {
+  readonly placed: number;
+  readonly ended: number;
+  /** Additional slots given to multi-slot jobs, and taken back. */
+  readonly extraSlots: number;
+  readonly released: number;
+  /** Legal exchanges between two rows. */
+  readonly exchanges: number;
+  readonly migrations: number;
+  readonly rowsAdded: number;
+  readonly rowsDeleted: number;
 }

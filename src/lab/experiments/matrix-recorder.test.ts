@@ -52,6 +52,19 @@ describe("MatrixRecorder", () => {
       ["..CC"],
     ]);
     expect(busiest).toBe(1);
+    const done = (index: number) =>
+      Object.entries(snapshots[index].done)
+        .filter(([, count]) => count > 0)
+        .map(([name, count]) => `${name} ${count}`);
+    expect(done(0)).toEqual(["placed 1", "rowsAdded 1"]);
+    expect(done(4)).toEqual([
+      "placed 3",
+      "ended 1",
+      "released 1",
+      "exchanges 1",
+      "rowsAdded 2",
+      "rowsDeleted 1",
+    ]);
   });
 
   test("a gang that migrates leaves its row and its processors", () => {
@@ -72,6 +85,14 @@ describe("MatrixRecorder", () => {
       ["AABB", "...."],
       ["AA..", "...."],
     ]);
+    // A migration is neither a release nor another placing.
+    expect(snapshots[2].done).toMatchObject({
+      placed: 2,
+      released: 0,
+      migrations: 1,
+      exchanges: 1,
+      ended: 1,
+    });
     // A box shows where a gang was placed first.
     expect([...boxFirst]).toEqual([0, 0]);
   });

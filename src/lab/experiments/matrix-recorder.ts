@@ -7,7 +7,7 @@
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
-import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
+import type { MatrixDecisions, MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
 import { NumberList } from "../observers.ts";
 
 const MAX_SNAPSHOTS = 60;
@@ -29,6 +29,16 @@ export class MatrixRecorder implements Observer {
   /** Job, first processor, size and row of the boxes, one after the other. */
   readonly #boxes = new NumberList();
   #snapshots: MatrixSnapshot[] = [];
+  readonly #done: { -readonly [Name in keyof MatrixDecisions]: number } = {
+    placed: 0,
+    ended: 0,
+    extraSlots: 0,
+    released: 0,
+    exchanges: 0,
+    migrations: 0,
+    rowsAdded: 0,
+    rowsDeleted: 0,
+  };
   #pieces = 0;
   #stepS = 0;
   #nextS = Number.NEGATIVE_INFINITY;
@@ -40,33 +50,28 @@ export class MatrixRecorder implements Observer {
   }
 
   rowAdded(_timeS: number, row: RowId): void {
+    this.#done.rowsAdded++;
     this.#rows.set(row, []);
   }
 
   rowDeleted(_timeS: number, row: RowId): void {
+    this.#done.rowsDeleted++;
     this.#rows.delete(row);
   }
 
   placed(_timeS: number, job: JobIndex, row: RowId, first: number, stretches?: readonly number[]): void {
-    const bounds = stretches ?? [first, first + this.#size[job]];
-    const pieces = this.#rows.get(row)!;
-    for (let i = 0; i < bounds.length; i += 2) {
-      pieces.push({ job, first: bounds[i], end: bounds[i + 1] });
-      if (this.#isPlaced[job] === 0) this.#noteBox(job, row, bounds[i], bounds[i + 1]);
-    }
-    this.#isPlaced[job] = 1;
-    const rows = this.#rowsOfJob.get(job);
-    if (rows === undefined) this.#rowsOfJob.set(job, [row]);
-    else rows.push(row);
+    if (this.#isPlaced[job] === 0) this.#done.placed++;
+    else this.#done.extraSlots++;
+    this.#place(job, row, first, stretches);
   }
 
   released(_timeS: number, job: JobIndex, row: RowId): void {
-    this.#takeOut(job, row);
-    const rows = this.#rowsOfJob.get(job);
-    if (rows !== undefined) rows.splice(rows.indexOf(row), 1);
+    this.#done.released++;
+    this.#release(job, row);
   }
 
   departed(_timeS: number, job: JobIndex): void {
+    this.#done.ended++;
     for (const row of this.#rowsOfJob.get(job) ?? []) this.#takeOut(job, row);
     this.#rowsOfJob.delete(job);
   }
@@ -74,6 +79,7 @@ export class MatrixRecorder implements Observer {
   /** Jobs of the range change their row as a whole, since no gang crosses its bounds. */
   exchanged(_timeS: number, a: RowId, b: RowId, first: number, end: number): void {
     if (a === b) return;
+    this.#done.exchanges++;
     const isWithin = (piece: Piece) => piece.first >= first && piece.end <= end;
     const [rowA, rowB] = [this.#rows.get(a)!, this.#rows.get(b)!];
     const moves = (pieces: readonly Piece[]) => pieces.filter(isWithin);
@@ -86,10 +92,11 @@ export class MatrixRecorder implements Observer {
   }
 
   /** The gang has one slot per round. */
-  migrated(timeS: number, job: JobIndex, row: RowId, first: number): void {
+  migrated(_timeS: number, job: JobIndex, row: RowId, first: number): void {
+    this.#done.migrations++;
     const [from] = this.#rowsOfJob.get(job)!;
-    this.released(timeS, job, from!);
-    this.placed(timeS, job, row, first);
+    this.#release(job, from!);
+    this.#place(job, row, first);
   }
 
   decided(timeS: number): void {
@@ -128,6 +135,25 @@ export class MatrixRecorder implements Observer {
     };
   }
 
+  #place(job: JobIndex, row: RowId, first: number, stretches?: readonly number[]): void {
+    const bounds = stretches ?? [first, first + this.#size[job]];
+    const pieces = this.#rows.get(row)!;
+    for (let i = 0; i < bounds.length; i += 2) {
+      pieces.push({ job, first: bounds[i], end: bounds[i + 1] });
+      if (this.#isPlaced[job] === 0) this.#noteBox(job, row, bounds[i], bounds[i + 1]);
+    }
+    this.#isPlaced[job] = 1;
+    const rows = this.#rowsOfJob.get(job);
+    if (rows === undefined) this.#rowsOfJob.set(job, [row]);
+    else rows.push(row);
+  }
+
+  #release(job: JobIndex, row: RowId): void {
+    this.#takeOut(job, row);
+    const rows = this.#rowsOfJob.get(job);
+    if (rows !== undefined) rows.splice(rows.indexOf(row), 1);
+  }
+
   #noteBox(job: JobIndex, row: RowId, first: number, end: number): void {
     let position = 0;
     for (const earlier of this.#rows.keys()) {
@@ -162,6 +188,7 @@ export class MatrixRecorder implements Observer {
       first: pieces.map(({ first }) => first),
       end: pieces.map(({ end }) => end),
       job: pieces.map(({ job }) => job),
+      done: { ...this.#done },
     };
   }
 

@@ -21,6 +21,16 @@ import { pageData } from "./page-data.ts";
 const OPTIONS = { chartScript: "draw();" };
 const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"'\u2028`;
 
+const DONE = {
+  placed: 2,
+  ended: 0,
+  extraSlots: 0,
+  released: 0,
+  exchanges: 0,
+  migrations: 0,
+  rowsAdded: 3,
+  rowsDeleted: 0,
+};
 /** Two instants: first job 11 alone, then also job 12 on processors 1 and 3 of the third row. */
 const MATRIX: MatrixRecord = {
   boxJob: Int32Array.of(0, 1, 1),
@@ -28,8 +38,8 @@ const MATRIX: MatrixRecord = {
   boxSize: Int32Array.of(2, 1, 1),
   boxRow: Int32Array.of(0, 2, 2),
   snapshots: [
-    { atS: 0, rows: 1, row: [0], first: [0], end: [2], job: [0] },
-    { atS: 10, rows: 3, row: [0, 2, 2], first: [0, 1, 3], end: [2, 2, 4], job: [0, 1, 1] },
+    { atS: 0, rows: 1, row: [0], first: [0], end: [2], job: [0], done: DONE },
+    { atS: 10, rows: 3, row: [0, 2, 2], first: [0, 1, 3], end: [2, 2, 4], job: [0, 1, 1], done: DONE },
   ],
   busiest: 1,
 };
