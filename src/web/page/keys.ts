@@ -3,6 +3,7 @@
  * while the user types.
  */
 import { signal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 interface Binding {
@@ -10,6 +11,8 @@ interface Binding {
   readonly keys: string;
   readonly label: string;
   readonly act: (event: KeyboardEvent) => void;
+  /** Works only while this element has the focus; default: always. */
+  readonly within: RefObject<HTMLElement | null> | undefined;
 }
 
 /** What works now, in the order of registration. */
@@ -30,9 +33,11 @@ addEventListener("keydown", (event) => {
   // A dialog that needs an answer hides what the keys act on.
   if (event.key !== "?" && document.querySelector("dialog:modal") !== null) return;
   const pair = event.timeStamp - firstAtMs < PAIR_MS ? `${first} ${event.key}` : event.key;
+  const working = bindings
+    .peek()
+    .filter(({ within }) => within === undefined || within.current === document.activeElement);
   const found =
-    bindings.peek().findLast(({ keys }) => keys === pair) ??
-    bindings.peek().findLast(({ keys }) => keys === event.key);
+    working.findLast(({ keys }) => keys === pair) ?? working.findLast(({ keys }) => keys === event.key);
   if (found !== undefined) {
     first = "";
     event.preventDefault();
@@ -43,17 +48,20 @@ addEventListener("keydown", (event) => {
   }
 });
 
-/** Offers a key while the component is shown. `act` may change with every render. */
-export function useKey(keys: string, label: string, act: Binding["act"]): void {
+/**
+ * Offers a key while the component is shown. `act` may change with every render.
+ * @param within the element that must have the focus, for keys that do something else everywhere else
+ */
+export function useKey(keys: string, label: string, act: Binding["act"], within?: Binding["within"]): void {
   const latest = useRef(act);
   latest.current = act;
   useEffect(() => {
-    const binding: Binding = { keys, label, act: (event) => latest.current(event) };
+    const binding: Binding = { keys, label, act: (event) => latest.current(event), within };
     bindings.value = [...bindings.peek(), binding];
     return () => {
       bindings.value = bindings.peek().filter((other) => other !== binding);
     };
-  }, [keys, label]);
+  }, [keys, label, within]);
 }
 
 function isControl(target: EventTarget | null): boolean {

@@ -1,0 +1,143 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { MatrixAnswer } from "../../protocol/schema.ts";
+import { cellsOf, gangOf, isExtra, runsOf, slotsOf } from "./cells.ts";
+import { gridOfAnswer, gridOfSnapshot, processorName } from "./grid.ts";
+import { anyCells, gridOf, stretchesOf } from "./grids-for-tests.ts";
+import { lineTexts, numbersOf, tableOf, tabText } from "./table.ts";
+
+describe("gridOfAnswer()", () => {
+  test("makes stretches of the CPUs of each gang", () => {
+    const grid = gridOfAnswer({
+      cpus: [0, 1, 2, 5],
+      rows: [
+        [
+          { job: 12, name: "a", cpus: [0, 1] },
+          { job: 13, name: "", cpus: [5] },
+        ],
+        [{ job: 14, name: "c", cpus: [0, 2, 5] }],
+      ],
+    });
+    // Processor 3 is CPU 5, so CPUs 2 and 5 are neighbors.
+    expect(grid).toMatchObject({
+      processors: 4,
+      rows: 2,
+      row: [0, 0, 1, 1],
+      first: [0, 3, 0, 2],
+      end: [2, 4, 1, 4],
+      job: [12, 13, 14, 14],
+      cpu: [0, 1, 2, 5],
+    });
+    expect([0, 3].map((processor) => processorName(grid, processor))).toEqual(["0", "5"]);
+    expect(grid.names.get(13)).toBe("");
+  });
+
+  test("puts the CPUs of several nodes one after the other", () => {
+    const nodes = [
+      { node: "n1", cpus: [0, 1, 4] },
+      { node: "n2", cpus: [0, 1] },
+    ];
+    const on = [
+      { node: "n1", cpus: [4] },
+      { node: "n2", cpus: [0] },
+    ];
+    const grid = gridOfAnswer({
+      cpus: [0, 1, 4, 0, 1],
+      nodes,
+      rows: [[{ job: 3, name: "a", cpus: [4, 0], nodes: on }]],
+    });
+    expect(grid).toMatchObject({ first: [2], end: [4], processors: 5 });
+    expect(grid.nodes).toEqual([
+      { name: "n1", first: 0, end: 3 },
+      { name: "n2", first: 3, end: 5 },
+    ]);
+    expect([2, 3].map((processor) => processorName(grid, processor))).toEqual(["n1:4", "n2:0"]);
+  });
+
+  test("an empty matrix has no rows", () => {
+    const empty: MatrixAnswer["rows"] = [];
+    expect(gridOfAnswer({ cpus: [0, 1], rows: empty })).toMatchObject({ rows: 0, row: [], processors: 2 });
+  });
+});
+
+describe("cellsOf()", () => {
+  test("gives each gang a value, and another one in its extra slots", () => {
+    const { jobs, values } = cellsOf(gridOf("7 7 . 3", "3 . 7 7", ". . 7 7"), 4);
+    expect(jobs).toEqual([3, 7]);
+    // Job 3 is gang 0: 1 in row 1, its first one, 2 in row 2. Job 7 is gang 1: 3 in row 1, 4 elsewhere.
+    expect([...values]).toEqual([3, 3, 0, 1, 2, 0, 4, 4, 0, 0, 4, 4]);
+    expect([0, 1, 2, 3, 4].map(gangOf)).toEqual([-1, 0, 0, 1, 1]);
+    expect([0, 1, 2, 3, 4].map(isExtra)).toEqual([false, false, true, false, true]);
+  });
+
+  test("is what a search for each cell finds, and its runs restore the stretches", () => {
+    fc.assert(
+      fc.property(anyCells(6, 12), (rows) => {
+        const stretches = stretchesOf(rows);
+        const processors = rows[0]?.length ?? 1;
+        const cells = cellsOf(stretches, processors);
+        for (const [r, row] of rows.entries())
+          for (const [p, job] of row.entries()) {
+            const value = cells.values[r * processors + p];
+            expect(gangOf(value) < 0 ? undefined : cells.jobs[gangOf(value)]).toBe(job);
+            const earlier = rows.slice(0, r).some((other) => other.includes(job));
+            expect(isExtra(value)).toBe(job !== undefined && earlier);
+          }
+        const busy = runsOf(cells).filter(({ value }) => gangOf(value) >= 0);
+        expect(
+          busy.map(({ row, first, end, value }) => [row, first, end, cells.jobs[gangOf(value)]]),
+        ).toEqual(
+          stretches.job.map((job, i) => [stretches.row[i], stretches.first[i], stretches.end[i], job]),
+        );
+        expect(slotsOf(cells)).toEqual(
+          cells.jobs.map((job) => rows.filter((row) => row.includes(job)).length),
+        );
+      }),
+    );
+  });
+});
+
+describe("the table", () => {
+  const grid = {
+    ...gridOf("7 7 . 3", "3 . 7 7"),
+    names: new Map([
+      [3, ""],
+      [7, "a\tb"],
+    ]),
+  };
+  const cells = cellsOf(grid, 4);
+
+  test("has a line per stretch, with the share of the slots", () => {
+    expect(tableOf(cells, grid).map(lineTexts)).toEqual([
+      ["1", "0", "1", "2", "7", "a\tb", "100 %"],
+      ["1", "3", "3", "1", "3", "another user's", "100 %"],
+      ["2", "0", "0", "1", "3", "another user's", "100 % (extra slot)"],
+      ["2", "2", "3", "2", "7", "a\tb", "100 % (extra slot)"],
+    ]);
+    expect(tabText(tableOf(cells, grid).slice(0, 1))).toBe(
+      "row\tfirst CPU\tlast CPU\tCPUs\tjob\tname\tshare\n1\t0\t1\t2\t7\ta b\t100 %\n",
+    );
+    const third = tableOf(cellsOf(gridOf("1", "2", "3"), 1), gridOf("1"));
+    expect(lineTexts(third[0]).at(-1)).toBe("33.3 %");
+  });
+
+  test("idle fragments are counted", () => {
+    expect(numbersOf(cells)).toEqual({
+      rows: 2,
+      gangs: 2,
+      busyCells: 6,
+      cells: 8,
+      fragments: 2,
+      largestFragment: 1,
+    });
+    expect(numbersOf(cellsOf(gridOf(". . 1 .", ". . . ."), 4))).toMatchObject({
+      fragments: 3,
+      largestFragment: 4,
+    });
+  });
+
+  test("a snapshot shows the numbers of its jobs", () => {
+    const named = gridOfSnapshot(gridOf("0 1"), 2, (index) => 100 + index);
+    expect(named.job).toEqual([100, 101]);
+  });
+});
