@@ -4,18 +4,43 @@
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import type { Cell } from "../src/lab/experiments/kinds.ts";
 import type { PageFile } from "../src/report/markdown/paper-markdown.ts";
 import type { PapersPage } from "../src/web/papers/messages.ts";
-import { buildPapersPage } from "./build-web.ts";
+import { buildPapersPage, type PageFiles } from "./build-web.ts";
 
 /** Where Debian's package puts it. */
-export const CHROMIUM = "/usr/bin/chromium";
+const CHROMIUM = "/usr/bin/chromium";
 /** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
 const ORIGIN = "https://tutti.invalid/";
 
 export const hasChromium = existsSync(CHROMIUM);
+
+/** Debian's Chromium without a window. */
+export function launchChromium(...args: readonly string[]): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    // Chromium refuses to sandbox pages of root.
+    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", ...args],
+  });
+}
+
+/** Answers every request of a page with one of its files; the first page has an empty name. */
+export async function serveFiles(page: Page, files: PageFiles): Promise<void> {
+  await page.route("**/*", (route) => {
+    const body = files.get(route.request().url().slice(ORIGIN.length));
+    if (body === undefined) return route.fulfill({ status: 404 });
+    const name = route.request().url();
+    const contentType = body.startsWith("<")
+      ? "text/html"
+      : name.endsWith(".css")
+        ? "text/css"
+        : "text/javascript";
+    return route.fulfill({ body, contentType });
+  });
+  await page.goto(ORIGIN);
+}
 
 /** The page that reproduces papers, open in Chromium. It uses all processors of this machine. */
 interface OpenPapersPage {
@@ -29,30 +54,12 @@ interface OpenPapersPage {
   close(): Promise<void>;
 }
 
-/** @param flags further ones for the browser */
-export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
-  return chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      // Chromium refuses to sandbox pages of root.
-      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
-      "--disable-dev-shm-usage",
-      ...flags,
-    ],
-  });
-}
-
 export async function openPapersPage(): Promise<OpenPapersPage> {
   const scripts = await buildPapersPage();
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
-  const browser = await launchChromium(["--js-flags=--no-maglev"]);
+  const browser = await launchChromium("--js-flags=--no-maglev");
   const page = await browser.newPage();
-  await page.route("**/*", (route) => {
-    const body = scripts.get(route.request().url().slice(ORIGIN.length));
-    const contentType = body?.startsWith("<") ? "text/html" : "text/javascript";
-    return body === undefined ? route.fulfill({ status: 404 }) : route.fulfill({ body, contentType });
-  });
-  await page.goto(ORIGIN);
+  await serveFiles(page, scripts);
   const workers = availableParallelism();
   return {
     files: (keys, version) =>
