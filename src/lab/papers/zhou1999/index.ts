@@ -156,7 +156,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "3",
-      says: "On a ring a first cut is needed to open it; then the properties hold",
+      says: "On a line one cut is enough; a ring needs a first cut to open it, and then the properties hold",
       notClaimed:
         "tested with the policy wlv:array=ring (src/lab/papers/zhou1999/row-repacking.test.ts); the notes say what it costs",
     },
@@ -285,7 +285,11 @@ export const INDEX: PaperIndex = {
       says: "When to unite slots and when to save rows",
       notClaimed: `${OPEN}; the statement on uniting slots and saving rows shows two answers`,
     },
-    { at: "5", says: "What re-packing costs on real machines", notClaimed: HARDWARE },
+    {
+      at: "5",
+      says: "What re-packing costs on real machines; experiments on an AP1000+ and an AP3000 are planned",
+      notClaimed: HARDWARE,
+    },
   ],
   added: {
     shown: ["Load 0.2", "Load 0.5", "Load 0.7", "Load 0.9", "Comparison 1", "Comparison 2"],

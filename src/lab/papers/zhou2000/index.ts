@@ -17,7 +17,7 @@ export const INDEX: PaperIndex = {
   entries: [
     {
       at: "1",
-      says: "Space sharing lets large jobs block small ones for a long time",
+      says: "Most commercial systems share only in space, which lets large jobs block small ones for a long time; time sharing has to be considered",
       notClaimed: FIELD,
     },
     {
@@ -29,6 +29,11 @@ export const INDEX: PaperIndex = {
       at: "1",
       says: "If each slot is allocated on its own, processors that a job has freed stay idle although jobs in other slots could use them",
       notClaimed: "stated without numbers; figure 1 of zhou1999 is an example, which its page makes",
+    },
+    {
+      at: "1, 2 and 5",
+      says: "Running jobs in several slots is the usual way to alleviate fragmentation (cited)",
+      notClaimed: "cited; the entries on section 4.3 say when it helps",
     },
     {
       at: "1",
@@ -55,7 +60,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2, figure 1 (b)",
-      says: "If running jobs get the freed slots, a new job of more than one processor forces a fourth slot, which slows the jobs that have one slot",
+      says: "If running jobs get the freed slots, most processors are busy, but a new job of more than one processor forces a fourth slot, which slows the jobs that have one slot",
       statements: ["Figure 1 (b)"],
     },
     {

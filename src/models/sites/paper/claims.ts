@@ -197,6 +197,12 @@ function ofFinishedGangs(): Sentence[] {
       tell: (view) => `${gainText(view, "powers")}; almost 10: at least ${ALMOST_TEN} at one load`,
     },
     {
+      statement: "Powers of two: at every load, more gangs complete under approach 2 than under approach 1",
+      study: "powers",
+      compare: (view) => gains(view, "powers").map((gain) => compared(gain, "above", 0)),
+      tell: (view) => gainText(view, "powers"),
+    },
+    {
       statement: "Powers of two: under approach 1 some gangs never complete, not even at low load",
       study: "powers",
       compare: (view) =>
@@ -209,6 +215,12 @@ function ofFinishedGangs(): Sentence[] {
       study: "uniform",
       compare: (view) => gains(view, "uniform").flatMap((gain) => nearlyZero(gain, ALMOST_SAME_SHARE)),
       tell: (view) => `${gainText(view, "uniform")}; almost the same: within ${ALMOST_SAME_SHARE}`,
+    },
+    {
+      statement: "Uniform sizes: at high load, a larger share of gangs completes under approach 2",
+      study: "uniform",
+      compare: (view) => [compared(gains(view, "uniform")[LOCAL_EVERY_S.indexOf(HIGH)], "above", 0)],
+      tell: (view) => gainText(view, "uniform"),
     },
   ];
 }
@@ -329,7 +341,11 @@ function ofErrors(): Sentence[] {
       return `${name} for E = 0, 10, 30: ${list(view, name, [HIGH])}; from 0 to 10 and from 10 to 30, paired: ${BOTH.map(steps).join("; ")}`;
     },
   });
-  const small = (name: "WRT" | "RT", loads: readonly number[], statement: string): Sentence => ({
+  const small = (
+    name: "WRT" | "bounded WSLD" | "RT",
+    loads: readonly number[],
+    statement: string,
+  ): Sentence => ({
     statement,
     study: "uniform",
     compare: (view) =>
@@ -348,6 +364,21 @@ function ofErrors(): Sentence[] {
       "WRT",
       [MEDIUM, LOW],
       "At low and medium load, the weighted response time (WRT) hardly changes with the error",
+    ),
+    small(
+      "WRT",
+      LOCAL_EVERY_S,
+      "At every load, the weighted response time (WRT) changes by very little with the error",
+    ),
+    small(
+      "bounded WSLD",
+      [MEDIUM, LOW],
+      "At low and medium load, WSLD (bounded slowdown) hardly changes with the error",
+    ),
+    small(
+      "bounded WSLD",
+      LOCAL_EVERY_S,
+      "At every load, WSLD (bounded slowdown) changes by very little with the error",
     ),
     rise("WRT", "WRT"),
     rise("bounded WSLD", "WSLD (bounded slowdown)"),

@@ -171,20 +171,24 @@ describe("dimitriadou2009", () => {
       expect(holds("At equal load, the utilisation is slightly higher")).toBe(true);
       expect(holds("Approach 2 results in lower WRT")).toBe(false);
       expect(holds("At high load, WRT rises with the error")).toBe(true);
+      expect(holds("Powers of two: at every load, more gangs")).toBe(true);
+      expect(holds("Uniform sizes: at high load, a larger share")).toBe(true);
       const other = collected((place) => marked(-placeCode(place)));
       expect(holds("A higher load means a higher WRT", other)).toBe(true);
       expect(holds("At equal load, the utilisation is slightly higher", other)).toBe(false);
       expect(holds("Approach 2 results in lower WRT", other)).toBe(true);
       expect(holds("At high load, WRT rises with the error", other)).toBe(false);
+      expect(holds("Powers of two: at every load, more gangs", other)).toBe(false);
+      expect(holds("Uniform sizes: at high load, a larger share", other)).toBe(false);
       // Readings stand side by side, in the same order.
       const of = (reading: string) =>
         result.statements.flatMap(({ statement }) => {
           const end = ` [idle=${reading}]`;
           return statement.endsWith(end) ? [statement.slice(0, -end.length)] : [];
         });
-      expect(of("held")).toHaveLength(24);
+      expect(of("held")).toHaveLength(29);
       expect(of("free")).toEqual(of("held"));
-      expect(result.statements).toHaveLength(48);
+      expect(result.statements).toHaveLength(58);
       expect(other.statements.every(({ evidence }) => /\d/.test(evidence) && !evidence.includes("NaN"))).toBe(
         true,
       );
@@ -236,7 +240,7 @@ describe("dimitriadou2009", () => {
       );
       // Every statement holds, is open, or does not hold.
       for (const [hold, isOpen, not] of sums)
-        expect(hold.map((count, i) => count + isOpen[i] + not[i])).toEqual([24, 24]);
+        expect(hold.map((count, i) => count + isOpen[i] + not[i])).toEqual([29, 29]);
       expect(sums[0][0].map((count, i) => count - sums[1][0][i])).toEqual([1, 1]);
     });
   });

@@ -29,6 +29,11 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "1",
+      says: "Under time slicing an arriving job is served at once; under variable partitioning it may have to wait",
+      notClaimed: FIELD,
+    },
+    {
+      at: "1",
       says: "With time slicing, performance falls gradually as the load rises",
       notClaimed: "stated without numbers; the paper does not vary the load",
     },
@@ -49,12 +54,12 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2.1, figure 1",
-      says: "Slice, slot, period and cycle; arrivals, ends and changes of the number of eligible tasks are noticed between periods",
+      says: "Slice, slot, period, cycle and idling ratio; arrivals, ends and changes of the number of eligible tasks are noticed between periods",
       notClaimed: DEFINITION,
     },
     {
       at: "2.2",
-      says: "Grade of membership: the share of a slot spent on I/O, averaged over the last five times that the task was scheduled",
+      says: "Grade of membership: the share of a slot spent on I/O, averaged over the last five times that the task was scheduled; four classes are possible, of which the priority uses two",
       notClaimed: DEFINITION,
     },
     {
@@ -96,7 +101,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "2.3",
-      says: "A local scheduler on each processor runs another task when the own one blocks, by the priority max(α λ_IO, λ_COMP), round robin among equals",
+      says: "A local scheduler on each processor runs another task when the own one blocks or the slot is empty, until the next clock signal, by the priority max(α λ_IO, λ_COMP), round robin among equals",
       notClaimed: DEFINITION,
     },
     {
@@ -192,7 +197,7 @@ export const INDEX: PaperIndex = {
     },
     {
       at: "4.3",
-      says: "The setup: 32 processors in a mesh, six ranges of sizes, five workloads, first fit, the same jobs for both schedulers",
+      says: "The setup: 32 processors in a mesh, six ranges of sizes, five workloads, first fit, sends that do not block, barriers over whole jobs, the same jobs for both schedulers",
       notClaimed: "settings; ours are the same, and the notes say why the mesh has no effect",
     },
     {
