@@ -21,7 +21,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
     title: "Papers reproduced",
     version,
     brand: "Tutti · laboratory",
-    lead: "<p>Every table, figure and sentence with a claim: reproduced, deviating with its cause, or not claimed with the reason.</p>",
+    lead: '<p>Every table, figure and sentence with a claim: reproduced, deviating with its cause, or not claimed with the reason. Where the paper says "much" or "greatly", the direction decides, unless the statement has a factor.</p>',
     main: `<section><div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div></section>
 ${papers.map(indexSection).join("\n")}
 <section><h2>How these pages were made</h2>${termList([

@@ -16,7 +16,7 @@ export function papersIndexMarkdown(papers: readonly ReproducedPaper[]): string 
   });
   return `${[
     "# Papers reproduced",
-    "Every table, figure and sentence with a claim: reproduced, deviating with its cause, or not claimed with the reason.",
+    'Every table, figure and sentence with a claim: reproduced, deviating with its cause, or not claimed with the reason. Where the paper says "much" or "greatly", the direction decides, unless the statement has a factor.',
     markdownTable(["paper", ...COUNT_TITLES], [":--", ...COUNT_TITLES.map(() => "--:")], counts),
     ...papers.flatMap(indexParts),
     "## How these pages were made",
