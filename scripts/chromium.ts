@@ -17,12 +17,28 @@ const ORIGIN = "https://tutti.invalid/";
 
 export const hasChromium = existsSync(CHROMIUM);
 
+<<<<<<< HEAD
+/**
+ * Debian's Chromium without a window.
+ * @param flags further ones for the browser
+ */
+export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      // Chromium refuses to sandbox pages of root.
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+      "--disable-dev-shm-usage",
+      ...flags,
+    ],
+=======
 /** Debian's Chromium without a window. */
 export function launchChromium(...args: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
     // Chromium refuses to sandbox pages of root.
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", ...args],
+>>>>>>> main
   });
 }
 
