@@ -28,11 +28,7 @@ interface InPage {
 }
 
 export async function measureMatrix(seconds: number, runs: number): Promise<string[][]> {
-<<<<<<< HEAD
   const browser = await launchChromium(["--disable-gpu"]);
-=======
-  const browser = await launchChromium("--disable-gpu");
->>>>>>> main
   try {
     const lines: string[][] = [];
     for (let run = 1; run <= runs; run++)

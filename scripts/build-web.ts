@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
+import { gitRevision } from "../src/lab/experiments/provenance.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -51,11 +52,19 @@ export async function buildLivePage(): Promise<PageFiles> {
   ]);
 }
 
-/** The page that measures how fast the matrix is drawn. */
-export async function buildMatrixBench(): Promise<PageFiles> {
-  const html =
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Matrix</title><link rel="stylesheet" href="matrix.css"><body><div id="bench"></div><script src="matrix.js"></script></body></html>';
-  return new Map([["", html], ...(await bundled({ matrix: "src/web/matrix/bench-page.tsx" }))]);
+/** The laboratory as a page, which needs no server. */
+export async function buildLabPage(): Promise<PageFiles> {
+  const version: string = JSON.parse(source("package.json")).version;
+  const made = { version, revision: gitRevision(new URL("../", import.meta.url)) };
+  const files = await bundled(
+    { lab: "src/web/lab/main.tsx", "lab-worker": "src/web/lab/lab-worker.ts" },
+    { define: { ...COMMON.define, TUTTI_BUILD: JSON.stringify(made) } },
+  );
+  return new Map([
+    ["lab.html", source("src/web/lab/page.html")],
+    ["icon.svg", source("src/web/page/icon.svg")],
+    ...files,
+  ]);
 }
 
 /** The page that measures how fast the matrix is drawn. */
@@ -71,6 +80,11 @@ export async function writeWeb(folder: string): Promise<void> {
   for (const [name, content] of await buildLivePage()) writeFileSync(`${folder}/${name}`, content);
 }
 
+/** Bytes that a server sends. */
+export function packedBytes(content: string): number {
+  return gzipSync(content, { level: 9 }).length;
+}
+
 async function bundled(
   entryPoints: Readonly<Record<string, string>>,
   more: BuildOptions = {},
@@ -84,6 +98,13 @@ function source(path: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [name, content] of await buildLivePage())
-    console.log(`${name}: ${content.length} bytes, ${gzipSync(content, { level: 9 }).length} compressed`);
+  for (const files of [await buildLivePage(), await buildLabPage()]) {
+    let sum = 0;
+    for (const [name, content] of files) {
+      const bytes = packedBytes(content);
+      sum += bytes;
+      console.log(`${name}: ${content.length} bytes, ${bytes} compressed`);
+    }
+    console.log(`together ${sum} bytes compressed`);
+  }
 }

@@ -11,13 +11,12 @@ import type { PapersPage } from "../src/web/papers/messages.ts";
 import { buildPapersPage, type PageFiles } from "./build-web.ts";
 
 /** Where Debian's package puts it. */
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 /** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
 const ORIGIN = "https://tutti.invalid/";
 
 export const hasChromium = existsSync(CHROMIUM);
 
-<<<<<<< HEAD
 /**
  * Debian's Chromium without a window.
  * @param flags further ones for the browser
@@ -31,14 +30,6 @@ export function launchChromium(flags: readonly string[] = []): Promise<Browser> 
       "--disable-dev-shm-usage",
       ...flags,
     ],
-=======
-/** Debian's Chromium without a window. */
-export function launchChromium(...args: readonly string[]): Promise<Browser> {
-  return chromium.launch({
-    executablePath: CHROMIUM,
-    // Chromium refuses to sandbox pages of root.
-    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", ...args],
->>>>>>> main
   });
 }
 
@@ -73,7 +64,7 @@ interface OpenPapersPage {
 export async function openPapersPage(): Promise<OpenPapersPage> {
   const scripts = await buildPapersPage();
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
-  const browser = await launchChromium("--js-flags=--no-maglev");
+  const browser = await launchChromium(["--js-flags=--no-maglev"]);
   const page = await browser.newPage();
   await serveFiles(page, scripts);
   const workers = availableParallelism();

@@ -44,6 +44,8 @@ const easyWithoutSpare = (promise: string) => `
   }`;
 /** Starts the second job of the queue in place of the first, if it can. */
 const CHEAT = "if (queue.length > 1 && jobs.size[queue[1]] <= pool.free) start(queue[1]);";
+/** Does nothing at every seventh decision. */
+const IDLE = "if (++decisions % 7 !== 0) fcfs();";
 const HEAD = "headNeverFits: true";
 
 export const CHEATS: Readonly<Record<string, Cheat>> = {
@@ -130,19 +132,19 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     does: "does nothing at every seventh decision, though it claims that the head never waits if it fits",
     outcome: ["rule", "head-waits"],
     claims: HEAD,
-    decide: "if (++decisions % 7 !== 0) fcfs();",
+    decide: IDLE,
   },
   "idles-without-claims": {
     does: "does nothing at every seventh decision and claims nothing",
     outcome: ["not checked", "the first job of the queue may wait although it fits"],
-    decide: "if (++decisions % 7 !== 0) fcfs(); if (queue.length > 0) pool.wakeAt(pool.nowS + 60);",
+    decide: `${IDLE} if (queue.length > 0) pool.wakeAt(pool.nowS + 60);`,
   },
   "two-faces": {
     does: "claims more when the claims are shown than when they are checked",
     outcome: ["rule", "head-waits"],
     top: "let asked = 0;",
     claims: "headNeverFits: asked++ % 2 === 0",
-    decide: "if (++decisions % 7 !== 0) fcfs();",
+    decide: IDLE,
   },
   "looks-at-the-next-job": {
     does: "holds processors back if the next job to come is wide; it looks this up in the table at every decision",

@@ -16,6 +16,8 @@ const PROGRAMS = [
   "src/lab/experiments/apart-program.ts",
   "src/lab/experiments/worker.ts",
   "src/report/browser/report-page.ts",
+  "src/web/lab/lab-worker.ts",
+  "src/web/lab/main.tsx",
   "src/web/live/feed-worker.ts",
   "src/web/live/main.tsx",
   "src/web/matrix/bench-page.tsx",

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { runtimeDirOf } from "../src/api/runtime-dir.ts";
+import { startTestApi } from "../src/api/server/api-for-tests.ts";
 import { FakeService } from "../src/api/server/fake-service-for-tests.ts";
-import { type Api, startApi } from "../src/api/server/server.ts";
+import type { Api } from "../src/api/server/server.ts";
 import type { CommandResult } from "./command.ts";
 import { startTutti, until } from "./live-command.ts";
 
@@ -26,18 +26,8 @@ beforeEach(async () => {
     return { policy, jobs: [{ job: 1, ...start, ...end }], running: [] };
   };
   service.onShutdown = () => setTimeout(() => api.close(), 20);
-  api = await startApi({
-    service,
-    version: "1.2.3",
-    jobsFolder: join(folder, "jobs"),
-    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
-    owner: { uid: process.getuid!(), user: "ada", isAdministrator: true },
-    isShared: false,
-    ports: [],
-    onBug: (error) => {
-      throw error;
-    },
-  });
+  const owner = { uid: process.getuid!(), user: "ada", isAdministrator: true };
+  api = await startTestApi(folder, { service, owner });
 });
 afterEach(async () => {
   await api.close();

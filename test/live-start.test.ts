@@ -3,7 +3,7 @@
  * that works.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,13 +42,18 @@ afterAll(async () => {
 
 test("npm start says where the scheduler is and what to type next", () => {
   expect(said).toContain(`socket ${socket}`);
-  expect(said).toMatch(/^ {2}API +.*:\n^http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/m);
+  expect(said).toMatch(
+    /^page: http:\/\/127\.0\.0\.1:\d+\/ \(npx tutti web prints a link that logs you in\)$/m,
+  );
+  expect(said).toMatch(/^ {2}API +http:\/\/127\.0\.0\.1:\d+\/api with the token in \/.*$/m);
   expect(said).toMatch(/next +npx tutti submit -n [12] -- COMMAND/);
 });
 
-test("the address opens a page, and its token opens the API", async () => {
-  const [, address, token] = /(http:\S+)#token=(\S+)/.exec(said)!;
-  const page = await fetch(address!);
+test("the addresses open the page and a description of the API, and the token opens the API", async () => {
+  const [, address, file] = /API +(http:\S+)api with the token in (.*)/.exec(said)!;
+  const token = readFileSync(file, "utf8").trim();
+  expect(await (await fetch(address)).text()).toContain("<title>Tutti</title>");
+  const page = await fetch(`${address}api`);
   expect(page.headers.get("content-type")).toContain("text/html");
   expect(await page.text()).toContain("/v1/jobs");
   const answer = await fetch(`${address}v1/status`, { headers: { authorization: `Bearer ${token}` } });

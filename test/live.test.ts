@@ -57,10 +57,12 @@ afterAll(async () => {
 describe("the whole", () => {
   test("serve prints its address and what to type next", async () => {
     const text = server.stdout();
-    expect(text).toMatch(/^tutti \S+ schedules \d+ CPUs?: policy gang, slots of 50 ms/);
+    expect(text).toMatch(/^page: .*\ntutti \S+ schedules \d+ CPUs?: policy gang, slots of 50 ms/);
     expect(text).toContain(`socket ${socket}\n`);
-    const [, address = "", token = ""] = /^(http:\/\/127\.0\.0\.1:\d+\/)#token=(\S+)$/m.exec(text) ?? [];
-    expect(await (await fetch(address)).text()).toContain("<h1>Tutti");
+    const [, address = "", file = ""] =
+      /API +(http:\/\/127\.0\.0\.1:\d+\/)api with the token in (.*)$/m.exec(text) ?? [];
+    expect(await (await fetch(`${address}api`)).text()).toContain("<h1>Tutti");
+    const token = readFileSync(file, "utf8").trim();
     const answer = await fetch(`${address}v1/status`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);
     expect(text).toMatch(/next {3}tutti submit -n \d -- COMMAND/);

@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
   Scheduler: {
     serve: ["start the scheduler of this machine", () => import("./verbs/serve.ts")],
     status: ["show the scheduler's state; tutti alone does the same", () => import("./verbs/status.ts")],
+    web: ["print a link to the scheduler's page in a browser", () => import("./verbs/web.ts")],
     demo: ["run six toy gangs and watch them take turns", () => import("./verbs/demo.ts")],
     config: ["check a configuration file, or print its schema", () => import("./verbs/config.ts")],
     doctor: [

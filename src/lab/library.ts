@@ -11,8 +11,8 @@ import type { Schedule } from "../core/schedule.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
 import { WHOLE_RUN, type WindowOptions } from "../metrics/window.ts";
 import type { Comparison } from "../results/comparison.ts";
+import type { Experiment } from "./experiments/comparison-of.ts";
 import type { Cell, CellResult, Kind } from "./experiments/kinds.ts";
-import type { Experiment } from "./experiments/run.ts";
 import type { OpenedJobs } from "./experiments/runner.ts";
 
 export type { Instance, Workload } from "../core/jobs.ts";

@@ -2,7 +2,7 @@
  * Compares published values with ours: finds the deviations that need a reason, and writes both as text.
  */
 import type { ReproducedTable, ReproducedValue } from "../results/reproduction.ts";
-import { formatCount, formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
+import { durationColumn, formatCount, formatDigits, formatNumber, NO_VALUE } from "./text/format.ts";
 
 /** Deviations up to this share need no reason. */
 const TOLERANCE = 0.1;
@@ -44,6 +44,16 @@ export function testText({ test }: ReproducedValue): string {
   return test === undefined ? "" : `t ${formatNumber(test.t)}`;
 }
 
+/** Deviation and t, as both pages show them; empty if there is nothing to compare with. */
+export function comparisonText(value: ReproducedValue): string {
+  return [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+}
+
+/** Whether the paper publishes any value of the table. */
+export function isCompared({ rows }: ReproducedTable): boolean {
+  return rows.some(({ values }) => values.some(({ published }) => published !== null));
+}
+
 /** What the t of a table means and how large it may be; empty if no value of the table has one. */
 export function testLegend({ rows }: ReproducedTable): string {
   const tests = rows.flatMap(({ values }) => values.flatMap(({ test }) => test ?? []));
@@ -54,39 +64,54 @@ export function testLegend({ rows }: ReproducedTable): string {
   return `t: two-sample t of our mean against the paper's, which is of ${runs} runs; our variance stands for both; beyond ± ${limit} in 5 % of cases if both programs are the same`;
 }
 
-/**
- * Headings of a table's value columns. In a column without published values, seconds are printed as
- * durations, each in a suitable unit.
- */
-export function valueColumns({ valueColumns, rows }: ReproducedTable): {
-  readonly heading: string;
-  readonly areDurations: boolean;
-}[] {
-  return valueColumns.map(({ name, unit }, i) => {
-    const areDurations = unit === "s" && rows.every(({ values }) => values[i]?.published === null);
-    return { heading: unit === undefined || areDurations ? name : `${name}, ${unit}`, areDurations };
-  });
+/** A value as text: what the paper prints, ours, and half of the confidence interval, which may be empty. */
+export interface ValueTexts {
+  readonly published: string;
+  readonly ours: string;
+  readonly halfWidth: string;
 }
 
 /**
- * A value as text: the published one with the paper's digits, ours with at least as many digits after the
- * point.
+ * How a table's value columns are printed. Columns of seconds without published values are durations. They
+ * share one unit, so that a row can be compared across them; the means of each column decide its digits.
  */
-export function valueTexts(
-  { published, ours, halfWidth }: ReproducedValue,
-  areDurations: boolean,
-): { readonly published: string; readonly ours: string; readonly halfWidth: string } {
-  const spread = halfWidth === null || Number.isNaN(halfWidth) ? undefined : halfWidth;
-  if (areDurations) {
-    const halfText = spread === undefined ? "" : formatDuration(spread);
-    return { published: NO_VALUE, ours: formatDuration(ours), halfWidth: halfText };
-  }
+export function valueColumns({ valueColumns, rows }: ReproducedTable): {
+  readonly heading: string;
+  readonly textsOf: (value: ReproducedValue) => ValueTexts;
+}[] {
+  const columns = valueColumns.map((column, i) => {
+    const values = rows.map((row) => row.values[i]);
+    const areDurations = column.unit === "s" && values.every(({ published }) => published === null);
+    return { ...column, areDurations, means: values.map(({ ours }) => ours) };
+  });
+  const timeUnit = durationColumn(
+    columns.flatMap(({ areDurations, means }) => (areDurations ? means : [])),
+  ).unit;
+  return columns.map(({ name, unit, areDurations, means }) => {
+    if (!areDurations)
+      return { heading: unit === undefined ? name : `${name}, ${unit}`, textsOf: plainTexts };
+    const { format } = durationColumn(means, timeUnit);
+    const textsOf = ({ ours, halfWidth }: ReproducedValue) => ({
+      published: NO_VALUE,
+      ours: format(ours),
+      halfWidth: hasHalfWidth(halfWidth) ? format(halfWidth) : "",
+    });
+    return { heading: `${name}, ${timeUnit.name}`, textsOf };
+  });
+}
+
+/** The published value with the paper's digits, ours with at least as many digits after the point. */
+function plainTexts({ published, ours, halfWidth }: ReproducedValue): ValueTexts {
   const decimals = published === null ? 0 : decimalsOf(published);
   return {
     published: published === null ? NO_VALUE : formatDigits(published, decimals),
     ours: decimals > 0 && Math.abs(ours) < 1 ? formatDigits(ours, Math.max(2, decimals)) : formatNumber(ours),
-    halfWidth: spread === undefined ? "" : formatNumber(spread),
+    halfWidth: hasHalfWidth(halfWidth) ? formatNumber(halfWidth) : "",
   };
+}
+
+function hasHalfWidth(halfWidth: number | null): halfWidth is number {
+  return halfWidth !== null && !Number.isNaN(halfWidth);
 }
 
 function decimalsOf(value: number): number {

@@ -10,12 +10,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Client } from "../client/client.ts";
 import { runtimeDirOf } from "../runtime-dir.ts";
+import { startTestApi } from "./api-for-tests.ts";
 import { makeTestApp, someJob, ADA as USER } from "./app-for-tests.ts";
 import { Connections } from "./connections/connections.ts";
 import { makeHttpReader } from "./connections/http.ts";
 import { listenForClients, makeListener } from "./connections/listening.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
-import { type Api, type ApiOptions, startApi } from "./server.ts";
+import type { Api, ApiOptions } from "./server.ts";
 
 const me = userInfo();
 const isRoot = me.uid === 0;
@@ -44,17 +45,8 @@ afterEach(async () => {
 
 /** A scheduler for several users. Makes their tokens, so that the test needs no other accounts. */
 async function start(more: Partial<ApiOptions> = {}): Promise<void> {
-  api = await startApi({
-    service,
-    version: "1.2.3",
-    jobsFolder: join(folder, "jobs"),
-    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
-    owner: OWNER,
-    isShared: false,
-    ports: [0],
-    onBug: (error) => bugs.push(error),
-    ...more,
-  });
+  const onBug = (error: unknown) => bugs.push(error);
+  api = await startTestApi(folder, { service, ports: [0], onBug, ...more });
 }
 
 async function connected(): Promise<Socket> {

@@ -26,9 +26,10 @@ import type { JobsAnswer, StatusAnswer } from "../../protocol/schema.ts";
 import { Client, chooseSocket } from "../client/client.ts";
 import { NoDaemonError, RefusedError } from "../client/errors.ts";
 import { isTrustworthy, runtimeDirOf } from "../runtime-dir.ts";
+import { startTestApi } from "./api-for-tests.ts";
 import { someJob } from "./app-for-tests.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
-import { type Api, type ApiOptions, startApi } from "./server.ts";
+import type { Api, ApiOptions } from "./server.ts";
 import { makeToken, ownerOfToken } from "./tokens.ts";
 
 const me = userInfo();
@@ -53,19 +54,7 @@ afterEach(async () => {
 const socketIn = (name = "run") => join(folder, name, "tutti.sock");
 
 async function start(more: Partial<ApiOptions> = {}): Promise<Api> {
-  const api = await startApi({
-    service,
-    version: "1.2.3",
-    jobsFolder: join(folder, "jobs"),
-    places: runtimeDirOf(socketIn()),
-    owner: { uid: me.uid, user: me.username, isAdministrator: true },
-    isShared: false,
-    ports: [0],
-    onBug: (error) => {
-      throw error;
-    },
-    ...more,
-  });
+  const api = await startTestApi(folder, { service, ports: [0], ...more });
   apis.push(api);
   return api;
 }

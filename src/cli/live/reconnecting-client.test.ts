@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
-import { runtimeDirOf } from "../../api/runtime-dir.ts";
-import { FakeService } from "../../api/server/fake-service-for-tests.ts";
-import { type Api, startApi } from "../../api/server/server.ts";
+import { startTestApi } from "../../api/server/api-for-tests.ts";
+import type { Api } from "../../api/server/server.ts";
 import { ReconnectingClient } from "./reconnecting-client.ts";
 
 let folder: string;
@@ -14,18 +13,8 @@ let api: Api;
 let told: string[];
 
 async function serve(): Promise<void> {
-  api = await startApi({
-    service: new FakeService(join(folder, "jobs")),
-    version: "1.2.3",
-    jobsFolder: join(folder, "jobs"),
-    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
-    owner: { uid: process.getuid!(), user: "ada", isAdministrator: true },
-    isShared: false,
-    ports: [],
-    onBug: (error) => {
-      throw error;
-    },
-  });
+  const owner = { uid: process.getuid!(), user: "ada", isAdministrator: true };
+  api = await startTestApi(folder, { owner });
 }
 
 beforeEach(async () => {

@@ -6,11 +6,11 @@
 import {
   deviates,
   deviationText,
+  isCompared,
   reasonNumber,
   testLegend,
   testText,
   valueColumns,
-  valueTexts,
 } from "../../report/deviations.ts";
 import { COUNT_TITLES, countTexts, pageClaims } from "../../report/paper-counts.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
@@ -45,13 +45,12 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
 }
 
 function tableText(reproduced: ReproducedTable): string {
-  const { id, title, rows } = reproduced;
+  const { id, title } = reproduced;
   const reasons: string[] = [];
-  const isCompared = rows.some(({ values }) => values.some(({ published }) => published !== null));
   const test = testLegend(reproduced);
   return [
     bold(`${id}. ${title}`),
-    isCompared ? comparedTable(reproduced, reasons) : plainTable(reproduced),
+    isCompared(reproduced) ? comparedTable(reproduced, reasons) : plainTable(reproduced),
     ...(test === "" ? [] : [dim(`  ${wrap(test, 4)}`)]),
     ...reproduced.valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
     ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
@@ -62,7 +61,7 @@ function tableText(reproduced: ReproducedTable): string {
 function plainTable(reproduced: ReproducedTable): string {
   const columns = valueColumns(reproduced);
   const cell = (value: ReproducedValue, i: number) => {
-    const { ours, halfWidth } = valueTexts(value, columns[i].areDurations);
+    const { ours, halfWidth } = columns[i].textsOf(value);
     return halfWidth === "" ? ours : `${ours} ± ${halfWidth}`;
   };
   return table(
@@ -77,8 +76,8 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   const isTested = testLegend(reproduced) !== "";
   const lines = reproduced.rows.flatMap(({ labels, values }) =>
     values.map((value, i) => {
-      const { heading, areDurations } = columns[i];
-      const { published, ours, halfWidth } = valueTexts(value, areDurations);
+      const { heading, textsOf } = columns[i];
+      const { published, ours, halfWidth } = textsOf(value);
       return [
         ...(i === 0 ? labels : labels.map(() => "")),
         heading,

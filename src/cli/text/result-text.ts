@@ -3,6 +3,7 @@
  * intervals.
  */
 import type { Diagnostics } from "../../core/diagnostics.ts";
+import { diagnosticText } from "../../lab/jobs-in-words.ts";
 import { type MetricSummary, metricOf, type Summary } from "../../metrics/summary.ts";
 import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";
 import {
@@ -220,12 +221,5 @@ function footer({ instance, workloadHash, seed, rules, policies, made }: Compari
 
 /** What was repaired, dropped or noted in the workload, one line each. */
 export function diagnosticLines(diagnostics: Diagnostics): string[] {
-  return diagnostics.map(({ action, count, message, examples }) => {
-    const [first] = examples;
-    const place = first?.line === undefined ? first?.job && `job ${first.job}` : `line ${first.line}`;
-    // What is kept although it is not used has no field, only a text.
-    const isText = action === "kept" && first?.field === undefined && first?.value !== undefined;
-    const where = isText ? `${place}, "${first.value}"` : place;
-    return wrap(`${action} ${formatCount(count)}: ${message}${place ? ` (first: ${where})` : ""}`, 2);
-  });
+  return diagnostics.map((diagnostic) => wrap(diagnosticText(diagnostic), 2));
 }

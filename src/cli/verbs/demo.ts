@@ -1,6 +1,6 @@
 /**
  * `tutti demo`: starts a scheduler for half a minute, runs six toy gangs on it, and shows the matrix while
- * its rows run in turn. It leaves nothing behind.
+ * its rows run in turn. With --web, it shows them in the page for a minute. It leaves nothing behind.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -16,14 +16,18 @@ import { duration } from "../options/parse.ts";
 import { HistoryTable } from "../text/job-text.ts";
 import { commandName, hint, writeOut } from "../text/text.ts";
 import { watchMatrix } from "./matrix.ts";
+import { makeLink } from "./web.ts";
 
 interface Options {
   readonly slot: number;
   readonly work: number;
+  readonly web?: boolean;
 }
 
 const START_MS = 15_000;
 const POLL_MS = 50;
+/** How long `--web` keeps the gangs running. */
+const WEB_MS = 60_000;
 /** Iterations that a shell loop makes per second, roughly. */
 const COUNTS_PER_SECOND = 1_000_000;
 
@@ -41,13 +45,15 @@ export function configure(command: Command): void {
       duration("above zero"),
       2,
     )
+    .option("--web", "show them in a browser, for a minute: prints the link to the page")
     .action(run);
 }
 
-async function run({ slot, work }: Options): Promise<void> {
+async function run({ slot, work, web = false }: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-demo-"));
   const env = { ...process.env, TUTTI_SOCKET: join(folder, "run", "tutti.sock") };
-  const serve = ["serve", "--private", "--no-http", "--state", join(folder, "state"), "--slot", `${slot}s`];
+  const http = web ? ["--port", "0"] : ["--no-http"];
+  const serve = ["serve", "--private", ...http, "--state", join(folder, "state"), "--slot", `${slot}s`];
   // The scheduler gets its own session, so that Ctrl-C reaches only this process, which then cleans up.
   const server = spawn(process.execPath, [process.argv[1], ...serve], {
     env,
@@ -58,7 +64,8 @@ async function run({ slot, work }: Options): Promise<void> {
   const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
   try {
     client = await connect(env, server);
-    await show(client, work, interrupt);
+    if (web) await showInBrowser(client, work, interrupt);
+    else await show(client, work, interrupt);
   } finally {
     if (interrupt.aborted) hint("Interrupted: ending the gangs");
     await endServer(server, client);
@@ -92,6 +99,31 @@ async function show(client: Client, work: number, interrupt: AbortSignal): Promi
   const next = `${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
   writeOut(`\n${table.heading()}${table.lines(done)}${table.foot()}\nNext: ${next}\n`);
   if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not succeed");
+}
+
+/** Prints the link and keeps six gangs running: each is submitted again when it has ended. */
+async function showInBrowser(client: Client, work: number, interrupt: AbortSignal): Promise<void> {
+  const { cpus } = await client.ask<StatusAnswer>("/v1/status");
+  const { url } = await makeLink(client);
+  writeOut(`${url}\n`);
+  hint(`Open this link in a browser: six gangs take turns on ${cpus} CPUs, for a minute or until Ctrl-C.`);
+  const stop = AbortSignal.any([interrupt, AbortSignal.timeout(WEB_MS)]);
+  let ended = 0;
+  const keepRunning = async (gang: SubmitJob) => {
+    while (!stop.aborted) {
+      const { jobs } = await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body: { jobs: [gang] } });
+      await client.ended(jobs[0].job, stop);
+      ended++;
+    }
+  };
+  try {
+    await Promise.all(toyGangs(cpus, work).map(keepRunning));
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
+  if (interrupt.aborted) return;
+  const next = `${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
+  writeOut(`${ended} gangs have ended, and others have taken their places.\nNext: ${next}\n`);
 }
 
 /**

@@ -1,7 +1,6 @@
 /**
  * `tutti serve`: starts the scheduler and its API, then prints its addresses and the next command to type.
  */
-import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -149,7 +148,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
   }
 }
 
-/** The scheduler's addresses and what to type next. */
+/** The page, the scheduler's addresses, and what to type next. */
 function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
   const { cpus } = service.status();
   const submit = `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
@@ -157,24 +156,29 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
   const lines: (readonly [string, string])[] = [
     ["socket", api.socket],
     ["state", join(jobsFolder, "..")],
-    ...(api.http === undefined ? [] : [["API", apiText(api, api.http)] as const]),
+    ...(api.http === undefined ? [] : [["API", apiText(api)] as const]),
     ["next", `${submit}   (in another terminal)`],
     ["", `${watch}   (shows the turns)`],
   ];
   const head = `${bold("tutti")} ${ownVersion()} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`;
-  return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
+  const facts = lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`);
+  return `${[...pageLines(api), head, ...facts].join("\n")}\n`;
 }
 
 /**
- * The address of the API. Only a terminal gets it with the token of the user who started the scheduler: logs
- * are kept, and other people read them. The address with the token begins a new line, so that a terminal of
- * 80 columns does not break it and it can be copied as a whole.
+ * The link to the page. Only a terminal gets it with a code, which logs in the user who started the
+ * scheduler: logs are kept, and other people read them.
  */
-function apiText({ socket, token }: Api, address: string): string {
-  const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
-  return isKept
-    ? `${address} with the token in ${join(runtimeDirOf(socket).tokens, String(currentUid()))}`
-    : `for a page about the API, open this address, which contains your token:\n${address}#token=${token}`;
+function pageLines({ http, linkToPage }: Api): readonly string[] {
+  if (http === undefined) return [];
+  const web = `${commandName()} web`;
+  return process.stdout.isTTY === true
+    ? [`page: ${bold(linkToPage() ?? http)}`, dim(`      (once, within a minute; later: ${web})`)]
+    : [`page: ${http} (${web} prints a link that logs you in)`];
+}
+
+function apiText({ socket, http }: Api): string {
+  return `${http}api with the token in ${join(runtimeDirOf(socket).tokens, String(currentUid()))}`;
 }
 
 function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {

@@ -5,9 +5,9 @@ import { generate as generateJobs, machineSize } from "../../lab/experiments/job
 import { chooseWing } from "../../lab/experiments/wings.ts";
 import { chooseModel, openSource } from "../../lab/files/source.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
-import { formatCount, formatNumber, NO_VALUE, plural } from "../../report/text/format.ts";
+import { SPREAD_HEADINGS, spreadRows, workloadSentences } from "../../lab/jobs-in-words.ts";
 import { jsonDocument } from "../../report/text/json.ts";
-import { describeWorkload, type Spread } from "../../workload/describe.ts";
+import { describeWorkload } from "../../workload/describe.ts";
 import { type EstimateRule, withEstimates } from "../../workload/estimates/estimates.ts";
 import { hashWorkload } from "../../workload/hash.ts";
 import { MODELS } from "../../workload/models/registry.ts";
@@ -150,39 +150,18 @@ async function info(source: string, options: InfoOptions): Promise<void> {
     writeOut(jsonDocument("tutti.workload/1", { name, hash, ...facts, header, diagnostics }));
     return;
   }
-  const { jobs, processors, spanS, users } = facts;
-  const days = spanS === undefined ? "an unknown time" : `${(spanS / 86400).toFixed(1)} days`;
   writeOut(
     [
       bold(workload.name),
-      `${plural(jobs, "job")} over ${days}, on ${processors === undefined ? "an unknown number of processors" : plural(processors, "processor")}, offered load ${share(facts.offeredLoad)}`,
-      `${formatCount(facts.zeroRunJobs)} with run time 0, left out of the numbers below`,
-      `${share(facts.serialShare)} of the jobs are serial, ${share(facts.powerOfTwoShare)} use a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
-      `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,
+      ...workloadSentences(facts),
       "",
-      table(
-        [leftColumn(""), rightColumn("min"), rightColumn("median"), rightColumn("mean"), rightColumn("max")],
-        [
-          spreadRow("run time, s", facts.runS),
-          spreadRow("processors", facts.size),
-          spreadRow("wait in the log, s", facts.waitS),
-        ],
-      ),
+      table([leftColumn(""), ...SPREAD_HEADINGS.map((heading) => rightColumn(heading))], spreadRows(facts)),
       "",
       ...diagnosticLines(workload.diagnostics),
       `workload ${hash}`,
       "",
     ].join("\n"),
   );
-}
-
-function spreadRow(name: string, spread: Spread | undefined): string[] {
-  if (spread === undefined) return [name, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE];
-  return [name, ...[spread.min, spread.median, spread.mean, spread.max].map(formatNumber)];
-}
-
-function share(value: number | undefined): string {
-  return value === undefined ? "unknown" : `${(100 * value).toFixed(1)} %`;
 }
 
 async function generate(text: string, options: GenerateOptions): Promise<void> {

@@ -9,8 +9,9 @@ import { WHOLE_RUN } from "../../metrics/window.ts";
 import { PolicyError } from "../../own-policies/guarded-policy.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
+import type { Experiment } from "./comparison-of.ts";
 import { generateJobs } from "./jobs.ts";
-import { type Experiment, type ExperimentOptions, runExperiment } from "./run.ts";
+import { type ExperimentOptions, runExperiment } from "./run.ts";
 
 let folder = "";
 beforeAll(() => {

@@ -53,11 +53,8 @@ export class CellRunner implements CellInputs {
       prepareJobs((await this.opened(source)).workload, processors, rules),
     );
     const choice = await this.#environment.policy(policy);
-    if (choice.definition.sharing !== "time" || instance.processors <= MAX_GANG_PROCESSORS)
-      return { instance, choice };
-    throw new InputError(
-      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
-    );
+    requireGangSize(instance, choice);
+    return { instance, choice };
   }
 
   once<Made>(key: object, make: () => Made): Made {
@@ -85,5 +82,16 @@ export function prepareJobs(workload: Workload, processors: number | undefined, 
   if (instance.count > 0) return instance;
   throw new InputError(
     `Cannot use the jobs of "${workload.name}": all ${workload.count} of them are larger than the machine of ${instance.processors} processors, expected a larger --processors, or --oversize clip`,
+  );
+}
+
+/**
+ * Time sharing keeps a record of every processor.
+ * @throws InputError if the machine is too large for a gang policy
+ */
+export function requireGangSize({ processors }: Instance, { definition, label }: PolicyChoice): void {
+  if (definition.sharing !== "time" || processors <= MAX_GANG_PROCESSORS) return;
+  throw new InputError(
+    `Cannot use policy "${label}" on ${processors} processors: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
   );
 }

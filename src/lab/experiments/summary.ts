@@ -1,4 +1,5 @@
 /** Computes the result of a cell of the kind `summary`: the numbers of one simulation. */
+import type { Instance } from "../../core/jobs.ts";
 import type { GangRecord, Schedule } from "../../core/schedule.ts";
 import { classesByRunTime } from "../../metrics/classes.ts";
 import { type Summary, type SummaryOptions, summarise } from "../../metrics/summary.ts";
@@ -36,7 +37,7 @@ interface SummaryResult {
 
 export async function runSummary(cell: SummaryCell, inputs: CellInputs): Promise<SummaryResult> {
   const { instance, choice } = await inputs.ready(cell);
-  const { keep = [], classBoundsS, slotS, switchS } = cell;
+  const { keep = [], slotS, switchS } = cell;
   const isDrawn = keep.includes("matrix") && choice.definition.sharing === "time";
   const recorder = isDrawn ? new MatrixRecorder(instance) : undefined;
   const { progress } = inputs;
@@ -46,18 +47,30 @@ export async function runSummary(cell: SummaryCell, inputs: CellInputs): Promise
     observer: recorder,
     progress: progress && ((arrived) => progress(arrived, instance.count)),
   });
-  const classes = classBoundsS === undefined ? undefined : { classes: classesByRunTime(classBoundsS) };
   const { gang } = schedule;
   const { own, inherited } = rulesOf(choice);
   return {
     label: choice.label,
     title: choice.definition.title,
     rules: [...own, ...inherited],
-    summary: summarise(instance, schedule, { ...cell, ...classes }),
+    ...numbersOf(cell, instance, schedule),
     workload: { name: instance.workload.name, hash: hashWorkload(instance.workload) },
-    scheduleHash: hashColumns(schedule.startS, schedule.endS),
     repacking: gang && { unifications: gang.unifications, moves: gang.moves },
     schedule: keep.includes("schedule") ? schedule : undefined,
     matrix: recorder?.record(),
+  };
+}
+
+/** What a schedule alone decides. */
+export function numbersOf(
+  cell: SummaryCell,
+  instance: Instance,
+  schedule: Schedule,
+): Pick<SummaryResult, "summary" | "scheduleHash"> {
+  const { classBoundsS } = cell;
+  const classes = classBoundsS === undefined ? undefined : { classes: classesByRunTime(classBoundsS) };
+  return {
+    summary: summarise(instance, schedule, { ...cell, ...classes }),
+    scheduleHash: hashColumns(schedule.startS, schedule.endS),
   };
 }

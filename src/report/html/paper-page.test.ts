@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ReproducedPaper } from "../../results/reproduction.ts";
-import { deviates, deviation, deviationText, isFar, testLegend, valueTexts } from "../deviations.ts";
+import type { ReproducedPaper, ReproducedValue } from "../../results/reproduction.ts";
+import { deviates, deviation, deviationText, isFar, testLegend, valueColumns } from "../deviations.ts";
 import { countReproduction, pageClaims } from "../paper-counts.ts";
 import { indexLines, notInIndex } from "../paper-index.ts";
 import { matrixSvg } from "../svg/matrix-svg.ts";
@@ -257,14 +257,64 @@ describe("index of a paper", () => {
   });
 });
 
-describe("valueTexts()", () => {
-  test.each([
-    [{ published: 0.194, ours: 0.29, halfWidth: 0.0123 }, false, ["0.194", "0.290", "0.012"]],
-    [{ published: 11487.64, ours: 12345.6, halfWidth: null }, false, ["11,487.64", "12,346", ""]],
-    [{ published: null, ours: 6840, halfWidth: 93 }, true, ["–", "1.90 h", "93 s"]],
-    [{ published: null, ours: 6840, halfWidth: Number.NaN }, false, ["–", "6,840", ""]],
-  ] as const)("%o, durations: %s", (value, areDurations, [published, ours, halfWidth]) => {
-    expect(valueTexts(value, areDurations)).toEqual({ published, ours, halfWidth });
+describe("valueColumns()", () => {
+  const columnOf = (unit: string, values: readonly ReproducedValue[]) => {
+    const rows = values.map((value) => ({ labels: [], values: [value] }));
+    const column = { name: "wait", unit, meaning: "" };
+    const table = { id: "Table 1", title: "", labelColumns: [], valueColumns: [column], rows };
+    const [{ heading, textsOf }] = valueColumns(table);
+    return [
+      heading,
+      ...values.map(textsOf).map(({ published, ours, halfWidth }) => [published, ours, halfWidth]),
+    ];
+  };
+
+  test("published values have the paper's digits, and ours are in the same unit", () => {
+    expect(
+      columnOf("s", [
+        { published: 0.194, ours: 0.29, halfWidth: 0.0123 },
+        { published: 11487.64, ours: 12345.6, halfWidth: null },
+        { published: null, ours: 6840, halfWidth: Number.NaN },
+      ]),
+    ).toEqual(["wait, s", ["0.194", "0.290", "0.012"], ["11,487.64", "12,346", ""], ["–", "6,840", ""]]);
+  });
+
+  // By hand: the lower median, 6840 s, is 1.90 h; 93 s are 0.0258 h and 1019520 s are 283.2 h.
+  test("without published values, seconds have one unit per column, which the heading names", () => {
+    const values = [
+      { published: null, ours: 93, halfWidth: null },
+      { published: null, ours: 6840, halfWidth: 93 },
+      { published: null, ours: 1019520, halfWidth: 6840 },
+    ];
+    expect(columnOf("s", values)).toEqual([
+      "wait, h",
+      ["–", "0.03", ""],
+      ["–", "1.90", "0.03"],
+      ["–", "283.20", "1.90"],
+    ]);
+    expect(columnOf("jobs", values.slice(1))).toEqual([
+      "wait, jobs",
+      ["–", "6,840", "93"],
+      ["–", "1,019,520", "6,840"],
+    ]);
+  });
+
+  // By hand: the lower median of 300, 600, 36000 and 72000 s is 10 min.
+  test("the durations of a table share one unit", () => {
+    const wait = (ours: number) => ({ published: null, ours, halfWidth: null });
+    const columns = valueColumns({
+      id: "Table 1",
+      title: "",
+      labelColumns: [],
+      valueColumns: ["fcfs", "easy"].map((name) => ({ name, unit: "s", meaning: "" })),
+      rows: [
+        { labels: [], values: [wait(36_000), wait(300)] },
+        { labels: [], values: [wait(72_000), wait(600)] },
+      ],
+    });
+    expect(columns.map(({ heading }) => heading)).toEqual(["fcfs, min", "easy, min"]);
+    expect(columns[0].textsOf(wait(72_000)).ours).toBe("1,200");
+    expect(columns[1].textsOf(wait(300)).ours).toBe("5");
   });
 });
 
@@ -278,7 +328,10 @@ describe("paperPage()", () => {
       "100<br>+4.0 %",
       "0.194<br>+50.0 % <sup>1</sup>",
       "<li>few sets of jobs</li>",
-      "1.90 h",
+      '<th scope="col">wait, h</th>',
+      "<td><b>0.03</b></td>",
+      "<td><b>283.20</b></td>",
+      "<td><b>1.90</b></td>",
       ">holds</span>",
       ">does not hold</span>",
       "2 &gt; 1",

@@ -13,13 +13,13 @@ import type {
   ReproducedValue,
 } from "../../results/reproduction.ts";
 import {
+  comparisonText,
   deviates,
-  deviationText,
+  isCompared,
   reasonNumber,
   testLegend,
-  testText,
+  type ValueTexts,
   valueColumns,
-  valueTexts,
 } from "../deviations.ts";
 import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor } from "../paper-index.ts";
@@ -79,11 +79,10 @@ function tableSection(table: ReproducedTable, anchor: string): string {
   const columns = valueColumns(table);
   const reasons: string[] = [];
   const values = rows.flatMap((row) => row.values);
-  const isCompared = values.some(({ published }) => published !== null);
   const hasIntervals = values.some(({ halfWidth }) => halfWidth !== null);
   const body = rows.map(
     ({ labels, values }) =>
-      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i].areDurations, reasons)).join("")}</tr>`,
+      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i].textsOf(value), reasons)).join("")}</tr>`,
   );
   const head = [
     ...labelColumns.map((name) => `<th scope="col" class="label">${escapeHtml(name)}</th>`),
@@ -91,7 +90,7 @@ function tableSection(table: ReproducedTable, anchor: string): string {
   ];
   const legend = [
     `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
-    isCompared ? "; below it the published value and our deviation from it" : "",
+    isCompared(table) ? "; below it the published value and our deviation from it" : "",
   ].join("");
   const test = testLegend(table);
   return `<section id="${anchor}">
@@ -103,15 +102,14 @@ ${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<l
 </section>`;
 }
 
-function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
+function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts, reasons: string[]): string {
   const { reason = "" } = value;
-  const { published, ours, halfWidth } = valueTexts(value, areDurations);
   const mine = `<b>${ours}</b>${halfWidth === "" ? "" : ` <span class="spread">± ${halfWidth}</span>`}`;
   if (value.published === null) return `<td>${mine}</td>`;
   const isBeyond = deviates(value);
   const missing = isBeyond ? ' <strong class="missing">no reason given</strong>' : "";
   const mark = reason === "" ? missing : ` <sup>${reasonNumber(reason, reasons)}</sup>`;
-  const compared = [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+  const compared = comparisonText(value);
   const below = compared === "" ? published : `${published}<br>${compared}`;
   return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${below}${mark}</small></td>`;
 }

@@ -10,13 +10,13 @@ import type {
   ReproducedValue,
 } from "../../results/reproduction.ts";
 import {
+  comparisonText,
   deviates,
-  deviationText,
+  isCompared,
   reasonNumber,
   testLegend,
-  testText,
+  type ValueTexts,
   valueColumns,
-  valueTexts,
 } from "../deviations.ts";
 import { withoutControls } from "../html/escape.ts";
 import { pageClaims } from "../paper-counts.ts";
@@ -79,16 +79,15 @@ function matrixParts({ caption, rows }: ReproducedMatrices["steps"][number]): st
 function tableParts(table: ReproducedTable): string[] {
   const reasons: string[] = [];
   const columns = valueColumns(table);
-  const isCompared = table.rows.some(({ values }) => values.some(({ published }) => published !== null));
   const rows = table.rows.map(({ labels, values }) => [
     ...labels.map(prose),
-    ...values.map((value, i) => cell(value, columns[i].areDurations, reasons)),
+    ...values.map((value, i) => cell(value, columns[i].textsOf(value), reasons)),
   ]);
   const head = [...table.labelColumns, ...columns.map(({ heading }) => heading)].map(prose);
   const align = [...table.labelColumns.map(() => ":--"), ...columns.map(() => "--:")];
   const test = testLegend(table);
   const legend = [
-    isCompared ? "Ours; below it the published value and our deviation from it." : "Ours.",
+    isCompared(table) ? "Ours; below it the published value and our deviation from it." : "Ours.",
     ...(test === "" ? [] : [`${prose(test)}.`]),
     ...table.valueColumns.map(({ name, meaning }) => `${prose(name)}: ${prose(meaning)}.`),
   ];
@@ -99,14 +98,13 @@ function tableParts(table: ReproducedTable): string[] {
   ];
 }
 
-function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
+function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts, reasons: string[]): string {
   const { reason = "" } = value;
-  const { published, ours, halfWidth } = valueTexts(value, areDurations);
   const mine = `**${ours}**${halfWidth === "" ? "" : ` ± ${halfWidth}`}`;
   if (value.published === null) return mine;
   const missing = deviates(value) ? " no reason given" : "";
   const mark = reason === "" ? missing : ` [${reasonNumber(reason, reasons)}]`;
-  const compared = [deviationText(value), testText(value)].filter((text) => text !== "").join(" · ");
+  const compared = comparisonText(value);
   return `${[mine, published, ...(compared === "" ? [] : [compared])].join("<br>")}${mark}`;
 }
 

@@ -1,5 +1,6 @@
 /** Sends requests of the page to the scheduler, as the user of the session. */
 import type { RefusalAnswer } from "../../protocol/answers.ts";
+import { untilLive } from "./connection.ts";
 import { dropSession, session } from "./session.ts";
 
 /** A request that the scheduler refused. The message says what failed, why, and what to do. */
@@ -11,6 +12,9 @@ export class RefusedError extends Error {
     this.refused = refused;
   }
 }
+
+/** A request waits this long for a lost connection to come back, in ms. */
+const PATIENCE_MS = 10_000;
 
 interface AskOptions {
   readonly method?: string;
@@ -31,6 +35,11 @@ export async function open(
   path: string,
   { method = "GET", body, signal }: AskOptions = {},
 ): Promise<Response> {
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  await untilLive(signal === undefined ? patience : AbortSignal.any([signal, patience])).catch(() => {
+    signal?.throwIfAborted();
+    throw new TypeError("The scheduler does not answer");
+  });
   const answer = await fetch(path, {
     method,
     headers: {

@@ -4,6 +4,7 @@
  * none. While no tab is visible it is silent: no connection, no request.
  */
 import type { Event } from "../../protocol/answers.ts";
+import { prove } from "./proof.ts";
 import type { Session } from "./session.ts";
 
 /** From a tab to the feed. */
@@ -37,6 +38,8 @@ export interface FeedWorld {
   readonly fetch: typeof globalThis.fetch;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly nowMs: () => number;
+  /** Port of the page. */
+  readonly port: string;
 }
 
 /** A sequence number above all: the stream begins with the next event. */
@@ -129,6 +132,7 @@ export class Feed {
   ): Promise<string | undefined> {
     const silence = new AbortController();
     const signal = AbortSignal.any([stop, silence.signal]);
+    await prove(session, this.#world.fetch, this.#world.port, signal);
     const answer = await this.#world.fetch(`/v1/events?since=${this.#last}`, {
       headers: { authorization: `Bearer ${session.token}`, accept: "text/event-stream" },
       signal,

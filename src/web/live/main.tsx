@@ -2,8 +2,9 @@
 import "../page/style.css";
 import { render } from "preact";
 import { Shell } from "../page/shell.tsx";
+import { connection } from "./connection.ts";
 import { session, sessionProblem } from "./session.ts";
-import { connection, leave, loaded, start, status } from "./store.ts";
+import { leave, loaded, start, status } from "./store.ts";
 import { VIEWS } from "./views.ts";
 
 function App() {

@@ -10,6 +10,10 @@ export interface Session {
   readonly user: string;
   readonly isAdministrator: boolean;
   readonly expiresAtMs: number;
+  /** Names the session when the scheduler has to prove that it began it. */
+  readonly id: string;
+  /** Key of these proofs; never sent. */
+  readonly proofKey: string;
 }
 
 /** Undefined: nobody has identified themselves yet. */
@@ -43,7 +47,7 @@ export async function exchange(code: string): Promise<Session> {
 export function storedSession(): Session | undefined {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-    return kept !== null && typeof kept.token === "string" && kept.expiresAtMs > Date.now()
+    return kept !== null && typeof kept.proofKey === "string" && kept.expiresAtMs > Date.now()
       ? pick(kept)
       : undefined;
   } catch {
@@ -64,6 +68,6 @@ export function dropSession(because: string): void {
   session.value = undefined;
 }
 
-function pick({ token, user, isAdministrator, expiresAtMs }: Session): Session {
-  return { token, user, isAdministrator, expiresAtMs };
+function pick({ token, user, isAdministrator, expiresAtMs, id, proofKey }: Session): Session {
+  return { token, user, isAdministrator, expiresAtMs, id, proofKey };
 }

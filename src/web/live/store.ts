@@ -14,6 +14,7 @@ import type {
 import { isEnded } from "../../protocol/states.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { ask } from "./client.ts";
+import { connection } from "./connection.ts";
 import { Feed, type FromFeed, type ToFeed } from "./feed.ts";
 import { BROWSER } from "./feed-world.ts";
 import {
@@ -32,8 +33,6 @@ export interface TimedMatrix {
   readonly receivedAtMs: number;
 }
 
-/** `starting` until the first answer. `lost`: what is shown is old. */
-export const connection = signal<"starting" | "live" | "lost">("starting");
 export const status = signal<StatusAnswer | undefined>(undefined);
 export const matrix = signal<TimedMatrix | undefined>(undefined);
 export const queues = signal<QueuesAnswer["queues"]>([]);

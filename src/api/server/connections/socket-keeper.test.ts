@@ -9,9 +9,9 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Client } from "../../client/client.ts";
 import { runtimeDirOf } from "../../runtime-dir.ts";
+import { startTestApi } from "../api-for-tests.ts";
 import { someJob } from "../app-for-tests.ts";
-import { FakeService } from "../fake-service-for-tests.ts";
-import { type Api, startApi } from "../server.ts";
+import type { Api } from "../server.ts";
 
 const me = userInfo();
 const isRoot = me.uid === 0;
@@ -30,19 +30,10 @@ afterEach(async () => {
 });
 
 async function start(isShared = false): Promise<void> {
-  api = await startApi({
-    service: new FakeService(join(folder, "jobs")),
-    version: "1.2.3",
-    jobsFolder: join(folder, "jobs"),
-    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
-    owner: { uid: me.uid, user: me.username, isAdministrator: true },
+  api = await startTestApi(folder, {
     isShared,
     users: () => [{ uid: 20_001, user: "ada" }],
-    ports: [],
     onNote: (text) => notes.push(text),
-    onBug: (error) => {
-      throw error;
-    },
   });
 }
 

@@ -1,0 +1,18 @@
+/** The laboratory as a page: it reads traces, runs policies and shows results in the browser alone. */
+import "../page/style.css";
+import "./lab.css";
+import { render } from "preact";
+import { Shell, type View } from "../page/shell.tsx";
+import { followAddress } from "./state.ts";
+import { Results } from "./views/results.tsx";
+import { RunBar } from "./views/run-bar.tsx";
+import { Setup } from "./views/setup.tsx";
+
+/** The views of the laboratory, in the order of the rail. */
+const VIEWS: readonly View[] = [
+  { id: "experiment", label: "Experiment", key: "e", Page: Setup },
+  { id: "results", label: "Results", key: "r", Page: Results },
+];
+
+followAddress();
+render(<Shell title="Tutti laboratory" views={VIEWS} head={<RunBar />} />, document.getElementById("app")!);

@@ -1,0 +1,82 @@
+/** Defines what the laboratory's page and its workers send each other. */
+import type { Workload } from "../../core/jobs.ts";
+import type { Schedule } from "../../core/schedule.ts";
+import type { MachineCell } from "../../lab/experiments/cell.ts";
+import type { Cell, CellResult } from "../../lab/experiments/kinds.ts";
+import type { Agreed, Packed } from "./worker/packed.ts";
+
+/** Jobs at a point in time and size, for the first picture. */
+export interface Scatter {
+  readonly submitS: Float64Array;
+  readonly runS: Float64Array;
+  readonly size: Int32Array;
+}
+
+/** What `tutti workload info` says about jobs. */
+export interface OpenedJobs {
+  readonly workload: Workload;
+  readonly hash: string;
+  /** SHA-256 of the file; undefined for models, and where the browser offers none. */
+  readonly sha256: string | undefined;
+  readonly ms: number;
+}
+
+/** What a worker can be asked; `answer` is what it sends back in the end, and `progress` what before that. */
+export interface Questions {
+  /** Reads a file. */
+  read: {
+    readonly asks: { readonly file: File; readonly sizeFrom: string };
+    readonly answer: OpenedJobs;
+    readonly progress: { readonly share: number } | { readonly beginning: Scatter };
+  };
+  /** Generates the jobs of a model. */
+  generate: {
+    readonly asks: { readonly model: string; readonly seed: number };
+    readonly answer: OpenedJobs;
+    readonly progress: never;
+  };
+  /** Gives the worker the jobs of cells whose source has this name and this seed. */
+  jobs: {
+    readonly asks: { readonly name: string; readonly seed: number; readonly workload: Workload };
+    readonly answer: true;
+    readonly progress: never;
+  };
+  /** Runs a cell. */
+  run: {
+    readonly asks: { readonly cell: Cell<"summary"> };
+    readonly answer: RunAnswer;
+    readonly progress: { readonly share: number };
+  };
+  /** Explains in sentences why a job started when it did. */
+  explain: {
+    readonly asks: { readonly cell: MachineCell; readonly job: number };
+    readonly answer: readonly string[];
+    readonly progress: never;
+  };
+}
+
+export interface RunAnswer {
+  /** All of the result but the schedule, computed at least twice. */
+  readonly result: Agreed;
+  readonly schedule: Packed;
+  /** Of the simulation alone. */
+  readonly ms: number;
+}
+
+export type RunResult = Omit<CellResult<"summary">, "schedule"> & { readonly schedule: Schedule };
+
+export type Topic = keyof Questions;
+
+export type Question = { [T in Topic]: { readonly topic: T } & Questions[T]["asks"] }[Topic];
+
+/** A worker answers questions in order, each with any number of `progress` and one `answer` or `failure`. */
+export type Reply =
+  | { readonly progress: Questions[Topic]["progress"] }
+  | { readonly answer: Questions[Topic]["answer"] }
+  | { readonly failure: Failure };
+
+export interface Failure {
+  readonly message: string;
+  /** Whether the input is to blame, and not the program. */
+  readonly isInput: boolean;
+}

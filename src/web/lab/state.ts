@@ -1,0 +1,251 @@
+/** The state of the laboratory's page, and what a user can do with it. */
+import { effect, signal } from "@preact/signals";
+import { InputError } from "../../core/errors.ts";
+import { cellsOf, comparisonOf } from "../../lab/experiments/comparison-of.ts";
+import type { Cell } from "../../lab/experiments/kinds.ts";
+import { openJobs, prepareJobs } from "../../lab/experiments/runner.ts";
+import type { Comparison } from "../../results/comparison.ts";
+import { address, setQuery } from "../page/navigation.ts";
+import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";
+import { Cancelled, LabPool, LabWorker, type SharedJobs } from "./lab-workers.ts";
+import { linkText, MAX_LINK_BYTES, readExperimentText, readLink } from "./link.ts";
+import { MADE } from "./made.ts";
+import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
+import { settingOf } from "./settings.ts";
+import { unpack } from "./worker/packed.ts";
+
+/** What is known of the jobs. */
+type Source =
+  | { readonly state: "none" }
+  /** A link names a file that the user must choose again. */
+  | { readonly state: "wanted"; readonly problem: string }
+  | { readonly state: "reading"; readonly name: string; readonly share: number; readonly beginning?: Scatter }
+  | { readonly state: "open"; readonly opened: OpenedJobs }
+  | { readonly state: "failed"; readonly message: string };
+
+type Run =
+  | { readonly state: "idle" }
+  | { readonly state: "running"; readonly shares: readonly number[]; readonly fromMs: number }
+  | { readonly state: "failed"; readonly message: string };
+
+/** A finished run with what it was made from. */
+export interface Finished {
+  readonly of: PageExperiment;
+  readonly comparison: Comparison;
+  readonly cells: readonly Cell<"summary">[];
+  readonly jobs: SharedJobs;
+  /** How often a summary had to be computed again, because two computations differed. */
+  readonly mismatches: number;
+  readonly ms: number;
+}
+
+export const experiment = signal<PageExperiment>(FIRST_EXPERIMENT);
+export const source = signal<Source>({ state: "none" });
+export const run = signal<Run>({ state: "idle" });
+export const finished = signal<Finished | undefined>(undefined);
+/** Something that the user should know, such as a link that cannot be used. */
+export const notice = signal("");
+
+const pool = new LabPool();
+let reader: LabWorker | undefined;
+/** The file that is open, to read it again when the place of sizes changes. */
+let file: File | undefined;
+let writtenLink = "";
+
+/** Changes the experiment, and the link of the page with it. */
+export function change(changes: Partial<PageExperiment>): void {
+  experiment.value = { ...experiment.peek(), ...changes };
+  void writeLink();
+}
+
+/** An empty text sets a setting back to its default. */
+export function changeSetting(name: string, value: string): void {
+  const settings: Record<string, string> = { ...experiment.peek().settings, [name]: value };
+  if (value === settingOf({}, name)) delete settings[name];
+  change({ settings });
+  if (name === "size-from" && file !== undefined) void openFile(file);
+  if (name === "seed") openModelOf(experiment.peek());
+}
+
+/** Reads a file: a trace, or an experiment that was saved. */
+export async function openFile(chosen: File): Promise<void> {
+  notice.value = "";
+  if (/\.tutti\.json$/.test(chosen.name)) return openExperimentFile(chosen);
+  const wanted = wantedFile();
+  file = chosen;
+  const opened = await readIn("read", chosen.name, { file: chosen, sizeFrom: settingNow("size-from") });
+  if (opened === undefined) return;
+  const { sha256 } = opened;
+  const named = { name: chosen.name, bytes: chosen.size, sha256 };
+  if (wanted !== undefined && !isSameFile(wanted, named)) {
+    notice.value = `This is another file than that of the link: "${chosen.name}" with ${chosen.size} bytes, expected "${wanted.name}" with ${wanted.bytes} bytes${wanted.sha256 === undefined ? "" : ` and SHA-256 ${wanted.sha256.slice(0, 12)}…`}. Its results will differ.`;
+  }
+  change({ jobs: { file: named } });
+  source.value = { state: "open", opened };
+}
+
+/** Generates the jobs of a model, such as `downey:jobs=1000`. */
+export function openModel(model: string): void {
+  file = undefined;
+  change({ jobs: { model } });
+  openModelOf(experiment.peek());
+}
+
+function openModelOf({ jobs }: PageExperiment): void {
+  if (jobs === undefined || !("model" in jobs)) return;
+  const { model } = jobs;
+  const seed = Number(settingNow("seed"));
+  if (!Number.isSafeInteger(seed) || seed < 0) return;
+  void readIn("generate", model, { model, seed }).then((opened) => {
+    if (opened !== undefined) source.value = { state: "open", opened };
+  });
+}
+
+export function stopReading(): void {
+  reader?.end();
+  reader = undefined;
+  source.value = { state: "none" };
+}
+
+/** Asks a worker for jobs; a later request ends an earlier one. */
+async function readIn<T extends "read" | "generate">(
+  topic: T,
+  name: string,
+  asks: Parameters<typeof LabWorker.prototype.ask<T>>[1],
+): Promise<OpenedJobs | undefined> {
+  // A reader that has ended its work is kept: code that has run once is faster.
+  if (source.peek().state === "reading") reader?.end();
+  if (source.peek().state === "reading" || reader === undefined) reader = new LabWorker();
+  const mine = reader;
+  source.value = { state: "reading", name, share: 0 };
+  try {
+    const opened = (await mine.ask(topic, asks, (progress) => {
+      const now = source.peek();
+      if (now.state === "reading") source.value = { ...now, ...(progress as object) };
+    })) as OpenedJobs;
+    return mine === reader ? opened : undefined;
+  } catch (error) {
+    if (error instanceof Cancelled || mine !== reader) return undefined;
+    source.value = { state: "failed", message: messageOf(error) };
+    return undefined;
+  }
+}
+
+/** Runs every policy on every seed. */
+export async function start(): Promise<void> {
+  const of = experiment.peek();
+  const now = source.peek();
+  if (now.state !== "open" || run.peek().state === "running" || problemsOf(of).length > 0) return;
+  const { experiment: asked, replications } = runnable(of);
+  const jobs = { name: asked.source.jobs, seed: asked.source.seed, workload: now.opened.workload };
+  const fromMs = performance.now();
+  try {
+    const list = { policies: of.policies, replications, recordMatrix: true };
+    const cells = cellsOf(asked, list);
+    let shares: readonly number[] = cells.map(() => 0);
+    run.value = { state: "running", shares, fromMs };
+    const opened = await openJobs(asked.source, { open: () => now.opened.workload });
+    const instance = prepareJobs(opened.workload, asked.processors, asked.rules);
+    const answers = await pool.run(jobs, cells, (cell, share) => {
+      shares = shares.with(cell, share);
+      run.value = { state: "running", shares, fromMs };
+    });
+    const results = answers.map(
+      ({ result, schedule }): RunResult => ({
+        ...unpack<RunResult>(result.packed),
+        schedule: unpack(schedule),
+      }),
+    );
+    const isModel = of.jobs !== undefined && "model" in of.jobs;
+    const making = { command: commandLine(of), made: MADE, isModel };
+    finished.value = {
+      of,
+      cells,
+      jobs,
+      comparison: comparisonOf(asked, { ...list, ...making }, instance, results),
+      mismatches: answers.reduce((sum, { result }) => sum + result.mismatches, 0),
+      ms: performance.now() - fromMs,
+    };
+    run.value = { state: "idle" };
+  } catch (error) {
+    run.value =
+      error instanceof Cancelled ? { state: "idle" } : { state: "failed", message: messageOf(error) };
+  }
+}
+
+/** Ends the workers at once, in the middle of their work. */
+export function cancel(): void {
+  pool.cancel();
+}
+
+async function openExperimentFile(chosen: File): Promise<void> {
+  try {
+    restore(readExperimentText(await chosen.text()));
+    await writeLink();
+  } catch (error) {
+    notice.value = messageOf(error);
+  }
+}
+
+/** Takes over an experiment of a link or a file. The user must choose its trace again. */
+function restore(restored: PageExperiment): void {
+  const { jobs } = restored;
+  experiment.value = restored;
+  if (jobs === undefined) return;
+  if ("model" in jobs) openModelOf(restored);
+  else source.value = { state: "wanted", problem: "" };
+}
+
+function wantedFile() {
+  const { jobs } = experiment.peek();
+  return source.peek().state === "wanted" && jobs !== undefined && "file" in jobs ? jobs.file : undefined;
+}
+
+function isSameFile(
+  wanted: { readonly name: string; readonly bytes: number; readonly sha256: string | undefined },
+  named: typeof wanted,
+): boolean {
+  if (wanted.sha256 !== undefined && named.sha256 !== undefined) return wanted.sha256 === named.sha256;
+  return wanted.name === named.name && wanted.bytes === named.bytes;
+}
+
+async function writeLink(): Promise<void> {
+  const of = experiment.peek();
+  const text = await linkText(of);
+  if (of !== experiment.peek()) return;
+  const fits = text.length <= MAX_LINK_BYTES;
+  if (!fits) notice.value = "This experiment is too long for a link. Save it as a file instead.";
+  writtenLink = fits ? text : "";
+  setQuery({ x: writtenLink });
+}
+
+async function readLinkOf(text: string): Promise<void> {
+  try {
+    restore(await readLink(text));
+  } catch (error) {
+    notice.value = messageOf(error);
+  }
+}
+
+/** Keeps the link in the address when the user goes to another view, and restores a link that is opened. */
+export function followAddress(): void {
+  effect(() => {
+    const { x = "" } = address.value.query;
+    if (x === writtenLink) return;
+    if (x === "") {
+      setQuery({ x: writtenLink });
+      return;
+    }
+    writtenLink = x;
+    void readLinkOf(x);
+  });
+}
+
+function settingNow(name: string): string {
+  return settingOf(experiment.peek().settings, name);
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof InputError) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,130 @@
+/** The chosen policies as cards, and the list from which policies are added. */
+import { useState } from "preact/hooks";
+import { InputError } from "../../../core/errors.ts";
+import { parameterSuffix, parseParameters } from "../../../core/parameters.ts";
+import type { PolicyChoice } from "../../../core/policy.ts";
+import { choosePolicy } from "../../../policies/parse-policy.ts";
+import { POLICIES } from "../../../policies/registry.ts";
+import { rulesOf } from "../../../simulator/rules.ts";
+import { change, experiment } from "../state.ts";
+import { ParameterFields } from "./parameter-fields.tsx";
+
+export function PolicyPanel() {
+  const { policies } = experiment.value;
+  return (
+    <section class="card" aria-labelledby="policies-heading">
+      <h2 id="policies-heading">3. Policies</h2>
+      <ul class="policies">
+        {policies.map((policy, i) => (
+          // A policy may be chosen twice while its parameters are being changed.
+          <li key={i}>
+            <PolicyCard choice={choosePolicy(policy)} index={i} />
+          </li>
+        ))}
+      </ul>
+      <AddPolicy />
+    </section>
+  );
+}
+
+function PolicyCard({ choice, index }: { readonly choice: PolicyChoice; readonly index: number }) {
+  const { definition, parameters, label } = choice;
+  const { policies } = experiment.value;
+  const [problem, setProblem] = useState("");
+  const rules = rulesOf(choice);
+  const set = (name: string, value: string) => {
+    try {
+      const settings = Object.entries({ ...parameters, [name]: value }).map(
+        ([key, text]) => `${key}=${text}`,
+      );
+      const values = parseParameters(`policy "${definition.name}"`, definition.parameters, settings);
+      setProblem("");
+      change({
+        policies: policies.with(index, definition.name + parameterSuffix(definition.parameters, values)),
+      });
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      setProblem(error.message);
+    }
+  };
+  const isTwice = policies.indexOf(label) !== policies.lastIndexOf(label);
+  return (
+    <div class="policy">
+      <div class="row">
+        <h3>{definition.title}</h3>
+        <code>{label}</code>
+        <button
+          type="button"
+          class="small push"
+          onClick={() => change({ policies: policies.filter((_, i) => i !== index) })}
+        >
+          Remove<span class="visually-hidden"> {label}</span>
+        </button>
+      </div>
+      <p>{definition.summary}</p>
+      {isTwice ? <p class="wrong">This policy is there twice: change a parameter of one.</p> : null}
+      {problem === "" ? null : (
+        <p role="alert" class="wrong">
+          {problem}
+        </p>
+      )}
+      {definition.parameters.length === 0 ? null : (
+        <details>
+          <summary>Parameters</summary>
+          <ParameterFields specs={definition.parameters} values={parameters} onChange={set} />
+        </details>
+      )}
+      <details>
+        <summary>Rules</summary>
+        <ul>
+          {[...rules.own, ...rules.inherited].map((rule) => (
+            <li key={rule}>{rule}</li>
+          ))}
+        </ul>
+        <p class="muted">{definition.source}</p>
+      </details>
+    </div>
+  );
+}
+
+const SHARING = [
+  ["space", "Space sharing"],
+  ["time", "Time sharing (gangs)"],
+] as const;
+
+function AddPolicy() {
+  const [name, setName] = useState("");
+  const definition = POLICIES.find((policy) => policy.name === name);
+  return (
+    <div class="add">
+      <div class="row">
+        <label>
+          Add
+          <select value={name} onChange={({ currentTarget }) => setName(currentTarget.value)}>
+            <option value="">a policy</option>
+            {SHARING.map(([sharing, title]) => (
+              <optgroup key={sharing} label={title}>
+                {POLICIES.filter((policy) => policy.sharing === sharing).map((policy) => (
+                  <option key={policy.name} value={policy.name}>
+                    {policy.name}: {policy.title}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          disabled={definition === undefined}
+          onClick={() => {
+            change({ policies: [...experiment.peek().policies, name] });
+            setName("");
+          }}
+        >
+          Add
+        </button>
+      </div>
+      {definition === undefined ? null : <p class="muted">{definition.summary}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+/** Above every view: runs the experiment, shows how far it is, and gives away what it is. */
+import { useEffect, useState } from "preact/hooks";
+import { formatDuration } from "../../../report/text/format.ts";
+import { useKey } from "../../page/keys.ts";
+import { goTo } from "../../page/navigation.ts";
+import { commandLine, experimentData, problemsOf } from "../experiment.ts";
+import { saveFile } from "../save.ts";
+import { cancel, experiment, finished, run, source, start } from "../state.ts";
+
+export function RunBar() {
+  const now = run.value;
+  const isReady = source.value.state === "open";
+  const problems = problemsOf(experiment.value);
+  const runAll = async () => {
+    if (now.state === "running") return;
+    const before = finished.peek();
+    await start();
+    if (finished.peek() !== before) goTo("results", [], {});
+  };
+  useKey("x", "run the experiment, or cancel it", () =>
+    run.peek().state === "running" ? cancel() : void runAll(),
+  );
+  return (
+    <>
+      {now.state === "running" ? (
+        <>
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+          <Progress shares={now.shares} fromMs={now.fromMs} />
+        </>
+      ) : (
+        <button type="button" class="primary" disabled={!isReady || problems.length > 0} onClick={runAll}>
+          Run
+        </button>
+      )}
+      <span role="status" class={problems.length > 0 && isReady ? "wrong" : "muted"}>
+        {now.state === "running" ? "" : isReady ? problems[0] : "Choose jobs first."}
+      </span>
+      {now.state === "failed" ? (
+        <p role="alert" class="alarm">
+          {now.message}
+        </p>
+      ) : null}
+      <span class="push row">
+        <CopyButton label="Copy the link" text={() => location.href} />
+        <CopyButton label="Copy the command line" text={() => commandLine(experiment.peek())} />
+        <button
+          type="button"
+          onClick={() =>
+            saveFile(
+              "experiment.tutti.json",
+              [`${JSON.stringify(experimentData(experiment.peek()), null, 2)}\n`],
+              "application/json",
+            )
+          }
+        >
+          Save
+        </button>
+      </span>
+    </>
+  );
+}
+
+function Progress({ shares, fromMs }: { readonly shares: readonly number[]; readonly fromMs: number }) {
+  const [nowMs, setNowMs] = useState(performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(performance.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const share = shares.reduce((sum, one) => sum + one, 0) / Math.max(1, shares.length);
+  const done = shares.filter((one) => one === 1).length;
+  const elapsedS = Math.max(0, nowMs - fromMs) / 1000;
+  const leftS = share > 0.02 && elapsedS > 1 ? (elapsedS * (1 - share)) / share : Number.NaN;
+  return (
+    <>
+      <progress value={share} aria-label="share of the runs that is done" />
+      <span>
+        {done} of {shares.length} runs
+        {Number.isNaN(leftS) ? "" : `, about ${formatDuration(Math.ceil(leftS))} left`}
+      </span>
+    </>
+  );
+}
+
+function CopyButton({ label, text }: { readonly label: string; readonly text: () => string }) {
+  const [state, setState] = useState("");
+  const [shown, setShown] = useState("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      setState("copied");
+      setShown("");
+    } catch {
+      // A page that is opened from a file may not write to the clipboard.
+      setShown(text());
+    }
+    setTimeout(() => setState(""), 2000);
+  };
+  return (
+    <>
+      <button type="button" onClick={copy}>
+        {label}
+        <span role="status">{state === "" ? "" : " ✓"}</span>
+      </button>
+      {shown === "" ? null : (
+        <input readOnly value={shown} aria-label={label} ref={(element) => element?.select()} />
+      )}
+    </>
+  );
+}

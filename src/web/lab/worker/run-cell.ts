@@ -1,0 +1,68 @@
+/** Runs cells and explains jobs in the page's worker, with jobs that the page has given it. */
+import type { Workload } from "../../../core/jobs.ts";
+import type { CellInputs, MachineCell } from "../../../lab/experiments/cell.ts";
+import type { Cell } from "../../../lab/experiments/kinds.ts";
+import { openJobs, prepareJobs, requireGangSize } from "../../../lab/experiments/runner.ts";
+import { numbersOf, runSummary } from "../../../lab/experiments/summary.ts";
+import { explain } from "../../../lab/explain/explain.ts";
+import { choosePolicy } from "../../../policies/parse-policy.ts";
+import { explanationLines } from "../../../report/text/explanation-text.ts";
+import type { RunAnswer } from "../messages.ts";
+import { generateModel } from "../model-limit.ts";
+import { computeTwice, pack } from "./packed.ts";
+
+/** The jobs of a trace, or of one seed of a model. */
+export interface KnownJobs {
+  /** As the source of a cell names them. */
+  readonly name: string;
+  readonly seed: number;
+  readonly workload: Workload;
+}
+
+/** @throws InputError for input that cannot be used, RuleViolation if the policy breaks a rule */
+export async function runCell(
+  known: KnownJobs | undefined,
+  cell: Cell<"summary">,
+  progress: NonNullable<CellInputs["progress"]>,
+): Promise<RunAnswer> {
+  const { instance, choice } = await readyIn(known, cell);
+  const inputs: CellInputs = {
+    ready: () => Promise.resolve({ instance, choice }),
+    once: (_key, make) => make(),
+    progress,
+  };
+  const fromMs = performance.now();
+  const { schedule, ...result } = await runSummary(
+    { ...cell, keep: [...(cell.keep ?? []), "schedule"] },
+    inputs,
+  );
+  const ms = performance.now() - fromMs;
+  if (schedule === undefined) throw new Error("Broken invariant: the schedule was asked for");
+  return {
+    result: computeTwice(() => ({ ...result, ...numbersOf(cell, instance, schedule) })),
+    schedule: pack(schedule),
+    ms,
+  };
+}
+
+/** @throws InputError when there is no such job */
+export async function explainJob(
+  known: KnownJobs | undefined,
+  cell: MachineCell,
+  job: number,
+): Promise<readonly string[]> {
+  const { instance, choice } = await readyIn(known, cell);
+  return explanationLines(explain(instance, choice, job, cell));
+}
+
+/** The cell's jobs, prepared for its machine, and its policy. */
+async function readyIn(known: KnownJobs | undefined, cell: MachineCell) {
+  const { workload: jobs } = await openJobs(cell.source, {
+    open: (name, seed) =>
+      known?.name === name && known.seed === seed ? known.workload : generateModel(name, seed),
+  });
+  const instance = prepareJobs(jobs, cell.processors, cell.rules);
+  const choice = choosePolicy(cell.policy);
+  requireGangSize(instance, choice);
+  return { instance, choice };
+}
