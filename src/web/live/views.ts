@@ -2,8 +2,10 @@
 import type { View } from "../page/shell.tsx";
 import { Jobs } from "./views/jobs.tsx";
 import { Now } from "./views/now.tsx";
+import { TimelineView } from "./views/timeline.tsx";
 
 export const VIEWS: readonly View[] = [
   { id: "now", label: "Now", key: "n", Page: Now },
   { id: "jobs", label: "Jobs", key: "j", Page: Jobs },
+  { id: "timeline", label: "Timeline", key: "t", Page: TimelineView },
 ];

@@ -5,7 +5,7 @@ import { differenceColumns, longestWaitColumn, meanColumns } from "../../../repo
 import { summariesCsv } from "../../../report/text/csv.ts";
 import { comparisonJson } from "../../../report/text/json.ts";
 import type { ComparedPolicy } from "../../../results/comparison.ts";
-import { saveFile } from "../save.ts";
+import { saveFile } from "../../page/save.ts";
 import type { Finished } from "../state.ts";
 
 interface TextTable {

@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { formatDuration } from "../../../report/text/format.ts";
 import { useKey } from "../../page/keys.ts";
 import { goTo } from "../../page/navigation.ts";
+import { saveFile } from "../../page/save.ts";
 import { commandLine, experimentData, problemsOf } from "../experiment.ts";
-import { saveFile } from "../save.ts";
 import { cancel, experiment, finished, run, source, start } from "../state.ts";
 
 export function RunBar() {

@@ -1,0 +1,84 @@
+/** The scheduler's answers about time as a timeline shows them. */
+import { THIS_NODE } from "../../core/machine.ts";
+import type { TimelineAnswer } from "../../protocol/forecasts.ts";
+import { cpuRanges, type TimelineData, type TimelineJob } from "../timeline/data.ts";
+
+type Own = TimelineAnswer["jobs"][number];
+type Other = TimelineAnswer["others"][number];
+
+/** @param nowMs by the scheduler's clock; jobs run until then, also if the answer is older */
+export function timelineData(answer: TimelineAnswer, nowMs: number): TimelineData {
+  const cpus = new CpuNames(answer);
+  return {
+    jobs: [
+      ...answer.jobs.map((job) => ownJob(job, cpus)),
+      ...answer.others.map((other) => otherJob(other, cpus, nowMs)),
+    ],
+    cpus: answer.cpus.length,
+    cpuName: (index) => cpus.names[index],
+    clock: "calendar",
+    nowMs,
+  };
+}
+
+/** CPUs of all nodes in one order. */
+class CpuNames {
+  readonly names: readonly string[];
+  readonly #index: ReadonlyMap<string, number>;
+
+  constructor({ cpus, nodes = [{ node: THIS_NODE, cpus }] }: TimelineAnswer) {
+    const keys = nodes.flatMap(keysOf);
+    this.names = nodes.length > 1 ? keys : cpus.map(String);
+    this.#index = new Map(keys.map((key, index) => [key, index]));
+  }
+
+  rangesOf({ cpus, nodes = [{ node: THIS_NODE, cpus }] }: Pick<Own, "cpus" | "nodes">) {
+    // CPUs that were taken away since then have no place.
+    return cpuRanges(nodes.flatMap(keysOf).flatMap((key) => this.#index.get(key) ?? []));
+  }
+}
+
+function keysOf({ node, cpus }: NonNullable<Own["nodes"]>[number]): string[] {
+  return cpus.map((cpu) => `${node}:${cpu}`);
+}
+
+function ownJob(job: Own, cpus: CpuNames): TimelineJob {
+  const { startedAtMs, endedAtMs, ranMs, rows, start, end, promisedAtMs } = job;
+  return {
+    job: job.job,
+    name: job.name,
+    user: job.user,
+    queue: job.queue,
+    state: job.state,
+    tasks: job.tasks,
+    cpus: cpus.rangesOf(job),
+    ...(rows?.[0] !== undefined && { row: rows[0] }),
+    submittedMs: job.submittedAtMs,
+    ...(startedAtMs !== undefined && { startMs: startedAtMs }),
+    ...(endedAtMs !== undefined && { endMs: endedAtMs }),
+    ...(startedAtMs !== undefined &&
+      endedAtMs !== undefined &&
+      endedAtMs > startedAtMs && { share: Math.min(1, ranMs / (endedAtMs - startedAtMs)) }),
+    ...(start !== undefined && { expectedStart: start }),
+    ...(end !== undefined && { expectedEnd: end }),
+    ...(promisedAtMs !== undefined && { promisedMs: promisedAtMs }),
+  };
+}
+
+function otherJob(
+  { job, cpus: own, nodes, rows, fromMs, toMs }: Other,
+  cpus: CpuNames,
+  nowMs: number,
+): TimelineJob {
+  const isRunning = toMs === undefined;
+  return {
+    job,
+    name: "",
+    state: isRunning ? "running" : "ended",
+    tasks: own.length,
+    cpus: cpus.rangesOf({ cpus: own, ...(nodes && { nodes }) }),
+    ...(rows?.[0] !== undefined && { row: rows[0] }),
+    startMs: fromMs,
+    ...(toMs !== undefined && { endMs: Math.min(toMs, nowMs) }),
+  };
+}

@@ -1,0 +1,93 @@
+/** The timeline: what ran, runs and is expected, with now in the middle. */
+import { useMemo } from "preact/hooks";
+import type { TimelineAnswer } from "../../../protocol/forecasts.ts";
+import { formatDuration } from "../../../report/text/format.ts";
+import { clockText } from "../../../words/times.ts";
+import { useNow } from "../../page/clock.ts";
+import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { queryOf, readState, type TimelineState } from "../../timeline/state.ts";
+import { Timeline } from "../../timeline/timeline.tsx";
+import { useAsked } from "../asked.ts";
+import { timelineData } from "../timeline-data.ts";
+
+/** Asked from the scheduler around now, in each direction, until the user looks further. */
+const REACH_MS = 3_600_000;
+
+export function TimelineView() {
+  const state = readState(address.value.query);
+  const nowMs = useNow();
+  const { answer, receivedAtMs, problem } = useAsked<TimelineAnswer>({ path: pathFor(state, nowMs) });
+  if (answer === undefined)
+    return (
+      <>
+        <h1>Timeline</h1>
+        <p class={problem === "" ? "muted" : "alarm"} role="status">
+          {problem === "" ? "Loading" : problem}
+        </p>
+      </>
+    );
+  return <Shown {...{ answer, receivedAtMs, problem, state, nowMs }} />;
+}
+
+interface ShownProps {
+  readonly answer: TimelineAnswer;
+  readonly receivedAtMs: number;
+  readonly problem: string;
+  readonly state: TimelineState;
+  /** By the clock of the browser, which may be another one than the scheduler's. */
+  readonly nowMs: number;
+}
+
+function Shown({ answer, receivedAtMs, problem, state, nowMs }: ShownProps) {
+  const data = useMemo(
+    () => timelineData(answer, answer.atMs + performance.now() - receivedAtMs),
+    [answer, receivedAtMs, nowMs],
+  );
+  const unknown = answer.jobs.filter(
+    ({ startedAtMs, start }) => startedAtMs === undefined && start === undefined,
+  );
+  return (
+    <>
+      <h1>Timeline</h1>
+      {problem === "" ? null : (
+        <p class="alarm" role="alert">
+          {problem}
+        </p>
+      )}
+      {answer.truncated === undefined ? null : (
+        <p class="muted">
+          Too many jobs: what ended before {clockText(answer.fromMs)} is left out. Zoom in to see it.
+        </p>
+      )}
+      <Timeline
+        data={data}
+        state={state}
+        onState={(changes, keepStep) => setQuery(queryOf(changes), keepStep)}
+        label="What ran, runs and is expected"
+        jobHref={(job) => linkTo("jobs", [String(job)])}
+      />
+      <p class="muted">{noteText(answer, unknown.length)}</p>
+    </>
+  );
+}
+
+function noteText({ forecastAtMs, atMs }: TimelineAnswer, unknown: number): string {
+  const age =
+    forecastAtMs === undefined
+      ? "There are no forecasts now."
+      : `Striped: expected, as dark as it is likely; lines mark the medians. The forecasts were ${formatDuration(Math.max(0, Math.round((atMs - forecastAtMs) / 1000)))} old.`;
+  const without =
+    unknown === 0 ? "" : ` ${unknown === 1 ? "One job waits" : `${unknown} jobs wait`} without a forecast.`;
+  return age + without;
+}
+
+/** Whole multiples of the reach, so that the question changes only when the user looks elsewhere. */
+function pathFor({ range, spanMs }: TimelineState, nowMs: number): string {
+  const span = range === undefined ? (spanMs ?? REACH_MS) : range.toMs - range.fromMs;
+  const step = 2 ** Math.ceil(Math.log2(Math.max(REACH_MS, span)));
+  const from = range?.fromMs ?? nowMs - span / 2;
+  const to = range?.toMs ?? nowMs + span / 2;
+  const fromMs = Math.max(0, Math.floor(from / step - 0.5) * step);
+  const toMs = Math.ceil(to / step + 0.5) * step;
+  return `/v1/timeline?from=${fromMs}&to=${toMs}`;
+}

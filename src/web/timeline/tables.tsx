@@ -1,0 +1,184 @@
+/** Tables of a timeline: the jobs in the selected area, and those in the time that is shown. */
+import { useState } from "preact/hooks";
+import { formatCount, formatDuration } from "../../report/text/format.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { gangCss } from "../page/gang-colours.ts";
+import { saveFile } from "../page/save.ts";
+import { type Area, sumsOf } from "./area.ts";
+import { extentOf, type TimelineData, type TimelineJob } from "./data.ts";
+import type { Arrangement } from "./rows.ts";
+import type { Stretch } from "./scale.ts";
+import { cpusOf, endText, jobsCsv, jobTitle, startText, sumsText, timeTextOf } from "./text.ts";
+
+export type JobHref = (job: number) => string;
+
+interface TableProps {
+  readonly data: TimelineData;
+  readonly jobHref?: JobHref | undefined;
+}
+
+/** More rows are shown by a button: a table of 100,000 rows would stop the page. */
+const PAGE_ROWS = 100;
+
+export function AreaTable({
+  data,
+  jobHref,
+  arrangement,
+  area,
+  onClear,
+}: TableProps & { readonly arrangement: Arrangement; readonly area: Area; readonly onClear: () => void }) {
+  const sums = sumsOf(data, arrangement, area);
+  const [count, setCount] = useState(PAGE_ROWS);
+  return (
+    <section class="timeline-area" aria-label="Selected area">
+      <p role="status">
+        <strong>{sumsText(sums, area)}</strong>
+      </p>
+      <p class="muted">
+        From {timeTextOf(data, area.fromMs)} to {timeTextOf(data, area.toMs)}
+      </p>
+      <div class="row">
+        <button type="button" onClick={onClear}>
+          Clear the selection
+        </button>
+        <SaveCsv data={data} jobs={sums.jobs.map(({ index }) => data.jobs[index])} />
+      </div>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">job</th>
+              <th scope="col">user</th>
+              <th scope="col" class="number">
+                CPU time used
+              </th>
+              <th scope="col" class="number">
+                expected
+              </th>
+              <th scope="col">start</th>
+              <th scope="col">end</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sums.jobs.slice(0, count).map(({ index, usedCpuMs, expectedCpuMs }) => {
+              const job = data.jobs[index];
+              return (
+                <tr key={job.job}>
+                  <td>
+                    <JobName job={job} jobHref={jobHref} />
+                  </td>
+                  <td>{visibleLine(job.user ?? "")}</td>
+                  <td class="number">{formatDuration(usedCpuMs / 1000)}</td>
+                  <td class="number">{expectedCpuMs > 0 ? formatDuration(expectedCpuMs / 1000) : ""}</td>
+                  <td>{startText(data, job)}</td>
+                  <td>{endText(data, job)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <More rows={sums.jobs.length} count={count} onMore={setCount} />
+    </section>
+  );
+}
+
+/** The same as the picture, for screen readers and for copying. */
+export function TwinTable({ data, jobHref, shown }: TableProps & { readonly shown: Stretch }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="timeline-twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>The jobs as a table</summary>
+      {isOpen ? <TwinRows data={data} jobHref={jobHref} shown={shown} /> : null}
+    </details>
+  );
+}
+
+function TwinRows({ data, jobHref, shown }: TableProps & { readonly shown: Stretch }) {
+  const [count, setCount] = useState(PAGE_ROWS);
+  const jobs = data.jobs.filter((job) => {
+    const extent = extentOf(job, data.nowMs);
+    return extent === undefined || (extent.fromMs <= shown.toMs && extent.toMs >= shown.fromMs);
+  });
+  return (
+    <>
+      <div class="row">
+        <p>
+          {formatCount(jobs.length)} jobs from {timeTextOf(data, shown.fromMs)} to{" "}
+          {timeTextOf(data, shown.toMs)}
+        </p>
+        <SaveCsv data={data} jobs={jobs} />
+      </div>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              {["job", "user", "queue", "state", "CPUs", "on", "start", "end"].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {jobs.slice(0, count).map((job) => (
+              <tr key={job.job}>
+                <td>
+                  <JobName job={job} jobHref={jobHref} />
+                </td>
+                <td>{visibleLine(job.user ?? "")}</td>
+                <td>{visibleLine(job.queue ?? "")}</td>
+                <td>{job.state ?? ""}</td>
+                <td class="number">{formatCount(job.tasks)}</td>
+                <td class="timeline-cpus">{cpusOf(data, job)}</td>
+                <td>{startText(data, job)}</td>
+                <td>{endText(data, job)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <More rows={jobs.length} count={count} onMore={setCount} />
+    </>
+  );
+}
+
+interface MoreProps {
+  readonly rows: number;
+  readonly count: number;
+  readonly onMore: (count: number) => void;
+}
+
+function More({ rows, count, onMore }: MoreProps) {
+  if (rows <= count) return null;
+  return (
+    <button type="button" onClick={() => onMore(count + 10 * PAGE_ROWS)}>
+      Show more: {formatCount(rows - count)} are left
+    </button>
+  );
+}
+
+/** A job with its colour, as a link if it can be opened. */
+export function JobName({
+  job,
+  jobHref,
+}: {
+  readonly job: TimelineJob;
+  readonly jobHref?: JobHref | undefined;
+}) {
+  const hasPage = jobHref !== undefined && job.job > 0 && job.name !== "";
+  return (
+    <>
+      <span class="timeline-swatch" style={{ background: gangCss(job.job) }} aria-hidden="true" />
+      {hasPage ? <a href={jobHref(job.job)}>{jobTitle(job)}</a> : jobTitle(job)}
+    </>
+  );
+}
+
+function SaveCsv({ data, jobs }: { readonly data: TimelineData; readonly jobs: readonly TimelineJob[] }) {
+  return (
+    <button type="button" onClick={() => saveFile("timeline.csv", [jobsCsv(data, jobs)], "text/csv")}>
+      Save as CSV
+    </button>
+  );
+}
