@@ -16,7 +16,7 @@ import { HANDLERS } from "./handlers.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { readBody, readBytes, readQuery } from "./requests/body.ts";
 
-export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts"> {
+export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts" | "eventStreams"> {
   /** Receives every error that is a bug in Tutti. */
   readonly onBug: (error: unknown) => void;
 }
@@ -68,6 +68,7 @@ export function makeApp(setup: AppSetup): App {
   const deps: HandlerDeps = {
     ...setup,
     forecasts: new FairLine(),
+    eventStreams: { count: 0 },
     requests: () => [...counts.values()],
     http: () => (credentials.port() === undefined ? undefined : `http://127.0.0.1:${credentials.port()}/`),
   };

@@ -1,5 +1,6 @@
 /** Defines what a handler of the API receives, and what it may return. */
 import type { Caller, Service } from "../../daemon/contract/service.ts";
+import type { EventStreams } from "./answers/events.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import type { FairLine } from "./fairness/fair-line.ts";
 import type { RequestTurns } from "./fairness/request-scheduler.ts";
@@ -19,6 +20,7 @@ export interface HandlerDeps {
   readonly requests: () => readonly RequestCount[];
   /** Runs forecasts one at a time, with users in turn. */
   readonly forecasts: FairLine;
+  readonly eventStreams: EventStreams;
   readonly credentials: Credentials;
   readonly web: Web;
 }

@@ -117,13 +117,13 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return isRefusal(steps) ? steps : turns.through(steps);
   },
   exportSwf: exportResponse,
-  events: ({ caller, query, request, turns }, { service }) => {
+  events: ({ caller, query, request, turns }, { service, eventStreams }) => {
     const last = request.headers.get("last-event-id");
     const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
     if (/^application\/json\b/.test(request.headers.get("accept") ?? "")) {
       return eventList(service, caller, since, turns);
     }
-    return new Response(eventStream(service, caller, since, turns), {
+    return new Response(eventStream(service, caller, since, turns, eventStreams), {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     });
   },
