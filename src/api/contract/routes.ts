@@ -208,7 +208,7 @@ export const ROUTES: readonly Route[] = [
     path: "/v1/events",
     summary: "Decisions and changes as they happen",
     description:
-      "Server-sent events: those after `since`, or after the header Last-Event-ID, which browsers send when they reconnect. With Accept: application/json, the answer is a list of the events so far.",
+      "Server-sent events: those after `since`, or after the header Last-Event-ID, which browsers send when they reconnect. The stream begins with the id after which it continues: if `since` is larger than all numbers so far, that is the last one. A comment comes every 15 s without events. With Accept: application/json, the answer is a list of the events so far.",
     query: { since: digits("Sequence number of the last event that you have seen; default 0") },
     answer: text("text/event-stream", "The data of each event is an Event, its id the sequence number"),
   },

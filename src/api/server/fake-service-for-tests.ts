@@ -296,6 +296,10 @@ export class FakeService implements Service {
     yield `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
   }
 
+  latestEvent(): number {
+    return this.events.at(-1)?.sequence ?? 0;
+  }
+
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
     const mine = (event: DaemonEvent) => {
       const entry = event.job === undefined ? undefined : this.entries.get(event.job);

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as contract from "../../protocol/schema.ts";
 import { followPieces } from "./answers/logs.ts";
 import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
@@ -68,6 +68,50 @@ describe("events", () => {
     expect(json.events.map(({ sequence }: contract.Event) => sequence)).toEqual([3, 4]);
   });
 
+  test("a stream from now on names the last event, so that a client that is cut off misses none", async () => {
+    await submit({ jobs: [someJob()] }, ADA);
+    await submit({ jobs: [someJob()] }, BOB);
+    const request = new Request("http://127.0.0.1:7448/v1/events?since=999999999999999", {
+      headers: { host: "127.0.0.1:7448", authorization: `Bearer ${app.token(ADA)}` },
+    });
+    const reader = (await app.fetch(request)).body!.getReader();
+    const text = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await text()).toBe(": tutti events\nretry: 1000\nid: 2\n\n");
+    app.service.start(1);
+    expect(await text()).toMatch(/^id: 3\nevent: started\n/);
+    // More events at once than are collected for a client.
+    for (let i = 0; i < 600; i++) await submit({ jobs: [someJob()] }, ADA);
+    let received = "";
+    while (!received.includes("id: 603\n")) received += await text();
+    expect(received.match(/^id: /gm)).toHaveLength(600);
+    await reader.cancel();
+    expect(app.service.listenerCount).toBe(0);
+  });
+
+  test("a quiet stream has a comment every 15 s, so that a client notices when the scheduler is gone", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const request = new Request("http://127.0.0.1:7448/v1/events", {
+        headers: { host: "127.0.0.1:7448", authorization: `Bearer ${app.token(ADA)}` },
+      });
+      const reader = (await app.fetch(request)).body!.getReader();
+      await reader.read();
+      const next = reader.read();
+      await vi.advanceTimersByTimeAsync(14_999);
+      let isHere = false;
+      void next.then(() => {
+        isHere = true;
+      });
+      await vi.advanceTimersByTimeAsync(0);
+      expect(isHere).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(new TextDecoder().decode((await next).value)).toBe(": still here\n\n");
+      await reader.cancel();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("a slow client is sent no more than it reads, and misses no event, old or new", async () => {
     await submit({ jobs: [someJob()] }, ADA);
     const { sequence, ...rest } = app.service.events[0];
@@ -86,7 +130,7 @@ describe("events", () => {
     const seen: number[] = [];
     const read = async () => {
       const text = new TextDecoder().decode((await reader.read()).value);
-      for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) seen.push(Number(id));
+      for (const [, id] of text.matchAll(/^id: (\d+)\nevent: /gm)) seen.push(Number(id));
     };
     await read();
     await read();

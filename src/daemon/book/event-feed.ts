@@ -34,6 +34,11 @@ export class EventFeed {
     this.#count(store.kept.eventCounts(), 1);
   }
 
+  /** Number of the last event that listeners have received; 0 if there is none. */
+  get latest(): number {
+    return this.#committed;
+  }
+
   /** Number of the next event. */
   get next(): number {
     return this.#committed + this.#pending.length + 1;

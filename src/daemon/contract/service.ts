@@ -121,6 +121,8 @@ export interface Service {
   exportSwf(caller: Caller): Generator<string, void, void>;
   /** The strays that the caller may end with `cancel`. */
   strays(caller: Caller): readonly Stray[];
+  /** Sequence number of the last event of all users; 0 if there is none. */
+  latestEvent(): number;
   /**
    * Calls the listener for each event after `since` that the caller may see, until it returns false. Returns
    * a function that stops it.

@@ -302,6 +302,10 @@ export class FrontEnd implements Service {
     return this.#listing.exportSwf(caller);
   }
 
+  latestEvent(): number {
+    return this.#context.feed.latest;
+  }
+
   listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
     return this.#context.feed.listen(caller, since, listener);
   }

@@ -156,9 +156,10 @@ export class Feed {
       }
       const blocks = (rest + value).split("\n\n");
       rest = blocks.pop() ?? "";
+      // The stream begins with the id of the last event before it.
+      for (const block of blocks) this.#last = idOf(block) ?? this.#last;
       const events = blocks.flatMap(eventsOf);
       if (events.length === 0) continue;
-      this.#last = events[events.length - 1].sequence;
       for (const tab of this.#tabs) {
         if (tab.isVisible && tab.isCurrent) tab.send({ kind: "events", events });
         else tab.isCurrent = false;
@@ -191,6 +192,11 @@ export class Feed {
   #tellAll(message: FromFeed): void {
     for (const tab of this.#tabs) tab.send(message);
   }
+}
+
+function idOf(block: string): number | undefined {
+  const id = /^id: (\d+)$/m.exec(block)?.[1];
+  return id === undefined ? undefined : Number(id);
 }
 
 /** The event of a block of the stream; none if it is a comment, or damaged. */

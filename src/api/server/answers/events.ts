@@ -24,8 +24,6 @@ const COLLECT_MS = 2;
 const MIN_COLLECT_MS = 20;
 const MAX_COLLECT_MS = 1000;
 const encoder = new TextEncoder();
-/** Sent immediately, so that the client knows that it is connected. */
-const BEGIN = encoder.encode(": tutti events\nretry: 1000\n\n");
 const STILL_HERE = encoder.encode(": still here\n\n");
 
 /** The streams that are open. */
@@ -41,7 +39,9 @@ export function eventStream(
   turns: RequestTurns,
   streams: EventStreams,
 ): ReadableStream<Uint8Array> {
-  let last = since;
+  // A client that asks for the events after a number that does not exist yet gets the next one.
+  let last = Math.min(since, service.latestEvent());
+  const begin = encoder.encode(`: tutti events\nretry: 1000\nid: ${last}\n\n`);
   /** Events since the log was last read to its end; undefined while the log has unread events. */
   let news: DaemonEvent[] | undefined;
   /** Ends the wait for an event; undefined while the stream does not wait. */
@@ -82,11 +82,13 @@ export function eventStream(
       last = events.at(-1)?.sequence ?? last;
       return events.length === 0 ? undefined : bytesOf(events);
     });
+  // The begin is sent immediately: the client knows that it is connected, and where to continue if it is cut
+  // off before the first event.
   let isBegun = false;
   const next = async () => {
     if (!isBegun) {
       isBegun = true;
-      return BEGIN;
+      return begin;
     }
     const now = await nextEvents();
     if (now !== undefined) return now;
