@@ -18,6 +18,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { measureFollowers } from "../bench/followers.ts";
 import type { JobsAnswer, StatusAnswer } from "../src/protocol/schema.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
@@ -151,6 +152,14 @@ describe("tutti web", () => {
     expect(page.join("\n")).toContain(`content="0; url=${stdout.trim()}"`);
     expect(readdirSync(place)).toHaveLength(1);
   });
+});
+
+test("every follower receives the same events, also while the bench measures what they cost", async () => {
+  const [round] = await measureFollowers({ followers: 5, jobsPerS: 5, windowS: 2, rounds: 1 });
+  expect(round.leastEvents).toBeGreaterThan(10);
+  // All have the whole window in common; a follower may have seen some events of the moment in which it came.
+  expect(round.mostEvents - round.leastEvents).toBeLessThan(10);
+  expect(round.alonePercent).toBeGreaterThanOrEqual(0);
 });
 
 test("the demo shows six gangs in the page, and leaves nothing behind", async () => {

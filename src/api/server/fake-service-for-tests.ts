@@ -35,6 +35,7 @@ interface Entry {
 export class FakeService implements Service {
   readonly entries = new Map<number, Entry>();
   readonly events: DaemonEvent[] = [];
+  readonly latestEvent = () => this.events.at(-1)?.sequence ?? 0;
   /** The requests that `submit` received, oldest first. */
   readonly submitted: SubmitJob[] = [];
   /** Jobs by user and key. */
@@ -294,10 +295,6 @@ export class FakeService implements Service {
         .join(" "),
     );
     yield `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
-  }
-
-  latestEvent(): number {
-    return this.events.at(-1)?.sequence ?? 0;
   }
 
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
