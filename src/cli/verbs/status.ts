@@ -8,7 +8,7 @@ import { NoDaemonError } from "../../api/client/errors.ts";
 import { currentUid } from "../../api/runtime-dir.ts";
 import type { StatusAnswer, Stray } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
-import { formatDuration, plural } from "../../report/text/format.ts";
+import { conductorText, forecastsText, straysText, strayText } from "../../words/status.ts";
 import { bytesText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { jobPages, stoppedJobs } from "../live/job-lists.ts";
@@ -57,18 +57,9 @@ function howToStart(tutti: string): string {
 
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
   const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;
-  const { freezer, lateP99Ms, silentMs } = conductor;
-  const stoppedBy = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
-  const late = lateP99Ms === undefined ? "" : `, slots at most ${lateP99Ms.toFixed(1)} ms late (p99)`;
-  const silent =
-    silentMs === undefined
-      ? undefined
-      : ` has not answered for ${formatDuration(silentMs / 1000)}: nothing starts or ends until it does`;
   const running = counts.starting + counts.running + counts.ending;
   const facts = {
-    conductor: conductor.connected
-      ? `process ${conductor.pid ?? "unknown"}${silent ?? stoppedBy + late}`
-      : "not connected: nothing starts or ends until it is",
+    conductor: conductorText(conductor),
     socket: client.socket,
     API: status.http && `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`,
     forecasts: forecasts && forecastsText(forecasts),
@@ -84,7 +75,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
       "",
     ].join("\n"),
   );
-  if (status.strays !== undefined) writeOut(`\n${strayText(status.strays)}`);
+  if (status.strays !== undefined) writeOut(`\n${strayLines(status.strays)}`);
   const listed = new JobLines(LINES_SHOWN);
   for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
     for (const job of jobs) listed.add(job);
@@ -100,18 +91,14 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
 }
 
 /** Running attempts that the store does not know, and what to do about them. */
-function strayText(strays: readonly Stray[]): string {
+function strayLines(strays: readonly Stray[]): string {
   const tutti = commandName();
   const [first] = strays;
   if (first === undefined) return "";
-  const run = strays.length === 1 ? "runs" : "run";
-  const head = `${plural(strays.length, "attempt")} ${run} without a record in the store, because the store is older than they are. They run next to the gangs until they end, and their output stays in their folders. ${tutti} cancel ${first.job} ends the first one.`;
+  const head = `${straysText(strays)} ${tutti} cancel ${first.job} ends the first one.`;
   const lines = strays
     .slice(0, STRAYS_SHOWN)
-    .map(
-      ({ job, attempt, user, state, ranMs, command, folder }) =>
-        `  job ${job}, attempt ${attempt}, of ${visibleLine(user)}: ${state} for ${formatDuration(ranMs / 1000)}: ${visibleLine(command.join(" "))}\n    in ${visibleLine(folder)}`,
-    );
+    .map((stray) => `  ${strayText(stray)}\n    in ${visibleLine(stray.folder)}`);
   const more = strays.length - lines.length;
   return [
     wrap(head, 0),
@@ -119,12 +106,6 @@ function strayText(strays: readonly Stray[]): string {
     ...(more > 0 ? [`  and ${more} more: ${tutti} status --json`] : []),
     "",
   ].join("\n");
-}
-
-function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {
-  const { jobs, errorP50Ms, errorP90Ms, withinShare } = record;
-  const [p50, p90] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
-  return `for the last ${plural(jobs, "start")}, half were off by at most ${p50}, 90 % by at most ${p90}; ${Math.round(100 * withinShare)} % were in the forecast range`;
 }
 
 function tokenFile(socket: string): string {

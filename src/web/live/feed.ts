@@ -17,12 +17,14 @@ export type ToFeed =
 export type FromFeed =
   /** The session of another tab, or undefined if no tab has one. The first message that a tab receives. */
   | { readonly kind: "session"; readonly session: Session | undefined }
+  /** Another tab has begun a session: from now on, all tabs of this browser have it. */
+  | { readonly kind: "switched"; readonly session: Session }
   /** Events may be missing before this moment: load everything again. */
   | { readonly kind: "fresh" }
   | { readonly kind: "events"; readonly events: readonly Event[] }
   /** The scheduler cannot be reached, or can be again. */
   | { readonly kind: "connection"; readonly isLive: boolean }
-  /** The scheduler does not accept the session. */
+  /** The session has ended: the scheduler does not accept it, or the user has signed out. */
   | { readonly kind: "refused"; readonly message: string };
 
 /** A tab, as the feed sees it. */
@@ -72,13 +74,21 @@ export class Feed {
     return (message) => {
       if (message.kind === "leave") this.#tabs.delete(tab);
       else if (message.kind === "visible") tab.isVisible = message.isVisible;
-      else if (message.session?.token !== this.#session?.token) this.#setSession(message.session);
+      else if (message.session?.token !== this.#session?.token) this.#setSession(message.session, tab);
       if (tab.isVisible && this.#isLive) this.#greet(tab);
       this.#adjust();
     };
   }
 
-  #setSession(session: Session | undefined): void {
+  /** @param by the tab that has begun or ended the session; the others learn it from here */
+  #setSession(session: Session | undefined, by?: Tab): void {
+    if (by !== undefined) {
+      const message: FromFeed =
+        session === undefined
+          ? { kind: "refused", message: "You have signed out in another tab." }
+          : { kind: "switched", session };
+      for (const tab of this.#tabs) if (tab !== by) tab.send(message);
+    }
     this.#session = session;
     this.#last = FROM_NOW;
     this.#running?.abort();
@@ -104,7 +114,8 @@ export class Feed {
   async #run(session: Session, stop: AbortSignal): Promise<void> {
     for (let retryMs = FIRST_RETRY_MS; !stop.aborted; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
       try {
-        const resumed = this.#world.nowMs() - this.#lostAtMs < RESUME_MS;
+        // Before the first event, the stream has no place from which to continue.
+        const resumed = this.#last !== FROM_NOW && this.#world.nowMs() - this.#lostAtMs < RESUME_MS;
         if (!resumed) this.#last = FROM_NOW;
         const refusal = await this.#stream(session, stop, resumed, () => {
           retryMs = FIRST_RETRY_MS;
@@ -132,22 +143,28 @@ export class Feed {
   ): Promise<string | undefined> {
     const silence = new AbortController();
     const signal = AbortSignal.any([stop, silence.signal]);
-    await prove(session, this.#world.fetch, this.#world.port, signal);
-    const answer = await this.#world.fetch(`/v1/events?since=${this.#last}`, {
-      headers: { authorization: `Bearer ${session.token}`, accept: "text/event-stream" },
-      signal,
-    });
+    /** A connection that is silent for too long is a lost one. */
+    const watched = async <Value>(work: Promise<Value>): Promise<Value> => {
+      const watch = new AbortController();
+      void this.#world.sleep(SILENCE_MS, watch.signal).then(() => {
+        if (!watch.signal.aborted) silence.abort();
+      });
+      return work.finally(() => watch.abort());
+    };
+    await watched(prove(session, this.#world.fetch, this.#world.port, signal));
+    const answer = await watched(
+      this.#world.fetch(`/v1/events?since=${this.#last}`, {
+        headers: { authorization: `Bearer ${session.token}`, accept: "text/event-stream" },
+        signal,
+      }),
+    );
     if (answer.status === 401) return (await answer.json()).message;
     if (!answer.ok || answer.body === null) throw new Error(`status ${answer.status}`);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     let isFirst = true;
     for (;;) {
-      const watch = new AbortController();
-      void this.#world.sleep(SILENCE_MS, watch.signal).then(() => {
-        if (!watch.signal.aborted) silence.abort();
-      });
-      const { done, value } = await reader.read().finally(() => watch.abort());
+      const { done, value } = await watched(reader.read());
       if (done || stop.aborted) return undefined;
       if (isFirst) {
         isFirst = false;
@@ -183,9 +200,8 @@ export class Feed {
   }
 
   #lose(): void {
-    if (!this.#isLive) return;
+    if (this.#isLive) this.#lostAtMs = this.#world.nowMs();
     this.#isLive = false;
-    this.#lostAtMs = this.#world.nowMs();
     for (const tab of this.#tabs) if (tab.isVisible) tab.send({ kind: "connection", isLive: false });
   }
 

@@ -3,6 +3,7 @@
  * only this file writes them.
  */
 import { signal } from "@preact/signals";
+import { rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type {
   Event,
   Job,
@@ -11,12 +12,12 @@ import type {
   QueuesAnswer,
   StatusAnswer,
 } from "../../protocol/answers.ts";
-import { isEnded } from "../../protocol/states.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { ask } from "./client.ts";
 import { connection } from "./connection.ts";
 import { Feed, type FromFeed, type ToFeed } from "./feed.ts";
 import { BROWSER } from "./feed-world.ts";
+import { forgetOldest } from "./kept-jobs.ts";
 import {
   dropSession,
   exchange,
@@ -45,10 +46,12 @@ export const loaded = signal(0);
 /** The newest events that the page has seen, newest last. */
 export const events = signal<readonly Event[]>([]);
 
-/** Ended jobs that are kept, as many as the scheduler lists. */
-const MAX_ENDED = 1000;
 const MAX_EVENTS = 200;
 const PAGE_JOBS = 1000;
+/** Numbers in one request: they must fit into its first line. */
+const ASKED_JOBS = 500;
+/** After a failure that is not a lost connection, such as a scheduler that has too much to do. */
+const RETRY_MS = 1000;
 /** Changes are collected for this long before they are fetched. */
 const COLLECT_MS = 100;
 const STATUS_EVERY_MS = 10_000;
@@ -93,6 +96,9 @@ export function leave(): void {
 }
 
 function tellVisibility(): void {
+  // While the page is hidden, its scheduler may end and another process take the port. So the page waits
+  // for the next proof before it asks again.
+  if (document.hidden) connection.value = "starting";
   toFeed({ kind: "visible", isVisible: !document.hidden });
 }
 
@@ -108,6 +114,9 @@ function receive(message: FromFeed): void {
     case "session":
       if (message.session !== undefined && session.peek() === undefined) keepSession(message.session);
       return;
+    case "switched":
+      keepSession(message.session);
+      return;
     case "fresh":
       void loadAll();
       return;
@@ -117,6 +126,12 @@ function receive(message: FromFeed): void {
       return;
     case "connection":
       connection.value = message.isLive ? "live" : "lost";
+      if (message.isLive) {
+        // What was asked for when the connection was lost, and what changes without an event.
+        if (dirty.size > 0) jobsSoon();
+        matrixSoon();
+        statusSoon();
+      }
       return;
     case "refused":
       dropSession(message.message);
@@ -147,11 +162,15 @@ async function loadAll(): Promise<void> {
       after = page.next;
     }
     for (const [job] of all) if (!seen.has(job)) all.delete(job);
-    forgetOldest();
+    forgetOldest(all);
     loaded.value = 1;
     changes.value++;
   } catch {
-    // A new load is under way, or the connection is lost and the feed will say "fresh" again.
+    // A new load is under way, or the connection is lost and the feed will say "fresh" again, or else the
+    // scheduler has too much to do.
+    setTimeout(() => {
+      if (!signal.aborted && connection.peek() === "live") void loadAll();
+    }, RETRY_MS);
   }
 }
 
@@ -170,15 +189,21 @@ const MATRIX_EVENTS: ReadonlySet<string> = new Set(["matrix", "policy", "conduct
 const jobsSoon = soon(COLLECT_MS, async () => {
   const numbers = [...dirty].sort((a, b) => a - b);
   dirty.clear();
-  for (let i = 0; i < numbers.length; i += PAGE_JOBS) {
-    const asked = numbers.slice(i, i + PAGE_JOBS);
-    const query = `numbers=${asked.join(",")}&after=0&limit=${PAGE_JOBS}`;
-    const answer = await ask<JobsAnswer>(`/v1/jobs?${query}`);
-    const found = new Set(answer.jobs.map(({ job }) => job));
-    for (const job of answer.jobs) all.set(job.job, job);
-    for (const job of asked) if (!found.has(job)) all.delete(job);
+  for (let i = 0; i < numbers.length; i += ASKED_JOBS) {
+    const asked = numbers.slice(i, i + ASKED_JOBS);
+    const query = `numbers=${rangesText(rangesOf(asked))}&after=0&limit=${PAGE_JOBS}`;
+    try {
+      const answer = await ask<JobsAnswer>(`/v1/jobs?${query}`);
+      const found = new Set(answer.jobs.map(({ job }) => job));
+      for (const job of answer.jobs) all.set(job.job, job);
+      for (const job of asked) if (!found.has(job)) all.delete(job);
+    } catch {
+      for (const job of numbers.slice(i)) dirty.add(job);
+      setTimeout(jobsSoon, RETRY_MS);
+      break;
+    }
   }
-  forgetOldest();
+  forgetOldest(all);
   changes.value++;
 });
 const matrixSoon = soon(30, refreshMatrix);
@@ -199,14 +224,6 @@ async function refreshMatrix(): Promise<void> {
 
 async function refreshQueues(): Promise<void> {
   queues.value = (await ask<QueuesAnswer>("/v1/queues")).queues;
-}
-
-/** Keeps the newest ended jobs only, so that a page that is open for weeks does not grow. */
-function forgetOldest(): void {
-  const ended = [...all.values()].filter(({ state }) => isEnded(state));
-  if (ended.length <= MAX_ENDED) return;
-  ended.sort((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0));
-  for (const { job } of ended.slice(0, ended.length - MAX_ENDED)) all.delete(job);
 }
 
 /**

@@ -1,11 +1,15 @@
 /** The views of the live page, in the order of the rail. To add one, add a file and a line. */
 import type { View } from "../page/shell.tsx";
+import { Health } from "./views/health.tsx";
 import { Jobs } from "./views/jobs.tsx";
 import { Now } from "./views/now.tsx";
+import { Queues } from "./views/queues.tsx";
 import { TimelineView } from "./views/timeline.tsx";
 
 export const VIEWS: readonly View[] = [
   { id: "now", label: "Now", key: "n", Page: Now },
   { id: "jobs", label: "Jobs", key: "j", Page: Jobs },
   { id: "timeline", label: "Timeline", key: "t", Page: TimelineView },
+  { id: "queues", label: "Queues", key: "q", Page: Queues },
+  { id: "health", label: "Health", key: "e", Page: Health },
 ];

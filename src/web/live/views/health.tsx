@@ -1,0 +1,157 @@
+/** Whether the scheduler works as it should: conductor, forecasts, store, strays, and the rules in force. */
+import { useEffect, useState } from "preact/hooks";
+import type { PolicyAnswer, StatusAnswer, Stray } from "../../../protocol/answers.ts";
+import { formatPercent, plural } from "../../../report/text/format.ts";
+import { conductorText, forecastsText, straysText, strayText } from "../../../words/status.ts";
+import { bytesText, clockText } from "../../../words/times.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { ask } from "../client.ts";
+import { changeJobs } from "../jobs/change.ts";
+import { events, matrix, status } from "../store.ts";
+
+export function Health() {
+  const { value: now } = status;
+  if (now === undefined) return <p class="muted">Loading</p>;
+  const {
+    conductor,
+    trouble,
+    forecasts,
+    strays = [],
+    version,
+    residentBytes,
+    startedAtMs,
+    keptSinceMs,
+  } = now;
+  const isWell = trouble === undefined && conductor.connected && conductor.silentMs === undefined;
+  return (
+    <>
+      <h1>Health</h1>
+      {trouble === undefined ? null : (
+        <p role="alert" class="alarm">
+          {visibleLine(trouble)}
+        </p>
+      )}
+      <dl class="facts card">
+        <Fact name="scheduler">
+          {isWell && strays.length === 0 ? "works as it should" : "needs attention"}
+        </Fact>
+        <Fact name="conductor">{conductorText(conductor)}</Fact>
+        <Fact name="forecasts">
+          {forecasts === undefined ? "no job with a forecast has started yet" : forecastsText(forecasts)}
+        </Fact>
+        <Fact name="store">
+          {trouble === undefined ? "no trouble" : "see above"}
+          {keptSinceMs === undefined
+            ? ""
+            : `; some jobs that ended before ${clockText(keptSinceMs)} are no longer kept`}
+        </Fact>
+        <Fact name="memory">{bytesText(residentBytes)} in the front end</Fact>
+        <Fact name="version">
+          Tutti {visibleLine(version)}, since {clockText(startedAtMs)}
+        </Fact>
+      </dl>
+      {forecasts === undefined ? null : <Honesty record={forecasts} />}
+      {strays.length === 0 ? null : <Strays strays={strays} />}
+      <Policy />
+      <p class="muted">
+        The same on the command line: <code>tutti status</code>, <code>tutti policy</code>,{" "}
+        <code>tutti doctor</code>
+      </p>
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The share of starts within the forecast interval, next to the share that the interval claims. */
+function Honesty({ record }: { readonly record: NonNullable<StatusAnswer["forecasts"]> }) {
+  const { withinShare, jobs } = record;
+  const label = `${formatPercent(withinShare)} of ${plural(jobs, "start")} were between p10 and p90; 80 % should be`;
+  return (
+    <section aria-label="Record of the forecasts">
+      <h2>Record of the forecasts</h2>
+      <figure class="strip narrow">
+        <svg viewBox="0 0 100 1" preserveAspectRatio="none" role="img" aria-label={label}>
+          <rect width="100" height="1" class="idle" />
+          <rect width={100 * withinShare} height="1" class="interval" />
+          <rect x="79.7" width="0.6" height="1" class="median" />
+        </svg>
+        <figcaption>{label}</figcaption>
+      </figure>
+    </section>
+  );
+}
+
+function Strays({ strays }: { readonly strays: readonly Stray[] }) {
+  const [report, setReport] = useState("");
+  const end = async ({ job }: Stray) => {
+    setReport("…");
+    try {
+      const [result] = await changeJobs("cancel", [job]);
+      setReport(
+        result !== undefined && "message" in result ? visibleLine(result.message) : `Job ${job} ends.`,
+      );
+    } catch (error) {
+      setReport(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <section aria-label="Attempts without a record">
+      <h2>Attempts without a record</h2>
+      <p>{straysText(strays)}</p>
+      <ul>
+        {strays.map((stray) => (
+          <li key={`${stray.job}.${stray.attempt}`} class="stray">
+            {strayText(stray)}, in <code>{visibleLine(stray.folder)}</code>{" "}
+            <button type="button" aria-label={`End job ${stray.job}`} onClick={() => end(stray)}>
+              End it
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p role="status">{report}</p>
+    </section>
+  );
+}
+
+/** The rules of the policy; asked for again when an event says that it has changed. */
+function Policy() {
+  const [answer, setAnswer] = useState<PolicyAnswer>();
+  const current = matrix.value?.answer.policy;
+  const changed = events.value.findLast(({ kind }) => kind === "policy")?.sequence;
+  useEffect(() => {
+    const stop = new AbortController();
+    ask<PolicyAnswer>("/v1/policy", { signal: stop.signal }).then(setAnswer, () => {});
+    return () => stop.abort();
+  }, [current, changed]);
+  if (answer === undefined) return null;
+  const { policy, rules, ownRules, mostRows } = answer;
+  return (
+    <section aria-label="Policy">
+      <h2>Policy {visibleLine(policy)}</h2>
+      {mostRows > 1 ? <p>At most {plural(mostRows, "row")}.</p> : null}
+      <ul>
+        {rules.slice(0, ownRules).map((rule) => (
+          <li key={rule}>{visibleLine(rule)}</li>
+        ))}
+      </ul>
+      {rules.length === ownRules ? null : (
+        <details>
+          <summary>Rules that it shares with other policies</summary>
+          <ul>
+            {rules.slice(ownRules).map((rule) => (
+              <li key={rule}>{visibleLine(rule)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
