@@ -3,19 +3,28 @@
  * damaged, hostile and enormous files leave a living page with a message. In `npm run soak` more of the same.
  */
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import type { Page } from "playwright-core";
+import type { Download, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLabPage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium } from "../scripts/chromium.ts";
 import { LabBrowser } from "../scripts/lab-page.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
+import { generateJobs } from "../src/lab/experiments/jobs.ts";
 import { openExperiment, runExperiment } from "../src/lab/experiments/run.ts";
+import { prepareJobs } from "../src/lab/experiments/runner.ts";
+import { explain } from "../src/lab/explain/explain.ts";
+import { choosePolicy } from "../src/policies/parse-policy.ts";
+import { explanationLines } from "../src/report/text/explanation-text.ts";
 import { REAL_TRACES, traceFile } from "../src/workload/traces-for-tests.ts";
 
 const SOAK = process.env.TUTTI_SOAK !== undefined;
 const POLICIES = ["fcfs", "easy", "conservative", "brmms", "wlv"];
+/** Fresh ones, two for each run. */
+const WORKERS = SOAK ? 200 : 20;
 const TRACES = SOAK ? REAL_TRACES : (["KTH-SP2", "NASA-iPSC"] as const);
 const MODEL = "lublin:jobs=3000:load=0.8";
 /** Complete laboratory, compressed. */
@@ -120,6 +129,88 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     }, link);
   });
 
+  test("every part of the results is drawn, saved and free of axe's findings", async () => {
+    await withLab(async (page) => {
+      await openModel(page, "downey:jobs=300");
+      await choosePolicies(page, ["easy", "brmms"]);
+      await requireAccessible(page);
+      await runAll(page);
+      const tabs = await page.locator(".tabs a").allTextContents();
+      expect(tabs).toEqual(["Comparison", "Distributions", "Over time", "Gantt", "Matrix", "Longest wait"]);
+      for (const [i] of tabs.entries()) {
+        await page.keyboard.press(String(i + 1));
+        await page.locator(".tabs a[aria-current]", { hasText: tabs[i] }).waitFor();
+        for (const kind of ["CSV", "SVG"])
+          for (const button of await page.locator(`.chart button:text-is("${kind}")`).all()) {
+            const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+            const text = await textOf(download);
+            if (kind === "SVG") expect(text).toMatch(/^<svg .*<\/svg>\n$/s);
+            else expect(text.split("\n").length).toBeGreaterThan(40);
+          }
+        await requireAccessible(page);
+      }
+    });
+  });
+
+  test("the story of the longest wait is that of --explain", async () => {
+    await withLab(async (page) => {
+      await openModel(page, "downey:jobs=300");
+      await choosePolicies(page, ["easy"]);
+      await runAll(page);
+      await page.click("text=Longest wait");
+      await page.waitForSelector(".story");
+      const lines = await page.locator(".story p").allTextContents();
+      const job = /^job (\d+) /.exec(lines[0])?.[1] ?? "";
+      const instance = prepareJobs(generateJobs("downey:jobs=300", 1), undefined, DEFAULT_RULES);
+      expect(lines).toEqual(
+        explanationLines(explain(instance, choosePolicy("easy"), Number(job), { slotS: 60, switchS: 0 })),
+      );
+    });
+  });
+
+  test.each([
+    ["light", 1440],
+    ["dark", 1440],
+    ["light", 390],
+    ["dark", 390],
+  ] as const)(
+    "in %s colours, %i pixels wide, nothing sticks out and axe finds nothing",
+    async (scheme, width) => {
+      const context = { colorScheme: scheme, viewport: { width, height: 800 } };
+      const { page, faults, close } = await browser.open("", context);
+      await openModel(page, "downey:jobs=300");
+      await requireAccessible(page);
+      await requireInside(page);
+      await runAll(page);
+      for (const tab of await page.locator(".tabs a").all()) {
+        await tab.click();
+        await page.waitForTimeout(200);
+        await requireInside(page);
+        await requireAccessible(page);
+      }
+      await page.keyboard.press("?");
+      await requireAccessible(page);
+      expect(faults).toEqual([]);
+      await close();
+    },
+  );
+
+  test(`${WORKERS} fresh workers give the same numbers`, async () => {
+    await withLab(async (page) => {
+      await openModel(page, "downey:jobs=2000:load=0.9");
+      await choosePolicies(page, ["easy", "brmms"]);
+      const seen = new Set<string>();
+      for (let run = 0; run < WORKERS; run += 2) {
+        await runAll(page);
+        seen.add((await page.locator("table.comparison").first().textContent()) ?? "");
+        expect(await page.locator("text=came out differently").count()).toBe(0);
+        // Ends the workers: the next run has new ones.
+        await page.evaluate("tuttiLab.endWorkers()");
+      }
+      expect(seen.size).toBe(1);
+    });
+  });
+
   describe("a file that cannot be used gives one message, and the page goes on", () => {
     const large = Buffer.from("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n".repeat(200_000));
     const packed = gzipSync(large);
@@ -176,6 +267,27 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     });
   });
 });
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function requireAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(
+    `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" ")))`,
+  );
+  expect(found).toEqual([]);
+}
+
+/** The page must not scroll sideways. */
+async function requireInside(page: Page): Promise<void> {
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+}
+
+async function textOf(download: Download): Promise<string> {
+  const path = await download.path();
+  return readFileSync(path, "utf8");
+}
 
 async function stillWorks(page: Page): Promise<void> {
   await choose(page, { name: "tiny.swf", mimeType: "text/plain", buffer: Buffer.from(TINY) });

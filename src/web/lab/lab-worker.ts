@@ -6,8 +6,8 @@ import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import type { Failure, OpenedJobs, Question, Reply } from "./messages.ts";
 import { generateModel } from "./model-limit.ts";
 import { hashOfFile, readTraceFile } from "./worker/open-trace.ts";
-import { buffersOf } from "./worker/packed.ts";
-import { explainJob, type KnownJobs, runCell } from "./worker/run-cell.ts";
+import { buffersOf, pack } from "./worker/packed.ts";
+import { dealCell, explainJob, type KnownJobs, runCell } from "./worker/run-cell.ts";
 
 let known: KnownJobs | undefined;
 
@@ -44,7 +44,13 @@ async function answer(question: Question): Promise<void> {
         nextMs = nowMs + PROGRESS_MS;
         reply({ progress: { share: arrived / of } });
       });
-      return reply({ answer }, [...buffersOf(answer.result.packed), ...buffersOf(answer.schedule)]);
+      const { result, schedule, series } = answer;
+      const columns = [result.packed, schedule, pack(series)].flatMap(buffersOf);
+      return reply({ answer }, [...new Set(columns)]);
+    }
+    case "deal": {
+      const answer = await dealCell(known, question.cell, question.schedule);
+      return reply({ answer }, buffersOf(pack(answer)));
     }
     case "explain":
       return reply({ answer: await explainJob(known, question.cell, question.job) });

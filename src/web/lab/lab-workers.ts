@@ -1,9 +1,11 @@
 /** Asks the laboratory's workers: one for reading, and a pool that runs cells. */
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
+import type { Schedule } from "../../core/schedule.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
 import { workerUrl } from "../page/trusted.ts";
 import type { Questions, Reply, RunAnswer, Topic } from "./messages.ts";
+import type { Boxes } from "./worker/deal.ts";
 
 /** More workers than this take more memory than they save time. */
 const MAX_WORKERS = 8;
@@ -99,6 +101,11 @@ export class LabPool {
       throw error;
     }
     return answers;
+  }
+
+  async deal(jobs: SharedJobs, cell: Cell<"summary">, schedule: Schedule): Promise<Boxes> {
+    await this.#provide(jobs, 1);
+    return this.#workers[0].ask("deal", { cell, schedule });
   }
 
   async explain(jobs: SharedJobs, cell: Cell<"summary">, job: number): Promise<readonly string[]> {

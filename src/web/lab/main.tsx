@@ -3,10 +3,14 @@ import "../page/style.css";
 import "./lab.css";
 import { render } from "preact";
 import { Shell, type View } from "../page/shell.tsx";
-import { followAddress } from "./state.ts";
+import { followAddress, labForPrograms } from "./state.ts";
 import { Results } from "./views/results.tsx";
 import { RunBar } from "./views/run-bar.tsx";
 import { Setup } from "./views/setup.tsx";
+
+declare global {
+  var tuttiLab: typeof labForPrograms;
+}
 
 /** The views of the laboratory, in the order of the rail. */
 const VIEWS: readonly View[] = [
@@ -14,5 +18,6 @@ const VIEWS: readonly View[] = [
   { id: "results", label: "Results", key: "r", Page: Results },
 ];
 
+globalThis.tuttiLab = labForPrograms;
 followAddress();
 render(<Shell title="Tutti laboratory" views={VIEWS} head={<RunBar />} />, document.getElementById("app")!);

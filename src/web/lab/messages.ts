@@ -3,7 +3,9 @@ import type { Workload } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { MachineCell } from "../../lab/experiments/cell.ts";
 import type { Cell, CellResult } from "../../lab/experiments/kinds.ts";
+import type { Boxes } from "./worker/deal.ts";
 import type { Agreed, Packed } from "./worker/packed.ts";
+import type { RunSeries } from "./worker/series.ts";
 
 /** Jobs at a point in time and size, for the first picture. */
 export interface Scatter {
@@ -47,6 +49,12 @@ export interface Questions {
     readonly answer: RunAnswer;
     readonly progress: { readonly share: number };
   };
+  /** Assigns processors to the jobs of the cell's schedule. */
+  deal: {
+    readonly asks: { readonly cell: MachineCell; readonly schedule: Schedule };
+    readonly answer: Boxes;
+    readonly progress: never;
+  };
   /** Explains in sentences why a job started when it did. */
   explain: {
     readonly asks: { readonly cell: MachineCell; readonly job: number };
@@ -59,6 +67,7 @@ export interface RunAnswer {
   /** All of the result but the schedule, computed at least twice. */
   readonly result: Agreed;
   readonly schedule: Packed;
+  readonly series: RunSeries;
   /** Of the simulation alone. */
   readonly ms: number;
 }

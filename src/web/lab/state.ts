@@ -12,7 +12,9 @@ import { linkText, MAX_LINK_BYTES, readExperimentText, readLink } from "./link.t
 import { MADE } from "./made.ts";
 import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
 import { settingOf } from "./settings.ts";
+import type { Boxes } from "./worker/deal.ts";
 import { unpack } from "./worker/packed.ts";
+import type { RunSeries } from "./worker/series.ts";
 
 /** What is known of the jobs. */
 type Source =
@@ -36,6 +38,8 @@ export interface Finished {
   readonly jobs: SharedJobs;
   /** How often a summary had to be computed again, because two computations differed. */
   readonly mismatches: number;
+  /** Curves of the first seed, one for each policy. */
+  readonly series: readonly RunSeries[];
   readonly ms: number;
 }
 
@@ -164,6 +168,7 @@ export async function start(): Promise<void> {
       jobs,
       comparison: comparisonOf(asked, { ...list, ...making }, instance, results),
       mismatches: answers.reduce((sum, { result }) => sum + result.mismatches, 0),
+      series: answers.slice(0, of.policies.length).map(({ series }) => series),
       ms: performance.now() - fromMs,
     };
     run.value = { state: "idle" };
@@ -173,9 +178,25 @@ export async function start(): Promise<void> {
   }
 }
 
+/** What the page offers to a program that drives it, as `globalThis.tuttiLab`. */
+export const labForPrograms = {
+  /** The next run has fresh workers. */
+  endWorkers: () => pool.cancel(),
+};
+
 /** Ends the workers at once, in the middle of their work. */
 export function cancel(): void {
   pool.cancel();
+}
+
+/** The explanation of a job of the finished run, in sentences. */
+export function explain({ cells, jobs }: Finished, policy: number, job: number): Promise<readonly string[]> {
+  return pool.explain(jobs, cells[policy], job);
+}
+
+/** Where the jobs of a space-sharing policy ran. */
+export function deal({ cells, jobs, comparison }: Finished, policy: number): Promise<Boxes> {
+  return pool.deal(jobs, cells[policy], comparison.policies[policy].schedule);
 }
 
 async function openExperimentFile(chosen: File): Promise<void> {

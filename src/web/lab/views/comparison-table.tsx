@@ -6,6 +6,7 @@ import { summariesCsv } from "../../../report/text/csv.ts";
 import { comparisonJson } from "../../../report/text/json.ts";
 import type { ComparedPolicy } from "../../../results/comparison.ts";
 import { saveFile } from "../../page/save.ts";
+import { Scrollable } from "../charts/scrollable.tsx";
 import type { Finished } from "../state.ts";
 
 interface TextTable {
@@ -69,8 +70,7 @@ export function ComparisonTable({ done }: { readonly done: Finished }) {
 
 function TextTableView({ table: { caption, headings, rows } }: { readonly table: TextTable }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reachable by keyboard
-    <section class="scroll" aria-label={caption} tabIndex={0}>
+    <Scrollable label={caption}>
       <table class="comparison">
         <caption>{caption}</caption>
         <thead>
@@ -97,7 +97,7 @@ function TextTableView({ table: { caption, headings, rows } }: { readonly table:
           ))}
         </tbody>
       </table>
-    </section>
+    </Scrollable>
   );
 }
 

@@ -1,8 +1,37 @@
 /** The view of a finished run. */
-import { linkTo } from "../../page/navigation.ts";
+import type { ComponentType } from "preact";
+import { useKey } from "../../page/keys.ts";
+import { address, linkTo, setQuery } from "../../page/navigation.ts";
 import { commandLine } from "../experiment.ts";
-import { experiment, finished } from "../state.ts";
+import { experiment, type Finished, finished } from "../state.ts";
 import { ComparisonTable } from "./comparison-table.tsx";
+import { Distributions } from "./distributions.tsx";
+import { Gantt } from "./gantt.tsx";
+import { LongestWait } from "./longest-wait.tsx";
+import { hasMatrix, Matrix } from "./matrix.tsx";
+import { OverTime } from "./over-time.tsx";
+
+interface Tab {
+  readonly id: string;
+  readonly label: string;
+  readonly Part: ComponentType<{ readonly done: Finished }>;
+  /** Default: always. */
+  readonly applies?: (done: Finished) => boolean;
+}
+
+const TABS: readonly Tab[] = [
+  { id: "table", label: "Comparison", Part: ComparisonTable },
+  { id: "waits", label: "Distributions", Part: Distributions },
+  { id: "time", label: "Over time", Part: OverTime },
+  { id: "gantt", label: "Gantt", Part: Gantt },
+  { id: "matrix", label: "Matrix", Part: Matrix, applies: hasMatrix },
+  { id: "longest", label: "Longest wait", Part: LongestWait },
+];
+
+function TabKey({ tab: { id, label }, number }: { readonly tab: Tab; readonly number: number }) {
+  useKey(String(number), label, () => setQuery({ tab: id }, true));
+  return null;
+}
 
 export function Results() {
   const done = finished.value;
@@ -18,6 +47,9 @@ export function Results() {
   }
   const { comparison, mismatches, of, ms } = done;
   const { instance } = comparison;
+  const { query } = address.value;
+  const tabs = TABS.filter(({ applies }) => applies?.(done) ?? true);
+  const shown = tabs.find(({ id }) => id === query.tab) ?? tabs[0];
   return (
     <>
       <h1>Results</h1>
@@ -37,7 +69,19 @@ export function Results() {
           agreed twice. Update the browser.
         </p>
       )}
-      <ComparisonTable done={done} />
+      <nav class="tabs" aria-label="Results">
+        {tabs.map((tab, i) => (
+          <a
+            key={tab.id}
+            href={linkTo("results", [], { ...query, tab: tab.id })}
+            aria-current={tab === shown ? "page" : undefined}
+          >
+            <TabKey tab={tab} number={i + 1} />
+            {tab.label}
+          </a>
+        ))}
+      </nav>
+      <shown.Part done={done} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** Runs cells and explains jobs in the page's worker, with jobs that the page has given it. */
 import type { Workload } from "../../../core/jobs.ts";
+import type { Schedule } from "../../../core/schedule.ts";
 import type { CellInputs, MachineCell } from "../../../lab/experiments/cell.ts";
 import type { Cell } from "../../../lab/experiments/kinds.ts";
 import { openJobs, prepareJobs, requireGangSize } from "../../../lab/experiments/runner.ts";
@@ -9,7 +10,9 @@ import { choosePolicy } from "../../../policies/parse-policy.ts";
 import { explanationLines } from "../../../report/text/explanation-text.ts";
 import type { RunAnswer } from "../messages.ts";
 import { generateModel } from "../model-limit.ts";
+import { type Boxes, dealtBoxes } from "./deal.ts";
 import { computeTwice, pack } from "./packed.ts";
+import { seriesOf } from "./series.ts";
 
 /** The jobs of a trace, or of one seed of a model. */
 export interface KnownJobs {
@@ -41,6 +44,7 @@ export async function runCell(
   return {
     result: computeTwice(() => ({ ...result, ...numbersOf(cell, instance, schedule) })),
     schedule: pack(schedule),
+    series: seriesOf(instance, schedule, result.summary),
     ms,
   };
 }
@@ -53,6 +57,16 @@ export async function explainJob(
 ): Promise<readonly string[]> {
   const { instance, choice } = await readyIn(known, cell);
   return explanationLines(explain(instance, choice, job, cell));
+}
+
+/** Boxes of a Gantt chart. */
+export async function dealCell(
+  known: KnownJobs | undefined,
+  cell: MachineCell,
+  schedule: Schedule,
+): Promise<Boxes> {
+  const { instance } = await readyIn(known, cell);
+  return dealtBoxes(instance, schedule);
 }
 
 /** The cell's jobs, prepared for its machine, and its policy. */

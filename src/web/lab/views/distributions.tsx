@@ -1,0 +1,56 @@
+/** How the waits and slowdowns of the jobs are distributed under each policy. */
+import { useMemo } from "preact/hooks";
+import { formatDuration, formatNumber, formatPercent, largestTimeUnit } from "../../../report/text/format.ts";
+import { LineChart } from "../charts/line-chart.tsx";
+import { type Lines, wholePercent } from "../charts/lines.ts";
+import type { Finished } from "../state.ts";
+import { GRID } from "../worker/series.ts";
+
+/** Round durations: 1 and 10 s, min, h and days. */
+const WAIT_TICKS_S = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000, 86_400_000];
+
+export function Distributions({ done }: { readonly done: Finished }) {
+  const waits = useMemo(() => linesOf(done, "wait"), [done]);
+  const slowdowns = useMemo(() => linesOf(done, "slowdown"), [done]);
+  return (
+    <>
+      <LineChart
+        lines={waits}
+        name="waits"
+        note="Share of the jobs that wait at most this long; higher is better. The axis begins at one second, so its left end has all jobs that wait less."
+      />
+      <LineChart
+        lines={slowdowns}
+        name="slowdowns"
+        note="Share of the jobs whose bounded slowdown is at most this; higher is better."
+      />
+    </>
+  );
+}
+
+function linesOf({ comparison, series }: Finished, metric: "wait" | "slowdown"): Lines {
+  // All curves are 1 from the largest value on: there the chart ends.
+  const last = Math.max(
+    40,
+    ...series.map((run) => {
+      const end = run[metric].indexOf(1);
+      return end < 0 ? GRID.length - 1 : end;
+    }),
+  );
+  const isWait = metric === "wait";
+  return {
+    title: isWait ? "How long jobs wait" : "How much longer jobs take than alone",
+    x: {
+      label: isWait ? "wait" : "bounded slowdown",
+      format: (value) => (isWait ? formatDuration(value) : formatNumber(value)),
+      isLogarithmic: true,
+      ...(isWait && { ticks: WAIT_TICKS_S, tick: (value) => formatDuration(value, largestTimeUnit(value)) }),
+    },
+    y: { label: "share of the jobs", format: formatPercent, tick: wholePercent, max: 1 },
+    at: Array.from(GRID.subarray(0, last + 1)),
+    series: comparison.policies.map(({ label }, i) => ({
+      label,
+      values: Array.from(series[i][metric].subarray(0, last + 1)),
+    })),
+  };
+}

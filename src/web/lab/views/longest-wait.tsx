@@ -1,0 +1,68 @@
+/** Why a job waited: the one that waited longest under a policy, or any job that the user asks for. */
+import { useEffect, useState } from "preact/hooks";
+import { metricOf } from "../../../metrics/summary.ts";
+import { address, setQuery } from "../../page/navigation.ts";
+import { explain, type Finished } from "../state.ts";
+import { chosenPolicy, PolicySelect } from "./policy-select.tsx";
+
+type Story =
+  | { readonly state: "making" }
+  | { readonly state: "told"; readonly lines: readonly string[] }
+  | { readonly state: "failed"; readonly message: string };
+
+export function LongestWait({ done }: { readonly done: Finished }) {
+  const { policies } = done.comparison;
+  const policy = chosenPolicy(policies.length);
+  const longest = metricOf(policies[policy].summary, "wait").all.maxJobId;
+  const asked = Number(address.value.query.job ?? "");
+  const job = Number.isSafeInteger(asked) && asked > 0 ? asked : longest;
+  const [story, setStory] = useState<Story>({ state: "making" });
+  useEffect(() => {
+    let isCurrent = true;
+    setStory({ state: "making" });
+    explain(done, policy, job).then(
+      (lines) => isCurrent && setStory({ state: "told", lines }),
+      (error: Error) => isCurrent && setStory({ state: "failed", message: error.message }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [done, policy, job]);
+  return (
+    <>
+      <h2>{job === longest ? "The longest wait" : `Job ${job}`}</h2>
+      <p class="row">
+        <PolicySelect policies={policies} />
+        <label>
+          Job
+          <input
+            value={String(job)}
+            inputMode="numeric"
+            size={9}
+            onChange={({ currentTarget }) => setQuery({ job: currentTarget.value.trim() }, true)}
+          />
+        </label>
+        {job === longest ? null : (
+          <button type="button" onClick={() => setQuery({ job: "" }, true)}>
+            The longest wait
+          </button>
+        )}
+      </p>
+      {story.state === "making" ? (
+        <p role="status">Running the simulation once more to watch this job.</p>
+      ) : null}
+      {story.state === "failed" ? (
+        <p role="alert" class="alarm">
+          {story.message}
+        </p>
+      ) : null}
+      {story.state === "told" ? (
+        <div class="story card">
+          {story.lines.map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </div>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+/** The machine over time: utilisation and queue. A span that is drawn over a chart is shown alone. */
+import { useMemo } from "preact/hooks";
+import { resample, type StepFunction } from "../../../metrics/over-time.ts";
+import {
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  type TimeUnit,
+  timeUnit,
+} from "../../../report/text/format.ts";
+import { address, setQuery } from "../../page/navigation.ts";
+import { LineChart } from "../charts/line-chart.tsx";
+import { type Lines, wholePercent } from "../charts/lines.ts";
+import type { Finished } from "../state.ts";
+import type { RunSeries } from "../worker/series.ts";
+
+const BUCKETS = 480;
+
+export interface Span {
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+export function OverTime({ done }: { readonly done: Finished }) {
+  const whole = useMemo(() => wholeSpan(done), [done]);
+  const { fromS, toS } = shownSpan(whole);
+  const isGang = done.comparison.policies.some(({ summary }) => summary.gang !== undefined);
+  const utilisation = useMemo(() => linesOf(done, whole, { fromS, toS }, "inUse"), [done, whole, fromS, toS]);
+  const queue = useMemo(() => linesOf(done, whole, { fromS, toS }, "queue"), [done, whole, fromS, toS]);
+  const zoom = useMemo(() => {
+    const { seconds } = unitOf(whole, toS);
+    return (from: number, to: number) =>
+      setSpan(whole, whole.fromS + from * seconds, whole.fromS + to * seconds);
+  }, [whole, toS]);
+  const controls =
+    fromS === whole.fromS && toS === whole.toS ? null : (
+      <button type="button" class="small" onClick={() => setQuery({ from: "", to: "" }, true)}>
+        Show the whole run
+      </button>
+    );
+  const note = "Drag over the chart to look at a part of the time.";
+  return (
+    <>
+      <LineChart
+        lines={utilisation}
+        name="utilisation"
+        note={`Processors of the running jobs as a share of the machine, averaged over intervals of ${formatDuration((toS - fromS) / BUCKETS)}.${isGang ? " Where rows take turns, it exceeds 100 % as soon as there is more than one full row." : ""} ${note}`}
+        onZoom={zoom}
+        controls={controls}
+      />
+      <LineChart
+        lines={queue}
+        name="queue"
+        note={`Jobs that are submitted but not started. ${note}`}
+        onZoom={zoom}
+        controls={controls}
+      />
+    </>
+  );
+}
+
+/** The span in the address, in seconds after the first submit; the whole run if there is none. */
+export function shownSpan(whole: Span): Span {
+  const { from = "", to = "" } = address.value.query;
+  const fromS = whole.fromS + Number(from);
+  const toS = whole.fromS + Number(to);
+  const isSpan = from !== "" && to !== "" && fromS >= whole.fromS && toS <= whole.toS && toS - fromS >= 1;
+  return isSpan ? { fromS, toS } : whole;
+}
+
+export function setSpan(whole: Span, fromS: number, toS: number): void {
+  const digits = (timeS: number) => String(Math.round(timeS * 1000) / 1000);
+  if (toS - fromS < 1) return;
+  const [from, to] = [Math.max(0, fromS - whole.fromS), Math.min(toS, whole.toS) - whole.fromS];
+  setQuery({ from: digits(from), to: digits(to) }, true);
+}
+
+/** From the first submit to the last end under any policy, and at least a second. */
+export function wholeSpan({ comparison, series }: Finished): Span {
+  const fromS = comparison.instance.submitS[0] ?? 0;
+  return { fromS, toS: Math.max(fromS + 1, ...series.map(({ inUse }) => inUse.atS.at(-1) ?? 0)) };
+}
+
+const UNIT_WORDS = { s: "seconds", min: "minutes", h: "hours", d: "days" } as const;
+
+/** The axis counts in this unit, so that its ticks are round numbers. */
+function unitOf(whole: Span, toS: number): TimeUnit {
+  return timeUnit(toS - whole.fromS);
+}
+
+function linesOf(
+  { comparison, series }: Finished,
+  whole: Span,
+  { fromS, toS }: Span,
+  quantity: keyof Pick<RunSeries, "inUse" | "queue">,
+): Lines {
+  const isUse = quantity === "inUse";
+  const scale = isUse ? 1 / comparison.instance.processors : 1;
+  const meanOf = (steps: StepFunction) =>
+    Array.from(resample(steps, fromS, toS, BUCKETS).mean, (value) => value * scale);
+  const unit = unitOf(whole, toS);
+  return {
+    title: isUse ? "Utilisation over time" : "Queue over time",
+    x: {
+      label: `${UNIT_WORDS[unit.name]} after the first submit`,
+      format: (time) => formatDuration(time * unit.seconds, unit),
+      tick: formatNumber,
+    },
+    y: {
+      label: isUse ? "utilisation" : "jobs",
+      format: isUse ? formatPercent : formatNumber,
+      ...(isUse && { tick: wholePercent }),
+    },
+    at: Array.from(
+      { length: BUCKETS },
+      (_, i) => (fromS - whole.fromS + ((i + 0.5) * (toS - fromS)) / BUCKETS) / unit.seconds,
+    ),
+    series: comparison.policies.map(({ label }, i) => ({ label, values: meanOf(series[i][quantity]) })),
+  };
+}

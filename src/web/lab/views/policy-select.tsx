@@ -1,0 +1,41 @@
+/** Chooses one of the compared policies; the choice is in the address. */
+import type { ComparedPolicy } from "../../../results/comparison.ts";
+import { address, setQuery } from "../../page/navigation.ts";
+
+/** Index of the policy in the address; the first if there is none. */
+export function chosenPolicy(count: number): number {
+  const asked = Number(address.value.query.policy ?? 1) - 1;
+  return Number.isInteger(asked) && asked >= 0 && asked < count ? asked : 0;
+}
+
+interface PolicySelectProps {
+  readonly policies: readonly ComparedPolicy[];
+  /** Which of them can be chosen; default: all. */
+  readonly accepts?: (policy: ComparedPolicy) => boolean;
+  /** Index of the one that is shown; default: the one in the address. */
+  readonly shown?: number;
+}
+
+export function PolicySelect({
+  policies,
+  accepts = () => true,
+  shown = chosenPolicy(policies.length),
+}: PolicySelectProps) {
+  return (
+    <label>
+      Policy
+      <select
+        value={String(shown + 1)}
+        onChange={({ currentTarget }) => setQuery({ policy: currentTarget.value, job: "" }, true)}
+      >
+        {policies.map((policy, i) =>
+          accepts(policy) ? (
+            <option key={policy.label} value={String(i + 1)}>
+              {policy.label}
+            </option>
+          ) : null,
+        )}
+      </select>
+    </label>
+  );
+}
