@@ -45,6 +45,13 @@ interface Running {
  * Delay of a wake-up that the policy requested for the past, so that the policy cannot keep the machine busy.
  */
 const LATE_WAKE_MS = 10;
+/** Units of time in a second; a power of two, so that sums of whole units are exact. */
+const TIME_UNITS = 2 ** 20;
+/**
+ * Instants this close are the same. A policy adds the estimates of a chain of jobs; the end of a job that was
+ * started by the clock differs from such a sum by rounding.
+ */
+const SAME_INSTANT_S = 1e-6;
 
 export class LivePool extends PoolMachine implements LiveDriver {
   readonly #options: LivePoolOptions;
@@ -129,7 +136,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
 
   #restore(job: LiveJob, startMs: number): void {
     const row = this.#table.add(job);
-    const startS = (startMs - this.#options.originMs) / 1000;
+    const startS = this.#secondsAt(startMs);
     this.resumeFrom(row, startS);
     this.#placement(row, startMs);
     this.#policy.restore?.(row, startS);
@@ -142,7 +149,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
 
   decide(nowMs: number): Decision {
     this.#nowMs = nowMs;
-    this.nowS = (nowMs - this.#options.originMs) / 1000;
+    this.nowS = this.#secondsAt(nowMs);
     if (this.#wakeMs <= nowMs) this.#wakeMs = Number.POSITIVE_INFINITY;
     this.#starts = [];
     this.#departures.sort((a, b) => a.order - b.order);
@@ -241,12 +248,22 @@ export class LivePool extends PoolMachine implements LiveDriver {
   }
 
   hasOverrun(nowMs: number): boolean {
-    const nowS = (nowMs - this.#options.originMs) / 1000;
+    const nowS = this.#secondsAt(nowMs);
     for (const { row, startMs } of this.#running.values()) {
-      const startS = (startMs - this.#options.originMs) / 1000;
-      if (startS + this.#table.estimateS[row] <= nowS) return true;
+      const startS = this.#secondsAt(startMs);
+      if (startS + this.#table.estimateS[row] <= nowS + SAME_INSTANT_S) return true;
     }
     return false;
+  }
+
+  /**
+   * Time that the policy sees, in whole 2^-20 s: sums with estimates in whole seconds are then exact, and jobs
+   * that follow one another in a plan leave no gaps. Rounded up, so that a wake-up is never before the end on
+   * which it depends; less than a thousandth above a multiple is an error of floating point.
+   */
+  #secondsAt(timeMs: number): number {
+    const units = ((timeMs - this.#options.originMs) / 1000) * TIME_UNITS;
+    return Math.ceil(units - 0.001) / TIME_UNITS;
   }
 
   #choose(size: number): readonly number[] {

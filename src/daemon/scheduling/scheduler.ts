@@ -57,6 +57,8 @@ export interface Outcome extends Decision {
   readonly fellBack?: { readonly choice: PolicyChoice; readonly because: string } | undefined;
 }
 
+/** A job this close to its expected end has reached it: more would be rounding. */
+const SAME_INSTANT_MS = 0.001;
 const NOTHING: Outcome = { starts: [], notes: [] };
 
 export class Scheduler {
@@ -422,7 +424,7 @@ export class Scheduler {
   #runningJob(record: JobRecord): RunningJob {
     const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
     // A job beyond its estimate is expected to run for another quarter of its running time so far.
-    const estimateMs = ranMs < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
+    const estimateMs = ranMs + SAME_INSTANT_MS < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
     const processors = this.options.nodes.indicesOf(record.nodes);
     return {
       ...this.#liveJob(record),
