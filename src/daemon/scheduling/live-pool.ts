@@ -257,9 +257,9 @@ export class LivePool extends PoolMachine implements LiveDriver {
   }
 
   /**
-   * Time that the policy sees, in whole 2^-20 s: sums with estimates in whole seconds are then exact, and jobs
-   * that follow one another in a plan leave no gaps. Rounded up, so that a wake-up is never before the end on
-   * which it depends; less than a thousandth above a multiple is an error of floating point.
+   * Time that the policy sees, in whole 2^-20 s: then sums with estimates in whole seconds are exact, and
+   * jobs that follow one another in a plan leave no gaps. Rounded up, so that no wake-up is before the end on
+   * which it depends; less than a thousandth above a multiple is rounding.
    */
   #secondsAt(timeMs: number): number {
     const units = ((timeMs - this.#options.originMs) / 1000) * TIME_UNITS;
