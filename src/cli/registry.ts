@@ -47,7 +47,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     queues: ["show the queues and their limits", () => import("./verbs/queues.ts")],
     policy: ["show the current policy, or change it", () => import("./verbs/policy.ts")],
     whatif: [
-      "forecast when waiting jobs would start under other policies",
+      "forecast starts under other policies, with another job, or with fewer CPUs",
       () => import("./verbs/whatif.ts"),
     ],
     history: ["list the jobs that have ended", () => import("./verbs/history.ts")],

@@ -34,15 +34,30 @@ export function startText({
   p10Ms,
   p50Ms,
   p90Ms,
-}: Omit<NonNullable<WhyAnswer["forecast"]>, "pastErrorP50Ms">): string {
+}: Pick<NonNullable<WhyAnswer["forecast"]>, "p10Ms" | "p50Ms" | "p90Ms">): string {
   const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
   return `${clockText(p50Ms)}${range}`;
 }
 
-/** A line about the errors of earlier forecasts; empty until the first forecast could be checked. */
-export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
+/** How good earlier forecasts were. */
+type PastForecasts = Pick<
+  NonNullable<WhyAnswer["forecast"]>,
+  "pastErrorP50Ms" | "pastForecasts" | "pastWithinShare"
+>;
+
+/** Words about the errors of earlier forecasts; empty until the first forecast could be checked. */
+export function pastErrorWords({ pastErrorP50Ms, pastForecasts, pastWithinShare }: PastForecasts): string {
   if (pastErrorP50Ms === undefined) return "";
-  return `Half of the latest forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
+  const count = pastForecasts === undefined ? "latest" : `last ${formatCount(pastForecasts)}`;
+  const within =
+    pastWithinShare === undefined ? "" : `, and ${Math.round(100 * pastWithinShare)} % were in their range`;
+  return `half of the ${count} forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}${within}`;
+}
+
+/** The same as a line. */
+export function pastErrorText(past: PastForecasts): string {
+  const words = pastErrorWords(past);
+  return words === "" ? "" : `H${words.slice(1)}.\n`;
 }
 
 /** Whether the reason says more than the state, the exit code or the signal. */

@@ -2,8 +2,8 @@
 import { cpusText } from "../core/machine.ts";
 import type { Job, WhyAnswer } from "../protocol/answers.ts";
 import { isEnded } from "../protocol/states.ts";
-import { formatCount, formatDuration, plural } from "../report/text/format.ts";
-import { startText } from "./jobs.ts";
+import { formatDuration, plural } from "../report/text/format.ts";
+import { pastErrorWords, startText } from "./jobs.ts";
 import { bytesText, clockText, limitText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -68,13 +68,8 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
 }
 
 function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
-  const { pastErrorP50Ms: errorMs, pastForecasts } = forecast;
-  const latest = pastForecasts === undefined ? "latest" : `last ${formatCount(pastForecasts)}`;
-  const past =
-    errorMs === undefined
-      ? ""
-      : `; half of the ${latest} forecasts were off by at most ${formatDuration(errorMs / 1000)}`;
-  return `Expected to start at ${startText(forecast)}${past}.`;
+  const past = pastErrorWords(forecast);
+  return `Expected to start at ${startText(forecast)}${past === "" ? "" : `; ${past}`}.`;
 }
 
 function jobsText(jobs: readonly number[]): string {

@@ -6,11 +6,11 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { MAX_DEPENDENCIES, MAX_RETRIES, MAX_SCRIPT_BYTES, MAX_TASKS } from "../../protocol/limits.ts";
-import type { SubmitJob } from "../../protocol/schema.ts";
+import type { HypotheticalJob, SubmitJob } from "../../protocol/schema.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
-import { interpreterOf, readJobScript } from "./job-script.ts";
+import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 import { duration, integer, PRIORITY_HELP, priority } from "./parse.ts";
 import { slurmSeconds } from "./slurm-options.ts";
 
@@ -73,6 +73,28 @@ export async function submitJob(
   const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
   // The scheduler stores a copy of the script, because people edit scripts while their jobs wait.
   return { ...job, env, script: { base64: content.toString("base64"), word: interpreter.length } };
+}
+
+/** Fields of a job that a question about the future may set. */
+const HYPOTHETICAL = ["tasks", "limitMs", "memoryBytes", "queue", "priority"] as const;
+
+/**
+ * A job that is not submitted, from options such as `-n 4 --time 2h`.
+ * @throws UsageError
+ */
+export function hypotheticalJob(text: string): HypotheticalJob {
+  const refuse = (problem: string) =>
+    new UsageError(
+      `Cannot use "${text}" in --job: ${problem}, expected options of tutti submit such as "-n 4 --time 2h"; possible are -n, --time, --mem, --queue and --priority`,
+    );
+  const words = splitWords(text);
+  const options = parseOptions(words, (problem) => refuse(problem));
+  const { bareLimitS: _, ...job } = options;
+  const other = Object.keys(job).find((field) => !HYPOTHETICAL.some((allowed) => allowed === field));
+  if (words.length === 0) throw refuse("it has no options");
+  if (other !== undefined) throw refuse("another option says nothing about when the job starts");
+  reportBareLimit(options);
+  return job;
 }
 
 /**
@@ -272,14 +294,19 @@ function readScript(verb: string, path: string): Buffer {
 }
 
 function parseScriptOptions(words: readonly string[], path: string): SubmitOptions {
+  return parseOptions(
+    words,
+    (problem) => new UsageError(`Cannot use the #TUTTI lines of "${path}": ${problem}`),
+  );
+}
+
+function parseOptions(words: readonly string[], refuse: (problem: string) => UsageError): SubmitOptions {
   const parser = addOptions(new Command("script").exitOverride().configureOutput({ writeErr: () => {} }));
   try {
     parser.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    throw new UsageError(
-      `Cannot use the #TUTTI lines of "${path}": ${error.message.replace(/^error: /, "")}`,
-    );
+    throw refuse(error.message.replace(/^error: /, "").replace(/\.$/, ""));
   }
   return parser.opts();
 }

@@ -1,32 +1,73 @@
 /**
- * `tutti whatif POLICY…`: shows when each waiting job would start under other policies. It simulates the
- * future from the current state and changes nothing.
+ * `tutti whatif [POLICY…] [--job OPTIONS]… [--without-cpus N]`: shows when each waiting job would start under
+ * other policies, with jobs that are not submitted, or with fewer CPUs, and who gains and loses. It simulates
+ * the future from the current state and changes nothing.
  */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
-import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
+import { MAX_TASKS } from "../../protocol/limits.ts";
+import type { PolicyAnswer, StatusAnswer, WhatIfAnswer, WhatIfBody } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE, plural } from "../../report/text/format.ts";
 import { pastErrorText, startText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { bold, leftColumn, table, writeJson, writeOut } from "../text/text.ts";
+import { changesText, changeText, hypotheticalText } from "../../words/what-if.ts";
+import { integer } from "../options/parse.ts";
+import { hypotheticalJob } from "../options/submit-options.ts";
+import { bold, leftColumn, rightColumn, table, wrap, writeJson, writeOut } from "../text/text.ts";
 
 const JOBS_SHOWN = 30;
+
+type PolicyForecast = WhatIfAnswer["policies"][number];
+
+interface Options {
+  readonly job?: readonly string[];
+  readonly withoutCpus?: number;
+  readonly json?: boolean;
+}
 
 export function configure(command: Command): void {
   command
     .argument("[policies...]", "policies to compare with the current one, such as easy fcfs gang")
+    .option(
+      "--job <options>",
+      'a job that you might submit, such as "-n 4 --time 2h"; may be repeated',
+      (text: string, before: readonly string[] = []) => [...before, text],
+    )
+    .option(
+      "--without-cpus <n>",
+      "take this many CPUs away, those with the highest numbers",
+      integer(1, MAX_TASKS),
+    )
     .option("--json", "print as JSON")
-    .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
-      const client = new Client();
-      const { policy } = await client.ask<PolicyAnswer>("/v1/policy");
-      const policies = [
-        ...new Set([policy, ...words.flatMap((word) => word.split(",")).filter((word) => word !== "")]),
-      ];
-      const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body: { policies } });
-      if (json) writeJson(answer);
-      else if (answer.policies.some(({ jobs }) => jobs.length > 0)) writeOut(whatIfText(answer));
-      else writeOut(`${nothingText((await client.ask<StatusAnswer>("/v1/status")).counts)}\n`);
-    });
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tutti whatif gang easy                 starts under these policies
+  tutti whatif --job '-n 4 --time 2h'    when this job starts, whom it delays
+  tutti whatif --without-cpus 8          who gains and loses with 8 CPUs fewer`,
+    )
+    .action(run);
+}
+
+async function run(words: readonly string[], options: Options): Promise<void> {
+  const { job: texts = [], withoutCpus, json } = options;
+  const jobs = texts.map(hypotheticalJob);
+  const client = new Client();
+  const { policy } = await client.ask<PolicyAnswer>("/v1/policy");
+  const others = words.flatMap((word) => word.split(",")).filter((word) => word !== "");
+  const isMore = jobs.length > 0 || withoutCpus !== undefined;
+  const policies = [...new Set(isMore && others.length > 0 ? others : [policy, ...others])];
+  const body: WhatIfBody = {
+    policies,
+    ...(jobs.length > 0 && { jobs }),
+    ...(withoutCpus !== undefined && { withoutCpus }),
+  };
+  const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body });
+  if (json) writeJson(answer);
+  else if (isMore) writeOut(answer.policies.map((then) => thenNowText(then, answer.atMs, texts)).join("\n"));
+  else if (answer.policies.some(({ jobs }) => jobs.length > 0)) writeOut(whatIfText(answer));
+  else writeOut(`${nothingText((await client.ask<StatusAnswer>("/v1/status")).counts)}\n`);
 }
 
 /** Why there is no forecast. */
@@ -34,6 +75,41 @@ function nothingText({ queued, held }: StatusAnswer["counts"]): string {
   if (queued + held === 0) return "No jobs are waiting.";
   if (queued === 0) return `${plural(held, "job")} held: tutti release lets them start.`;
   return `No forecast for ${plural(queued, "queued job")}: just submitted, waiting for other jobs to end, or behind a job that waits for memory. tutti why all says which.`;
+}
+
+/** What happens under one policy: the sentence, jobs that are not submitted, and a table of now and then. */
+function thenNowText(policy: PolicyForecast, nowMs: number, texts: readonly string[]): string {
+  const isOther = policy.base !== undefined && policy.base.policy !== policy.policy;
+  const name = isOther ? `Under ${visibleLine(policy.policy)}: ` : "";
+  const { changes, hypothetical = [] } = policy;
+  const sentence = changes === undefined ? [] : [bold(wrap(`${name}${changesText(changes)}`, 0))];
+  const paragraphs = hypothetical.map((forecast, i) => wrap(hypotheticalText(texts[i], forecast, nowMs), 0));
+  const rows = thenText(policy);
+  const next = isOther || texts.length === 0 ? [] : [`Submit it: tutti submit ${texts[0]} -- COMMAND`];
+  const past = pastErrorText(policy).trimEnd();
+  const parts = [...sentence, ...paragraphs, ...(rows === "" ? [] : [rows]), ...(past === "" ? [] : [past])];
+  return `${[...parts, ...next].join("\n")}\n`;
+}
+
+/** A table of your jobs, now and then, the largest loss first; empty if there are none. */
+function thenText({ jobs, base }: PolicyForecast): string {
+  if (base === undefined || base.jobs.length === 0) return "";
+  const then = new Map(jobs.map((forecast) => [forecast.job, forecast]));
+  const rows = base.jobs
+    .map((before) => ({ before, after: then.get(before.job) }))
+    .map(({ before, after }) => ({ before, after, ms: after && after.p50Ms - before.p50Ms }))
+    .sort((a, b) => (b.ms ?? Infinity) - (a.ms ?? Infinity) || a.before.job - b.before.job);
+  const columns = [rightColumn("job"), leftColumn("starts now"), leftColumn("then"), rightColumn("change")];
+  const shown = rows
+    .slice(0, JOBS_SHOWN)
+    .map(({ before, after, ms }) => [
+      String(before.job),
+      startText(before),
+      after === undefined ? NO_VALUE : startText(after),
+      ms === undefined ? NO_VALUE : changeText(ms),
+    ]);
+  const more = rows.length > JOBS_SHOWN ? `\nand ${rows.length - JOBS_SHOWN} more; --json has all` : "";
+  return `${table(columns, shown)}${more}`;
 }
 
 /** A table of jobs × policies: the median start, and the range from p10 to p90. */
@@ -65,5 +141,8 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
     ],
   );
   const more = jobs.length > JOBS_SHOWN ? `and ${jobs.length - JOBS_SHOWN} more; --json has all\n` : "";
-  return `${bold("Expected starts (in parentheses: 10 % to 90 % of the forecasts)")}\n${starting}\n${more}${pastErrorText(policies[0])}`;
+  const sentences = policies.flatMap(({ policy, changes }) =>
+    changes === undefined ? [] : [`${wrap(`Under ${visibleLine(policy)}: ${changesText(changes)}`, 0)}\n`],
+  );
+  return `${bold("Expected starts (in parentheses: 10 % to 90 % of the forecasts)")}\n${starting}\n${more}${sentences.join("")}${pastErrorText(policies[0])}`;
 }

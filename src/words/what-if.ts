@@ -1,0 +1,86 @@
+/** Says in words what would happen: who gains and who loses, and when a job would start and end. */
+import type { WhatIfAnswer } from "../protocol/forecasts.ts";
+import { formatDuration, plural } from "../report/text/format.ts";
+import { startText } from "./jobs.ts";
+import { clockText, limitText } from "./times.ts";
+import { visibleLine } from "./visible.ts";
+
+type PolicyForecast = WhatIfAnswer["policies"][number];
+type Changes = NonNullable<PolicyForecast["changes"]>;
+type Shift = Changes["yours"]["starts"];
+type Hypothetical = NonNullable<PolicyForecast["hypothetical"]>[number];
+
+/** `12 jobs start earlier, 3 later, the worst by 41 min.`; ends only if they tell another story. */
+export function changesText({ yours, others }: Changes): string {
+  const starts = sum(yours.starts, others.starts);
+  const ends = sum(yours.ends, others.ends);
+  const never = yours.never + others.never;
+  const isElsewhere = others.starts.earlier + others.starts.later > 0;
+  const isOwn = yours.starts.earlier + yours.starts.later > 0;
+  const sentences = [
+    shiftText(starts, ["start", "starts"]) ?? "No waiting job starts more than a second earlier or later.",
+    ...(isElsewhere && isOwn
+      ? [`Of your jobs, ${yours.starts.earlier} earlier and ${yours.starts.later} later.`]
+      : isElsewhere
+        ? ["None of them is one of your jobs."]
+        : []),
+    ...(ends.earlier === starts.earlier && ends.later === starts.later
+      ? []
+      : [shiftText(ends, ["end", "ends"]) ?? "No job ends more than a second earlier or later."]),
+    ...(never === 0
+      ? []
+      : [
+          `${plural(never, "job")} would no longer have a forecast: too large for what is left, or never started.`,
+        ]),
+  ];
+  return sentences.join(" ");
+}
+
+/** When a job would start and end that is not submitted. */
+export function hypotheticalText(options: string, forecast: Hypothetical, nowMs: number): string {
+  const { queue, estimateMs, p10Ms, p50Ms, p90Ms, endP50Ms, noForecast } = forecast;
+  const job = `A job with ${visibleLine(options)} (queue ${visibleLine(queue)}, limit ${limitText(estimateMs)})`;
+  if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined || endP50Ms === undefined) {
+    return `${job}: no forecast, because ${WHY_NOT[noForecast ?? "failed"]}.`;
+  }
+  const inText = p50Ms - nowMs < 1000 ? "at once" : `in ${formatDuration((p50Ms - nowMs) / 1000)}`;
+  return `${job} would start ${inText}, at ${startText({ p10Ms, p50Ms, p90Ms })}, and end at ${clockText(endP50Ms)}.`;
+}
+
+const WHY_NOT: Readonly<Record<NonNullable<Hypothetical["noForecast"]>, string>> = {
+  memory: "it waits for memory, or is behind a job that does",
+  cpus: "fewer CPUs are left than it needs",
+  queue: "too many jobs are before it in the queue",
+  never: "the policy would never start it",
+  failed: "the simulation failed",
+};
+
+/** By how much a time changes; a second or less counts as the same. */
+export function changeText(ms: number): string {
+  if (Math.abs(ms) <= 1000) return "same";
+  return `${ms > 0 ? "+" : "−"}${formatDuration(Math.abs(ms) / 1000)}`;
+}
+
+function shiftText(
+  { earlier, later, mostEarlierMs, mostLaterMs }: Shift,
+  [many, one]: readonly [string, string],
+): string | undefined {
+  const verb = (count: number) => (count === 1 ? one : many);
+  const by = (count: number, word: string, ms: number) =>
+    `${count === 1 ? "" : `, the ${word}`} by ${formatDuration(ms / 1000)}`;
+  if (earlier === 0 && later === 0) return undefined;
+  if (later === 0)
+    return `${plural(earlier, "job")} ${verb(earlier)} earlier${by(earlier, "most", mostEarlierMs)}.`;
+  const worst = by(later, "worst", mostLaterMs);
+  if (earlier === 0) return `${plural(later, "job")} ${verb(later)} later${worst}.`;
+  return `${plural(earlier, "job")} ${verb(earlier)} earlier, ${later} later${worst}.`;
+}
+
+function sum(a: Shift, b: Shift): Shift {
+  return {
+    earlier: a.earlier + b.earlier,
+    later: a.later + b.later,
+    mostEarlierMs: Math.max(a.mostEarlierMs, b.mostEarlierMs),
+    mostLaterMs: Math.max(a.mostLaterMs, b.mostLaterMs),
+  };
+}
