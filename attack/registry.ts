@@ -10,6 +10,7 @@ import { DESCRIPTORS } from "./privileges/descriptors.ts";
 import { EVENTS } from "./privileges/events.ts";
 import { FOREIGN_FILES } from "./privileges/foreign-files.ts";
 import { INSIDE } from "./privileges/inside.ts";
+import { PAGE_SESSIONS } from "./privileges/page-sessions.ts";
 import { PLACES } from "./privileges/places.ts";
 import { PRIVATE_MODE } from "./privileges/private-mode.ts";
 import { HISTORY } from "./shares/history.ts";
@@ -24,6 +25,7 @@ export const ATTACKS: readonly Attack[] = [
   ...EVENTS,
   ...PLACES,
   ...INSIDE,
+  ...PAGE_SESSIONS,
   ...OLDER_STORE,
   ...REMOVED,
   ...DAMAGED,

@@ -102,6 +102,31 @@ describe("tutti web", () => {
     expect((await logIn(await web())).status).toBe(201);
   });
 
+  test("a page that kill -9 cuts off before its first event misses none", async () => {
+    const { token } = await logIn(await web());
+    const events = async (since: number) => {
+      const answer = await fetch(`${address}v1/events?since=${since}`, {
+        headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
+      });
+      return answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    const submitted = await tutti(["submit", "--json", "--", "sleep", "1"]);
+    const { job } = JSON.parse(submitted.stdout).jobs[0];
+    while ((await tutti(["show", String(job), "--json"])).stdout.includes('"state": "running"') === false);
+    const fromNow = await events(999_999_999_999_999);
+    const last = Number(/^id: (\d+)$/m.exec((await fromNow.read()).value ?? "")?.[1]);
+    expect(last).toBeGreaterThan(0);
+    server.child.kill("SIGKILL");
+    await server.result;
+    await expect(fromNow.read()).rejects.toThrow();
+    server = await serve("--port", new URL(address).port);
+    const again = await events(last);
+    let text = "";
+    while (!text.includes(`"kind":"ended","job":${job},`)) text += (await again.read()).value;
+    expect(Number(/^id: (\d+)\nevent/m.exec(text)?.[1])).toBe(last + 1);
+    await again.cancel();
+  });
+
   test("gives no link to another program that has the port", async () => {
     const other = mkdtempSync(join(tmpdir(), "tutti-web-test-"));
     const asked: string[] = [];

@@ -8,6 +8,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { WebLinkAnswer } from "../../protocol/schema.ts";
 import { Client } from "../client/client.ts";
 import { runtimeDirOf } from "../runtime-dir.ts";
 import { startTestApi } from "./api-for-tests.ts";
@@ -203,6 +204,24 @@ describe("clients that leave", () => {
     await new Client({ TUTTI_SOCKET: api.socket }).ask("/v1/status");
     expect(calls()).toBe(0);
   });
+});
+
+test("strangers whose bodies never arrive keep nobody from beginning a session of the page", async () => {
+  await start();
+  const path = "/v1/web/sessions";
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${host()}\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n`;
+  // More than the open requests that strangers may have, and than their connections.
+  for (let i = 0; i < 1100; i++) (await connected()).write(`${head}{`);
+  const { url } = await new Client({ TUTTI_SOCKET: api.socket }).ask<WebLinkAnswer>("/v1/web/links", {
+    method: "POST",
+  });
+  const body = JSON.stringify({ code: url.split("#login=")[1] });
+  const answer = await fetch(new URL(path, api.http), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  expect(answer.status).toBe(201);
 });
 
 describe("nonsense", () => {
