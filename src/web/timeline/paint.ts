@@ -12,6 +12,8 @@ import { type Clock, ticksOf } from "./ticks.ts";
 interface Layout {
   readonly widthPx: number;
   readonly heightPx: number;
+  /** Height of the axis; 0 for a picture that shares the axis of another one. */
+  readonly axisPx: number;
   /** Width of the names of rows. */
   readonly gutterPx: number;
   readonly rowPx: number;
@@ -54,7 +56,7 @@ export function inkOf(element: HTMLElement): Ink {
 }
 
 export function paint(canvas: HTMLCanvasElement, picture: Picture): void {
-  const { widthPx, heightPx, gutterPx, ink, scale, arrangement, rowPx, scrolledPx } = picture;
+  const { widthPx, heightPx, gutterPx, axisPx, ink, scale, arrangement, rowPx, scrolledPx } = picture;
   const ratio = globalThis.devicePixelRatio || 1;
   const width = Math.round(widthPx * ratio);
   const height = Math.round(heightPx * ratio);
@@ -66,9 +68,9 @@ export function paint(canvas: HTMLCanvasElement, picture: Picture): void {
   context.fillStyle = ink.back;
   context.fillRect(0, 0, widthPx, heightPx);
   context.font = FONT;
-  const yOf = (row: number) => AXIS_PX + row * rowPx - scrolledPx;
-  const window = visibleRows(arrangement.rows, picture, heightPx - AXIS_PX);
-  inRect(context, gutterPx, AXIS_PX, widthPx, heightPx, () => {
+  const yOf = (row: number) => axisPx + row * rowPx - scrolledPx;
+  const window = visibleRows(arrangement.rows, picture, heightPx - axisPx);
+  inRect(context, gutterPx, axisPx, widthPx, heightPx, () => {
     paintBands(context, picture);
     paintGrid(context, picture, yOf);
     if (arrangement.kind === "jobs") paintWaits(context, picture, window, yOf);
@@ -81,13 +83,14 @@ export function paint(canvas: HTMLCanvasElement, picture: Picture): void {
   const { nowMs } = picture.data;
   if (nowMs === undefined) return;
   const x = Math.round(gutterPx + scale.px(nowMs)) + 0.5;
-  if (x >= gutterPx && x <= widthPx) line(context, x, AXIS_PX - 8, x, heightPx, ink.bad, 1.5);
+  if (x >= gutterPx && x <= widthPx) line(context, x, axisPx - 8, x, heightPx, ink.bad, 1.5);
 }
 
 function paintBars(context: CanvasRenderingContext2D, picture: Picture, ratio: number): void {
-  const { data, arrangement, scale, rowPx, scrolledPx, gutterPx, widthPx, heightPx, marked, ink } = picture;
+  const { data, arrangement, scale, rowPx, scrolledPx, axisPx, gutterPx, widthPx, heightPx, marked, ink } =
+    picture;
   const width = Math.round((widthPx - gutterPx) * ratio);
-  const height = Math.round((heightPx - AXIS_PX) * ratio);
+  const height = Math.round((heightPx - axisPx) * ratio);
   if (width < 1 || height < 1) return;
   const image = new ImageData(width, height);
   const { bars } = arrangement;
@@ -109,19 +112,20 @@ function paintBars(context: CanvasRenderingContext2D, picture: Picture, ratio: n
   const layer = layerOf(width, height);
   layer.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
-  context.drawImage(layer.canvas, gutterPx, AXIS_PX, width / ratio, height / ratio);
+  context.drawImage(layer.canvas, gutterPx, axisPx, width / ratio, height / ratio);
   context.textBaseline = "middle";
   // A row of one job is named at its side.
   for (const bar of arrangement.kind === "jobs" ? [] : detail.wide) {
     const job = data.jobs[bars.job[bar]];
-    const top = AXIS_PX + bars.firstRow[bar] * rowPx - scrolledPx;
+    const top = axisPx + bars.firstRow[bar] * rowPx - scrolledPx;
     const barPx = (bars.endRow[bar] - bars.firstRow[bar]) * rowPx;
     const [fromPx, toPx] = pixelsOf(bars, bar, scale);
     const left = Math.max(0, fromPx) + gutterPx;
     const room = Math.min(toPx, scale.widthPx) + gutterPx - left - 6;
     if (room < 24 || barPx < TEXT_PX) continue;
-    const isStriped =
-      job.startMs === undefined || (nowMs !== undefined && left >= gutterPx + scale.px(nowMs));
+    // Most of the label must be on the plain part.
+    const plainPx = job.endMs !== undefined || nowMs === undefined ? room : gutterPx + scale.px(nowMs) - left;
+    const isStriped = job.startMs === undefined || plainPx < Math.min(room, 60);
     const isPale = marked !== undefined && marked !== job.job;
     const hasHalo = isStriped || isPale;
     const colour = hasHalo ? ink.text : "#000000";
@@ -130,40 +134,40 @@ function paintBars(context: CanvasRenderingContext2D, picture: Picture, ratio: n
   for (const { row, fromPx, toPx, count } of detail.clusters) {
     const room = (toPx - fromPx) / ratio - 6;
     if (count < 2 || room < 40 || rowPx < TEXT_PX) continue;
-    const y = AXIS_PX + (row + 0.5) * rowPx - scrolledPx;
+    const y = axisPx + (row + 0.5) * rowPx - scrolledPx;
     label(context, `${count} jobs`, gutterPx + fromPx / ratio + 3, y, room, ink.text, ink.back);
   }
 }
 
 function paintBands(
   context: CanvasRenderingContext2D,
-  { data, scale, gutterPx, heightPx, ink }: Picture,
+  { data, scale, axisPx, gutterPx, heightPx, ink }: Picture,
 ): void {
   for (const { fromMs, toMs, label: text } of data.bands ?? []) {
     const left = gutterPx + scale.px(fromMs);
     const width = Math.max(1, scale.px(toMs) - scale.px(fromMs));
     context.fillStyle = ink.idle;
-    context.fillRect(left, AXIS_PX, width, heightPx);
+    context.fillRect(left, axisPx, width, heightPx);
     context.textBaseline = "middle";
     label(context, text, Math.max(left, gutterPx) + 3, heightPx - 10, width - 6, ink.muted, undefined);
   }
 }
 
 function paintGrid(context: CanvasRenderingContext2D, picture: Picture, yOf: (row: number) => number): void {
-  const { scale, clock, gutterPx, widthPx, heightPx, ink, arrangement } = picture;
+  const { scale, clock, axisPx, gutterPx, widthPx, heightPx, ink, arrangement } = picture;
   for (const { px } of ticksOf(scale, clock, TICK_GAP_PX)) {
     const x = Math.round(gutterPx + px) + 0.5;
-    line(context, x, AXIS_PX, x, heightPx, ink.line, 1);
+    line(context, x, axisPx, x, heightPx, ink.line, 1);
   }
   for (const { fromMs, toMs } of scale.warp.stretches) {
     // Where time is compressed, the ground is darker.
     context.fillStyle = ink.idle;
-    context.fillRect(gutterPx + scale.px(fromMs), AXIS_PX, scale.px(toMs) - scale.px(fromMs), heightPx);
+    context.fillRect(gutterPx + scale.px(fromMs), axisPx, scale.px(toMs) - scale.px(fromMs), heightPx);
   }
   if (arrangement.kind === "jobs") return;
   for (const { firstRow } of arrangement.groups) {
     const y = Math.round(yOf(firstRow)) - 0.5;
-    if (firstRow > 0 && y > AXIS_PX) line(context, gutterPx, y, widthPx, y, ink.muted, 1);
+    if (firstRow > 0 && y > axisPx) line(context, gutterPx, y, widthPx, y, ink.muted, 1);
   }
 }
 
@@ -226,21 +230,20 @@ function paintArea(
 
 function paintNames(
   context: CanvasRenderingContext2D,
-  { arrangement, data, gutterPx, heightPx, rowPx, ink, widthPx }: Picture,
+  { arrangement, data, axisPx, gutterPx, heightPx, rowPx, ink, widthPx }: Picture,
   { firstRow, endRow }: { readonly firstRow: number; readonly endRow: number },
   yOf: (row: number) => number,
 ): void {
   context.textBaseline = "middle";
-  line(context, gutterPx - 0.5, AXIS_PX, gutterPx - 0.5, heightPx, ink.line, 1);
-  inRect(context, 0, AXIS_PX, Math.min(gutterPx, widthPx), heightPx, () => {
+  line(context, gutterPx - 0.5, axisPx, gutterPx - 0.5, heightPx, ink.line, 1);
+  inRect(context, 0, axisPx, Math.min(gutterPx, widthPx), heightPx, () => {
     for (const { title, firstRow: first, endRow: end, firstCpu } of arrangement.groups) {
       if (end <= firstRow || first >= endRow) continue;
       if (arrangement.kind !== "jobs" && first > 0)
         line(context, 0, Math.round(yOf(first)) - 0.5, gutterPx, Math.round(yOf(first)) - 0.5, ink.muted, 1);
       // The title stays in sight while its rows are.
       const y =
-        Math.min(Math.max(yOf(first), AXIS_PX), yOf(end) - TEXT_PX - 4) +
-        Math.max(8, Math.min(rowPx, 20) / 2);
+        Math.min(Math.max(yOf(first), axisPx), yOf(end) - TEXT_PX - 4) + Math.max(8, Math.min(rowPx, 20) / 2);
       const numberPx = firstCpu === undefined ? 0 : 30;
       label(context, title, 4, y, gutterPx - 8 - numberPx, ink.text, undefined);
       if (firstCpu === undefined) continue;
@@ -260,18 +263,19 @@ function paintNames(
 
 function paintAxis(
   context: CanvasRenderingContext2D,
-  { scale, clock, gutterPx, widthPx, ink }: Picture,
+  { scale, clock, axisPx, gutterPx, widthPx, ink }: Picture,
 ): void {
+  if (axisPx === 0) return;
   context.fillStyle = ink.back;
-  context.fillRect(0, 0, widthPx, AXIS_PX);
-  line(context, 0, AXIS_PX - 0.5, widthPx, AXIS_PX - 0.5, ink.line, 1);
+  context.fillRect(0, 0, widthPx, axisPx);
+  line(context, 0, axisPx - 0.5, widthPx, axisPx - 0.5, ink.line, 1);
   context.textBaseline = "alphabetic";
   for (const { px, label: text, day } of ticksOf(scale, clock, TICK_GAP_PX)) {
     const x = Math.round(gutterPx + px) + 0.5;
-    line(context, x, AXIS_PX - 6, x, AXIS_PX, ink.muted, 1);
+    line(context, x, axisPx - 6, x, axisPx, ink.muted, 1);
     context.fillStyle = ink.muted;
-    context.fillText(text, x + 3, AXIS_PX - 6);
-    if (day !== undefined && day !== text) context.fillText(day, x + 3, AXIS_PX - 20);
+    context.fillText(text, x + 3, axisPx - 6);
+    if (day !== undefined && day !== text) context.fillText(day, x + 3, axisPx - 20);
   }
 }
 

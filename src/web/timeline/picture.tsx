@@ -69,7 +69,7 @@ export function TimelinePicture(props: PictureProps) {
     const marked = hover?.jobs.length === 1 ? hover.jobs[0].job : pinned;
     paint(canvas.current, {
       ...{ data, arrangement, clock, area, scale, ink, marked },
-      ...{ widthPx, heightPx, gutterPx, rowPx, scrolledPx },
+      ...{ widthPx, heightPx, axisPx: AXIS_PX, gutterPx, rowPx, scrolledPx },
     });
   });
   // A job that is pinned by a key may be out of sight.

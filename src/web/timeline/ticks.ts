@@ -51,6 +51,11 @@ export function ticksOf(scale: TimeScale, clock: Clock, gapPx: number): Tick[] {
   return ticks;
 }
 
+/** The browser's local time minus UTC, in ms. */
+export function zoneMs(ms: number): number {
+  return -60_000 * new Date(ms).getTimezoneOffset();
+}
+
 /** The first time at or after `ms` that is a whole number of steps in the axis's own time. */
 function stepAtOrAfter(ms: number, stepMs: number, clock: Clock): number {
   if (clock.kind === "from") return clock.originMs + Math.ceil((ms - clock.originMs) / stepMs) * stepMs;

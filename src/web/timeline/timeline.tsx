@@ -12,7 +12,7 @@ import { compressIdle, NO_WARP, panned, type Stretch, timeScale, zoomed } from "
 import type { StateChanges, TimelineState } from "./state.ts";
 import { AreaTable, type JobHref, JobName, TwinTable } from "./tables.tsx";
 import { detailLines } from "./text.ts";
-import type { Clock } from "./ticks.ts";
+import { type Clock, zoneMs } from "./ticks.ts";
 
 interface TimelineProps {
   readonly data: TimelineData;
@@ -193,9 +193,4 @@ function wholeOf(data: TimelineData): Stretch {
 
 function spansOf({ jobs, nowMs }: TimelineData): Stretch[] {
   return jobs.flatMap((job) => extentOf(job, nowMs) ?? []);
-}
-
-/** Local time minus UTC. */
-function zoneMs(ms: number): number {
-  return -60_000 * new Date(ms).getTimezoneOffset();
 }

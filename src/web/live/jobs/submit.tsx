@@ -23,9 +23,11 @@ interface Fields {
   readonly cwd: string;
 }
 
+type Draft = Pick<Job, "command" | "tasks" | "limitMs" | "queue" | "name" | "cwd">;
+
 interface SubmitDialogProps {
   /** A job to begin with. */
-  readonly like?: Job;
+  readonly like?: Draft;
   readonly onClose: () => void;
 }
 
@@ -141,7 +143,7 @@ export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
   );
 }
 
-function fieldsOf(like: Job | undefined): Fields {
+function fieldsOf(like: Draft | undefined): Fields {
   const isForShell = like?.command.length === 3 && like.command[0] === "sh" && like.command[1] === "-c";
   return {
     command: like === undefined ? "" : isForShell ? like.command[2] : like.command.map(quoted).join(" "),

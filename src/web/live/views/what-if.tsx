@@ -1,0 +1,240 @@
+/** What would happen with another job, with fewer CPUs or under another policy. It changes nothing. */
+import "../what-if/what-if.css";
+import { useMemo, useState } from "preact/hooks";
+import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
+import type { WhatIfBody } from "../../../protocol/requests.ts";
+import { formatCount, formatDuration } from "../../../report/text/format.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { changesText, hypotheticalText } from "../../../words/what-if.ts";
+import { useKey } from "../../page/keys.ts";
+import { address, setQuery } from "../../page/navigation.ts";
+import { panned, type Stretch, timeScale, zoomed } from "../../timeline/scale.ts";
+import { queryOf, readState } from "../../timeline/state.ts";
+import { useAsked } from "../asked.ts";
+import { SubmitDialog } from "../jobs/submit.tsx";
+import { jobs, queues, status } from "../store.ts";
+import { compare } from "../what-if/compared.ts";
+import { DifferenceTable } from "../what-if/differences.tsx";
+import { ComparePicture } from "../what-if/picture.tsx";
+import {
+  bodyOf,
+  type Fields,
+  jobOptions,
+  NO_FIELDS,
+  readFields,
+  submitLine,
+  whatIfLine,
+} from "../what-if/question.ts";
+
+export function WhatIf() {
+  const fields = readFields(address.value.query);
+  const [body, unreadable] = readBody(fields);
+  const { answer, question, problem, isAsking } = useAsked<WhatIfAnswer>(
+    body === undefined ? undefined : { path: "/v1/whatif", body },
+  );
+  const message = unreadable || problem;
+  // The answer to a former question must not be taken for the answer to this one.
+  const isCurrent = answer !== undefined && JSON.stringify(question?.body) === JSON.stringify(body);
+  return (
+    <>
+      <h1>What if</h1>
+      <div class="what-if">
+        <QuestionForm fields={fields} />
+        <div>
+          {message === "" ? null : (
+            <p class="alarm" role="alert">
+              {message}
+            </p>
+          )}
+          {body === undefined ? (
+            <p class="muted">
+              Change something: a job that you might submit, fewer CPUs, or another policy. The page shows
+              when each job would start, and changes nothing.
+            </p>
+          ) : isCurrent ? (
+            <Outcome answer={answer} fields={fields} />
+          ) : message === "" || isAsking ? (
+            <p class="muted" role="status">
+              Simulating
+            </p>
+          ) : null}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function readBody(fields: Fields): readonly [WhatIfBody | undefined, string] {
+  try {
+    return [bodyOf(fields), ""];
+  } catch (error) {
+    return [undefined, error instanceof Error ? error.message : String(error)];
+  }
+}
+
+function QuestionForm({ fields }: { readonly fields: Fields }) {
+  const change = (changes: Partial<Fields>) => setQuery({ ...changes, range: "" });
+  const { cpus = 1 } = status.value ?? {};
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      <fieldset>
+        <legend>A job that I might submit</legend>
+        <label>
+          CPUs
+          <input
+            type="number"
+            min={1}
+            max={cpus}
+            value={fields.tasks}
+            onInput={({ currentTarget }) => change({ tasks: currentTarget.value })}
+          />
+        </label>
+        <label>
+          Limit, such as 90s, 10m or 2h
+          <input
+            value={fields.limit}
+            onInput={({ currentTarget }) => change({ limit: currentTarget.value })}
+          />
+        </label>
+        <label>
+          Queue
+          <select
+            value={fields.queue}
+            onChange={({ currentTarget }) => change({ queue: currentTarget.value })}
+          >
+            <option value="">chosen by the scheduler</option>
+            {queues.value.map(({ name }) => (
+              <option key={name} value={name}>
+                {visibleLine(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </fieldset>
+      <fieldset>
+        <legend>The machine</legend>
+        <label>
+          CPUs fewer, of {formatCount(cpus)}
+          <input
+            type="number"
+            min={1}
+            max={Math.max(1, cpus - 1)}
+            value={fields.without}
+            onInput={({ currentTarget }) => change({ without: currentTarget.value })}
+          />
+        </label>
+        <label>
+          Another policy, such as easy or gang
+          <input
+            value={fields.policy}
+            spellcheck={false}
+            onInput={({ currentTarget }) => change({ policy: currentTarget.value })}
+          />
+        </label>
+      </fieldset>
+      <button type="button" onClick={() => setQuery({ ...NO_FIELDS, range: "" }, true)}>
+        As it is
+      </button>
+    </form>
+  );
+}
+
+interface OutcomeProps {
+  readonly answer: WhatIfAnswer;
+  readonly fields: Fields;
+}
+
+function Outcome({ answer, fields }: OutcomeProps) {
+  const [policy] = answer.policies;
+  const { changes, hypothetical = [] } = policy;
+  const compared = useMemo(() => compare(policy, jobs, answer.atMs), [policy, answer.atMs]);
+  const everything = useMemo(
+    () => futureOf([compared.before, compared.after], answer.atMs),
+    [compared, answer.atMs],
+  );
+  const { range: shown = everything } = readState(address.value.query);
+  const show = (range: Stretch) => setQuery(queryOf({ range }));
+  const scale = timeScale(shown.fromMs, shown.toMs, 1000);
+  useKey("w", "zoom in", () => show(zoomed(scale, 0.7, 500)));
+  useKey("s", "zoom out", () => show(zoomed(scale, 1 / 0.7, 500)));
+  useKey("a", "show earlier times", () => show(panned(scale, -200)));
+  useKey("d", "show later times", () => show(panned(scale, 200)));
+  useKey("f", "fit everything", () => setQuery({ range: "" }));
+  return (
+    <>
+      <p class="lead" role="status">
+        {changes === undefined ? "This changes nothing." : changesText(changes)}
+      </p>
+      {hypothetical.map((forecast, i) => (
+        <p key={i}>{hypotheticalText(jobOptions(fields), forecast, answer.atMs)}</p>
+      ))}
+      {policy.pastErrorP50Ms === undefined ? null : (
+        <p class="muted">
+          Half of the latest forecasts were off by at most {formatDuration(policy.pastErrorP50Ms / 1000)}.
+        </p>
+      )}
+      <ComparePicture {...compared} shown={shown} onShow={show} />
+      <DifferenceTable differences={compared.differences} />
+      <h2>The same on the command line</h2>
+      <CommandLine text={whatIfLine(fields)} />
+      {hypothetical.length === 0 ? null : <SubmitIt fields={fields} />}
+    </>
+  );
+}
+
+/** From shortly before now to the last expected end. */
+function futureOf(
+  data: readonly { readonly jobs: readonly { readonly expectedEnd?: { readonly p90Ms: number } }[] }[],
+  atMs: number,
+): Stretch {
+  const toMs = data
+    .flatMap(({ jobs: own }) => own)
+    .reduce((last, { expectedEnd }) => Math.max(last, expectedEnd?.p90Ms ?? 0), atMs + 60_000);
+  const margin = (toMs - atMs) * 0.05;
+  return { fromMs: atMs - 2 * margin, toMs: toMs + margin };
+}
+
+function CommandLine({ text }: { readonly text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return (
+    <div class="row">
+      <pre>{visibleLine(text)}</pre>
+      <button type="button" onClick={() => void copy()}>
+        {isCopied ? "Copied" : "Copy"}
+      </button>
+    </div>
+  );
+}
+
+function SubmitIt({ fields }: { readonly fields: Fields }) {
+  const [isOpen, setOpen] = useState(false);
+  const { jobs: [job] = [] } = bodyOf(fields) ?? {};
+  if (!(status.value?.web?.submit ?? false))
+    return (
+      <>
+        <h2>Submit it</h2>
+        <CommandLine text={submitLine(fields)} />
+      </>
+    );
+  const draft = { command: [], name: "", cwd: "", queue: fields.queue, tasks: job?.tasks ?? 1 };
+  return (
+    <>
+      <p>
+        <button type="button" class="primary" onClick={() => setOpen(true)}>
+          Submit it
+        </button>
+      </p>
+      {isOpen ? (
+        <SubmitDialog
+          like={{ ...draft, ...(job?.limitMs !== undefined && { limitMs: job.limitMs }) }}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+/** Two futures of the same jobs, as it is and as it would be, as timelines and as differences. */
+import type { Job } from "../../../protocol/answers.ts";
+import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
+import type { TimelineData, TimelineJob } from "../../timeline/data.ts";
+
+type Policy = WhatIfAnswer["policies"][number];
+type Waiting = Policy["jobs"][number];
+type Running = Policy["running"][number];
+type Times = Partial<Waiting> & Running;
+type KnownJobs = ReadonlyMap<number, Pick<Job, "name" | "tasks" | "startedAtMs" | "submittedAtMs">>;
+
+/** Numbers of jobs that are not submitted count down from here. */
+const FIRST_HYPOTHETICAL = -1;
+
+export interface Difference {
+  readonly job: number;
+  readonly before?: Times;
+  readonly after?: Times;
+  /** How much later it starts; for a running job, ends. Undefined if there is no forecast then. */
+  readonly changeMs?: number;
+}
+
+interface Compared {
+  readonly before: TimelineData;
+  readonly after: TimelineData;
+  /** Of all jobs that are there before, the largest loss first. */
+  readonly differences: readonly Difference[];
+}
+
+/** @param known what the page knows of the jobs */
+export function compare(
+  { jobs, running, hypothetical = [], base }: Policy,
+  known: KnownJobs,
+  atMs: number,
+): Compared {
+  const now = base ?? { jobs, running };
+  const data = (list: readonly TimelineJob[]): TimelineData => ({
+    jobs: list,
+    cpus: 0,
+    clock: "calendar",
+    nowMs: atMs,
+  });
+  const drawn = (waiting: readonly Waiting[], runs: readonly Running[], title: string) => [
+    ...runs.map((times) => timelineJob(times, known, title)),
+    ...waiting.map((times) => timelineJob(times, known, title)),
+  ];
+  const imagined = hypothetical.flatMap((times, i) => hypotheticalJob(times, FIRST_HYPOTHETICAL - i) ?? []);
+  const later = new Map<number, Times>([...running, ...jobs].map((times) => [times.job, times]));
+  const differences = [...now.running, ...now.jobs].map((before: Times) => {
+    const after = later.get(before.job);
+    const changeMs = after === undefined ? undefined : startOrEnd(after) - startOrEnd(before);
+    return {
+      ...{ job: before.job, before },
+      ...(after !== undefined && { after }),
+      ...(changeMs !== undefined && { changeMs }),
+    };
+  });
+  differences.sort((a, b) => (b.changeMs ?? Infinity) - (a.changeMs ?? Infinity) || a.job - b.job);
+  return {
+    before: data(drawn(now.jobs, now.running, "as it is")),
+    after: data([...drawn(jobs, running, "then"), ...imagined]),
+    differences,
+  };
+}
+
+function startOrEnd({ p50Ms, endP50Ms }: Times): number {
+  return p50Ms ?? endP50Ms;
+}
+
+function timelineJob(times: Times, known: KnownJobs, queue: string): TimelineJob {
+  const { job, p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms } = times;
+  const { name = "", tasks = 1, startedAtMs } = known.get(job) ?? {};
+  const isWaiting = p10Ms !== undefined && p50Ms !== undefined && p90Ms !== undefined;
+  return {
+    ...{ job, name, tasks, queue, cpus: [] },
+    ...(!isWaiting && startedAtMs !== undefined && { startMs: startedAtMs }),
+    ...(isWaiting && { expectedStart: { p10Ms, p50Ms, p90Ms } }),
+    expectedEnd: { p10Ms: endP10Ms, p50Ms: endP50Ms, p90Ms: endP90Ms },
+  };
+}
+
+/** Undefined if there is no forecast. */
+function hypotheticalJob(
+  times: NonNullable<Policy["hypothetical"]>[number],
+  job: number,
+): TimelineJob | undefined {
+  const { p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms } = times;
+  const all = [p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms];
+  if (!all.every((ms) => ms !== undefined)) return undefined;
+  const [a, b, c, d, e, f] = all;
+  return {
+    ...{ job, name: "your job", tasks: 1, queue: "then", cpus: [] },
+    expectedStart: { p10Ms: a, p50Ms: b, p90Ms: c },
+    expectedEnd: { p10Ms: d, p50Ms: e, p90Ms: f },
+  };
+}

@@ -1,0 +1,105 @@
+/** Who gains and who loses, as a table. */
+import { useState } from "preact/hooks";
+import { csvLine } from "../../../report/text/csv.ts";
+import { formatCount, NO_VALUE } from "../../../report/text/format.ts";
+import { startText } from "../../../words/jobs.ts";
+import { clockText, isoText } from "../../../words/times.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { changeText } from "../../../words/what-if.ts";
+import { gangCss } from "../../page/gang-colours.ts";
+import { linkTo } from "../../page/navigation.ts";
+import { saveFile } from "../../page/save.ts";
+import { jobs } from "../store.ts";
+import type { Difference } from "./compared.ts";
+
+const PAGE_ROWS = 50;
+
+export function DifferenceTable({ differences }: { readonly differences: readonly Difference[] }) {
+  const [count, setCount] = useState(PAGE_ROWS);
+  if (differences.length === 0) return <p class="muted">None of your jobs waits or runs.</p>;
+  return (
+    <>
+      <div class="row">
+        <h2>Your jobs, the largest loss first</h2>
+        <button type="button" onClick={() => saveFile("what-if.csv", [csvOf(differences)], "text/csv")}>
+          Save as CSV
+        </button>
+      </div>
+      <div class="scroll">
+        <table class="what-if-table">
+          <thead>
+            <tr>
+              <th scope="col">job</th>
+              <th scope="col">change</th>
+              <th scope="col">starts as it is</th>
+              <th scope="col">starts then</th>
+              <th scope="col">ends as it is</th>
+              <th scope="col">ends then</th>
+            </tr>
+          </thead>
+          <tbody>
+            {differences.slice(0, count).map(({ job, before, after, changeMs }) => (
+              <tr key={job}>
+                <td>
+                  <span class="timeline-swatch" style={{ background: gangCss(job) }} aria-hidden="true" />
+                  <a href={linkTo("jobs", [String(job)])}>
+                    {job} {visibleLine(jobs.get(job)?.name ?? "")}
+                  </a>
+                </td>
+                <td class={classOf(changeMs)}>
+                  {changeMs === undefined ? "no forecast" : changeText(changeMs)}
+                </td>
+                <td>{startOf(before)}</td>
+                <td>{startOf(after)}</td>
+                <td>{endOf(before)}</td>
+                <td>{endOf(after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {differences.length <= count ? null : (
+        <button type="button" onClick={() => setCount(count + 10 * PAGE_ROWS)}>
+          Show more: {formatCount(differences.length - count)} are left
+        </button>
+      )}
+    </>
+  );
+}
+
+type Times = Difference["before"];
+
+function startOf(times: Times): string {
+  if (times === undefined) return NO_VALUE;
+  const { p10Ms, p50Ms, p90Ms } = times;
+  if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined) return "runs";
+  return startText({ p10Ms, p50Ms, p90Ms });
+}
+
+function endOf(times: Times): string {
+  return times === undefined ? NO_VALUE : clockText(times.endP50Ms);
+}
+
+/** Colour repeats what the sign says. */
+function classOf(changeMs: number | undefined): string {
+  if (changeMs === undefined) return "loses";
+  return Math.abs(changeMs) <= 1000 ? "" : changeMs > 0 ? "loses" : "gains";
+}
+
+const CSV_HEADING =
+  "job,name,change_s,start_p10,start_p50,start_p90,end_p50,then_start_p10,then_start_p50,then_start_p90,then_end_p50\n";
+
+function csvOf(differences: readonly Difference[]): string {
+  const time = (ms: number | undefined) => (ms === undefined ? "" : isoText(ms));
+  const four = (times: Times) => [times?.p10Ms, times?.p50Ms, times?.p90Ms, times?.endP50Ms].map(time);
+  const lines = differences.map(({ job, before, after, changeMs }) =>
+    csvLine([
+      job,
+      jobs.get(job)?.name ?? "",
+      changeMs === undefined ? "" : changeMs / 1000,
+      ...four(before),
+      ...four(after),
+    ]),
+  );
+  return CSV_HEADING + lines.join("");
+}

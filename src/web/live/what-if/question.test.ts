@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { bodyOf, NO_FIELDS, readFields, submitLine, whatIfLine } from "./question.ts";
+
+test("nothing is asked until something is changed", () => {
+  expect(bodyOf(NO_FIELDS)).toBeUndefined();
+  expect(bodyOf(readFields({ view: "x", policy: "  " }))).toBeUndefined();
+});
+
+test("the request and the command line say the same", () => {
+  const fields = readFields({
+    tasks: "4",
+    limit: "1.5 h",
+    queue: "short",
+    without: "2",
+    policy: "gang:rows=3",
+  });
+  expect(bodyOf(fields)).toEqual({
+    policies: ["gang:rows=3"],
+    jobs: [{ tasks: 4, limitMs: 5_400_000, queue: "short" }],
+    withoutCpus: 2,
+  });
+  expect(whatIfLine(fields)).toBe(
+    "tutti whatif gang:rows=3 --job '-n 4 --time 1.5h --queue short' --without-cpus 2",
+  );
+  expect(submitLine(fields)).toBe("tutti submit -n 4 --time 1.5h --queue short -- COMMAND");
+  expect(bodyOf({ ...NO_FIELDS, limit: "90s" })).toEqual({ jobs: [{ limitMs: 90_000 }] });
+});
+
+test("names from a link stay one word of the command line", () => {
+  const fields = { ...NO_FIELDS, queue: "a b'; rm -rf ~ #" };
+  expect(submitLine(fields)).toBe(`tutti submit --queue 'a b'\\''; rm -rf ~ #' -- COMMAND`);
+});
+
+test("what cannot be read is refused by name", () => {
+  for (const tasks of ["0", "-1", "1.5", "1e999", "many"])
+    expect(() => bodyOf({ ...NO_FIELDS, tasks })).toThrow(`The number of CPUs of the job is "${tasks}"`);
+  expect(() => bodyOf({ ...NO_FIELDS, limit: "soon" })).toThrow('The limit is "soon": write a duration');
+  expect(() => bodyOf({ ...NO_FIELDS, without: "x" })).toThrow("The number of CPUs to take away");
+});
