@@ -4,6 +4,7 @@
  * another one.
  */
 import { signal } from "@preact/signals";
+import { readAddress } from "../page/navigation.ts";
 
 export interface Session {
   readonly token: string;
@@ -27,7 +28,10 @@ const CODE = /^#login=([\w-]{1,100})$/;
 /** Takes the code out of the address before anything else happens, so that it is in no history. */
 export function takeCode(): string | undefined {
   const code = CODE.exec(location.hash)?.[1];
-  if (code !== undefined) history.replaceState(null, "", "#/");
+  if (code !== undefined) {
+    history.replaceState(null, "", "#/");
+    readAddress();
+  }
   return code;
 }
 

@@ -5,9 +5,12 @@ import { type Address, addressText, parseAddress } from "./address.ts";
 /** The address that is shown now. */
 export const address = signal<Address>(parseAddress(location.hash));
 
-addEventListener("hashchange", () => {
+addEventListener("hashchange", readAddress);
+
+/** Reads the address again, after it was replaced without an event. */
+export function readAddress(): void {
   address.value = parseAddress(location.hash);
-});
+}
 
 /** Goes to a view. Use as the target of links: then they can be copied and opened in another tab. */
 export function linkTo(view: string, rest: readonly string[] = [], query: Address["query"] = {}): string {
