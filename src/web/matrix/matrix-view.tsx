@@ -8,7 +8,7 @@
  * `grid` comes from `gridOfAnswer` or `gridOfSnapshot`, `selection` and `onSelect` from `useSelection`.
  */
 import "./matrix.css";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKey } from "../page/keys.ts";
 import { cellsOf, gangOf, slotsOf } from "./cells.ts";
 import { changesBetween, changesText } from "./changes.ts";
@@ -71,7 +71,7 @@ export function MatrixView({
   const pinned = cells.jobs.includes(selection.pinned ?? -1) ? selection.pinned : undefined;
   const lit = jobAt(hovered) ?? pinned;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     painter.current = new MatrixPainter(image.current!, marks.current!);
     const sizes = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
     sizes.observe(picture.current!);
@@ -90,8 +90,10 @@ export function MatrixView({
     () => (widthPx === 0 ? undefined : { grid, cells, span: { first, end }, widthPx, heightPx, lit, cursor }),
     [grid, cells, first, end, widthPx, heightPx, lit, cursor, ink],
   );
-  useEffect(() => {
+  // Before the browser paints, so that the picture never differs from the table and the words around it.
+  useLayoutEffect(() => {
     if (scene === undefined) return;
+    picture.current!.dataset.sequence = String(sequence);
     const before = shown.current;
     shown.current = { grid, sequence };
     if (before === null || before.grid === grid) {
@@ -186,7 +188,6 @@ export function MatrixView({
         aria-label={`${label}: ${grid.rows} ${grid.rows === 1 ? "row" : "rows"}, ${grid.processors} CPUs, ${cells.jobs.length} gangs. ${HELP}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the role is interactive
         tabIndex={0}
-        data-sequence={sequence}
         onPointerMove={(event) => {
           const cell = toCell(event);
           if (cell?.row !== hovered?.row || cell?.processor !== hovered?.processor) setHovered(cell);

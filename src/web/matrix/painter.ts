@@ -292,7 +292,7 @@ export class MatrixPainter {
 
   /** Borders of gangs, outlines of idle fragments, and hatching of extra slots, if there is room. */
   #drawBorders(context: CanvasRenderingContext2D): void {
-    const { cells, span } = this.#scene!;
+    const { cells, span, lit } = this.#scene!;
     const { geometry } = this;
     const { rowPx } = geometry;
     const hatch = context.createPattern(hatching(), "repeat")!;
@@ -308,8 +308,10 @@ export class MatrixPainter {
         continue;
       }
       if (isExtra(value) && rowPx >= 6 && right - left >= 4) {
+        context.globalAlpha = lit === undefined || lit === cells.jobs[gangOf(value)] ? 1 : 0.25;
         context.fillStyle = hatch;
         context.fillRect(left, row * rowPx, right - left, rowPx);
+        context.globalAlpha = 1;
       }
       if (right - left < 3 || first === 0) continue;
       const before = cells.values[row * cells.processors + first - 1];

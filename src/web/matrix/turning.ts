@@ -3,7 +3,7 @@
  * when the next row gets its slot. Users who want no movement see the number of the slot instead.
  */
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isStill } from "./motion.ts";
 import type { MatrixPainter, Scene } from "./painter.ts";
 
@@ -33,7 +33,7 @@ export function useTurning(
   const still = isStill.value;
   const turns = turn !== undefined;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = picture.current!;
     const rows = drawn?.grid.rows ?? 0;
     let slot = Number.NaN;
@@ -62,10 +62,14 @@ export function useTurning(
       return () => clearInterval(timer);
     }
     setStep("");
+    if (painter.current!.isMoving) element.dataset.moving = "true";
+    else delete element.dataset.moving;
+    if (isTurning) light();
     let frame = requestAnimationFrame(function next(nowMs) {
       const wasMoving = painter.current!.isMoving;
       painter.current!.frame(nowMs);
       if (wasMoving) row = Number.NaN;
+      if (wasMoving !== painter.current!.isMoving) delete element.dataset.moving;
       if (isTurning) light();
       if (isTurning || painter.current!.isMoving) frame = requestAnimationFrame(next);
     });

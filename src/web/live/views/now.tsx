@@ -1,53 +1,148 @@
-/** What runs and waits at this moment. */
-import { formatCount } from "../../../report/text/format.ts";
-import { gangCss } from "../../page/gang-colours.ts";
-import { changes, jobs, matrix, status } from "../store.ts";
+/** What runs and waits at this moment, on one screen: numbers, the matrix, and what happened last. */
+import "../now/now.css";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { activeRow, slotAt } from "../../../protocol/turns.ts";
+import { formatCount, formatDuration, NO_VALUE } from "../../../report/text/format.ts";
+import { clockText } from "../../../words/times.ts";
+import { gridOfAnswer } from "../../matrix/grid.ts";
+import { MatrixView } from "../../matrix/matrix-view.tsx";
+import { useSelection } from "../../matrix/selection.ts";
+import { useCalm, useNow } from "../../page/clock.ts";
+import { goTo, linkTo } from "../../page/navigation.ts";
+import { lastHappenings, longestWaitMs, troublesOf } from "../now/facts.ts";
+import { useNextStart } from "../now/next-start.ts";
+import { Service } from "../now/service.tsx";
+import { changes, events, jobs, matrix, status, type TimedMatrix } from "../store.ts";
+
+const HAPPENINGS = 20;
+/** Of the list of what happened, while jobs change. */
+const REDRAW_MS = 500;
+/** Height of everything on the page but the rows of the matrix. */
+const OTHERS_PX = 510;
+const MIN_ROWS_PX = 170;
 
 export function Now() {
-  const { value: now } = status;
+  const now = status.value;
   if (now === undefined) return <p class="muted">Loading</p>;
-  const { cpus, busyCpus, counts } = now;
   return (
-    <>
-      <h1>Now</h1>
-      <dl class="numbers">
-        <Fact
-          title="free CPUs"
-          value={`${formatCount(Math.max(0, cpus - Math.ceil(busyCpus)))} of ${formatCount(cpus)}`}
-        />
-        <Fact title="rows" value={formatCount(matrix.value?.answer.rows.length ?? 0)} />
-        <Fact title="running" value={formatCount(counts.running ?? 0)} />
-        <Fact title="waiting" value={formatCount(counts.queued ?? 0)} />
-      </dl>
-      <Rows />
-    </>
-  );
-}
-
-/** The gangs of each row. */
-function Rows() {
-  changes.value;
-  const rows = matrix.value?.answer.rows ?? [];
-  return (
-    <ol>
-      {rows.map((row, i) => (
-        <li key={i} class="row">
-          {row.map(({ job, cpus }) => (
-            <span key={job} class="gang" style={{ background: gangCss(job) }}>
-              {job} {jobs.get(job)?.name ?? ""} ({cpus.length})
-            </span>
-          ))}
-        </li>
+    <div class="now">
+      <h1 class="visually-hidden">Now</h1>
+      {troublesOf(now, matrix.value?.answer).map((text) => (
+        <p key={text} role="alert" class="alarm">
+          {text}
+        </p>
       ))}
-    </ol>
-  );
-}
-
-function Fact({ title, value }: { readonly title: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{value}</dd>
+      <Numbers />
+      {matrix.value !== undefined && <Rows timed={matrix.value} />}
+      <Happened />
     </div>
   );
+}
+
+function Numbers() {
+  const nowMs = useNow();
+  const change = useCalm(changes, REDRAW_MS);
+  const { cpus, busyCpus, counts } = status.value!;
+  const waitedMs = useMemo(() => longestWaitMs(jobs.values(), nowMs), [change, nowMs]);
+  const nextMs = useNextStart(counts.queued ?? 0);
+  const facts: readonly (readonly [title: string, value: string])[] = [
+    ["free CPUs", `${formatCount(Math.max(0, cpus - Math.ceil(busyCpus)))} of ${formatCount(cpus)}`],
+    ["rows", formatCount(matrix.value?.answer.rows.length ?? 0)],
+    ["running", formatCount(counts.running ?? 0)],
+    ["waiting", formatCount(counts.queued ?? 0)],
+    ["longest wait", waitedMs === undefined ? NO_VALUE : formatDuration(Math.floor(waitedMs / 1000))],
+    [
+      "next start",
+      nextMs === undefined ? NO_VALUE : `in ${formatDuration(Math.max(0, (nextMs - nowMs) / 1000))}`,
+    ],
+  ];
+  return (
+    <dl class="numbers">
+      {facts.map(([title, value]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Rows({ timed: { answer, receivedAtMs } }: { readonly timed: TimedMatrix }) {
+  const [selection, select] = useSelection();
+  const heightPx = useHeight() - OTHERS_PX;
+  const grid = useMemo(() => gridOfAnswer(answer), [answer]);
+  const isTurning = answer.sharing === "time" && answer.rows.length > 0;
+  const turn = () => {
+    // The page's own clock continues the node's.
+    const nowMs = answer.nowMs + performance.now() - receivedAtMs;
+    return { slot: slotAt(answer, nowMs), row: activeRow(answer, nowMs) };
+  };
+  const { sharing, mode, slotMs, policy } = answer;
+  const how = sharing === "time" ? `${mode}, slots of ${slotMs} ms` : "space sharing";
+  return (
+    <section aria-label="Matrix" data-epoch-ms={answer.epochMs}>
+      {grid.rows === 0 ? (
+        <p class="muted">
+          No gang is in the matrix. Policy {policy}, {how}.
+        </p>
+      ) : (
+        <MatrixView
+          grid={grid}
+          sequence={answer.sequence}
+          turn={isTurning ? turn : undefined}
+          label={`Ousterhout matrix, policy ${policy}, ${how}`}
+          heightPx={Math.max(MIN_ROWS_PX, heightPx)}
+          selection={selection}
+          onSelect={select}
+          onOpen={(job) => goTo("jobs", [String(job)])}
+        />
+      )}
+      {selection.pinned !== undefined && jobs.has(selection.pinned) && (
+        <Service key={selection.pinned} job={selection.pinned} />
+      )}
+    </section>
+  );
+}
+
+function Happened() {
+  const change = useCalm(changes, REDRAW_MS);
+  const seen = useCalm(events, REDRAW_MS);
+  const list = useMemo(() => lastHappenings(jobs.values(), seen, HAPPENINGS), [change, seen]);
+  return (
+    <section aria-label="What happened last">
+      <h2>What happened last</h2>
+      {list.length === 0 ? (
+        <p class="muted">
+          Nothing yet. To run something: <code>tutti submit -n 2 -- COMMAND</code>
+        </p>
+      ) : (
+        <ol class="happenings">
+          {list.map(({ atMs, text, job, order }) => (
+            <li key={`${atMs} ${text} ${order}`}>
+              <time dateTime={new Date(atMs).toISOString()}>{clockText(atMs)}</time>
+              <span title={text}>
+                {job !== undefined && jobs.has(job) ? (
+                  <a href={linkTo("jobs", [String(job)])}>{text}</a>
+                ) : (
+                  text
+                )}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+/** Height of the window in CSS pixels. */
+function useHeight(): number {
+  const [heightPx, setHeight] = useState(innerHeight);
+  useEffect(() => {
+    const measure = () => setHeight(innerHeight);
+    addEventListener("resize", measure);
+    return () => removeEventListener("resize", measure);
+  }, []);
+  return heightPx;
 }

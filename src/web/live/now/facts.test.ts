@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event, Job, MatrixAnswer, StatusAnswer } from "../../../protocol/answers.ts";
+import { lastHappenings, longestWaitMs, troublesOf } from "./facts.ts";
+
+const job = (number: number, more: Partial<Job> = {}): Job => ({
+  job: number,
+  name: "sim",
+  user: "ada",
+  queue: "batch",
+  state: "queued",
+  tasks: 2,
+  priority: 0,
+  command: ["sim"],
+  cwd: "/",
+  attempt: 0,
+  submittedAtMs: 1000,
+  ranMs: 0,
+  stdout: "",
+  stderr: "",
+  cpus: [],
+  after: [],
+  ...more,
+});
+
+const fine = { conductor: { connected: true, lateP99Ms: 10 } } as StatusAnswer;
+const stray = { job: 7, attempt: 1, uid: 0, user: "ada", state: "running", command: [], cwd: "/" } as const;
+const turning = { sharing: "time", slotMs: 100 } as MatrixAnswer;
+
+describe("troublesOf()", () => {
+  test("is silent if nothing is wrong", () => {
+    expect(troublesOf(fine, turning)).toEqual([]);
+    expect(troublesOf(fine, undefined)).toEqual([]);
+  });
+
+  test("names each trouble and what to do", () => {
+    const starts = (status: Partial<StatusAnswer>, matrix = turning) =>
+      troublesOf({ ...fine, ...status }, matrix).map((text) => text.split(/[:.]/)[0]);
+    expect(starts({ trouble: "the disk is full" })).toEqual(["the disk is full"]);
+    expect(starts({ conductor: { connected: false } })).toEqual(["The conductor is not connected"]);
+    expect(starts({ conductor: { connected: true, silentMs: 4000 } })).toEqual([
+      "The conductor has not answered for 4 s",
+    ]);
+    expect(starts({ conductor: { connected: true, lateP99Ms: 26 } })).toEqual([
+      "One slot in a hundred begins at least 26 ms late, and a slot lasts 100 ms",
+    ]);
+    expect(
+      starts({ conductor: { connected: true, lateP99Ms: 26 } }, { ...turning, sharing: "space" }),
+    ).toEqual([]);
+    expect(starts({ strays: [{ ...stray, folder: "/", ranMs: 0 }] })).toEqual([
+      "1 attempt runs without a record in the store",
+    ]);
+  });
+});
+
+test("the longest wait is that of the queued job that came first", () => {
+  const list = [
+    job(1, { state: "running", submittedAtMs: 0 }),
+    job(2, { submittedAtMs: 500 }),
+    job(3, { submittedAtMs: 800 }),
+    job(4, { state: "held", submittedAtMs: 0 }),
+  ];
+  expect(longestWaitMs(list, 3000)).toBe(2500);
+  expect(longestWaitMs([job(1, { state: "running" })], 3000)).toBeUndefined();
+});
+
+describe("lastHappenings()", () => {
+  const event = (atMs: number, kind: string): Event => ({ sequence: atMs, atMs, kind });
+
+  test("takes jobs from the list of jobs, and everything else from events, newest first", () => {
+    const ended = { state: "done", startedAtMs: 2000, endedAtMs: 5000, ranMs: 3000 } as const;
+    const list = [job(1, ended), job(2, { submittedAtMs: 3000, name: "x\n" })];
+    const texts = lastHappenings(list, [event(4000, "policy"), event(2000, "started")], 10).map(
+      ({ text }) => text,
+    );
+    expect(texts).toEqual([
+      "job 1 (sim) succeeded after 3 s",
+      "policy",
+      "job 2 (x\\n) of ada submitted",
+      "job 1 (sim) started on 2 CPUs",
+      "job 1 (sim) of ada submitted",
+    ]);
+  });
+
+  test("keeps the newest, as sorting all does", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(60), { maxLength: 80 }), fc.array(fc.nat(60)), (submits, times) => {
+        const list = submits.map((submittedAtMs, i) => job(i + 1, { submittedAtMs }));
+        const events = times.map((atMs) => event(atMs, "matrix"));
+        const all = [...submits, ...times].sort((a, b) => b - a);
+        expect(lastHappenings(list, events, 5).map(({ atMs }) => atMs)).toEqual(all.slice(0, 5));
+      }),
+    );
+  });
+});

@@ -1,0 +1,111 @@
+/** What the page Now says about the scheduler, as text from its answers. */
+import type { Event, Job, MatrixAnswer, StatusAnswer } from "../../../protocol/answers.ts";
+import { isEnded } from "../../../protocol/states.ts";
+import { formatDuration, plural } from "../../../report/text/format.ts";
+import { eventDetails } from "../../../words/events.ts";
+import { jobName, outcomeText } from "../../../words/jobs.ts";
+import { visibleLine } from "../../../words/visible.ts";
+
+/** If more than one slot in a hundred begins later than this share of a slot, gangs lose time. */
+const LATE_SHARE = 0.25;
+
+/** What is wrong, each with what to do; empty if nothing is. */
+export function troublesOf(status: StatusAnswer, matrix: MatrixAnswer | undefined): string[] {
+  const { trouble, conductor, strays = [] } = status;
+  const { connected, silentMs, lateP99Ms = 0 } = conductor;
+  const found: string[] = [];
+  if (trouble !== undefined)
+    found.push(`${visibleLine(trouble)}. Running jobs go on. Mend it; the scheduler tries again by itself.`);
+  if (!connected)
+    found.push(
+      "The conductor is not connected: nothing starts or ends until it is. Running gangs go on. If this lasts longer than a minute, run: tutti doctor",
+    );
+  else if (silentMs !== undefined)
+    found.push(
+      `The conductor has not answered for ${formatDuration(silentMs / 1000)}: nothing starts or ends until it does. If it does not return, run: tutti doctor`,
+    );
+  if (matrix?.sharing === "time" && lateP99Ms > LATE_SHARE * matrix.slotMs)
+    found.push(
+      `One slot in a hundred begins at least ${lateP99Ms.toFixed(0)} ms late, and a slot lasts ${matrix.slotMs} ms. Gangs lose this time. Use longer slots (--slot), or keep other programs away from these CPUs.`,
+    );
+  if (strays.length > 0)
+    found.push(
+      `${plural(strays.length, "attempt")} ${strays.length === 1 ? "runs" : "run"} without a record in the store. To end the first one, run: tutti cancel ${strays[0].job}`,
+    );
+  return found;
+}
+
+/** The longest time that a queued job has waited, in ms; undefined if no job is queued. */
+export function longestWaitMs(jobs: Iterable<Job>, nowMs: number): number | undefined {
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for (const { state, submittedAtMs } of jobs)
+    if (state === "queued" && submittedAtMs < earliestMs) earliestMs = submittedAtMs;
+  return Number.isFinite(earliestMs) ? Math.max(0, nowMs - earliestMs) : undefined;
+}
+
+/** Something that happened. */
+interface Happening {
+  readonly atMs: number;
+  readonly text: string;
+  readonly job: number | undefined;
+  /** Of two things at the same time, the later one is larger. */
+  readonly order: number;
+}
+
+/** Said by the jobs themselves, also for the time before the page was opened. */
+const KINDS_OF_JOBS: ReadonlySet<string> = new Set(["submitted", "started", "ended"]);
+
+/** The last things that happened, newest first: what jobs say about themselves, and all other events. */
+export function lastHappenings(jobs: Iterable<Job>, events: readonly Event[], count: number): Happening[] {
+  const found = new Newest(count);
+  for (const job of jobs) {
+    const { submittedAtMs, startedAtMs, endedAtMs } = job;
+    const name = `job ${job.job} (${jobName(job)})`;
+    const add = (atMs: number | undefined, order: number, text: () => string) => {
+      if (atMs !== undefined && found.takes(atMs)) found.add({ atMs, text: text(), job: job.job, order });
+    };
+    add(submittedAtMs, 0, () => `${name} of ${visibleLine(job.user)} submitted`);
+    add(startedAtMs, 1, () => `${name} started on ${plural(job.tasks, "CPU")}`);
+    if (isEnded(job.state)) add(endedAtMs, 2, () => outcomeText(job));
+  }
+  for (const event of events)
+    if (!KINDS_OF_JOBS.has(event.kind) && found.takes(event.atMs))
+      found.add({
+        atMs: event.atMs,
+        text: [visibleLine(event.kind), ...eventDetails(event)].join(" "),
+        job: event.job,
+        order: 1,
+      });
+  return found.list();
+}
+
+/** Keeps the newest of many. */
+class Newest {
+  readonly #count: number;
+  #kept: Happening[] = [];
+  #leastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  takes(atMs: number): boolean {
+    return atMs >= this.#leastMs;
+  }
+
+  add(one: Happening): void {
+    this.#kept.push(one);
+    // Sorting rarely is enough: most candidates are older than those kept.
+    if (this.#kept.length >= 4 * this.#count) this.#trim();
+  }
+
+  list(): Happening[] {
+    this.#trim();
+    return this.#kept;
+  }
+
+  #trim(): void {
+    this.#kept = this.#kept.sort((a, b) => b.atMs - a.atMs || b.order - a.order).slice(0, this.#count);
+    if (this.#kept.length === this.#count) this.#leastMs = this.#kept[this.#count - 1].atMs;
+  }
+}
