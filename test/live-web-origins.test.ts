@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)("pages of other origins, in Chromium", () => {
   afterAll(async () => {
     foreign?.close();
     await browser?.close();
-    await startTutti(socket, ["down"]).result;
+    await startTutti(socket, ["down", "--kill"]).result;
     await new Leftovers(folder, state).clear();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)("pages of other origins, in Chromium", () => {
     },
   );
 
-  test("the page itself logs in with the link, removes the code, and stays logged in without a cookie", async () => {
+  test("the page itself logs in with the link, removes the code, needs no cookie, and shows what happens", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     const problems: string[] = [];
@@ -107,10 +107,17 @@ describe.skipIf(!hasChromium)("pages of other origins, in Chromium", () => {
       if (message.type() === "error") problems.push(message.text());
     });
     await page.goto(await link());
-    await page.waitForFunction("sessionStorage.length > 0");
+    await page.getByText("Sign out").waitFor();
     expect(page.url()).not.toContain("login=");
     await page.reload();
     await page.getByText("Sign out").waitFor();
+    await page.getByText("Sign out").waitFor();
+    // Comes through the shared worker, which has its own policy.
+    await page.goto(`${address}#/jobs`);
+    const job = { name: "appears", command: ["sleep", "600"], cwd: "/", env: { PATH: "/usr/bin:/bin" } };
+    const body = { jobs: [job] };
+    await new Client({ TUTTI_SOCKET: socket }).ask("/v1/jobs", { method: "POST", body });
+    await page.getByText("appears").first().waitFor();
     expect(await context.cookies()).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();

@@ -106,7 +106,8 @@ function senderOfSession(
 ): Sender | ApiRefusal {
   const session = sessionOf(credentials.key, token);
   const caller = session === undefined ? undefined : callerOf(session.uid, credentials);
-  const isHere = transport === "http" && request.headers.get("host") === `127.0.0.1:${credentials.port()}`;
+  const isHere =
+    transport === "http" && request.headers.get("host") === hostAt("127.0.0.1", credentials.port());
   if (session === undefined || caller === undefined || !isHere) {
     return refuse(
       "no-token",
@@ -125,5 +126,10 @@ function senderOfSession(
 function allowedHosts(transport: Transport, port: number | undefined): string[] {
   if (transport !== "http") return ["localhost"];
   const names = ["127.0.0.1", "localhost", "[::1]"];
-  return names.map((name) => `${name}:${port}`);
+  return names.map((name) => hostAt(name, port));
+}
+
+/** The Host header that clients send. */
+function hostAt(name: string, port: number | undefined): string {
+  return port === 80 ? name : `${name}:${port}`;
 }

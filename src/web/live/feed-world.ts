@@ -4,7 +4,7 @@ import type { FeedWorld } from "./feed.ts";
 export const BROWSER: FeedWorld = {
   fetch: (url, options) => fetch(url, options),
   nowMs: () => performance.now(),
-  port: location.port,
+  port: location.port || "80",
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       const timer = setTimeout(end, ms);

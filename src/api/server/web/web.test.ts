@@ -280,6 +280,17 @@ describe("sessions", () => {
     }
   });
 
+  test("exist also on port 80, which no address names", async () => {
+    app = makeTestApp({ port: 80, webFiles: FILES });
+    const at = { headers: { host: "127.0.0.1", authorization: "" } };
+    expect((await app.ask("GET", "/", at)).text).toBe(FILES["live.html"]);
+    const { url } = (await app.ask("POST", "/v1/web/links", { transport: "private-socket" })).json;
+    const body = { code: url.split("#login=")[1] };
+    const { token } = (await app.ask("POST", "/v1/web/sessions", { ...at, body })).json;
+    const headers = { host: "127.0.0.1", authorization: `Bearer ${token}` };
+    expect((await app.ask("GET", "/v1/status", { headers })).status).toBe(200);
+  });
+
   test("exist only at the page's own address", async () => {
     app = makeTestApp();
     const headers = await session(ADA);
