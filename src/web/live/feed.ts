@@ -114,8 +114,7 @@ export class Feed {
   async #run(session: Session, stop: AbortSignal): Promise<void> {
     for (let retryMs = FIRST_RETRY_MS; !stop.aborted; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
       try {
-        // Before the first event, the stream has no place from which to continue.
-        const resumed = this.#last !== FROM_NOW && this.#world.nowMs() - this.#lostAtMs < RESUME_MS;
+        const resumed = this.#world.nowMs() - this.#lostAtMs < RESUME_MS;
         if (!resumed) this.#last = FROM_NOW;
         const refusal = await this.#stream(session, stop, resumed, () => {
           retryMs = FIRST_RETRY_MS;

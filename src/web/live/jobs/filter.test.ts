@@ -69,6 +69,7 @@ describe("inOrder()", () => {
       job(5, { state: "running" }),
     ];
     expect(inOrder(jobs, undefined, 0).map(({ job }) => job)).toEqual([5, 3, 4, 2, 1]);
+    expect(inOrder(jobs, "-constructor", 0).map(({ job }) => job)).toEqual([5, 3, 4, 2, 1]);
     expect(inOrder(jobs, "constructor", 0).map(({ job }) => job)).toEqual([5, 3, 4, 2, 1]);
     expect(inOrder(jobs, "-job", 0).map(({ job }) => job)).toEqual([5, 4, 3, 2, 1]);
   });
@@ -89,7 +90,7 @@ describe("inOrder()", () => {
     fc.assert(
       fc.property(fc.array(any, { maxLength: 30 }), columns, fc.boolean(), (fields, column, isFalling) => {
         const jobs = fields.map((more, i) => job(i + 1, more));
-        const list = inOrder(jobs, `${isFalling ? "-" : ""}${column}`, 0);
+        const list = inOrder(jobs.toReversed(), `${isFalling ? "-" : ""}${column}`, 0);
         expect(new Set(list)).toEqual(new Set(jobs));
         const of = (one: Job) =>
           ({ name: one.name, state: JOB_STATES.indexOf(one.state), cpus: one.tasks, job: one.job })[column] ??

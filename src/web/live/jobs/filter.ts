@@ -1,6 +1,7 @@
 /** Which jobs the list shows, and in which order: both are in the page's address. */
 import { matchesGlob } from "../../../core/glob.ts";
 import { holds, mergeRanges, type NumberRange, parseRanges } from "../../../core/number-ranges.ts";
+import { orderOf } from "../../../metrics/quantiles.ts";
 import type { Job } from "../../../protocol/answers.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../../protocol/states.ts";
 
@@ -61,45 +62,60 @@ export function elapsedMs({ startedAtMs, endedAtMs }: Job, nowMs: number): numbe
   return startedAtMs === undefined ? undefined : Math.max(0, (endedAtMs ?? nowMs) - startedAtMs);
 }
 
-type Key = number | string | undefined;
+type Column = (jobs: readonly Job[], nowMs: number) => Float64Array;
 
-/** By the name of a column in the address. Jobs without a value come last. */
-const KEYS: Readonly<Record<string, (job: Job, nowMs: number) => Key>> = {
-  job: ({ job }) => job,
-  name: ({ name }) => name,
-  state: ({ state }) => JOB_STATES.indexOf(state),
-  user: ({ user }) => user,
-  queue: ({ queue }) => queue,
-  cpus: ({ tasks }) => tasks,
-  priority: ({ priority }) => priority,
-  wait: waitedMs,
-  elapsed: elapsedMs,
-  limit: ({ limitMs }) => limitMs,
+const numbers =
+  (read: (job: Job, nowMs: number) => number | undefined): Column =>
+  (jobs, nowMs) =>
+    Float64Array.from(jobs, (job) => read(job, nowMs) ?? Number.NaN);
+
+/** Texts as their ranks: few texts of a list are different. */
+const texts =
+  (textOf: (job: Job) => string): Column =>
+  (jobs) => {
+    const sorted = [...new Set(jobs.map(textOf))].sort();
+    const ranks = new Map(sorted.map((text, rank) => [text, rank]));
+    return Float64Array.from(jobs, (job) => ranks.get(textOf(job)) ?? Number.NaN);
+  };
+
+/** By the name of a column in the address. */
+const COLUMNS: Readonly<Record<string, Column>> = {
+  job: numbers(({ job }) => job),
+  name: texts(({ name }) => name),
+  state: numbers(({ state }) => JOB_STATES.indexOf(state)),
+  user: texts(({ user }) => user),
+  queue: texts(({ queue }) => queue),
+  cpus: numbers(({ tasks }) => tasks),
+  priority: numbers(({ priority }) => priority),
+  wait: numbers(waitedMs),
+  elapsed: numbers(elapsedMs),
+  limit: numbers(({ limitMs }) => limitMs),
 };
 
 /**
- * The jobs in order: `wait` rising, `-wait` falling, equal ones by number. Without an order that is known:
- * running jobs, then waiting ones, then ended ones with the last end first.
+ * The jobs in order: `wait` rising, `-wait` falling, equal ones by number, those without a value last.
+ * Without an order that is known: running jobs, then waiting ones, then ended ones with the last end first.
  */
 export function inOrder(jobs: readonly Job[], sort: string | undefined, nowMs: number): Job[] {
   const isFalling = sort?.startsWith("-") ?? false;
   const name = isFalling ? sort!.slice(1) : (sort ?? "");
-  const keyOf = Object.hasOwn(KEYS, name) ? KEYS[name] : defaultKey;
-  const keyed = jobs.map((job) => ({ job, key: keyOf(job, nowMs) }));
-  const sign = isFalling ? -1 : 1;
-  keyed.sort((a, b) => {
-    if (a.key === b.key) return a.job.job - b.job.job;
-    if (a.key === undefined) return 1;
-    if (b.key === undefined) return -1;
-    return a.key < b.key ? -sign : sign;
-  });
-  return keyed.map(({ job }) => job);
+  const byNumber = sorted(jobs, COLUMNS.job(jobs, nowMs));
+  const keys = (Object.hasOwn(COLUMNS, name) ? COLUMNS[name] : DEFAULT)(byNumber, nowMs);
+  if (isFalling && Object.hasOwn(COLUMNS, name)) for (let i = 0; i < keys.length; i++) keys[i] = -keys[i];
+  return sorted(byNumber, keys);
+}
+
+function sorted(jobs: readonly Job[], keys: Float64Array): Job[] {
+  const list = Array.from(orderOf(keys), (row) => jobs[row]);
+  if (list.length < jobs.length)
+    for (const [i, job] of jobs.entries()) if (Number.isNaN(keys[i])) list.push(job);
+  return list;
 }
 
 /** Later than any Unix time in ms. */
 const END_OF_TIME_MS = 1e15;
 
-function defaultKey({ state, endedAtMs = 0 }: Job): number {
+const DEFAULT = numbers(({ state, endedAtMs = 0 }) => {
   if (isEnded(state)) return END_OF_TIME_MS - endedAtMs;
   return state === "queued" || state === "held" ? 0 : -1;
-}
+});

@@ -1,5 +1,5 @@
 /** Search, filters, and what to do with the selected jobs. */
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../../protocol/answers.ts";
 import type { JobState } from "../../../protocol/states.ts";
 import { formatCount, plural } from "../../../report/text/format.ts";
@@ -33,7 +33,7 @@ export function Toolbar({ all, list }: ToolbarProps) {
   const { query } = address.value;
   const { states } = filterOf(query);
   const isFiltered = FILTERS.some((name) => query[name] !== undefined);
-  const chosen = all.filter(({ job }) => selected.value.has(job));
+  const chosen = selected.value.size === 0 ? [] : all.filter(({ job }) => selected.value.has(job));
   return (
     <>
       <div class="row filters">
@@ -105,7 +105,8 @@ interface ChoiceProps {
 /** Offered only if there is a choice. */
 function Choice({ name, all, of }: ChoiceProps) {
   const chosen = address.value.query[name];
-  const values = new Set(all.map(of));
+  const known = useMemo(() => new Set(all.map(of)), [all]);
+  const values = new Set(known);
   if (values.size < 2 && chosen === undefined) return null;
   if (chosen !== undefined) values.add(chosen);
   return (

@@ -1,0 +1,360 @@
+/**
+ * The page's jobs in Chromium, against a real scheduler: what the command line submits appears, jobs are
+ * changed from the page, logs follow, restarts pass without a reload, hostile texts stay texts, and many tabs
+ * share one stream.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { source as axeSource } from "axe-core";
+import fc from "fast-check";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { buildLivePage, packedBytes } from "../scripts/build-web.ts";
+import { hasChromium, launchChromium } from "../scripts/chromium.ts";
+import { isLive, overflowPx, watchFaults } from "../scripts/live-page.ts";
+import { Client } from "../src/api/client/client.ts";
+import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
+import { whySentences } from "../src/words/why.ts";
+import { Leftovers } from "./leftovers.ts";
+import { type Started, startTutti, until } from "./live-command.ts";
+
+/** First page, compressed. */
+const BUDGET_BYTES = 120_000;
+const SOAK = process.env.TUTTI_SOAK !== undefined;
+const HOSTILE_NAMES = 10_000;
+const HOSTILE_URLS = SOAK ? 10_000 : 300;
+
+test("the first page is small", async () => {
+  const sizes = [...(await buildLivePage()).values()].map(packedBytes);
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(BUDGET_BYTES);
+});
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-web-jobs-"));
+  const socket = join(folder, "run", "tutti.sock");
+  const state = join(folder, "state");
+  const leftovers = new Leftovers(folder, state);
+  let server: Started;
+  let address: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let faults: string[];
+  const client = () => new Client({ TUTTI_SOCKET: socket });
+
+  async function serve(port: string): Promise<void> {
+    const words = ["serve", "--private", "--state", state, "--slot", "50ms", "--port", port];
+    server = startTutti(socket, words);
+    await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+    [address] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout())!;
+  }
+
+  /** A page with a session of its own, at this view. */
+  async function openPage(view: string): Promise<void> {
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    faults = await watchFaults(context, address);
+    page = await context.newPage();
+    const { stdout } = await startTutti(socket, ["web", "--json"]).result;
+    await page.goto(JSON.parse(stdout).url);
+    await isLive(page);
+    await goTo(view);
+  }
+
+  const goTo = (view: string) => page.evaluate<void>(`location.hash = ${JSON.stringify(view)}`);
+
+  async function submit(script: string, more: Partial<SubmitJob> = {}): Promise<number> {
+    return (await submitAll([{ command: ["sh", "-c", script], cwd: folder, env: {}, ...more }]))[0];
+  }
+
+  async function submitAll(jobs: readonly SubmitJob[]): Promise<number[]> {
+    const answer = await client().ask<JobsAnswer>("/v1/jobs", { method: "POST", body: { jobs } });
+    return answer.jobs.map(({ job }) => job);
+  }
+
+  const job = async (number: number): Promise<Job> => (await client().job(number)).job;
+  const row = (number: number) => page.locator(`#job-${number}`);
+  const stateCell = (number: number) => row(number).locator(".cell-state");
+  const cancelAll = async () => {
+    for (const states of [["held"], ["queued", "starting", "running"]]) {
+      const body = { action: "cancel", jobs: "1-1000000", states };
+      await client().ask("/v1/batch", { method: "POST", body });
+    }
+  };
+
+  beforeAll(async () => {
+    await serve("0");
+    browser = await launchChromium();
+  });
+
+  afterEach(async () => {
+    await context?.close();
+    expect(faults).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await startTutti(socket, ["down", "--kill"]).result;
+    await leftovers.clear();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+
+  test("a submitted job appears; hold, release, priority and cancel by keyboard", async () => {
+    await openPage("#/jobs");
+    const submitted = await startTutti(socket, ["submit", "--hold", "-J", "held", "--", "sleep", "1000"])
+      .result;
+    const number = Number(/\d+/.exec(submitted.stdout)?.[0]);
+    await expect.poll(() => stateCell(number).textContent()).toContain("held");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    const drawer = page.getByRole("complementary", { name: `Job ${number}` });
+    await drawer.getByText("tutti release lets it start").waitFor();
+    expect(page.url()).toBe(`${address}#/jobs/${number}`);
+
+    await drawer.getByRole("button", { name: "Priority" }).click();
+    await page.getByLabel(/^Priority/).fill("-7");
+    await page.keyboard.press("Enter");
+    await expect.poll(async () => (await job(number)).priority).toBe(-7);
+
+    await drawer.getByRole("button", { name: "Release" }).click();
+    await expect.poll(() => stateCell(number).textContent()).toContain("running");
+    await drawer.getByText("Runs on CPU").waitFor();
+
+    await drawer.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Leave as is" }).click();
+    expect((await job(number)).state).toBe("running");
+    await drawer.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 job" }).click();
+    await expect.poll(() => stateCell(number).textContent()).toContain("cancelled");
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+  });
+
+  test("why is in the words of tutti why", async () => {
+    const blockers = [await submit("sleep 1000"), await submit("sleep 1000")];
+    const waiting = await submit("true", { after: [{ job: blockers[0], ok: true }] });
+    await openPage(`#/jobs/${waiting}`);
+    const why = await client().ask<Parameters<typeof whySentences>[0]>(`/v1/jobs/${waiting}/why`);
+    const [, ...sentences] = whySentences(why, await job(waiting));
+    const shown = page.getByRole("region", { name: "Why" });
+    await shown.waitFor();
+    expect(sentences.length).toBeGreaterThan(0);
+    for (const sentence of sentences) expect(await shown.textContent()).toContain(sentence);
+    const { stdout } = await startTutti(socket, ["why", String(waiting)]).result;
+    for (const sentence of sentences) expect(stdout.replace(/\s+/g, " ")).toContain(sentence);
+    await cancelAll();
+  });
+
+  test("many jobs at once, with a confirmation that names them, and refusals one by one", async () => {
+    const held = await submitAll(
+      Array.from({ length: 6 }, (_, i) => ({
+        command: ["true"],
+        cwd: folder,
+        env: {},
+        name: `b${i}`,
+        held: true,
+      })),
+    );
+    await openPage("#/jobs?name=b*&state=held&sort=job");
+    await row(held[5]).waitFor();
+    await row(held[0]).getByRole("checkbox").click();
+    await row(held[3]).click({ modifiers: ["Shift"] });
+    await page.getByRole("status").filter({ hasText: "4 selected" }).waitFor();
+    await page.getByRole("button", { name: "Cancel 4" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(`Jobs ${held[0]}-${held[3]}`).waitFor();
+    // In the meantime, somebody else cancels one of them.
+    await client().ask(`/v1/jobs/${held[1]}/cancel`, { method: "POST" });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page
+      .getByRole("dialog", { name: "Not everything was changed" })
+      .getByText(`job ${held[1]}`)
+      .waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    const states = async () => Promise.all(held.map(async (number) => (await job(number)).state));
+    await expect.poll(states).toEqual([...Array(4).fill("cancelled"), "held", "held"]);
+    await cancelAll();
+  });
+
+  test("the output follows, control characters are visible, and a hidden page asks for nothing", async () => {
+    const number = await submit(
+      "printf 'one\\033[31m <script>alert(1)</script>\\n'; until [ -e go ]; do sleep 0.05; done; rm go; echo two; sleep 1000",
+    );
+    await openPage(`#/jobs/${number}`);
+    const log = page.getByRole("log");
+    await log.getByText("one\\x1b[31m <script>alert(1)</script>").waitFor();
+    await submit("touch go");
+    await log.getByText("two").waitFor();
+    await hide(true);
+    await page.waitForTimeout(500);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.waitForTimeout(2500);
+    expect(asked).toEqual([]);
+    await hide(false);
+    await log.getByText("two").waitFor();
+    await isLive(page);
+    await cancelAll();
+    await page.getByText("The output has ended.").waitFor();
+  });
+
+  test("kill -9 and restart of front end and conductor, without a reload", async () => {
+    await openPage("#/jobs");
+    await page.evaluate("window.isSame = true");
+    const before = await submit("sleep 1000");
+    await row(before).waitFor();
+    server.child.kill("SIGKILL");
+    await server.result;
+    for (const pid of leftovers.conductors()) process.kill(pid, "SIGKILL");
+    await page.locator(".connection.lost").waitFor();
+    await serve(new URL(address).port);
+    await isLive(page);
+    const after = await submit("sleep 1000");
+    await row(after).waitFor();
+    for (const number of [before, after])
+      await expect
+        .poll(async () => (await stateCell(number).textContent())?.endsWith((await job(number)).state))
+        .toBe(true);
+    expect(await page.evaluate("window.isSame")).toBe(true);
+    await cancelAll();
+  });
+
+  test("ten tabs of a browser are all live, with one stream", async () => {
+    await openPage("#/jobs");
+    const tabs = [page];
+    for (let i = 1; i < 10; i++) {
+      const tab = await context.newPage();
+      await tab.goto(`${address}#/jobs`);
+      await isLive(tab);
+      tabs.push(tab);
+    }
+    const number = await submit("sleep 1000");
+    for (const tab of tabs) await tab.locator(`#job-${number}`).waitFor();
+    await cancelAll();
+  });
+
+  test("the submit dialog is not offered unless the administrator allows it", async () => {
+    await openPage("#/jobs");
+    expect(await page.getByRole("button", { name: "Submit a job" }).count()).toBe(0);
+    await page.getByText("web.submit").waitFor();
+  });
+
+  test.each(["#/jobs", "#/queues", "#/health"])("axe finds nothing at %s, wide or narrow", async (view) => {
+    const number = await submit("echo hello; sleep 1000");
+    await openPage(view === "#/jobs" ? `${view}/${number}` : view);
+    for (const scheme of ["light", "dark"] as const)
+      for (const width of [1440, 390]) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize({ width, height: 844 });
+        await page.waitForTimeout(300);
+        await page.evaluate(axeSource);
+        const { violations } = await page.evaluate<{
+          violations: { id: string; nodes: { html: string }[] }[];
+        }>("axe.run()");
+        expect(violations.map(({ id, nodes }) => [scheme, width, id, nodes[0].html])).toEqual([]);
+        expect(await overflowPx(page)).toBe(0);
+      }
+    await cancelAll();
+  });
+
+  test(`${HOSTILE_NAMES} hostile names and ${HOSTILE_URLS} hostile addresses`, {
+    timeout: 1_200_000,
+  }, async () => {
+    const names = fc.sample(hostileText(256), { numRuns: HOSTILE_NAMES, seed: 11 });
+    await submitAll(
+      names.map((name) => ({ command: [name.slice(0, 50), name], cwd: folder, env: {}, name, held: true })),
+    );
+    await openPage("#/jobs?state=held");
+    const drawn = await page.evaluate<number>(SCROLL_THROUGH);
+    expect(drawn).toBe(HOSTILE_NAMES);
+    expect(await overflowPx(page)).toBe(0);
+    expect(
+      await page.locator("main script, main img, main iframe, main [onclick], main [onerror]").count(),
+    ).toBe(0);
+    const odd = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+    expect(await page.locator("main").textContent()).not.toMatch(odd);
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      await page.getByRole("complementary").waitFor();
+      await page.waitForTimeout(300);
+      expect(await overflowPx(page)).toBe(0);
+      await page.keyboard.press("Escape");
+    }
+    const urls = fc.sample(hostileText(400), { numRuns: HOSTILE_URLS, seed: 12 });
+    for (const [i, url] of urls.entries()) {
+      const view =
+        i % 3 === 0
+          ? url
+          : `#/${["jobs", "queues", "health", "now"][i % 4]}?${["name", "state", "sort", "user", "number"][i % 5]}=${encodeURIComponent(url)}`;
+      await goTo(view);
+      if (i % 20 === 0) {
+        expect(await page.locator("nav.rail a[aria-current]").count()).toBe(1);
+        expect(await overflowPx(page)).toBe(0);
+      }
+    }
+    await goTo("#/jobs");
+    await page.locator('.jobs-grid [role="row"]').nth(5).waitFor();
+    await cancelAll();
+  });
+
+  /** As a browser does when the user looks at another tab. */
+  async function hide(isHidden: boolean): Promise<void> {
+    await page.evaluate<void>(
+      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); dispatchEvent(new Event("visibilitychange"));`,
+    );
+  }
+});
+
+/** Scrolls from the first row to the last, and resolves with the number of different rows. */
+const SCROLL_THROUGH = `new Promise((resolve) => {
+  const grid = document.querySelector(".jobs-grid");
+  const seen = new Set();
+  let idle = 0;
+  const step = () => {
+    const before = seen.size;
+    for (const row of grid.querySelectorAll(".jobs-rows [role=row]")) seen.add(row.id);
+    idle = seen.size === before ? idle + 1 : 0;
+    grid.scrollTop += 300;
+    if (idle > 60) resolve(seen.size);
+    else requestAnimationFrame(step);
+  };
+  step();
+})`;
+
+/** Texts that have harmed pages: markup, control characters, directions, long words, and ordinary ones. */
+function hostileText(maxLength: number): fc.Arbitrary<string> {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "<script>alert(1)</script>",
+      '<img src=x onerror="alert(1)">',
+      '"><svg onload=alert(1)>',
+      "javascript:alert(1)",
+      "{{constructor.constructor('alert(1)')()}}",
+      "$" + "{alert(1)}",
+      "__proto__",
+      "\u202e\u2066gnp.exe",
+      "\u001b[2J\u001b]0;title\u0007",
+      "\r\n\t",
+      "../../../etc/passwd",
+      "%00%0d%0a<b>",
+      "]]>--></title></style>",
+      "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!͖̬̰̙̗̿̋ͥͥ̂ͣ̐́́͜͞",
+      "https://example.com/x.js",
+      "﷽",
+      "👩‍👩‍👧‍👦",
+    ),
+    fc.string({ unit: "grapheme", maxLength: 30 }),
+    fc.string({ unit: "binary", maxLength: 30 }).map((text) => text.replaceAll("\0", "")),
+    fc.integer({ min: 100, max: 1000 }).map((length) => "W".repeat(length)),
+  );
+  return fc.array(piece, { minLength: 1, maxLength: 5 }).map(
+    (parts) =>
+      [...parts.join("")]
+        .slice(0, maxLength / 2)
+        .join("")
+        .slice(0, maxLength)
+        .toWellFormed() || "x",
+  );
+}
