@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 import { gitRevision } from "../src/lab/experiments/provenance.ts";
+import { oneFile } from "./one-file.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -74,10 +75,22 @@ export async function buildMatrixBench(): Promise<PageFiles> {
   return new Map([["", html], ...(await bundled({ matrix: "src/web/matrix/bench-page.tsx" }))]);
 }
 
-/** Writes the pages that the package contains. */
+/** The laboratory in one HTML file. */
+function labFile(files: PageFiles): string {
+  return oneFile(files, {
+    html: "lab.html",
+    script: "lab.js",
+    style: "lab.css",
+    icon: "icon.svg",
+    workers: { "lab-worker": "lab-worker.js" },
+  });
+}
+
+/** Writes the pages that the package contains: the live page, and the laboratory in one file. */
 export async function writeWeb(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const [name, content] of await buildLivePage()) writeFileSync(`${folder}/${name}`, content);
+  writeFileSync(`${folder}/lab-one-file.html`, labFile(await buildLabPage()));
 }
 
 /** Bytes that a server sends. */
@@ -107,4 +120,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     }
     console.log(`together ${sum} bytes compressed`);
   }
+  console.log(`the laboratory in one file: ${labFile(await buildLabPage()).length} bytes`);
 }

@@ -57,6 +57,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
   Laboratory: {
     simulate: ["run one policy on a trace or a model", () => import("./verbs/simulate.ts")],
     compare: ["run several policies on the same jobs", () => import("./verbs/compare.ts")],
+    lab: ["write the laboratory as one page for a browser", () => import("./verbs/lab.ts")],
     reproduce: ["print a paper's tables next to our numbers", () => import("./verbs/reproduce.ts")],
     policies: ["list the policies, or print the exact rules of one", () => import("./verbs/policies.ts")],
     models: ["list the models, or print the rules and parameters of one", () => import("./verbs/models.ts")],

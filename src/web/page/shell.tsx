@@ -21,6 +21,9 @@ interface ShellProps {
   readonly head?: ComponentChildren;
 }
 
+/** Other pages of the site that this page is a part of; its HTML names them. */
+const SITE = [...document.querySelectorAll<HTMLLinkElement>('link[rel="help"]')];
+
 export function Shell({ title, views, head }: ShellProps) {
   const shown = views.find(({ id }) => id === address.value.view) ?? views[0];
   useEffect(() => {
@@ -46,6 +49,15 @@ export function Shell({ title, views, head }: ShellProps) {
             </Fragment>
           ))}
         </ul>
+        {SITE.length === 0 ? null : (
+          <ul class="site">
+            {SITE.map(({ href, title }) => (
+              <li key={href}>
+                <a href={href}>{title}</a>
+              </li>
+            ))}
+          </ul>
+        )}
       </nav>
       <div class="column">
         <header class="head">{head}</header>

@@ -1,0 +1,35 @@
+/** `tutti lab --one-file FILE`: writes the laboratory as one HTML file, which needs no server. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { DIST } from "../../host/programs.ts";
+import { writeOutput } from "../../lab/files/write-whole.ts";
+import { hint } from "../text/text.ts";
+
+const HELP = `
+The page reads traces, runs policies and draws results in the browser. It opens
+from a disk, needs no network, and sends nothing anywhere: send it by mail, or
+keep it on a stick.`;
+
+export function configure(command: Command): void {
+  command
+    .requiredOption("--one-file <path>", "write the page to this file")
+    .addHelpText("after", HELP)
+    .action(run);
+}
+
+async function run({ oneFile }: { readonly oneFile: string }): Promise<void> {
+  await writeOutput(oneFile, [page()]);
+  hint(`Open ${oneFile} in a browser.`);
+}
+
+function page(): Buffer {
+  const file = new URL("web/lab-one-file.html", DIST);
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new InputError(`Cannot read "${file.pathname}": the page is missing; run npm ci to build it`, {
+      cause,
+    });
+  }
+}
