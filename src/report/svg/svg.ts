@@ -48,6 +48,8 @@ const INLINE: Look = {
 
 const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 const DASH = [6, 4];
+/** The title of a file's figure; widths in pixels. A character of this bold font is at most about this wide. */
+const TITLE = { left: 16, fontSize: 16, charWidth: 9.2, lineHeight: 20 };
 
 /** The figure as an SVG document on a white background. The same figure gives the same bytes. */
 export function lineFigureSvg(figure: ReproducedFigure): string {
@@ -106,28 +108,37 @@ function figureOption(figure: ReproducedFigure, look: Look): echarts.EChartsCore
       : [ours, lineSeries(`${line.name}, published`, line.published, mark, true)];
   });
   const { text, isComplete } = look;
+  const title = withoutControls(figureTitle(figure));
+  const titleWidth = look.width - 2 * TITLE.left;
+  const titleLines = Math.ceil((title.length * TITLE.charWidth) / titleWidth);
+  const top = (first: number) => first + (titleLines - 1) * TITLE.lineHeight;
   return {
     animation: false,
     backgroundColor: look.ground,
     textStyle: { fontFamily: "system-ui, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif" },
     ...(isComplete && {
       title: {
-        text: withoutControls(figureTitle(figure)),
-        left: 16,
+        text: title,
+        left: TITLE.left,
         top: 12,
-        textStyle: { fontSize: 16, color: text },
+        textStyle: {
+          fontSize: TITLE.fontSize,
+          color: text,
+          // Given only to long titles, because ECharts then places the words one by one.
+          ...(titleLines > 1 && { width: titleWidth, overflow: "break", lineHeight: TITLE.lineHeight }),
+        },
       },
       legend: {
         data: series.map(({ name }) => name),
         orient: "vertical",
         right: 12,
-        top: 48,
+        top: top(48),
         itemWidth: 34,
         textStyle: { color: text },
       },
     }),
     grid: isComplete
-      ? { left: 72, right: 200, top: 56, bottom: 56 }
+      ? { left: 72, right: 200, top: top(56), bottom: 56 }
       : { left: 66, right: 14, top: 12, bottom: 50 },
     xAxis:
       categories === undefined

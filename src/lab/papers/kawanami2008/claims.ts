@@ -4,7 +4,7 @@
  * intervals of the paired differences lie on its side.
  */
 import { confidenceInterval, type Interval } from "../../../metrics/statistics.ts";
-import { formatDuration } from "../../../report/text/format.ts";
+import { durationColumn, formatDuration } from "../../../report/text/format.ts";
 import { allHold, type Claim, type Comparison, verdictOf, within } from "../../claims.ts";
 import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
 import { QUEUE_NAMES } from "./run.ts";
@@ -144,13 +144,14 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
       });
     });
   const comparisons = compared.map(({ is, interval }): Comparison => ({ a: bounds(interval), is, b: 0 }));
-  const means = [of, ...new Set(compared.map(({ key }) => key))].map(
-    (key) =>
-      `${SCHEDULERS[key].title} ${formatDuration(results.mean({ scheduler: key }, (run) => run[measure][at]))}`,
-  );
+  const schedulers = [of, ...new Set(compared.map(({ key }) => key))];
+  const meanOf = (scheduler: SchedulerKey) => results.mean({ scheduler }, (run) => run[measure][at]);
+  // One unit for the whole line: its numbers are compared with each other.
+  const { unit } = durationColumn(schedulers.map(meanOf));
+  const means = schedulers.map((key) => `${SCHEDULERS[key].title} ${formatDuration(meanOf(key), unit)}`);
   const differences = compared.map(({ key, factor, interval: { mean, half } }) => {
     const times = factor === 1 ? "" : `${Number(factor.toFixed(2))} × `;
-    return `minus ${times}${SCHEDULERS[key].title} ${formatDuration(mean)} ± ${formatDuration(half)}`;
+    return `minus ${times}${SCHEDULERS[key].title} ${formatDuration(mean, unit)} ± ${formatDuration(half, unit)}`;
   });
   const alone = ours.filter((_, seed) =>
     allHold(compared.map(({ is, differences }) => ({ a: differences[seed], is, b: 0 }))),
