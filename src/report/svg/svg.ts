@@ -48,7 +48,7 @@ const INLINE: Look = {
 
 const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 const DASH = [6, 4];
-/** The title of a file's figure; widths in pixels. A character of this bold font is at most about this wide. */
+/** The title of a file's figure, in pixels. A character of this bold font is at most about `charWidth`. */
 const TITLE = { left: 16, fontSize: 16, charWidth: 9.2, lineHeight: 20 };
 
 /** The figure as an SVG document on a white background. The same figure gives the same bytes. */
