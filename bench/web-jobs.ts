@@ -5,8 +5,8 @@
  *
 
  * Goal: 60 frames per second, which is 16.7 ms between two frames. On a busy machine, the processor time that
- * the page's thread needs for a frame says more (CPU ms). The list moves by 20 rows with every frame, from its
- * beginning on, while ten jobs a second change.
+ * the page's thread needs for a frame says more (CPU ms). The list moves by 20 rows with every frame, from
+ * its beginning on, while ten jobs a second change.
  */
 import { loadavg } from "node:os";
 import { launchChromium } from "../scripts/chromium.ts";

@@ -58,7 +58,9 @@ export class FakeScheduler {
       id: "x".repeat(22),
       proofKey: KEY,
     };
-    return `sessionStorage.setItem("tutti.session", ${JSON.stringify(JSON.stringify(session))});`;
+    // Blank pages have no storage.
+    return `if (location.protocol === "http:")
+      sessionStorage.setItem("tutti.session", ${JSON.stringify(JSON.stringify(session))});`;
   }
 
   put(job: Partial<Job> & { readonly job: number }): void {
