@@ -26,6 +26,8 @@ interface Question {
 const RENEW_MS = 30_000;
 /** Least time between two requests for the same, while jobs change. */
 const AGAIN_MS = 1500;
+/** The first answer after a change may have forecasts from before it: they are up to 5 s old. */
+const SETTLE_MS = 5500;
 /** A question that changes, while the user drags or types, is asked when it stands still. */
 const CALM_MS = 200;
 
@@ -45,6 +47,8 @@ class Asker<Answer> {
   #sentAtMs = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOutdated = false;
+  /** Whether jobs have changed since the last request. */
+  #hasChanged = false;
 
   get asked(): ReadonlySignal<Asked<Answer>> {
     return this.#asked;
@@ -75,6 +79,7 @@ class Asker<Answer> {
   }
 
   #outdated(): void {
+    this.#hasChanged = true;
     if (this.#asked.peek().isAsking) this.#isOutdated = true;
     else this.#plan(Math.max(CALM_MS, this.#sentAtMs + AGAIN_MS - performance.now()));
   }
@@ -88,7 +93,9 @@ class Asker<Answer> {
   async #send(question: Question): Promise<void> {
     const abort = new AbortController();
     this.#abort = abort;
+    const hasChanged = this.#hasChanged;
     this.#isOutdated = false;
+    this.#hasChanged = false;
     this.#sentAtMs = performance.now();
     this.#asked.value = { ...this.#asked.peek(), isAsking: true };
     const { path, body } = question;
@@ -108,6 +115,6 @@ class Asker<Answer> {
     // Another question is planned already.
     if (abort.signal.aborted) return;
     if (this.#isOutdated) this.#outdated();
-    else this.#plan(RENEW_MS);
+    else this.#plan(hasChanged ? SETTLE_MS : RENEW_MS);
   }
 }
