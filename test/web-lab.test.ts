@@ -76,9 +76,13 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await setting(page, "seed", "7");
       await setting(page, "bound", "60");
       await setting(page, "first", "2000");
+      await setting(page, "load", "0.6");
+      await setting(page, "processors", "300");
       const hashes = await runAll(page);
       const command = await copied(page, "Copy the command line");
-      expect(command).toBe("tutti compare lublin --policy easy,wlv --first 2000 --bound 60 --seed 7");
+      expect(command).toBe(
+        "tutti compare lublin --policy easy,wlv --processors 300 --first 2000 --load 0.6 --bound 60 --seed 7",
+      );
       const [, ...words] = command.split(" ");
       const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
       const printed = JSON.parse(

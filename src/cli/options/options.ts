@@ -11,7 +11,7 @@ import { isSameFile } from "../../lab/files/write-whole.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { wingOfPolicy } from "../../models/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { duration, integer, missingEstimate, processors, share, sizeFrom } from "./parse.ts";
+import { duration, integer, missingEstimate, positive, processors, share, sizeFrom } from "./parse.ts";
 import { addRenamedOption } from "./renamed.ts";
 
 export const SOURCE_HELP =
@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly processors?: number;
   /** Number of jobs to use, from the first. */
   readonly first?: number;
+  /** Offered load to which the arrivals are scaled. */
+  readonly load?: number;
   readonly overrun: Rules["overrun"];
   readonly missingEstimate: Rules["missingEstimate"];
   readonly oversize: Rules["oversize"];
@@ -70,6 +72,11 @@ export function addRunOptions(command: Command): Command {
   addSizeFromOption(command);
   addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
   return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
+    .option(
+      "--load <x>",
+      "scale the gaps between submits to this offered load; 1 fills the machine",
+      positive,
+    )
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .optionsGroup("Rules:")
     .addOption(
@@ -157,7 +164,13 @@ export async function makeExperiment(
     );
   }
   return {
-    source: { jobs: source, seed: options.seed, sizeFrom: options.sizeFrom, limit: options.first },
+    source: {
+      jobs: source,
+      seed: options.seed,
+      sizeFrom: options.sizeFrom,
+      limit: options.first,
+      ...(options.load !== undefined && { load: options.load, loadOn: options.processors }),
+    },
     processors: options.processors,
     rules: { overrun: options.overrun, missingEstimate: options.missingEstimate, oversize: options.oversize },
     window: { warmupShare: options.warmup, cooldownShare: options.cooldown },

@@ -67,6 +67,12 @@ export function missingEstimate(text: string): "run" | { readonly seconds: numbe
   }
 }
 
+export function positive(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
+  throw new InvalidArgumentError("Expected a number above 0.");
+}
+
 /** A list separated by commas. A repeated option adds to the list. */
 export function list(text: string, before: readonly string[] | undefined): readonly string[] {
   const words = text

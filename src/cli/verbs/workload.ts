@@ -17,7 +17,7 @@ import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import { writeSwf } from "../../workload/traces/swf-writer.ts";
 import { asUsage, UsageError, unknownName } from "../errors.ts";
 import { addProcessorsOption, addSizeFromOption, checkOutputs, SOURCE_HELP } from "../options/options.ts";
-import { duration, integer } from "../options/parse.ts";
+import { duration, integer, positive } from "../options/parse.ts";
 import { diagnosticLines } from "../text/result-text.ts";
 import { bold, hint, leftColumn, rightColumn, table, writeOut } from "../text/text.ts";
 
@@ -119,12 +119,6 @@ function parseEstimates(text: string): EstimateRule {
   throw new InvalidArgumentError(
     "Expected exact, factor=N with N from 1 to 1000, tsafrir, or tsafrir=LARGEST such as tsafrir=18h.",
   );
-}
-
-function positive(text: string): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  throw new InvalidArgumentError("Expected a number above 0.");
 }
 
 function formatsText(): string {

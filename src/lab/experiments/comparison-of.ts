@@ -97,6 +97,9 @@ function rulesInWords(
 ): string[] {
   const rules = describeRules(experiment.rules);
   if (workload.trace !== undefined) rules.push(workload.sizeRule ?? SIZE_RULE);
+  const { load } = experiment.source;
+  if (load !== undefined)
+    rules.push(`load=${load}: all gaps between submits are scaled by one factor, to this offered load`);
   rules.push(describeWindow(summary.window));
   rules.push(
     `bound=${experiment.parameters.boundS}: the bounded slowdown counts a run time below this many seconds as this many seconds`,

@@ -21,8 +21,10 @@ export interface JobSource {
   readonly sizeFrom?: string | undefined;
   /** Number of jobs taken from the start; undefined: all. */
   readonly limit?: number | undefined;
-  /** Gaps between submits are scaled to this offered load of the machine that the source names. */
+  /** Gaps between submits are scaled to this offered load. */
   readonly load?: number | undefined;
+  /** Processors that the load refers to; undefined: those of the machine that the source names. */
+  readonly loadOn?: number | undefined;
   /**
    * Sizes are rounded to the power of two nearest in ratio. All submits are stretched so that the work per
    * time stays the same.
@@ -69,9 +71,12 @@ export function generateJobs(text: string, seed: number): Workload {
 }
 
 /** Makes the changes. @throws InputError if no job remains */
-export function applyJobChanges(opened: Workload, { limit, load, sizes, submits }: JobSource): Workload {
+export function applyJobChanges(
+  opened: Workload,
+  { limit, load, loadOn, sizes, submits }: JobSource,
+): Workload {
   let workload = requireJobs(limit === undefined ? opened : firstJobs(opened, limit));
-  if (load !== undefined) workload = scaleToLoad(workload, load, machineSize(workload, undefined));
+  if (load !== undefined) workload = scaleToLoad(workload, load, machineSize(workload, loadOn));
   if (sizes !== undefined) workload = withPowersOfTwo(workload);
   if (submits === undefined) return workload;
   return { ...workload, jobs: { ...workload.jobs, submitS: workload.jobs.submitS.map(Math.ceil) } };

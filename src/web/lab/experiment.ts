@@ -82,6 +82,7 @@ export function runnable(experiment: PageExperiment): {
         jobs: sourceName(experiment),
         seed: isModel ? Number(value("seed")) : 1,
         limit: number("first"),
+        ...(value("load") !== "" && { load: number("load"), loadOn: number("processors") }),
       },
       processors: number("processors"),
       rules: {

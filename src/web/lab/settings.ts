@@ -52,6 +52,17 @@ export const SETTINGS: readonly Setting[] = [
     rule: (value) => (value === "" ? "all jobs are used" : `only the first ${value} jobs are used`),
   },
   {
+    name: "load",
+    title: "Offered load",
+    group: "Machine",
+    default: "",
+    expected: optional((value) => (isNumber(value) && Number(value) > 0 ? undefined : "a number above 0")),
+    rule: (value) =>
+      value === ""
+        ? "the times of submit are those of the source"
+        : `all gaps between submits are scaled by one factor, so that the offered load is ${value}`,
+  },
+  {
     name: "size-from",
     title: "Size of a job",
     group: "Machine",
@@ -204,15 +215,18 @@ function whole(min: number, max: number): Setting["expected"] {
 
 function seconds(min: number): Setting["expected"] {
   return (value) => {
-    // As the command line reads durations: no sign and no exponent.
-    const isNumber = /^(\d+\.?\d*|\.\d+)$/.test(value);
-    if (isNumber && Number(value) >= min && Number(value) <= DURATION_MAX_S) return undefined;
+    if (isNumber(value) && Number(value) >= min && Number(value) <= DURATION_MAX_S) return undefined;
     return `seconds${min === 0 ? "" : min === Number.MIN_VALUE ? " above 0" : `, at least ${min}`}, at most ${DURATION_MAX_S}`;
   };
 }
 
+/** As the command line reads durations: no sign and no exponent. */
+function isNumber(value: string): boolean {
+  return /^(\d+\.?\d*|\.\d+)$/.test(value);
+}
+
 function share(value: string): string | undefined {
-  const isShare = /^(\d+\.?\d*|\.\d+)$/.test(value) && Number(value) < 1;
+  const isShare = isNumber(value) && Number(value) < 1;
   return isShare ? undefined : "a share of the jobs from 0 to below 1";
 }
 

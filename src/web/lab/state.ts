@@ -41,6 +41,8 @@ export interface Finished {
   /** Curves of the first seed, one for each policy. */
   readonly series: readonly RunSeries[];
   readonly ms: number;
+  /** Of each run alone, in the worker. */
+  readonly runMs: readonly number[];
 }
 
 export const experiment = signal<PageExperiment>(FIRST_EXPERIMENT);
@@ -170,6 +172,7 @@ export async function start(): Promise<void> {
       mismatches: answers.reduce((sum, { result }) => sum + result.mismatches, 0),
       series: answers.slice(0, of.policies.length).map(({ series }) => series),
       ms: performance.now() - fromMs,
+      runMs: answers.map(({ ms }) => ms),
     };
     run.value = { state: "idle" };
   } catch (error) {
@@ -182,6 +185,19 @@ export async function start(): Promise<void> {
 export const labForPrograms = {
   /** The next run has fresh workers. */
   endWorkers: () => pool.cancel(),
+  /** Runs the experiment. @returns for each run, the time of the simulation and of its numbers in ms */
+  run: async () => {
+    await start();
+    return finished.peek()?.runMs ?? [];
+  },
+  setPolicies: (policies: readonly string[]) => change({ policies }),
+  /** Of the schedules of the last run. */
+  hashes: () => finished.peek()?.comparison.policies.map(({ scheduleHash }) => scheduleHash) ?? [],
+  /** How long the jobs took to read or generate, in ms. */
+  readMs: () => {
+    const now = source.peek();
+    return now.state === "open" ? now.opened.ms : Number.NaN;
+  },
 };
 
 /** Ends the workers at once, in the middle of their work. */
