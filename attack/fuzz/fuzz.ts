@@ -93,7 +93,9 @@ function problemOfAnswer(
   const { status, headers, body, isComplete } = answer;
   if (status >= 500) return `status ${status}: ${body.toString("utf8", 0, 200)}`;
   const operation = document.find(request.method, request.path);
-  const isStream = /^text\/event-stream/.test(headers.get("content-type") ?? "");
+  // Events never end, and a log that is followed ends only with its job.
+  const isFollowed = /^GET [^ ]*[?&]follow=/.test(request.bytes.toString("latin1", 0, 1000));
+  const isStream = /^text\/event-stream/.test(headers.get("content-type") ?? "") || isFollowed;
   if (!isComplete && !isStream && request.isHttp) return `status ${status} is cut off`;
   if (request.isHttp && !request.isAuthorised && status < 400 && operation?.isPublic !== true) {
     return `accepted with ${status} without a valid token`;

@@ -17,6 +17,8 @@ export interface Route {
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly body?: z.ZodType;
   readonly answer: RouteAnswer;
+  /** Answers without content, by status, and what they mean. */
+  readonly otherAnswers?: Readonly<Record<number, string>>;
   /** Needs no token, because the answer contains nothing about this machine, or the body proves the user. */
   readonly isPublic?: boolean;
   /**
@@ -69,9 +71,14 @@ const action = (id: string, summary: string): Route => ({
 export const ROUTES: readonly Route[] = [
   get("page", "/", "The page that shows the scheduler to people", text("text/html", "The page"), {
     isPublic: true,
+    otherAnswers: {
+      304: "The page has not changed",
+      307: "The page is at another address of this machine, which Location names",
+    },
   }),
   get("webFile", "/web/{file}", "A file of the page", text("text/plain", "Script, style or icon"), {
     isPublic: true,
+    otherAnswers: { 304: "The file has not changed" },
   }),
   get("description", "/api", "This description", text("text/html", "A description for people"), {
     isPublic: true,

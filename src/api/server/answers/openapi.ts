@@ -45,7 +45,7 @@ export function openApiDocument(version: string): Json {
 
 /** Keys with the value undefined do not appear in the document. */
 function operation(route: Route): Json {
-  const { id, summary, description, body, answer, isPublic = false } = route;
+  const { id, summary, description, body, answer, otherAnswers = {}, isPublic = false } = route;
   return {
     operationId: id,
     summary,
@@ -58,6 +58,9 @@ function operation(route: Route): Json {
         answer.kind === "json"
           ? { description: summary, content: jsonContent(schemaOf(answer.schema)) }
           : { description: answer.description, content: textContent(id, answer.type) },
+      ...Object.fromEntries(
+        Object.entries(otherAnswers).map(([status, text]) => [status, { description: text }]),
+      ),
       default: { $ref: "#/components/responses/Refused" },
     },
   };
