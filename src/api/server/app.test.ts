@@ -133,6 +133,36 @@ describe("routes", () => {
     expect((await ask(["fcfs", "nonsense"])).status).toBe(400);
   });
 
+  test("whatif takes jobs that are not submitted, and needs something to ask about", async () => {
+    const ask = (body: object) => app.ask("POST", "/v1/whatif", { body });
+    const { json } = await ask({ jobs: [{ tasks: 2, limitMs: 1000 }, {}], withoutCpus: 1 });
+    expectAnswer(json, contract.whatIfAnswer);
+    expect(json.policies).toMatchObject([{ policy: "fcfs", hypothetical: [{}, {}] }]);
+    const wrong = [
+      {},
+      { jobs: [] },
+      { jobs: Array(17).fill({}) },
+      { jobs: [{ command: ["x"] }] },
+      { jobs: [{ tasks: 0 }] },
+      { withoutCpus: 0 },
+      { without: 1 },
+    ];
+    for (const body of wrong) expect((await ask(body)).status).toBe(400);
+  });
+
+  test("timeline is an hour around now, or the stretch asked for", async () => {
+    const { json } = await app.ask("GET", "/v1/timeline?from=5&to=7");
+    expectAnswer(json, contract.timelineAnswer);
+    expect(json).toMatchObject({ fromMs: 5, toMs: 7 });
+    const { json: whole } = await app.ask("GET", "/v1/timeline");
+    expect(whole.toMs - whole.fromMs).toBe(7_200_000);
+    expect(Math.abs(whole.toMs - 3_600_000 - Date.now())).toBeLessThan(60_000);
+    const backwards = await app.ask("GET", "/v1/timeline?from=8&to=7");
+    expect(backwards.status).toBe(400);
+    expect(backwards.json.message).toMatch(/from 8 to 7: expected from to be no later than to/);
+    expect((await app.ask("GET", "/v1/timeline?from=-1")).status).toBe(400);
+  });
+
   test("shutdown is for administrators, and refused while jobs run", async () => {
     const down = (killJobs: boolean, as = OWNER) =>
       app.ask("POST", "/v1/shutdown", { body: { killJobs }, as });

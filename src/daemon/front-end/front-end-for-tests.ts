@@ -341,6 +341,7 @@ export interface BenchOptions {
   readonly maxStoreBytes?: number;
   readonly numbers?: NumbersFile;
   readonly watch?: StateWatch;
+  readonly forecastEngine?: ConstructorParameters<typeof FrontEnd>[0]["forecastEngine"];
 }
 
 /** A launcher for a fake machine that does not use folders. */
@@ -404,6 +405,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
       graceMs: 1000,
       accounts: options.accounts ?? (() => ({ uid: process.getuid!(), gid: process.getgid!() })),
     }),
+    ...(options.forecastEngine !== undefined && { forecastEngine: options.forecastEngine }),
     ...(options.observer !== undefined && { observer: options.observer }),
     ...(options.retentionLimits !== undefined && { retentionLimits: options.retentionLimits }),
     ...(options.maxStoreBytes !== undefined && { maxStoreBytes: options.maxStoreBytes }),
