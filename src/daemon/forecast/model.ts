@@ -18,6 +18,7 @@ import { Random } from "../../core/random.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import type { Config } from "../config/config.ts";
+import { overrunMs } from "../scheduling/overrun.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
 
 /** What the scheduler may do, and with which jobs. */
@@ -32,6 +33,14 @@ export interface Scenario {
   readonly waiting: Int32Array;
 }
 
+/** What earlier jobs took. */
+export interface History {
+  /** Running time ÷ estimate, ascending. */
+  readonly ratios: Float64Array;
+  /** From the decision to start a job until its process runs. */
+  readonly launchMs: Float64Array;
+}
+
 export interface ForecastTask {
   readonly queues: Config["queues"];
   readonly slotS: number;
@@ -43,8 +52,9 @@ export interface ForecastTask {
   readonly ranMs: Float64Array;
   /** Index of the job's queue in `queues`, or −1. */
   readonly queue: Int32Array;
-  /** Running time ÷ estimate of earlier jobs. */
-  readonly ratios: Float64Array;
+  /** 1: the job is ended when its estimate is used up. */
+  readonly isLimited: Uint8Array;
+  readonly history: History;
   readonly scenarios: readonly Scenario[];
 }
 
@@ -57,16 +67,15 @@ const SEED = 20_000;
  * subtracting it is exact.
  */
 const ARRIVAL_DELAY_S = 2 ** -10;
-/** A job beyond its estimate is expected to run on for this share of its running time so far. */
-const OVERRUN_SHARE = 0.25;
 const MAX_REPLICATIONS = 40;
 const MIN_REPLICATIONS = 3;
 /** Maximum of jobs × replications. */
 const MAX_JOB_RUNS = 20_000;
 
-/** Running times of one replication, by job. A running job has the times that are left. */
+/** Times of one replication, by job. A running job has the times that are left. */
 interface Draw {
   readonly runS: Float64Array;
+  readonly launchS: Float64Array;
   readonly estimateS: Float64Array;
 }
 
@@ -101,7 +110,7 @@ export function forecast(
       const instance = instanceOf(task, scenario, draw, rows, isShared);
       const { startS, endS } = simulate(instance, choice, { slotS: task.slotS, switchS: 0 });
       rows.forEach((row, j) => {
-        startsOf[row].push(fromNow(startS[j], isShared));
+        startsOf[row].push(fromNow(startS[j], isShared) + launchedAfterS(task, draw, row, isShared));
         endsOf[row].push(fromNow(endS[j], isShared));
       });
     }
@@ -142,19 +151,38 @@ export function rank(sorted: readonly number[], share: number): number {
 }
 
 /** Running times for one replication. Each job draws in its turn, whatever the scenarios do with it. */
-function drawTimes({ running, job, estimateMs, ranMs, ratios }: ForecastTask, random: Random): Draw {
+function drawTimes(
+  { running, job, estimateMs, ranMs, isLimited, history: { ratios, launchMs } }: ForecastTask,
+  random: Random,
+): Draw {
   const count = job.length;
+  const launchS = new Float64Array(count);
   const runS = new Float64Array(count);
   const estimateS = new Float64Array(count);
   for (let row = 0; row < count; row++) {
     runS[row] =
       row < running
-        ? drawRemainingMs(estimateMs[row], ranMs[row], ratios, random) / 1000
-        : (estimateMs[row] / 1000) * draw(ratios, random);
-    const estimated = row < running ? remainingMs(estimateMs[row], ranMs[row]) : estimateMs[row];
+        ? drawRemainingMs(estimateMs[row], ranMs[row], isLimited[row] > 0, ratios, random) / 1000
+        : (estimateMs[row] / 1000) * draw(ratios, 1, random);
+    if (row >= running) launchS[row] = draw(launchMs, 0, random) / 1000;
+    const estimated =
+      row < running ? remainingMs(estimateMs[row], ranMs[row], isLimited[row] > 0) : estimateMs[row];
     estimateS[row] = Math.max(estimated / 1000, runS[row]);
   }
-  return { runS, estimateS };
+  return { runS, launchS, estimateS };
+}
+
+/**
+ * Time from the start of a job in the simulation until its process runs. Under time sharing, a process that
+ * is made in one slot runs from the job's next slot on, so nothing is added.
+ */
+function launchedAfterS(
+  { running }: ForecastTask,
+  { launchS }: Draw,
+  row: number,
+  isShared: boolean,
+): number {
+  return row < running || isShared ? 0 : launchS[row];
 }
 
 /** @param isShared whether the machine shares its time, so that work counts in whole slots */
@@ -169,13 +197,20 @@ function instanceOf(
   const isRunning = (row: number) => row < task.running;
   const submitS = Float64Array.from(rows, (row) => (isRunning(row) ? 0 : ARRIVAL_DELAY_S));
   // Work in whole slots cannot be delayed by less than a slot.
-  const passedS = (row: number) => (isRunning(row) && !isShared ? ARRIVAL_DELAY_S : 0);
+  const moreS = (row: number) => {
+    if (isShared) return 0;
+    return isRunning(row) ? ARRIVAL_DELAY_S : draw.launchS[row];
+  };
+  const runS = Float64Array.from(rows, (row) => draw.runS[row] + moreS(row));
   const columns = {
     id: rows.map((row) => task.job[row]),
     submitS,
-    runS: Float64Array.from(rows, (row) => draw.runS[row] + passedS(row)),
+    runS,
     size: rows.map((row) => size[row]),
-    estimateS: Float64Array.from(rows, (row) => draw.estimateS[row] + passedS(row)),
+    // The policy does not know how long a launch takes, but it knows how long a job has run.
+    estimateS: Float64Array.from(rows, (row, i) =>
+      Math.max(runS[i], draw.estimateS[row] + (isRunning(row) ? moreS(row) : 0)),
+    ),
   };
   return {
     workload: {
@@ -201,19 +236,39 @@ function instanceOf(
   };
 }
 
-/** Draws a running time longer than that so far, and returns the rest. */
-function drawRemainingMs(estimateMs: number, ranMs: number, ratios: Float64Array, random: Random): number {
-  for (let tries = 0; tries < 20; tries++) {
-    const runMs = estimateMs * draw(ratios, random);
-    if (runMs > ranMs) return runMs - ranMs;
+/**
+ * Draws one of the earlier running times that are longer than that so far, and returns the rest.
+ * @param ratios ascending
+ */
+function drawRemainingMs(
+  estimateMs: number,
+  ranMs: number,
+  isLimited: boolean,
+  ratios: Float64Array,
+  random: Random,
+): number {
+  const shorter = countUpTo(ratios, ranMs / estimateMs);
+  const drawn = random.below(Math.max(1, ratios.length - shorter));
+  const runMs = shorter < ratios.length ? estimateMs * ratios[shorter + drawn] : 0;
+  return runMs > ranMs ? runMs - ranMs : remainingMs(estimateMs, ranMs, isLimited);
+}
+
+/** Number of values up to a value; binary search in an ascending list. */
+function countUpTo(ascending: Float64Array, value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle] <= value) low = middle + 1;
+    else high = middle;
   }
-  return remainingMs(estimateMs, ranMs);
+  return low;
 }
 
-function draw(ratios: Float64Array, random: Random): number {
-  return ratios.length === 0 ? 1 : ratios[random.below(ratios.length)];
+function draw(values: Float64Array, without: number, random: Random): number {
+  return values.length === 0 ? without : values[random.below(values.length)];
 }
 
-function remainingMs(estimateMs: number, ranMs: number): number {
-  return estimateMs > ranMs ? estimateMs - ranMs : OVERRUN_SHARE * ranMs + 1000;
+function remainingMs(estimateMs: number, ranMs: number, isLimited: boolean): number {
+  return estimateMs > ranMs ? estimateMs - ranMs : overrunMs(ranMs, isLimited);
 }

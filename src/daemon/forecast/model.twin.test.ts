@@ -64,7 +64,8 @@ test("the forecast of a hypothetical job is its start after a submit, to the ms,
         i < firstWaiting ? 1000 * (atS - now.startS[running[i]]) : 0,
       ),
       queue: new Int32Array(columns.length),
-      ratios: new Float64Array(0),
+      isLimited: new Uint8Array(columns.length),
+      history: { ratios: new Float64Array(0), launchMs: new Float64Array(0) },
       scenarios: [
         {
           policy,

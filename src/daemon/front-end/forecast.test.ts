@@ -15,6 +15,11 @@ import { ANNA, answerOf, makeBench, ROOT, request } from "./front-end-for-tests.
 const folder = mkdtempSync(join(tmpdir(), "tutti-forecast-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
 
+/** Earlier jobs that took these shares of their estimates, and no time to launch. */
+function historyOf(...ratios: readonly number[]) {
+  return { ratios: Float64Array.from(ratios), launchMs: new Float64Array(0) };
+}
+
 /** Jobs of one CPU and a minute on one CPU, one of which has run for 20 s. */
 function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fcfs"): ForecastTask {
   return {
@@ -25,7 +30,8 @@ function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fc
     estimateMs: new Float64Array(count).fill(60_000),
     ranMs: new Float64Array(count).fill(20_000, 0, 1),
     queue: new Int32Array(count),
-    ratios: new Float64Array(0),
+    isLimited: new Uint8Array(count),
+    history: historyOf(),
     scenarios: [scenarioOf(count, { policy, parameters: choosePolicy(policy).parameters })],
     ...fields,
   };
@@ -57,14 +63,34 @@ describe("the model", () => {
   });
 
   test("if earlier jobs needed half of their estimates, waits are half as long, within the random spread", () => {
-    expect(startsOf(queueOf(3, { ratios: Float64Array.of(0.5) }))).toEqual([10, 10, 10, 40, 40, 40]);
-    const [p10, p50, p90] = startsOf(queueOf(9, { ratios: Float64Array.of(0.4, 1) })).slice(-3);
+    expect(startsOf(queueOf(3, { history: historyOf(0.5) }))).toEqual([10, 10, 10, 40, 40, 40]);
+    const [p10, p50, p90] = startsOf(queueOf(9, { history: historyOf(0.4, 1) })).slice(-3);
     expect(p10).toBeLessThan(p50);
     expect(p50).toBeLessThan(p90);
   });
 
+  test("each job occupies its CPU while it is launched, and starts after that", () => {
+    const history = { ratios: new Float64Array(0), launchMs: Float64Array.of(500) };
+    expect(forecast(queueOf(3, { history })).map((times) => [...times])).toEqual([
+      [0, 0, 0, 40, 40, 40, 40.5, 40.5, 40.5, 100.5, 100.5, 100.5, 101, 101, 101, 161, 161, 161],
+    ]);
+  });
+
+  test("a running job has one of the earlier running times that are longer than its own so far", () => {
+    // It has run for a third of its estimate: left are 30 s − 20 s or 60 s − 20 s.
+    const history = historyOf(...Array(500).fill(0.1), 0.5, 1);
+    const [times] = forecast(queueOf(1, { history, scenarios: [scenarioOf(1)] }));
+    expect([...times].slice(3)).toEqual([10, expect.toSatisfy((s) => s === 10 || s === 40), 40]);
+  });
+
+  test("a job beyond its limit is about to end; one without a limit runs on for a quarter of its time", () => {
+    const restOf = (limited: number) =>
+      forecast(queueOf(1, { ranMs: Float64Array.of(80_000), isLimited: Uint8Array.of(limited) }))[0][4];
+    expect([restOf(1), restOf(0)]).toEqual([1, 21]);
+  });
+
   test("scenarios have the same running times, so a job in front shifts the others by what it takes", () => {
-    const ratios = Float64Array.of(0.4, 0.7, 1);
+    const history = historyOf(0.4, 0.7, 1);
     const waiting = Int32Array.of(1, 2, 3);
     // The last of five jobs takes part in the second scenario only, before job 3 of the queue.
     const scenarios = [
@@ -72,7 +98,7 @@ describe("the model", () => {
       scenarioOf(5, { waiting: Int32Array.of(1, 2, 4, 3) }),
       scenarioOf(5, { waiting: Int32Array.of(1, 2, 3, 4), processors: 5 }),
     ];
-    const [without, withIt, wide] = forecast(queueOf(5, { ratios, scenarios })).map((times) => [...times]);
+    const [without, withIt, wide] = forecast(queueOf(5, { history, scenarios })).map((times) => [...times]);
     const numbersOf = (times: readonly number[], row: number) => times.slice(6 * row, 6 * row + 6);
     for (const row of [0, 1, 2]) expect(numbersOf(withIt, row)).toEqual(numbersOf(without, row));
     expect(numbersOf(without, 4)).toEqual(Array(6).fill(Number.POSITIVE_INFINITY));
@@ -99,14 +125,14 @@ describe("the model", () => {
 describe("the thread", () => {
   test("gives the same bits as this one, reports failures and goes on, and does not block this thread", async () => {
     const engine = forecastThread();
-    const small = queueOf(20, { ratios: Float64Array.of(0.2, 0.7, 1) });
+    const small = queueOf(20, { history: historyOf(0.2, 0.7, 1) });
     expect(await engine(small)).toEqual(forecast(small));
     await expect(engine(queueOf(2, { scenarios: [scenarioOf(2, { policy: "nonsense" })] }))).rejects.toThrow(
       /nonsense/,
     );
     let turns = 0;
     let isDone = false;
-    const large = engine(queueOf(2000, { ratios: small.ratios }, "conservative")).finally(() => {
+    const large = engine(queueOf(2000, { history: small.history }, "conservative")).finally(() => {
       isDone = true;
     });
     while (!isDone) {

@@ -4,12 +4,15 @@
  * forecast/model.ts and runs in another thread.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
-import { rank } from "../forecast/model.ts";
+import { type History, rank } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { type Forecasts, LiveTask, MAX_WAITING, type Question } from "./live-task.ts";
 
 const HISTORY = 1000;
+const LAUNCHES = 200;
+/** Age up to which a full history is used. */
+const OLD_MS = 30_000;
 const FRESH_MS = 2000;
 const ERRORS_KEPT = 1000;
 /** Forecasts stored in one transaction, which takes a few ms. */
@@ -23,7 +26,7 @@ export class Forecaster {
   readonly #context: FrontEndParts;
   readonly #engine: ForecastEngine;
   #cached: { label: string; atMs: number; forecasts: Promise<Forecasts> } | undefined;
-  #ratios: { atMs: number; values: Float64Array } | undefined;
+  #known: { readonly atMs: number; readonly history: History } | undefined;
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
   #isStarted = false;
@@ -150,16 +153,21 @@ export class Forecaster {
     return questions.map((_, i) => live.read(i, times[i]));
   }
 
-  /** Running time ÷ estimate of ended jobs, at most 1, since time limits usually prevent longer ones. */
-  #history(): Float64Array {
+  /**
+   * What ended jobs took. Ratios are at most 1, since time limits usually prevent longer running times. A
+   * short history soon has more to tell, and is quickly read.
+   */
+  #history(): History {
     const { store, clock } = this.#context;
     const nowMs = clock.nowMs();
-    if (this.#ratios === undefined || nowMs - this.#ratios.atMs > 30_000) {
-      const ended = store.endedJobs(undefined, ["done", "failed"], HISTORY);
-      const values = Float64Array.from(ended, ({ ranMs, estimateMs }) => Math.min(1, ranMs / estimateMs));
-      this.#ratios = { atMs: nowMs, values };
-    }
-    return this.#ratios.values;
+    const known = this.#known;
+    const maxAgeMs = known?.history.ratios.length === HISTORY ? OLD_MS : FRESH_MS;
+    if (known !== undefined && nowMs - known.atMs < maxAgeMs) return known.history;
+    const ended = store.endedJobs(undefined, ["done", "failed"], HISTORY);
+    const ratios = Float64Array.from(ended, ({ ranMs, estimateMs }) => Math.min(1, ranMs / estimateMs));
+    const history = { ratios: ratios.sort(), launchMs: Float64Array.from(store.launchTimes(LAUNCHES)) };
+    this.#known = { atMs: nowMs, history };
+    return history;
   }
 
   /** Stores each job's first forecast, up to MAX_KEPT at a time. */

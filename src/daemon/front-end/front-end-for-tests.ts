@@ -344,7 +344,6 @@ export interface BenchOptions {
   readonly forecastEngine?: ConstructorParameters<typeof FrontEnd>[0]["forecastEngine"];
 }
 
-/** A launcher for a fake machine that does not use folders. */
 class FolderlessLauncher extends Launcher {
   override jobsWithFolders = () => [];
   override latestStart = () => 0;

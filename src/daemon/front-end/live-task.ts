@@ -3,7 +3,7 @@ import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { WhatIfAnswer } from "../../protocol/schema.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
-import { type ForecastTask, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
+import { type ForecastTask, type History, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
 type PolicyForecast = WhatIfAnswer["policies"][number];
@@ -63,7 +63,7 @@ export class LiveTask {
   readonly #excluded: readonly ReadonlyMap<number, NoForecast>[];
 
   /** @param questions all hypothetical jobs are those of the last one */
-  constructor(context: Context, questions: readonly Question[], ratios: Float64Array) {
+  constructor(context: Context, questions: readonly Question[], history: History) {
     const { book, scheduler, clock, config } = context;
     const nowMs = clock.nowMs();
     const { hypothetical } = questions.at(-1)!;
@@ -132,7 +132,10 @@ export class LiveTask {
         row < running ? scheduler.ranMs(this.#running[row].job, nowMs) : 0,
       ),
       queue: Int32Array.from(records, ({ queue }) => classes.findIndex(({ name }) => name === queue)),
-      ratios,
+      isLimited: Uint8Array.from(records, (_, row) =>
+        row < running && this.#running[row].limitMs !== undefined ? 1 : 0,
+      ),
+      history,
       scenarios,
     };
   }

@@ -58,7 +58,7 @@ async function timelineOf(
 const minutes = (ms: number | undefined, fromMs: number) =>
   ms === undefined ? undefined : Math.round((ms - fromMs) / 600) / 100;
 
-test("past, present and future of one's own jobs; of others, CPUs with a number", async () => {
+test("past, present and future of your jobs; of other users' jobs, CPUs with a number", async () => {
   const bench = await benchOf([
     [ANNA, 2, 10],
     [BEN, 1, 10],

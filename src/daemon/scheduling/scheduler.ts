@@ -26,6 +26,7 @@ import type { Decision, LiveDriver, LiveJob, MatrixRows, RunningJob } from "./li
 import { processorsWithMemory } from "./live-limits.ts";
 import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
+import { expectedMs } from "./overrun.ts";
 
 interface SchedulerOptions {
   /** Policies see only the number and order of processors. */
@@ -57,8 +58,6 @@ export interface Outcome extends Decision {
   readonly fellBack?: { readonly choice: PolicyChoice; readonly because: string } | undefined;
 }
 
-/** A job this close to its expected end has reached it: more would be rounding. */
-const SAME_INSTANT_MS = 0.001;
 const NOTHING: Outcome = { starts: [], notes: [] };
 
 export class Scheduler {
@@ -423,8 +422,7 @@ export class Scheduler {
 
   #runningJob(record: JobRecord): RunningJob {
     const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
-    // A job beyond its estimate is expected to run for another quarter of its running time so far.
-    const estimateMs = ranMs + SAME_INSTANT_MS < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
+    const estimateMs = expectedMs(record.estimateMs, ranMs, record.limitMs !== undefined);
     const processors = this.options.nodes.indicesOf(record.nodes);
     return {
       ...this.#liveJob(record),

@@ -227,6 +227,14 @@ export class Store {
     this.#sql.run(sql, endedAtMs, ranMs, code, signal, reason, lost, cpuMs, job, attempt);
   }
 
+  /** From the decision to the start, in ms, of the last attempts that started; at most `most`. */
+  launchTimes(most: number): number[] {
+    const sql = `SELECT started_ms - decided_ms AS took FROM
+      (SELECT started_ms, decided_ms FROM attempts ORDER BY job DESC, attempt DESC LIMIT ?)
+      WHERE started_ms IS NOT NULL`;
+    return this.#sql.all(sql, most).map(({ took }) => Math.max(0, Number(took)));
+  }
+
   /** Whether the store has exactly this attempt. */
   knowsAttempt({ job, attempt }: AttemptKey, identity: string | undefined): boolean {
     const sql = "SELECT 1 FROM attempts WHERE job = ? AND attempt = ? AND identity IS ?";
