@@ -75,6 +75,13 @@ export async function buildMatrixBench(): Promise<PageFiles> {
   return new Map([["", html], ...(await bundled({ matrix: "src/web/matrix/bench-page.tsx" }))]);
 }
 
+/** The page that measures how fast a timeline is drawn. */
+export async function buildTimelineBench(): Promise<PageFiles> {
+  const html =
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Timeline</title><link rel="stylesheet" href="timeline.css"><body><div id="bench"></div><script src="timeline.js"></script></body></html>';
+  return new Map([["", html], ...(await bundled({ timeline: "src/web/timeline/bench-page.tsx" }))]);
+}
+
 /** The laboratory in one HTML file. */
 function labFile(files: PageFiles): string {
   return oneFile(files, {

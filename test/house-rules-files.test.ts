@@ -24,6 +24,7 @@ const PROGRAMS = [
   "src/web/papers/page.ts",
   "src/web/papers/worker.ts",
   "src/web/styles.d.ts",
+  "src/web/timeline/bench-page.tsx",
 ];
 /** Exports for callers outside the sources: a verb's `configure`. */
 const DOORS = [

@@ -204,6 +204,17 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     for (const job of [third, second]) await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
   });
 
+  test("both views pass in the dark on a narrow screen, and do not overflow", async () => {
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const view of ["#/what-if?tasks=1", "#/timeline?rows=queues&idle=short&clock=relative"]) {
+      await show(view);
+      await page.locator(".what-if-picture, .timeline-rows").waitFor();
+      expect(await findings()).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    }
+  });
+
   test("nothing was refused by the page's rules, and nothing was asked from another place", () => {
     expect(problems).toEqual([]);
   });

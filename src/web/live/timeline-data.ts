@@ -11,7 +11,7 @@ export function timelineData(answer: TimelineAnswer, nowMs: number): TimelineDat
   const cpus = new CpuNames(answer);
   return {
     jobs: [
-      ...answer.jobs.map((job) => ownJob(job, cpus)),
+      ...answer.jobs.map((job) => ownJob(job, cpus, answer.atMs)),
       ...answer.others.map((other) => otherJob(other, cpus, nowMs)),
     ],
     cpus: answer.cpus.length,
@@ -42,8 +42,8 @@ function keysOf({ node, cpus }: NonNullable<Own["nodes"]>[number]): string[] {
   return cpus.map((cpu) => `${node}:${cpu}`);
 }
 
-function ownJob(job: Own, cpus: CpuNames): TimelineJob {
-  const { startedAtMs, endedAtMs, ranMs, rows, start, end, promisedAtMs } = job;
+function ownJob(job: Own, cpus: CpuNames, atMs: number): TimelineJob {
+  const { startedAtMs, endedAtMs = atMs, ranMs, rows, start, end, promisedAtMs } = job;
   return {
     job: job.job,
     name: job.name,
@@ -55,9 +55,8 @@ function ownJob(job: Own, cpus: CpuNames): TimelineJob {
     ...(rows?.[0] !== undefined && { row: rows[0] }),
     submittedMs: job.submittedAtMs,
     ...(startedAtMs !== undefined && { startMs: startedAtMs }),
-    ...(endedAtMs !== undefined && { endMs: endedAtMs }),
+    ...(job.endedAtMs !== undefined && { endMs: endedAtMs }),
     ...(startedAtMs !== undefined &&
-      endedAtMs !== undefined &&
       endedAtMs > startedAtMs && { share: Math.min(1, ranMs / (endedAtMs - startedAtMs)) }),
     ...(start !== undefined && { expectedStart: start }),
     ...(end !== undefined && { expectedEnd: end }),

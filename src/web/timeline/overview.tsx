@@ -1,5 +1,5 @@
 /** The load over time above a timeline, with the part that is shown. Drag there to show another part. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { bucketsOf } from "./buckets.ts";
 import type { TimelineData } from "./data.ts";
 import { useTheme } from "./measure.ts";
@@ -36,7 +36,7 @@ export function Overview({ data, all, shown, warp, widthPx, onShow }: OverviewPr
     return { ...bucketsOf(data, edges), cpus: data.cpus };
   }, [data, scale]);
   useTheme();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (canvas.current !== null && widthPx > 0)
       paintOverview(canvas.current, loads, scale, shown, data.nowMs, inkOf(canvas.current));
   });

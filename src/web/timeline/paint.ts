@@ -244,7 +244,7 @@ function paintNames(
       // The title stays in sight while its rows are.
       const y =
         Math.min(Math.max(yOf(first), axisPx), yOf(end) - TEXT_PX - 4) + Math.max(8, Math.min(rowPx, 20) / 2);
-      const numberPx = firstCpu === undefined ? 0 : 30;
+      const numberPx = firstCpu === undefined ? 0 : 22;
       label(context, title, 4, y, gutterPx - 8 - numberPx, ink.text, undefined);
       if (firstCpu === undefined) continue;
       const every = Math.max(1, Math.ceil((TEXT_PX + 2) / rowPx));

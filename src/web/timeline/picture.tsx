@@ -1,5 +1,5 @@
 /** The picture of a timeline: rows that scroll, under an axis that stays. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Area } from "./area.ts";
 import type { TimelineJob } from "./data.ts";
 import { barsAt } from "./detail.ts";
@@ -35,7 +35,7 @@ const MIN_CPU_ROW_PX = 2;
 
 /** Width of the names of rows in a picture of this width. */
 function gutterOf(kind: Picture["arrangement"]["kind"], widthPx: number): number {
-  return widthPx < 560 ? (kind === "jobs" ? 84 : 64) : kind === "jobs" ? 150 : 110;
+  return widthPx < 560 ? (kind === "jobs" ? 84 : 76) : kind === "jobs" ? 150 : 110;
 }
 
 export function TimelinePicture(props: PictureProps) {
@@ -63,7 +63,7 @@ export function TimelinePicture(props: PictureProps) {
     return [...new Set(bars.map((bar) => data.jobs[arrangement.bars.job[bar]]))];
   };
   useTheme();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (canvas.current === null || widthPx === 0) return;
     const ink = inkOf(canvas.current.parentElement!);
     const marked = hover?.jobs.length === 1 ? hover.jobs[0].job : pinned;

@@ -12,7 +12,7 @@ import { panned, type Stretch, timeScale, zoomed } from "../../timeline/scale.ts
 import { queryOf, readState } from "../../timeline/state.ts";
 import { useAsked } from "../asked.ts";
 import { SubmitDialog } from "../jobs/submit.tsx";
-import { jobs, queues, status } from "../store.ts";
+import { jobs, matrix, queues, status } from "../store.ts";
 import { compare } from "../what-if/compared.ts";
 import { DifferenceTable } from "../what-if/differences.tsx";
 import { ComparePicture } from "../what-if/picture.tsx";
@@ -29,12 +29,15 @@ import {
 export function WhatIf() {
   const fields = readFields(address.value.query);
   const [body, unreadable] = readBody(fields);
+  // Without a change, the present policy shows the queue as it is.
+  const present = matrix.value?.answer.policy;
+  const asked = body ?? (present === undefined || unreadable !== "" ? undefined : { policies: [present] });
   const { answer, question, problem, isAsking } = useAsked<WhatIfAnswer>(
-    body === undefined ? undefined : { path: "/v1/whatif", body },
+    asked === undefined ? undefined : { path: "/v1/whatif", body: asked },
   );
-  const message = unreadable || problem;
+  const message = unreadable || (body === undefined ? "" : problem);
   // The answer to a former question must not be taken for the answer to this one.
-  const isCurrent = answer !== undefined && JSON.stringify(question?.body) === JSON.stringify(body);
+  const isCurrent = answer !== undefined && JSON.stringify(question?.body) === JSON.stringify(asked);
   return (
     <>
       <h1>What if</h1>
@@ -46,13 +49,14 @@ export function WhatIf() {
               {message}
             </p>
           )}
-          {body === undefined ? (
-            <p class="muted">
-              Change something: a job that you might submit, fewer CPUs, or another policy. The page shows
-              when each job would start, and changes nothing.
+          {asked === undefined || body !== undefined ? null : (
+            <p>
+              This is the queue as it is. Change something: a job that you might submit, fewer CPUs, or
+              another policy. The page shows when each job would start, and changes nothing.
             </p>
-          ) : isCurrent ? (
-            <Outcome answer={answer} fields={fields} />
+          )}
+          {isCurrent && unreadable === "" ? (
+            <Outcome answer={answer} fields={fields} isChanged={body !== undefined} />
           ) : message === "" || isAsking ? (
             <p class="muted" role="status">
               Simulating
@@ -142,9 +146,11 @@ function QuestionForm({ fields }: { readonly fields: Fields }) {
 interface OutcomeProps {
   readonly answer: WhatIfAnswer;
   readonly fields: Fields;
+  /** false: the answer shows the queue as it is. */
+  readonly isChanged: boolean;
 }
 
-function Outcome({ answer, fields }: OutcomeProps) {
+function Outcome({ answer, fields, isChanged }: OutcomeProps) {
   const [policy] = answer.policies;
   const { changes, hypothetical = [] } = policy;
   const compared = useMemo(() => compare(policy, jobs, answer.atMs), [policy, answer.atMs]);
@@ -162,9 +168,11 @@ function Outcome({ answer, fields }: OutcomeProps) {
   useKey("f", "fit everything", () => setQuery({ range: "" }));
   return (
     <>
-      <p class="lead" role="status">
-        {changes === undefined ? "This changes nothing." : changesText(changes)}
-      </p>
+      {isChanged ? (
+        <p class="lead" role="status">
+          {changes === undefined ? "This changes nothing." : changesText(changes)}
+        </p>
+      ) : null}
       {hypothetical.map((forecast, i) => (
         <p key={i}>{hypotheticalText(jobOptions(fields), forecast, answer.atMs)}</p>
       ))}
@@ -176,7 +184,7 @@ function Outcome({ answer, fields }: OutcomeProps) {
       <ComparePicture {...compared} shown={shown} onShow={show} />
       <DifferenceTable differences={compared.differences} />
       <h2>The same on the command line</h2>
-      <CommandLine text={whatIfLine(fields)} />
+      <CommandLine text={isChanged ? whatIfLine(fields) : "tutti whatif"} />
       {hypothetical.length === 0 ? null : <SubmitIt fields={fields} />}
     </>
   );

@@ -1,5 +1,5 @@
 /** Two timelines under one axis: as it is, and as it would be, with lines between the starts that differ. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount, plural } from "../../../report/text/format.ts";
 import type { TimelineData } from "../../timeline/data.ts";
 import { useGestures } from "../../timeline/gestures.ts";
@@ -43,7 +43,7 @@ export function ComparePicture({ before, after, differences, shown, onShow }: Co
   const lowerPx = Math.max(1, second.rows) * rowPx;
   const scale = timeScale(shown.fromMs, shown.toMs, Math.max(1, widthPx - gutterPx), NO_WARP);
   useTheme();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (upper.current === null || lower.current === null || widthPx === 0) return;
     const ink = inkOf(upper.current.parentElement!);
     const common = {
