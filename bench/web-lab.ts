@@ -92,7 +92,8 @@ async function simulated(page: Page, file: string, policy: string): Promise<stri
     switchS: 0,
   };
   const runner = new CellRunner(WITHOUT_FILES, await openExperiment(experiment, 1));
-  const cell = { kind: "summary", ...experiment, policy } as const;
+  // What the page keeps of a run.
+  const cell = { kind: "summary", ...experiment, policy, keep: ["schedule", "matrix"] } as const;
   // The jobs are prepared once; only the simulation and its numbers are measured.
   await runner.ready(cell);
   const inNode = async () => {
@@ -125,7 +126,7 @@ async function firstPictureMs(page: Page, file: string): Promise<number> {
     globalThis.pictureMs = new Promise((resolve) => {
       document.querySelector("input[type=file]").addEventListener("change", () => {
         const fromMs = performance.now();
-        const look = () => document.querySelector(".scatter canvas") === null
+        const look = () => document.querySelector("canvas.scatter") === null
           ? requestAnimationFrame(look)
           : requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - fromMs)));
         look();

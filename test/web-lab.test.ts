@@ -23,6 +23,8 @@ import { REAL_TRACES, traceFile } from "../src/workload/traces-for-tests.ts";
 
 const SOAK = process.env.TUTTI_SOAK !== undefined;
 const POLICIES = ["fcfs", "easy", "conservative", "brmms", "wlv"];
+/** Long traces under gang policies take minutes. */
+const RUN_MS = SOAK ? 1_800_000 : 120_000;
 /** Fresh ones, two for each run. */
 const WORKERS = SOAK ? 200 : 20;
 const TRACES = SOAK ? REAL_TRACES : (["KTH-SP2", "NASA-iPSC"] as const);
@@ -66,6 +68,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         expect(await runAll(page)).toEqual(await hashesInNode(file as string, POLICIES));
       });
     },
+    2 * RUN_MS,
   );
 
   test("a model has the hashes of the command line, which its copied command prints", async () => {
@@ -74,6 +77,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await page.waitForSelector("[data-workload-hash]");
       await choosePolicies(page, ["easy", "wlv"]);
       await setting(page, "seed", "7");
+      await setting(page, "replications", "3");
       await setting(page, "bound", "60");
       await setting(page, "first", "2000");
       await setting(page, "load", "0.6");
@@ -81,13 +85,20 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       const hashes = await runAll(page);
       const command = await copied(page, "Copy the command line");
       expect(command).toBe(
-        "tutti compare lublin --policy easy,wlv --processors 300 --first 2000 --load 0.6 --bound 60 --seed 7",
+        "tutti compare lublin --policy easy,wlv --processors 300 --first 2000 --load 0.6 --bound 60 --seed 7 --replications 3",
       );
       const [, ...words] = command.split(" ");
       const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.click('button:text-is("JSON")'),
+      ]);
       const printed = JSON.parse(
         execFileSync(process.execPath, [program, ...words, "--json"], { encoding: "utf8" }),
       );
+      const { made: _, ...saved } = JSON.parse(await textOf(download));
+      const { made: __, ...whole } = printed;
+      expect(saved).toEqual(whole);
       expect(hashes).toEqual({
         workload: printed.workload.hash,
         ...Object.fromEntries(
@@ -156,6 +167,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     });
   });
 
+  test("a run can be cancelled, and the page goes on", async () => {
+    await withLab(async (page) => {
+      await openModel(page, "downey:jobs=200000:load=0.95");
+      await choosePolicies(page, ["brmms", "easy"]);
+      await page.click("button.primary");
+      await page.waitForSelector("progress");
+      await page.click("text=Cancel");
+      await page.locator("button.primary:enabled").waitFor({ timeout: 5000 });
+      expect(await page.locator("[data-hash]").count()).toBe(0);
+      await stillWorks(page);
+    });
+  });
+
   test("the story of the longest wait is that of --explain", async () => {
     await withLab(async (page) => {
       await openModel(page, "downey:jobs=300");
@@ -199,21 +223,25 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   );
 
-  test(`${WORKERS} fresh workers give the same numbers`, async () => {
-    await withLab(async (page) => {
-      await openModel(page, "downey:jobs=2000:load=0.9");
-      await choosePolicies(page, ["easy", "brmms"]);
-      const seen = new Set<string>();
-      for (let run = 0; run < WORKERS; run += 2) {
-        await runAll(page);
-        seen.add((await page.locator("table.comparison").first().textContent()) ?? "");
-        expect(await page.locator("text=came out differently").count()).toBe(0);
-        // Ends the workers: the next run has new ones.
-        await page.evaluate("tuttiLab.endWorkers()");
-      }
-      expect(seen.size).toBe(1);
-    });
-  });
+  test(
+    `${WORKERS} fresh workers give the same numbers`,
+    async () => {
+      await withLab(async (page) => {
+        await openModel(page, "downey:jobs=2000:load=0.9");
+        await choosePolicies(page, ["easy", "brmms"]);
+        const seen = new Set<string>();
+        for (let run = 0; run < WORKERS; run += 2) {
+          await runAll(page);
+          seen.add((await page.locator("table.comparison").first().textContent()) ?? "");
+          expect(await page.locator("text=came out differently").count()).toBe(0);
+          // Ends the workers: the next run has new ones.
+          await page.evaluate("tuttiLab.endWorkers()");
+        }
+        expect(seen.size).toBe(1);
+      });
+    },
+    RUN_MS,
+  );
 
   describe("a file that cannot be used gives one message, and the page goes on", () => {
     const large = Buffer.from("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n".repeat(200_000));
@@ -225,7 +253,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       ["random bytes", "noise.bin", Buffer.from(noise(500_000)), "none of its"],
       [
         "a page of HTML",
-        "x.swf",
+        "<img src=x onerror=alert(1)>.swf",
         Buffer.from("<script>alert(1)</script>\n<img src=x onerror=alert(1)>"),
         "line 1",
       ],
@@ -357,7 +385,7 @@ async function setting(page: Page, name: string, value: string): Promise<void> {
 /** The hashes that the page shows, by `workload` and policy. */
 async function runAll(page: Page): Promise<Record<string, string>> {
   await page.locator("button.primary:enabled").click({ timeout: 60_000 });
-  await page.waitForSelector("[data-hash]", { timeout: 120_000 });
+  await page.waitForSelector("[data-hash]", { timeout: RUN_MS });
   return page.$$eval("[data-hash]", (elements) =>
     Object.fromEntries(elements.map((element) => [element.getAttribute("data-hash"), element.textContent])),
   );

@@ -39,6 +39,12 @@ function sourceName({ jobs }: PageExperiment): string {
   return "model" in jobs ? jobs.model : jobs.file.name;
 }
 
+/** As a word of a command: a file whose name begins with a dash would be an option. */
+function sourceWord(experiment: PageExperiment): string {
+  const name = sourceName(experiment);
+  return name.startsWith("-") ? `./${name}` : name;
+}
+
 /** Settings that hold for these jobs: a trace has no seed, and a model no place of sizes. */
 export function settingsFor({ jobs }: PageExperiment) {
   const isModel = jobs !== undefined && "model" in jobs;
@@ -108,7 +114,7 @@ export function commandLine(experiment: PageExperiment): string {
   const words = [
     "tutti",
     "compare",
-    sourceName(experiment),
+    sourceWord(experiment),
     "--policy",
     experiment.policies.join(","),
     ...options,

@@ -11,6 +11,8 @@ export interface ChartTable {
 
 interface FigureProps {
   readonly title: string;
+  /** Level of the title; default: h2. */
+  readonly heading?: "h2" | "h3";
   readonly note?: string;
   /** Of saved files, without its ending. */
   readonly name: string;
@@ -23,11 +25,21 @@ interface FigureProps {
   readonly children: ComponentChildren;
 }
 
-export function Figure({ title, note, name, table, csv, svg, controls, children }: FigureProps) {
+export function Figure({
+  title,
+  heading: Heading = "h2",
+  note,
+  name,
+  table,
+  csv,
+  svg,
+  controls,
+  children,
+}: FigureProps) {
   return (
     <figure class="chart" aria-label={title}>
       <div class="row">
-        <h2>{title}</h2>
+        <Heading>{title}</Heading>
         {controls}
         <span class="push row">
           <button

@@ -92,7 +92,7 @@ function SourceState() {
             </button>
           </p>
           {now.beginning === undefined ? null : (
-            <ScatterChart jobs={now.beginning} name={`The beginning of ${now.name}`} />
+            <ScatterChart jobs={now.beginning} title={`The first jobs of ${now.name}`} />
           )}
         </>
       );
@@ -156,7 +156,7 @@ function JobsFacts({ opened }: { readonly opened: OpenedJobs }) {
           </tbody>
         </table>
       </div>
-      <ScatterChart jobs={workload.jobs} name={workload.name} />
+      <ScatterChart jobs={workload.jobs} title="When jobs were submitted" />
       <p class="muted">
         workload <code data-workload-hash={hash}>{hash}</code>, ready after {ms.toFixed(0)} ms
       </p>
