@@ -108,24 +108,24 @@ function figureOption(figure: ReproducedFigure, look: Look): echarts.EChartsCore
       : [ours, lineSeries(`${line.name}, published`, line.published, mark, true)];
   });
   const { text, isComplete } = look;
-  const title = withoutControls(figureTitle(figure));
-  const titleWidth = look.width - 2 * TITLE.left;
-  const titleLines = Math.ceil((title.length * TITLE.charWidth) / titleWidth);
-  const top = (first: number) => first + (titleLines - 1) * TITLE.lineHeight;
+  const titleLines = linesOf(
+    withoutControls(figureTitle(figure)),
+    (look.width - 2 * TITLE.left) / TITLE.charWidth,
+  );
+  const top = (first: number) => first + (titleLines.length - 1) * TITLE.lineHeight;
   return {
     animation: false,
     backgroundColor: look.ground,
     textStyle: { fontFamily: "system-ui, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif" },
     ...(isComplete && {
       title: {
-        text: title,
+        text: titleLines.join("\n"),
         left: TITLE.left,
         top: 12,
         textStyle: {
           fontSize: TITLE.fontSize,
           color: text,
-          // Given only to long titles, because ECharts then places the words one by one.
-          ...(titleLines > 1 && { width: titleWidth, overflow: "break", lineHeight: TITLE.lineHeight }),
+          ...(titleLines.length > 1 && { lineHeight: TITLE.lineHeight }),
         },
       },
       legend: {
@@ -151,6 +151,17 @@ function figureOption(figure: ReproducedFigure, look: Look): echarts.EChartsCore
     },
     series,
   };
+}
+
+/** Breaks a text between words, because without a screen ECharts cannot measure where it must break. */
+function linesOf(text: string, maxLength: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > maxLength) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
 }
 
 function lineSeries(
