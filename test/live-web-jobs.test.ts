@@ -3,7 +3,7 @@
  * changed from the page, logs follow, restarts pass without a reload, hostile texts stay texts, and many tabs
  * share one stream.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { source as axeSource } from "axe-core";
@@ -43,8 +43,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   let faults: string[];
   const client = () => new Client({ TUTTI_SOCKET: socket });
 
-  async function serve(port: string): Promise<void> {
-    const words = ["serve", "--private", "--state", state, "--slot", "50ms", "--port", port];
+  async function serve(port: string, ...more: readonly string[]): Promise<void> {
+    const words = ["serve", "--private", "--state", state, "--slot", "50ms", "--port", port, ...more];
     server = startTutti(socket, words);
     await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
     [address] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout())!;
@@ -239,23 +239,62 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("web.submit").waitFor();
   });
 
-  test.each(["#/jobs", "#/queues", "#/health"])("axe finds nothing at %s, wide or narrow", async (view) => {
-    const number = await submit("echo hello; sleep 1000");
-    await openPage(view === "#/jobs" ? `${view}/${number}` : view);
-    for (const scheme of ["light", "dark"] as const)
-      for (const width of [1440, 390]) {
-        await page.emulateMedia({ colorScheme: scheme });
-        await page.setViewportSize({ width, height: 844 });
-        await page.waitForTimeout(300);
-        await page.evaluate(axeSource);
-        const { violations } = await page.evaluate<{
-          violations: { id: string; nodes: { html: string }[] }[];
-        }>("axe.run()");
-        expect(violations.map(({ id, nodes }) => [scheme, width, id, nodes[0].html])).toEqual([]);
-        expect(await overflowPx(page)).toBe(0);
-      }
-    await cancelAll();
+  test("a job is submitted in the page, if the administrator allows it", async () => {
+    const config = join(folder, "submit.toml");
+    writeFileSync(config, "web = { submit = true }\n");
+    await startTutti(socket, ["down", "--kill"]).result;
+    await serve("0", "--config", config);
+    await openPage("#/jobs");
+    await page.getByRole("button", { name: "Submit a job" }).waitFor();
+    await page.keyboard.press("s");
+    const dialog = page.getByRole("dialog", { name: "Submit a job" });
+    await dialog.getByLabel("Command", { exact: true }).fill("echo 'open");
+    await dialog.getByLabel("Working directory").fill(folder);
+    await dialog.getByRole("button", { name: "Submit", exact: true }).click();
+    await dialog.getByRole("alert").filter({ hasText: "open quote" }).waitFor();
+    await dialog.getByLabel("Command", { exact: true }).fill("echo 'from the page'; pwd");
+    await dialog.getByText("Run it with a shell").click();
+    await dialog.getByLabel(/^Limit/).fill("10m");
+    await dialog.getByLabel("Name").fill("by hand");
+    const line = await dialog.locator(".command").textContent();
+    expect(line).toBe(
+      `tutti submit -t 600s -J 'by hand' -D ${folder} --env PATH=/usr/local/bin:/usr/bin:/bin -- sh -c 'echo '\\''from the page'\\''; pwd'`,
+    );
+    expect(await overflowPx(page)).toBe(0);
+    await page.evaluate(axeSource);
+    expect(await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))")).toEqual(
+      [],
+    );
+    await dialog.getByRole("button", { name: "Submit", exact: true }).click();
+    await page.getByRole("log").getByText(`from the page\n${folder}`).waitFor();
+    const number = Number(/jobs\/(\d+)/.exec(page.url())?.[1]);
+    expect(await job(number)).toMatchObject({ name: "by hand", limitMs: 600_000, tasks: 1 });
+    await page.getByRole("button", { name: "Again" }).click();
+    expect(await page.getByLabel("Command", { exact: true }).inputValue()).toBe("echo 'from the page'; pwd");
+    await startTutti(socket, ["down", "--kill"]).result;
+    await serve("0");
   });
+
+  test.each(["#/jobs", "#/queues", "#/history", "#/health"])(
+    "axe finds nothing at %s, wide or narrow",
+    async (view) => {
+      const number = await submit("echo hello; sleep 1000");
+      await openPage(view === "#/jobs" ? `${view}/${number}` : view);
+      for (const scheme of ["light", "dark"] as const)
+        for (const width of [1440, 390]) {
+          await page.emulateMedia({ colorScheme: scheme });
+          await page.setViewportSize({ width, height: 844 });
+          await page.waitForTimeout(300);
+          await page.evaluate(axeSource);
+          const { violations } = await page.evaluate<{
+            violations: { id: string; nodes: { html: string }[] }[];
+          }>("axe.run()");
+          expect(violations.map(({ id, nodes }) => [scheme, width, id, nodes[0].html])).toEqual([]);
+          expect(await overflowPx(page)).toBe(0);
+        }
+      await cancelAll();
+    },
+  );
 
   test(`${HOSTILE_NAMES} hostile names and ${HOSTILE_URLS} hostile addresses`, {
     timeout: 1_200_000,

@@ -28,6 +28,9 @@ export function Shell({ title, views, head }: ShellProps) {
   const shown = views.find(({ id }) => id === address.value.view) ?? views[0];
   useEffect(() => {
     document.title = `${shown.label} · ${title}`;
+    // On a narrow screen, the rail is a line that scrolls.
+    const link = document.querySelector('.rail [aria-current="page"]');
+    link?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [shown, title]);
   return (
     <>

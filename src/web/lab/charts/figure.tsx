@@ -1,4 +1,5 @@
 /** The frame of every chart: title, note, the same numbers as a table, and files to save. */
+import "./charts.css";
 import type { ComponentChildren } from "preact";
 import { csvLine } from "../../../report/text/csv.ts";
 import { saveFile } from "../../page/save.ts";

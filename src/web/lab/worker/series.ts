@@ -34,8 +34,10 @@ export function seriesOf(instance: Instance, schedule: Schedule, { window, param
   };
 }
 
-/** Values that are missing (NaN) do not count. */
-function sharesUpTo(values: Float64Array): Float64Array {
+/**
+ * The share of the values that are at most each of GRID. Values that are missing (NaN) do not count.
+ */
+export function sharesUpTo(values: Float64Array): Float64Array {
   const counts = new Float64Array(GRID.length + 1);
   let known = 0;
   for (const value of values) {

@@ -138,7 +138,7 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
       {others > 0 ? (
         <p>
           {plural(others, "other selected job")} {others === 1 ? "is" : "are"} not changed: only jobs that are{" "}
-          {CHANGEABLE_STATES[action].join(" or ")} can be.
+          {orText(CHANGEABLE_STATES[action])} can be.
         </p>
       ) : null}
       {action === "cancel" ? <p>Their processes get SIGTERM, then SIGKILL.</p> : null}
@@ -175,4 +175,9 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
       </form>
     </Dialog>
   );
+}
+
+/** `queued, held or running`. */
+function orText(words: readonly string[]): string {
+  return words.join(", ").replace(/, ([^,]*)$/, " or $1");
 }

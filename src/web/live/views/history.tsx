@@ -1,0 +1,219 @@
+/** Jobs that have ended: sums by user or queue, how long they waited, and how much they were slowed down. */
+import "../history/history.css";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Job } from "../../../protocol/answers.ts";
+import { csvLine } from "../../../report/text/csv.ts";
+import {
+  durationColumn,
+  formatCount,
+  formatDigits,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  NO_VALUE,
+  plural,
+} from "../../../report/text/format.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { LineChart } from "../../lab/charts/line-chart.tsx";
+import type { Lines } from "../../lab/charts/lines.ts";
+import { Scrollable } from "../../lab/charts/scrollable.tsx";
+import { GRID, sharesUpTo } from "../../lab/worker/series.ts";
+import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { saveFile } from "../../page/save.ts";
+import { loadHistory, MAX_HISTORY } from "../history/load.ts";
+import { boundedSlowdown, type Sum, sumOf, sumsBy, waitS } from "../history/sums.ts";
+import { loaded } from "../store.ts";
+
+const HOUR_MS = 3_600_000;
+const PERIODS: readonly { readonly id: string; readonly label: string; readonly ms: number }[] = [
+  { id: "1h", label: "last hour", ms: HOUR_MS },
+  { id: "24h", label: "last 24 hours", ms: 24 * HOUR_MS },
+  { id: "7d", label: "last 7 days", ms: 7 * 24 * HOUR_MS },
+  { id: "", label: "all kept", ms: Number.POSITIVE_INFINITY },
+];
+
+export function History() {
+  const [all, setAll] = useState<readonly Job[]>([]);
+  const [share, setShare] = useState(0);
+  const [problem, setProblem] = useState("");
+  const [round, setRound] = useState(0);
+  const isReady = loaded.value === 1;
+  useEffect(() => {
+    if (!isReady) return;
+    const stop = new AbortController();
+    setProblem("");
+    loadHistory(stop.signal, (jobs, part) => {
+      setAll(jobs);
+      setShare(part);
+    }).catch((error) => {
+      if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    });
+    return () => stop.abort();
+  }, [isReady, round]);
+  const { period: asked = "", by: askedBy } = address.value.query;
+  const by = askedBy === "queue" ? "queue" : "user";
+  const period = PERIODS.find(({ id }) => id === asked) ?? PERIODS[PERIODS.length - 1];
+  const jobs = useMemo(() => {
+    const fromMs = Date.now() - period.ms;
+    return all.filter(({ endedAtMs = 0 }) => endedAtMs >= fromMs);
+  }, [all, period]);
+  return (
+    <>
+      <h1>History</h1>
+      <div class="row">
+        <select
+          aria-label="Period"
+          value={period.id}
+          onChange={({ currentTarget }) => setQuery({ period: currentTarget.value }, true)}
+        >
+          {PERIODS.map(({ id, label }) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label="Sums by"
+          value={by}
+          onChange={({ currentTarget }) => setQuery({ by: currentTarget.value }, true)}
+        >
+          <option value="user">by user</option>
+          <option value="queue">by queue</option>
+        </select>
+        <button type="button" onClick={() => setRound(round + 1)}>
+          Load again
+        </button>
+        <button type="button" disabled={jobs.length === 0} onClick={() => save(jobs)}>
+          CSV of the jobs
+        </button>
+        <span role="status" class="muted push">
+          {share < 1 ? `Loading: ${Math.floor(100 * share)} %` : plural(jobs.length, "ended job")}
+        </span>
+      </div>
+      {problem === "" ? null : (
+        <p role="alert" class="alarm">
+          {problem}
+        </p>
+      )}
+      {jobs.length === 0 ? <p>No job ended in this period.</p> : <Found jobs={jobs} by={by} />}
+      <p class="muted">
+        Among the {formatCount(MAX_HISTORY)} newest jobs. The same on the command line:{" "}
+        <code>tutti history</code>, and <code>tutti export</code> for a trace.
+      </p>
+    </>
+  );
+}
+
+function Found({ jobs, by }: { readonly jobs: readonly Job[]; readonly by: "user" | "queue" }) {
+  const sums = useMemo(() => sumsBy(jobs, (job) => job[by]), [jobs, by]);
+  const waits = useMemo(() => linesOf(jobs, "wait"), [jobs]);
+  const slowdowns = useMemo(() => linesOf(jobs, "slowdown"), [jobs]);
+  return (
+    <>
+      <Sums sums={sums} total={sumOf("all", jobs)} by={by} />
+      <div class="charts">
+        <LineChart
+          lines={waits}
+          name="waits"
+          note="Share of the jobs that waited at most this long until they started. The axis begins at one second."
+        />
+        <LineChart
+          lines={slowdowns}
+          name="slowdowns"
+          note="Share of the jobs whose response over running time is at most this; running times below 10 s count as 10 s."
+        />
+      </div>
+    </>
+  );
+}
+
+interface SumsProps {
+  readonly sums: readonly Sum[];
+  readonly total: Sum;
+  readonly by: "user" | "queue";
+}
+
+function Sums({ sums, total, by }: SumsProps) {
+  const rows = [...sums, total];
+  const waits = durationColumn(rows.flatMap(({ medianWaitS, p90WaitS }) => [medianWaitS, p90WaitS]));
+  const waitText = (seconds: number) => (Number.isNaN(seconds) ? NO_VALUE : waits.format(seconds));
+  const headings = ["jobs", "done", "failed", "cancelled", "CPU time (h)"];
+  return (
+    <Scrollable label={`Sums by ${by}`}>
+      <table class="sums">
+        <thead>
+          <tr>
+            <th scope="col">{by}</th>
+            {[...headings, waits.heading("median wait"), waits.heading("90 % wait")].map((heading) => (
+              <th key={heading} scope="col" class="number">
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((sum) => (
+            <tr key={sum === total ? "" : `=${sum.key}`}>
+              <th scope="row" class="long">
+                {sum === total ? (
+                  "all"
+                ) : (
+                  <a href={linkTo("jobs", [], { [by]: sum.key })}>{visibleLine(sum.key)}</a>
+                )}
+              </th>
+              {[sum.jobs, sum.done, sum.failed, sum.cancelled].map((count, i) => (
+                <td key={headings[i]} class="number">
+                  {formatCount(count)}
+                </td>
+              ))}
+              <td class="number">{formatDigits(sum.cpuHours, 2)}</td>
+              <td class="number">{waitText(sum.medianWaitS)}</td>
+              <td class="number">{waitText(sum.p90WaitS)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrollable>
+  );
+}
+
+function linesOf(jobs: readonly Job[], metric: "wait" | "slowdown"): Lines {
+  const isWait = metric === "wait";
+  const shares = sharesUpTo(Float64Array.from(jobs, isWait ? waitS : boundedSlowdown));
+  // The curve is 1 from the largest value on: there the chart ends.
+  const end = shares.indexOf(1);
+  const last = Math.max(40, end < 0 ? GRID.length - 1 : end);
+  return {
+    title: isWait ? "How long jobs waited" : "How much longer jobs took than alone",
+    x: {
+      label: isWait ? "wait" : "bounded slowdown",
+      format: (value) => (isWait ? formatDuration(value) : formatNumber(value)),
+      isLogarithmic: true,
+    },
+    y: { label: "share of the jobs", format: formatPercent, max: 1 },
+    at: Array.from(GRID.subarray(0, last + 1)),
+    series: [{ label: "ended jobs", values: Array.from(shares.subarray(0, last + 1)) }],
+  };
+}
+
+const iso = (ms: number | undefined) => (ms === undefined ? "" : new Date(ms).toISOString());
+
+function save(jobs: readonly Job[]): void {
+  const heading = "job,name,user,queue,state,cpus,submitted,started,ended,wait_s,ran_s,exit_code\n";
+  const lines = jobs.map((job) =>
+    csvLine([
+      job.job,
+      ...[job.name, job.user, job.queue].map(cell),
+      job.state,
+      job.tasks,
+      ...[iso(job.submittedAtMs), iso(job.startedAtMs), iso(job.endedAtMs)],
+      ...[waitS(job), job.ranMs / 1000, job.code ?? Number.NaN],
+    ]),
+  );
+  saveFile("history.csv", [heading, ...lines], "text/csv");
+}
+
+/** A spreadsheet computes texts that begin like a formula; other people chose these. */
+function cell(text: string): string {
+  return /^[=+\-@]/.test(text) ? `'${visibleLine(text)}` : visibleLine(text);
+}
