@@ -60,6 +60,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   const running = counts.starting + counts.running + counts.ending;
   const facts = {
     conductor: conductorText(conductor),
+    page: status.http && `${commandName()} web prints a link to it`,
     socket: client.socket,
     API: status.http && `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`,
     forecasts: forecasts && forecastsText(forecasts),
