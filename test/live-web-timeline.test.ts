@@ -151,10 +151,10 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
           const i = (y * width + x) * 4;
           if ([data[i], data[i + 1], data[i + 2]].join(" ") === "${colour}") hit.push(x);
         }
-        return hit.length === 0 ? undefined : [hit[0], hit.at(-1) + 1, hit.length, width];
+        return hit.length === 0 ? undefined : [hit[0], hit.at(-1) + 1, hit.length, width, row];
       }).filter((span) => span !== undefined);
     })()`);
-    const [[fromPx, toPx, filled, width]] = spans as [[number, number, number, number]];
+    const [[fromPx, toPx, filled, width, spanRow]] = spans as [[number, number, number, number, number]];
     const pxPerMs = (width - GUTTER_PX) / 8000;
     const expectedFrom = GUTTER_PX + (startedAtMs - from * 1000) * pxPerMs;
     const expectedTo = GUTTER_PX + (endedAtMs - from * 1000) * pxPerMs;
@@ -162,6 +162,18 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     expect(Math.abs(fromPx - 1 - expectedFrom)).toBeLessThanOrEqual(1);
     expect(Math.abs(toPx - expectedTo)).toBeLessThanOrEqual(1);
     expect(filled).toBe(toPx - fromPx);
+    // Its CPU time, in an area that the mouse selects; the pointer says what is below it.
+    const { x, y, width: boxPx, height } = (await page.locator(".timeline-rows").boundingBox())!;
+    await page.mouse.move(x + GUTTER_PX + 5, y + AXIS_PX + 2);
+    await page.mouse.down();
+    await page.mouse.move(x + boxPx - 20, y + height - 4, { steps: 4 });
+    await page.mouse.up();
+    const { ranMs } = await jobOf(number);
+    const line = page.locator(".timeline-area tbody tr").filter({ hasText: name });
+    expect(await line.locator("td").nth(2).textContent()).toBe(`${(ranMs / 1000).toPrecision(3)} s`);
+    await page.mouse.move(x + (fromPx + toPx) / 2, y + AXIS_PX + ROW_PX * spanRow + 10);
+    await page.locator(".timeline-tip").waitFor();
+    expect(await page.locator(".timeline-tip div").first().textContent()).toBe(`${number} ${name}`);
   });
 
   test("expected starts move when a job ends early, without a reload", async () => {

@@ -46,6 +46,15 @@ describe("sumsOf()", () => {
     });
   });
 
+  test("over CPUs and waiting jobs compares with the whole machine", () => {
+    const sums = sumsOf(data, arrange(data, "cpus"), { fromMs: 200, toMs: 300, firstRow: 5, endRow: 7 });
+    expect(sums).toMatchObject({ usedCpuMs: 0, expectedCpuMs: 320, capacityCpuMs: 600 });
+    expect(sums.jobs).toEqual([
+      { index: 2, usedCpuMs: 0, expectedCpuMs: 320 },
+      { index: 1, usedCpuMs: 0, expectedCpuMs: 0 },
+    ]);
+  });
+
   test("over jobs counts all their CPUs, against the whole machine", () => {
     const sums = sumsOf(data, arrange(data, "jobs"), { fromMs: 0, toMs: 400, firstRow: 1, endRow: 3 });
     expect(sums.jobs).toEqual([

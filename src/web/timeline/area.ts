@@ -24,7 +24,7 @@ interface AreaSums {
   readonly jobs: readonly AreaJob[];
   readonly usedCpuMs: number;
   readonly expectedCpuMs: number;
-  /** CPUs × time of the area; of the whole machine if the rows are not CPUs. */
+  /** CPUs × time of the area; of the whole machine if some of its rows are not CPUs. */
   readonly capacityCpuMs: number;
 }
 
@@ -46,7 +46,7 @@ export function sumsOf(data: TimelineData, { bars, kind, groups }: Arrangement, 
   });
   const total = ({ usedCpuMs, expectedCpuMs }: AreaJob) => usedCpuMs + expectedCpuMs;
   jobs.sort((a, b) => total(b) - total(a) || data.jobs[a.index].job - data.jobs[b.index].job);
-  const cpus = kind === "cpus" ? cpusIn(groups, area) : data.cpus;
+  const cpus = cpusIn(groups, area) ?? data.cpus;
   return {
     jobs,
     usedCpuMs: jobs.reduce((sum, { usedCpuMs }) => sum + usedCpuMs, 0),
@@ -71,11 +71,12 @@ function overlap(aFrom: number, aTo: number, bFrom: number, bTo: number): number
   return Math.max(0, Math.min(aTo, bTo) - Math.max(aFrom, bFrom));
 }
 
-/** Different CPUs in the rows: under time sharing, several rows may be the same CPU. */
-function cpusIn(groups: Arrangement["groups"], { firstRow, endRow }: Area): number {
+/** Different CPUs in the rows: under time sharing, several rows may be the same CPU. Undefined if not all are. */
+function cpusIn(groups: Arrangement["groups"], { firstRow, endRow }: Area): number | undefined {
   const cpus = new Set<number>();
   for (const group of groups) {
-    if (group.firstCpu === undefined) continue;
+    if (group.endRow <= firstRow || group.firstRow >= endRow) continue;
+    if (group.firstCpu === undefined) return undefined;
     const end = Math.min(group.endRow, endRow);
     for (let row = Math.max(group.firstRow, firstRow); row < end; row++)
       cpus.add(group.firstCpu + row - group.firstRow);

@@ -190,17 +190,21 @@ function paintWaits(
   }
 }
 
-/** Where the policy has promised a start: a frame from there, as long as the job is expected to run. */
+/**
+ * Where the policy has promised a start: a frame from there, as long as the job is expected to run. In a row
+ * with other jobs, only that of the marked job: it would be taken for theirs.
+ */
 function paintPromises(
   context: CanvasRenderingContext2D,
   picture: Picture,
   yOf: (row: number) => number,
 ): void {
-  const { data, arrangement, scale, gutterPx, ink, rowPx } = picture;
+  const { data, arrangement, scale, gutterPx, ink, rowPx, marked } = picture;
   const { bars } = arrangement;
   context.setLineDash([4, 3]);
   for (let bar = 0; bar < bars.length; bar++) {
-    const { promisedMs, expectedStart, expectedEnd } = data.jobs[bars.job[bar]];
+    const { job, promisedMs, expectedStart, expectedEnd } = data.jobs[bars.job[bar]];
+    if (arrangement.kind !== "jobs" && job !== marked) continue;
     if (promisedMs === undefined || expectedStart === undefined || expectedEnd === undefined) continue;
     const left = gutterPx + scale.px(promisedMs);
     const right = gutterPx + scale.px(promisedMs + expectedEnd.p50Ms - expectedStart.p50Ms);

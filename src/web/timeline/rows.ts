@@ -157,7 +157,7 @@ function byQueue(_: TimelineData, drawn: readonly Drawn[]): Omit<Arrangement, "k
       top,
     );
     const end = endOf(own, top);
-    groups.push({ title: name === "" ? "no queue" : name, firstRow: top, endRow: end });
+    groups.push({ title: name === "" ? "others" : name, firstRow: top, endRow: end });
     bars.push(...own);
     top = end;
   }
