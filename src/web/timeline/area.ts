@@ -71,7 +71,10 @@ function overlap(aFrom: number, aTo: number, bFrom: number, bTo: number): number
   return Math.max(0, Math.min(aTo, bTo) - Math.max(aFrom, bFrom));
 }
 
-/** Different CPUs in the rows: under time sharing, several rows may be the same CPU. Undefined if not all are. */
+/**
+ * Different CPUs in the rows: under time sharing, several rows may be the same CPU. Undefined if a row is no
+ * CPU.
+ */
 function cpusIn(groups: Arrangement["groups"], { firstRow, endRow }: Area): number | undefined {
   const cpus = new Set<number>();
   for (const group of groups) {
