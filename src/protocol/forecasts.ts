@@ -140,6 +140,10 @@ export const timelineAnswer = answer("tutti.timeline/1", {
     z.literal(true),
     "There were too many jobs, so the answer begins later than asked: ask again with its fromMs as to",
   ),
+  waitingLeftOut: optional(
+    count,
+    "Number of your waiting jobs that are not in the answer, because it has 2,500 others; those with a forecast come first",
+  ),
   policy: z.string(),
   sharing: z.enum(["space", "time"]),
   cpus: z.array(count).describe("All CPUs"),

@@ -92,7 +92,7 @@ export class LiveNumbers {
   }
 
   /** The numbers of one user, or of all (undefined). */
-  of(uid: number | undefined): Pick<RisingNumbers, "rising" | "falling"> {
+  of(uid: number | undefined): Pick<RisingNumbers, "rising" | "falling" | "size"> {
     return uid === undefined ? this.#all : (this.#users.get(uid) ?? NONE);
   }
 }

@@ -165,6 +165,24 @@ function numbersIn({ jobs, others }: Timeline): number[] {
   return [...jobs, ...others].map(({ job }) => job).sort((a, b) => a - b);
 }
 
+test("thousands of waiting jobs leave room for those that ran, and the answer counts the others", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-timeline-"));
+  const path = join(folder, "state.db");
+  fillStore(path, { ended: 100, held: 6000, uid: ANNA.uid, user: ANNA.user });
+  const clock = new FakeClock();
+  clock.unixOffsetMs = Date.now();
+  const bench = makeBench({ path, clock });
+  const whole = await timelineOf(bench, ANNA, [-1e6, 1]);
+  expect(whole.jobs.filter(({ state }) => state === "held")).toHaveLength(2500);
+  expect(whole.jobs.filter(({ state }) => state === "done")).toHaveLength(100);
+  expect(whole.waitingLeftOut).toBe(3500);
+  expect(whole).not.toHaveProperty("truncated");
+  expect(await timelineOf(bench, BEN, [-1e6, 1])).not.toHaveProperty("waitingLeftOut");
+  expect(await timelineOf(bench, ANNA, [-1e6, -1])).not.toHaveProperty("waitingLeftOut");
+  bench.kill();
+  rmSync(folder, { recursive: true });
+});
+
 test("ten open timelines cost one simulation in five seconds", async () => {
   const engine = vi.fn(async (task: Parameters<typeof forecast>[0]) => forecast(task));
   const bench = makeBench({ cpus: 1, config: { policy: "fcfs" }, runMs: () => 1e6, forecastEngine: engine });

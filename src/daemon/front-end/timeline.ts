@@ -17,6 +17,8 @@ type Other = Timeline["others"][number];
 
 /** Rows of ended jobs read per step, which takes about a millisecond. */
 const WINDOW = 500;
+/** Jobs read whole per step. */
+const PAGE = 100;
 
 interface TimelineLimits {
   readonly jobs: number;
@@ -43,7 +45,7 @@ export function* timelineOf(
   const { rows: matrix } = scheduler.layout();
   // Live jobs are listed in this step, because they may change between two steps.
   const listed = new Room(limits);
-  const live = liveJobs(context, caller, { fromMs, toMs }, forecasts, listed);
+  const live = liveJobs(context, caller, { fromMs, toMs }, forecasts, listed, Math.floor(limits.jobs / 2));
   yield undefined;
   const ended: Mine[] = [];
   const others: Other[] = [...live.others];
@@ -69,6 +71,7 @@ export function* timelineOf(
       }
       const record = book.find(job);
       if (record !== undefined) ended.push(ownJob(context, record));
+      if (ended.length % PAGE === 0) yield undefined;
     }
     yield undefined;
   }
@@ -78,6 +81,7 @@ export function* timelineOf(
     fromMs: fromWhenMs,
     toMs,
     ...(listed.isFull && { truncated: true }),
+    ...(live.waitingLeftOut > 0 && { waitingLeftOut: live.waitingLeftOut }),
     policy: scheduler.choice.label,
     sharing: scheduler.sharing,
     cpus: table.nodes.flatMap(({ cpus }) => cpus),
@@ -114,6 +118,7 @@ function liveJobs(
   { fromMs, toMs }: TimeSpan,
   forecasts: Forecasts,
   room: Room,
+  mostWaiting: number,
 ) {
   const { book, scheduler, clock } = context;
   const nowMs = clock.unixMs();
@@ -126,20 +131,33 @@ function liveJobs(
   const running: Mine[] = [];
   const waiting: Mine[] = [];
   const others: Other[] = [];
+  let ownWithProcess = 0;
   for (const record of book.withProcess()) {
     const { job, nodes, startedAtMs = nowMs } = record;
+    const isOwn = mayAccess(caller, record);
+    if (isOwn) ownWithProcess++;
     if (startedAtMs > toMs || nowMs < fromMs || !room.take(nodes)) continue;
-    if (mayAccess(caller, record)) {
+    if (isOwn) {
       const end = forecasts.running.get(job);
       running.push({ ...ownJob(context, record), ...inRows(job), ...(end && { end: endOf(end) }) });
     } else others.push({ job, ...shownCpus(nodes), ...inRows(job), fromMs: startedAtMs });
   }
   const numbers = book.numbers.of(caller.isAdministrator ? undefined : caller.uid);
-  for (const job of toMs < nowMs ? [] : numbers.rising(1, Number.MAX_SAFE_INTEGER, Infinity)) {
-    const record = book.live(job)!;
+  // Jobs with a forecast come first; then a few thousand more are enough for a picture.
+  const first = [...forecasts.waiting.keys()];
+  const candidates = new Set([
+    ...first,
+    ...numbers.rising(1, Number.MAX_SAFE_INTEGER, mostWaiting + ownWithProcess),
+  ]);
+  let left = toMs < nowMs ? 0 : numbers.size - ownWithProcess;
+  for (const job of left === 0 ? [] : candidates) {
+    const record = book.live(job);
     const forecast = forecasts.waiting.get(job);
-    if (hasProcess(record.state) || (forecast !== undefined && forecast.p10Ms > toMs)) continue;
-    if (!room.take([])) break;
+    if (record === undefined || hasProcess(record.state) || !mayAccess(caller, record)) continue;
+    const isLater = forecast !== undefined && forecast.p10Ms > toMs;
+    if (!isLater && (waiting.length >= mostWaiting || !room.take([]))) break;
+    left--;
+    if (isLater) continue;
     const promisedMs = scheduler.promisedMs(job);
     waiting.push({
       ...ownJob(context, record),
@@ -149,7 +167,7 @@ function liveJobs(
   }
   waiting.sort((a, b) => (a.start?.p50Ms ?? Infinity) - (b.start?.p50Ms ?? Infinity) || a.job - b.job);
   const all = new Set([...running, ...waiting, ...others].map(({ job }) => job));
-  return { running, waiting, others, has: (job: JobNumber) => all.has(job) };
+  return { running, waiting, waitingLeftOut: left, others, has: (job: JobNumber) => all.has(job) };
 }
 
 function ownJob({ scheduler, clock }: Context, record: JobRecord): Mine {
