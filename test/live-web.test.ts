@@ -69,6 +69,28 @@ describe("serve", () => {
     rmSync(other, { recursive: true });
   });
 
+  test("with web.submit in its configuration, the page may submit jobs", async () => {
+    const other = mkdtempSync(join(tmpdir(), "tutti-web-test-"));
+    const own = join(other, "run", "tutti.sock");
+    const config = join(other, "tutti.toml");
+    writeFileSync(config, "[web]\nsubmit = true\n");
+    const words = ["serve", "--private", "--port", "0", "--config", config, "--state", join(other, "state")];
+    const started = startTutti(own, words);
+    await until(() => started.stdout().includes("next"));
+    const { url } = JSON.parse((await startTutti(own, ["web", "--json"]).result).stdout);
+    const { token } = await logIn(url);
+    expect((await askAs<StatusAnswer>(token, new URL("/v1/status", url))).web).toEqual({ submit: true });
+    const answer = await fetch(new URL("/v1/jobs", url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ jobs: [{ command: ["true"], cwd: "/", env: {} }] }),
+    });
+    expect(answer.status).toBe(201);
+    await startTutti(own, ["down", "--kill"]).result;
+    await started.result;
+    rmSync(other, { recursive: true });
+  });
+
   test("without HTTP says nothing of a page, and tutti web says why there is none", async () => {
     const other = mkdtempSync(join(tmpdir(), "tutti-web-test-"));
     const own = join(other, "run", "tutti.sock");

@@ -48,6 +48,13 @@ export const queueSetting = z.strictObject(
   "an object",
 );
 
+export const webSetting = z.strictObject(
+  {
+    submit: z.boolean("true or false").default(false).describe("Whether jobs may be submitted from the page"),
+  },
+  "an object",
+);
+
 /** Settings that have been renamed, by their older names. The older name is still accepted, with a note. */
 export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { mostRows: "maxRows" };
 
@@ -84,18 +91,7 @@ export const configFile = z
       graceMs: whole(0, 86_400_000).default(5000).describe("Time between SIGTERM and SIGKILL, in ms"),
       keepDays: whole(1, 36_500).default(30).describe("Days after which ended jobs and events are forgotten"),
       keepJobs: whole(1, 10_000_000).default(100_000).describe("Maximum number of ended jobs kept"),
-      web: z
-        .strictObject(
-          {
-            submit: z
-              .boolean("true or false")
-              .default(false)
-              .describe("Whether jobs may be submitted from the page"),
-          },
-          "an object",
-        )
-        .default({ submit: false })
-        .describe("What the page in the browser may do"),
+      web: webSetting.default({ submit: false }).describe("What the page in the browser may do"),
       queues: z
         .array(queueSetting, "a list of queues")
         .min(1)

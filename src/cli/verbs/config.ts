@@ -53,6 +53,7 @@ async function check(file: string): Promise<void> {
   };
   const rows = [
     ...FIELDS.map((field) => [field, valueText(config[field]), source(field)]),
+    ["web.submit", valueText(config.web.submit), source("web")],
     ...config.queues.map((queue, i) => [`queues[${i}]`, queueText(queue), source("queues")]),
   ];
   for (const note of notes) hint(`tutti: note: ${note}`);
@@ -60,7 +61,7 @@ async function check(file: string): Promise<void> {
 }
 
 function valueText(value: unknown): string {
-  if (value === undefined) return "all CPUs of the machine";
+  if (value === undefined) return "all of the machine's";
   return Array.isArray(value) ? value.join(",") : visibleLine(String(value));
 }
 

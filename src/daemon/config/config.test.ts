@@ -113,6 +113,19 @@ processors = 4
   });
 
   test.each([
+    ["web = { submit = true }", { submit: true }],
+    ["\n[web]\nsubmit = true", { submit: true }],
+    ["web = { submit = 1 }", /^Cannot use 1 as web.submit in "f.toml", line 1: expected true or false$/],
+    [
+      "[web]\nsumbit = true",
+      /"sumbit" in web in "f.toml", line 2: .*did you mean "submit"\?.*expected submit$/,
+    ],
+  ])("web: %s", (text, expected) => {
+    if (expected instanceof RegExp) expect(() => parseConfig(text, "f.toml")).toThrow(expected);
+    else expect(parseConfig(text, "f.toml").web).toEqual(expected);
+  });
+
+  test.each([
     ['"slotMs": 100', '"slotMs": "100"', /Cannot use "100" as slotMs in "f.json", line 2: /],
     ['"processors": 4', '"processors": -4', /queue class "long" in "f.json", line 12: /],
     ['"processors": 4', '"procesors": 4', /"procesors" in queues\[1\] in "f.json", line 14: /],

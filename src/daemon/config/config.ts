@@ -13,6 +13,7 @@ import {
   RENAMED_SETTINGS,
   reservationRule,
   UNLIMITED,
+  webSetting,
 } from "../../protocol/config.ts";
 import { lineOf, parseText } from "./config-text.ts";
 
@@ -163,7 +164,9 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     return new Mistake(where, `Cannot use ${JSON.stringify(actual)} as ${what}: expected ${issue.message}`);
   }
   const [field] = issue.keys as [string];
-  const object = { "": configFile, queues: queueSetting }[where.replace(/\[\d+\]$/, "")] ?? reservationRule;
+  const object =
+    { "": configFile, queues: queueSetting, web: webSetting }[where.replace(/\[\d+\]$/, "")] ??
+    reservationRule;
   const known = Object.keys(object.shape);
   return new Mistake(
     where === "" ? field : `${where}.${field}`,
