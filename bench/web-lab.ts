@@ -5,6 +5,7 @@
  * picture within 1 s.
  *
  *   npm run bench:web-lab                200,000 generated jobs, and HPC2N and KTH-SP2 if they are there
+ *   npm run bench:web-lab -- KTH-SP2     only this one
  *   npm run bench:web-lab -- --quick     small, as in the tests
  */
 import "../src/lab/experiments/no-maglev.ts";
@@ -32,11 +33,14 @@ const MODEL = quick ? "downey:jobs=2000" : "downey:jobs=200000:processors=1000:l
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-web-lab-"));
 const text = [...writeSwf(generateJobs(MODEL, 1))].join("");
-const files = ["generated.swf", "generated.swf.gz"].map((name) => join(folder, name));
-writeFileSync(files[0], text);
-writeFileSync(files[1], gzipSync(text));
-for (const name of quick ? [] : ["HPC2N", "KTH-SP2"])
-  files.push(...[traceFile(name)].filter((file) => file !== undefined));
+const generated = ["generated.swf", "generated.swf.gz"].map((name) => join(folder, name));
+writeFileSync(generated[0], text);
+writeFileSync(generated[1], gzipSync(text));
+const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const real = (quick ? [] : ["HPC2N", "KTH-SP2"]).map(traceFile).filter((file) => file !== undefined);
+const files = [...generated, ...real].filter(
+  (file) => asked.length === 0 || asked.some((name) => basename(file).startsWith(name)),
+);
 
 const browser = await LabBrowser.launch();
 const rows: string[][] = [];
@@ -76,7 +80,7 @@ printTable(HEADER, rows);
 
 /** The packed file has the same jobs; gangs on 200,000 jobs take minutes. */
 function isSimulated(file: string, policy: string): boolean {
-  if (file === files[1]) return false;
+  if (file === generated[1]) return false;
   return statSync(file).size < 1e6 || !GANGS.includes(policy);
 }
 
