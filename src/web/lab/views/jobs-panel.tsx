@@ -112,7 +112,7 @@ function JobsFacts({ opened }: { readonly opened: OpenedJobs }) {
   const processors = settingOf(experiment.value.settings, "processors");
   const facts = describeWorkload(workload, processors === "" ? undefined : Number(processors));
   return (
-    <div class="facts">
+    <div class="known">
       <h3>{workload.name}</h3>
       {workload.diagnostics.length === 0 ? (
         <p>Nothing was repaired or left out.</p>
