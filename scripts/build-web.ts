@@ -58,8 +58,15 @@ export async function buildLabPage(): Promise<PageFiles> {
   const version: string = JSON.parse(source("package.json")).version;
   const made = { version, revision: gitRevision(new URL("../", import.meta.url)) };
   const files = await bundled(
-    { lab: "src/web/lab/main.tsx", "lab-worker": "src/web/lab/lab-worker.ts" },
-    { define: { ...COMMON.define, TUTTI_BUILD: JSON.stringify(made) } },
+    { lab: "src/web/lab/start.ts" },
+    {
+      define: {
+        ...COMMON.define,
+        TUTTI_BUILD: JSON.stringify(made),
+        // As a text, which is parsed only when somebody looks at the papers.
+        TUTTI_PAPERS: JSON.stringify(source("docs/papers/values.json")),
+      },
+    },
   );
   return new Map([
     ["lab.html", source("src/web/lab/page.html")],
@@ -89,7 +96,6 @@ function labFile(files: PageFiles): string {
     script: "lab.js",
     style: "lab.css",
     icon: "icon.svg",
-    workers: { "lab-worker": "lab-worker.js" },
   });
 }
 

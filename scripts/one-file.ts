@@ -1,7 +1,7 @@
 /**
- * Makes one HTML file of a page: script, style and icon are inside, and so is the script of its workers, as
- * text. It opens from a disk, without a server. Its policy allows exactly its own script and style, by their
- * hashes.
+ * Makes one HTML file of a page: script, style and icon are inside. The page starts its workers from the text
+ * of its script. It opens from a disk, without a server. Its policy allows exactly its own script and style,
+ * by their hashes.
  */
 import { createHash } from "node:crypto";
 import type { PageFiles } from "./build-web.ts";
@@ -11,8 +11,6 @@ interface Parts {
   readonly script: string;
   readonly style: string;
   readonly icon: string;
-  /** Id of the element with a worker's script, and the name of its file. */
-  readonly workers: Readonly<Record<string, string>>;
 }
 
 /** Text that would end the element early, or change how the parser reads it. */
@@ -30,9 +28,6 @@ export function oneFile(files: PageFiles, parts: Parts): string {
   };
   const [script, style] = [content(parts.script), content(parts.style)];
   const icon = `data:image/svg+xml,${encodeURIComponent(content(parts.icon))}`;
-  const workers = Object.entries(parts.workers)
-    .map(([id, name]) => `<script id="${id}" type="text/plain">${content(name)}</script>`)
-    .join("\n");
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -51,7 +46,7 @@ export function oneFile(files: PageFiles, parts: Parts): string {
     [new RegExp(`<link rel="stylesheet" href="${parts.style}">`), `<style>${style}</style>`],
     // A script at the end of the body needs no `defer`, which inline scripts do not have.
     [new RegExp(`<script src="${parts.script}" defer></script>\n?`), ""],
-    [/<\/body>/, `${workers}\n<script>${script}</script>\n</body>`],
+    [/<\/body>/, `<script>${script}</script>\n</body>`],
   ].reduce((html, [from, to]) => replaced(html, from as RegExp, to as string), content(parts.html));
 }
 

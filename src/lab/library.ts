@@ -12,8 +12,8 @@ import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
 import { WHOLE_RUN, type WindowOptions } from "../metrics/window.ts";
 import type { Comparison } from "../results/comparison.ts";
 import type { Experiment } from "./experiments/comparison-of.ts";
+import type { OpenedJobs } from "./experiments/inputs.ts";
 import type { Cell, CellResult, Kind } from "./experiments/kinds.ts";
-import type { OpenedJobs } from "./experiments/runner.ts";
 
 export type { Instance, Workload } from "../core/jobs.ts";
 export type { Rules } from "../core/rules.ts";
@@ -82,8 +82,9 @@ export async function simulate(
   policy: string | PolicyDefinition,
   settings: Settings = {},
 ): Promise<Run> {
-  const [{ CellRunner, prepareJobs }, { cellRunner, WITH_FILES }, { makeChoice }] = await Promise.all([
+  const [{ CellRunner }, { prepareJobs }, { cellRunner, WITH_FILES }, { makeChoice }] = await Promise.all([
     import("./experiments/runner.ts"),
+    import("./experiments/inputs.ts"),
     import("./experiments/run-cells.ts"),
     import("../policies/parse-policy.ts"),
   ]);

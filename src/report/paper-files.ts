@@ -4,6 +4,9 @@ import { paperPage } from "./html/paper-page.ts";
 import { papersIndex } from "./html/papers-index.ts";
 import { markdownPage, type PageFile } from "./markdown/paper-markdown.ts";
 import { papersIndexMarkdown } from "./markdown/papers-index.ts";
+import { printedPapers } from "./printed-table.ts";
+
+const PRINTED_PAPERS = "values.json";
 
 /** The index comes last. */
 export function htmlFiles(papers: readonly ReproducedPaper[]): PageFile[] {
@@ -11,7 +14,11 @@ export function htmlFiles(papers: readonly ReproducedPaper[]): PageFile[] {
   return [...pages, ["index.html", papersIndex(papers)]];
 }
 
-/** With the figures that the pages link. The index comes last. */
+/** With the figures that the pages link, and the tables for the laboratory. The index comes last. */
 export function markdownFiles(papers: readonly ReproducedPaper[]): PageFile[] {
-  return [...papers.flatMap(markdownPage), ["index.md", papersIndexMarkdown(papers)]];
+  return [
+    ...papers.flatMap(markdownPage),
+    [PRINTED_PAPERS, printedPapers(papers)],
+    ["index.md", papersIndexMarkdown(papers)],
+  ];
 }

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
 import { describePolicy } from "../../lab/experiments/apart.ts";
 import type { Experiment } from "../../lab/experiments/comparison-of.ts";
-import { MAX_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
+import { MAX_GANG_PROCESSORS } from "../../lab/experiments/inputs.ts";
 import { findTrace } from "../../lab/files/read-trace.ts";
 import { chooseModel } from "../../lab/files/source.ts";
 import { isSameFile } from "../../lab/files/write-whole.ts";

@@ -5,9 +5,9 @@
 import type { Command } from "commander";
 import { AUDIT_RULES } from "../../lab/audit/checker.ts";
 import type { Experiment } from "../../lab/experiments/comparison-of.ts";
+import type { OpenedJobs } from "../../lab/experiments/inputs.ts";
 import { openExperiment, requireUsablePolicies, runExperiment } from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
-import type { OpenedJobs } from "../../lab/experiments/runner.ts";
 import { formatCount, plural } from "../../report/text/format.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { quoted } from "../../words/command-line.ts";

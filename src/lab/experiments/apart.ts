@@ -25,8 +25,8 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { Explanation } from "../../results/explanation.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
 import { type CellFailure, revive } from "./failures.ts";
+import type { OpenedJobs } from "./inputs.ts";
 import type { Cell, CellResult } from "./kinds.ts";
-import type { OpenedJobs } from "./runner.ts";
 
 /** What a policy says about itself. */
 export interface DescribedPolicy {

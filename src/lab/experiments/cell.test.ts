@@ -6,9 +6,10 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { metricOf } from "../../metrics/summary.ts";
 import { canonicalText, cellHash } from "./cell.ts";
+import { WITHOUT_FILES } from "./inputs.ts";
 import type { Cell } from "./kinds.ts";
 import { runCells } from "./run-cells.ts";
-import { CellRunner, WITHOUT_FILES } from "./runner.ts";
+import { CellRunner } from "./runner.ts";
 
 const cell: Cell<"summary"> = {
   kind: "summary",
@@ -75,9 +76,9 @@ describe("cells", () => {
   });
 
   test("run where there is nothing of Node, as in a page", async () => {
-    const entry = fileURLToPath(new URL("./runner.ts", import.meta.url));
+    const contents = 'export * from "./runner.ts"; export { WITHOUT_FILES } from "./inputs.ts";';
     const bundled = await build({
-      entryPoints: [entry],
+      stdin: { contents, resolveDir: fileURLToPath(new URL(".", import.meta.url)) },
       bundle: true,
       write: false,
       metafile: true,

@@ -5,8 +5,9 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import { openSource } from "../files/source.ts";
 import { runApart } from "./apart.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
+import type { Environment, OpenedJobs } from "./inputs.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
-import { CellRunner, type Environment, type OpenedJobs } from "./runner.ts";
+import { CellRunner } from "./runner.ts";
 import { runInThreads, type WorkerOptions } from "./workers.ts";
 
 export const WITH_FILES: Environment = { open: openSource, policy: choosePolicy };

@@ -4,13 +4,14 @@
  * all cores, in any order. Every paper has a folder with the same file names, as far as it needs them, and
  * one line in registry.ts:
  *
- *   paper      the paper and its tables     published  its numbers as printed
+ *   paper      the paper                    published  its numbers as printed
+ *   tables     its tables
  *   cells      what is simulated            claims     statements of its text, judged by our numbers
  *   figures    its figures                  notes      how it was read, and why numbers deviate
  *   index      every table, figure and sentence of the paper that claims something
  *   run        the result of a cell, for a paper with its own kind of cell
  */
-import type { PaperHeading, PaperIndex, Reproduction } from "../../results/reproduction.ts";
+import type { PaperHeading, PaperIndex, ReproducedTable, Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
 import type { Results } from "./results.ts";
 
@@ -30,10 +31,31 @@ export interface PlacedCell<Place, K extends Kind> {
   readonly cell: Cell<K>;
 }
 
-export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHeading {
+/** A table of a paper. It can be computed alone, from the results at the places that it needs. */
+export interface PaperTable<Place = unknown, K extends Kind = Kind> {
+  needs(place: Place): boolean;
+  of(results: Results<Place, CellResult<K>>): ReproducedTable;
+}
+
+/** The tables of a paper alone, without its figures and sentences: what a page in a browser can compute. */
+export interface PaperTables<Place = unknown, K extends Kind = Kind> {
+  readonly key: string;
   readonly defaultSeed: number;
-  readonly index: PaperIndex;
+  readonly tables: readonly PaperTable<Place, K>[];
   /** Cells on the same jobs are adjacent. The most expensive come first where possible. */
   cells(seed: number): readonly PlacedCell<Place, K>[];
+}
+
+export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHeading, PaperTables<Place, K> {
+  readonly key: string;
+  readonly index: PaperIndex;
   collect(results: Results<Place, CellResult<K>>): Reproduction;
+}
+
+/** All tables of a paper. */
+export function tablesOf<Place, K extends Kind>(
+  { tables }: Pick<PaperTables<Place, K>, "tables">,
+  results: Results<Place, CellResult<K>>,
+): ReproducedTable[] {
+  return tables.map((table) => table.of(results));
 }

@@ -10,19 +10,10 @@ import type {
   ReproducedPaper,
   ReproducedStatement,
   ReproducedTable,
-  ReproducedValue,
 } from "../../results/reproduction.ts";
-import {
-  comparisonText,
-  deviates,
-  isCompared,
-  reasonNumber,
-  testLegend,
-  type ValueTexts,
-  valueColumns,
-} from "../deviations.ts";
 import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor } from "../paper-index.ts";
+import { type PrintedValue, printedTable } from "../printed-table.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
 import { formatNumber } from "../text/format.ts";
@@ -75,41 +66,30 @@ function statementsSection(statements: readonly ReproducedStatement[]): string {
 }
 
 function tableSection(table: ReproducedTable, anchor: string): string {
-  const { id, title, labelColumns, rows } = table;
-  const columns = valueColumns(table);
-  const reasons: string[] = [];
-  const values = rows.flatMap((row) => row.values);
-  const hasIntervals = values.some(({ halfWidth }) => halfWidth !== null);
+  const { id, title, legend, labels, columns, rows, reasons } = printedTable(table);
   const body = rows.map(
     ({ labels, values }) =>
-      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i].textsOf(value), reasons)).join("")}</tr>`,
+      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map(cell).join("")}</tr>`,
   );
   const head = [
-    ...labelColumns.map((name) => `<th scope="col" class="label">${escapeHtml(name)}</th>`),
+    ...labels.map((name) => `<th scope="col" class="label">${escapeHtml(name)}</th>`),
     ...columns.map(({ heading }) => `<th scope="col">${escapeHtml(heading)}</th>`),
   ];
-  const legend = [
-    `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
-    isCompared(table) ? "; below it the published value and our deviation from it" : "",
-  ].join("");
-  const test = testLegend(table);
   return `<section id="${anchor}">
 <h2>${escapeHtml(`${id}. ${title}`)}</h2>
-<p class="note">${legend}.${test === "" ? "" : ` ${escapeHtml(test)}.`}</p>
+<p class="note">${escapeHtml(legend)}</p>
 <div class="scroll"><table class="paper"><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>
 ${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<li>${escapeHtml(reason)}</li>`).join("")}</ol>`}
-<details><summary>What the columns mean</summary>${termList(table.valueColumns.map(({ name, meaning }) => [name, meaning]))}</details>
+<details><summary>What the columns mean</summary>${termList(columns.map(({ name, meaning }) => [name, meaning]))}</details>
 </section>`;
 }
 
-function cell(value: ReproducedValue, { published, ours, halfWidth }: ValueTexts, reasons: string[]): string {
-  const { reason = "" } = value;
+function cell(value: PrintedValue): string {
+  const [ours, halfWidth, published, compared = "", reason = 0, isBeyond = false] = value;
   const mine = `<b>${ours}</b>${halfWidth === "" ? "" : ` <span class="spread">± ${halfWidth}</span>`}`;
-  if (value.published === null) return `<td>${mine}</td>`;
-  const isBeyond = deviates(value);
+  if (published === undefined) return `<td>${mine}</td>`;
   const missing = isBeyond ? ' <strong class="missing">no reason given</strong>' : "";
-  const mark = reason === "" ? missing : ` <sup>${reasonNumber(reason, reasons)}</sup>`;
-  const compared = comparisonText(value);
+  const mark = reason === 0 ? missing : ` <sup>${reason}</sup>`;
   const below = compared === "" ? published : `${published}<br>${compared}`;
   return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${below}${mark}</small></td>`;
 }

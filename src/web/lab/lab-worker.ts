@@ -7,6 +7,7 @@ import type { Failure, OpenedJobs, Question, Reply } from "./messages.ts";
 import { generateModel } from "./model-limit.ts";
 import { hashOfFile, readTraceFile } from "./worker/open-trace.ts";
 import { buffersOf, pack } from "./worker/packed.ts";
+import { cellsOfTable, runPaperCell, shownPapers, tableOf } from "./worker/papers.ts";
 import { dealCell, explainJob, type KnownJobs, runCell } from "./worker/run-cell.ts";
 
 let known: KnownJobs | undefined;
@@ -52,6 +53,14 @@ async function answer(question: Question): Promise<void> {
       const answer = await dealCell(known, question.cell, question.schedule);
       return reply({ answer }, buffersOf(pack(answer)));
     }
+    case "papers":
+      return reply({ answer: shownPapers() });
+    case "table-cells":
+      return reply({ answer: cellsOfTable(question) });
+    case "paper-cell":
+      return reply({ answer: await runPaperCell(question.cell) });
+    case "table":
+      return reply({ answer: tableOf(question.name, question.results) });
     case "explain":
       return reply({ answer: await explainJob(known, question.cell, question.job) });
   }

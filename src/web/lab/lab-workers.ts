@@ -3,19 +3,22 @@ import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
+import type { PrintedTable } from "../../report/printed-table.ts";
 import { workerUrl } from "../page/trusted.ts";
 import type { Questions, Reply, RunAnswer, Topic } from "./messages.ts";
 import type { Boxes } from "./worker/deal.ts";
+import type { TableName } from "./worker/papers.ts";
 
 /** More workers than this take more memory than they save time. */
 const MAX_WORKERS = 8;
 
+/** In a page of one file, the text of the page's script; empty if the script is a file of its own. */
+const inside = document.currentScript?.textContent ?? "";
 let madeUrl: string | undefined;
 
-/** Where the worker's script is: next to the page, or in it, if the page is one file. */
+/** The page's own script, which is also that of its workers. */
 function scriptUrl(): string {
-  const inside = document.getElementById("lab-worker")?.textContent ?? "";
-  if (inside === "") return "lab-worker.js";
+  if (inside === "") return "lab.js";
   madeUrl ??= URL.createObjectURL(new Blob([inside], { type: "text/javascript" }));
   return madeUrl;
 }
@@ -81,17 +84,47 @@ export class LabPool {
     onProgress: (cell: number, share: number) => void,
   ): Promise<RunAnswer[]> {
     this.#isCancelled = false;
-    await this.#provide(jobs, Math.min(cells.length, MAX_WORKERS, navigator.hardwareConcurrency || 2));
-    const answers = new Array<RunAnswer>(cells.length);
+    await this.#provide(jobs, poolSize(cells.length));
+    return this.#deal(cells, async (worker, cell, at) => {
+      const answer = await worker.ask("run", { cell }, ({ share }) => onProgress(at, share));
+      onProgress(at, 1);
+      return answer;
+    });
+  }
+
+  /**
+   * Computes a table of a paper; its simulations start in order.
+   * @param onDone how many of them are done
+   * @throws Error for the first cell that failed, or Cancelled
+   */
+  async runTable(name: TableName, onDone: (done: number, of: number) => void): Promise<PrintedTable> {
+    this.#isCancelled = false;
+    this.#add(1);
+    const cells = await this.#workers[0].ask("table-cells", name);
+    this.#add(poolSize(cells.length));
+    onDone(0, cells.length);
+    let done = 0;
+    const results = await this.#deal(cells, async (worker, cell) => {
+      const result = await worker.ask("paper-cell", { cell });
+      onDone(++done, cells.length);
+      return result;
+    });
+    return this.#workers[0].ask("table", { name, results });
+  }
+
+  /** What the workers make of a list, in its order; each worker takes the next item when it is free. */
+  async #deal<Item, Made>(
+    items: readonly Item[],
+    make: (worker: LabWorker, item: Item, at: number) => Promise<Made>,
+  ): Promise<Made[]> {
+    const made = new Array<Made>(items.length);
     let next = 0;
-    const workers = this.#workers.slice(0, cells.length);
     try {
       await Promise.all(
-        workers.map(async (worker) => {
-          while (next < cells.length && !this.#isCancelled) {
+        this.#workers.slice(0, items.length).map(async (worker) => {
+          while (next < items.length && !this.#isCancelled) {
             const at = next++;
-            answers[at] = await worker.ask("run", { cell: cells[at] }, ({ share }) => onProgress(at, share));
-            onProgress(at, 1);
+            made[at] = await make(worker, items[at], at);
           }
         }),
       );
@@ -100,7 +133,7 @@ export class LabPool {
       this.cancel();
       throw error;
     }
-    return answers;
+    return made;
   }
 
   async deal(jobs: SharedJobs, cell: Cell<"summary">, schedule: Schedule): Promise<Boxes> {
@@ -124,10 +157,20 @@ export class LabPool {
       this.#jobs?.name === jobs.name &&
       this.#jobs.seed === jobs.seed &&
       this.#jobs.workload === jobs.workload;
-    const added = Array.from({ length: Math.max(0, count - this.#workers.length) }, () => new LabWorker());
-    this.#workers.push(...added);
+    const added = this.#add(count);
     this.#jobs = jobs;
     const without = isKnown ? added : this.#workers;
     await Promise.all(without.map((worker) => worker.ask("jobs", jobs)));
   }
+
+  /** Starts workers until there are `count`, and returns the new ones. */
+  #add(count: number): LabWorker[] {
+    const added = Array.from({ length: Math.max(0, count - this.#workers.length) }, () => new LabWorker());
+    this.#workers.push(...added);
+    return added;
+  }
+}
+
+function poolSize(cells: number): number {
+  return Math.min(cells, MAX_WORKERS, navigator.hardwareConcurrency || 2);
 }

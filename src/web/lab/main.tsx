@@ -4,6 +4,7 @@ import "./lab.css";
 import { render } from "preact";
 import { Shell, type View } from "../page/shell.tsx";
 import { followAddress, labForPrograms } from "./state.ts";
+import { Papers } from "./views/papers.tsx";
 import { Results } from "./views/results.tsx";
 import { RunBar } from "./views/run-bar.tsx";
 import { Setup } from "./views/setup.tsx";
@@ -16,6 +17,7 @@ declare global {
 const VIEWS: readonly View[] = [
   { id: "experiment", label: "Experiment", key: "e", Page: Setup },
   { id: "results", label: "Results", key: "r", Page: Results },
+  { id: "papers", label: "Papers", key: "p", Page: Papers },
 ];
 
 globalThis.tuttiLab = labForPrograms;

@@ -3,8 +3,10 @@ import type { Workload } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { MachineCell } from "../../lab/experiments/cell.ts";
 import type { Cell, CellResult } from "../../lab/experiments/kinds.ts";
+import type { PrintedTable } from "../../report/printed-table.ts";
 import type { Boxes } from "./worker/deal.ts";
 import type { Agreed, Packed } from "./worker/packed.ts";
+import type { ShownPaper, TableName } from "./worker/papers.ts";
 import type { RunSeries } from "./worker/series.ts";
 
 /** Jobs at a point in time and size, for the first picture. */
@@ -53,6 +55,22 @@ export interface Questions {
   deal: {
     readonly asks: { readonly cell: MachineCell; readonly schedule: Schedule };
     readonly answer: Boxes;
+    readonly progress: never;
+  };
+  /** What is published of the papers. */
+  papers: { readonly asks: object; readonly answer: readonly ShownPaper[]; readonly progress: never };
+  /** The simulations that a table of a paper needs. */
+  "table-cells": { readonly asks: TableName; readonly answer: readonly Cell[]; readonly progress: never };
+  /** Runs one of them. */
+  "paper-cell": {
+    readonly asks: { readonly cell: Cell };
+    readonly answer: CellResult;
+    readonly progress: never;
+  };
+  /** Makes the table of their results. */
+  table: {
+    readonly asks: { readonly name: TableName; readonly results: readonly CellResult[] };
+    readonly answer: PrintedTable;
     readonly progress: never;
   };
   /** Explains in sentences why a job started when it did. */

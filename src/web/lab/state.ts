@@ -2,8 +2,8 @@
 import { effect, signal } from "@preact/signals";
 import { InputError } from "../../core/errors.ts";
 import { cellsOf, comparisonOf } from "../../lab/experiments/comparison-of.ts";
+import { openJobs, prepareJobs } from "../../lab/experiments/inputs.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
-import { openJobs, prepareJobs } from "../../lab/experiments/runner.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { address, setQuery } from "../page/navigation.ts";
 import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";

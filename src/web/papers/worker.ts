@@ -2,7 +2,8 @@
  * Runs cells in a worker of the browser page, one after the other, as a worker thread of Node does. It also
  * makes the files of pages: a worker has no document, so ECharts measures text as it does in Node.
  */
-import { CellRunner, WITHOUT_FILES } from "../../lab/experiments/runner.ts";
+import { WITHOUT_FILES } from "../../lab/experiments/inputs.ts";
+import { CellRunner } from "../../lab/experiments/runner.ts";
 import { htmlFiles, markdownFiles } from "../../report/paper-files.ts";
 import type { Answer, Question } from "./messages.ts";
 

@@ -104,9 +104,18 @@ interface Outcome extends ReproducedStatement {
   readonly alone: readonly boolean[];
 }
 
+/** A table and the page both need them, and they take seconds. */
+const decided = new WeakMap<SitesResults, readonly Outcome[]>();
+
 /** All sentences under both readings. Sentences of one reading are adjacent. */
-export function claims(results: SitesResults): Outcome[] {
-  return READINGS.flatMap((reading) => SENTENCES.map((sentence) => decide(sentence, results, reading)));
+export function claims(results: SitesResults): readonly Outcome[] {
+  const known = decided.get(results);
+  if (known !== undefined) return known;
+  const outcomes = READINGS.flatMap((reading) =>
+    SENTENCES.map((sentence) => decide(sentence, results, reading)),
+  );
+  decided.set(results, outcomes);
+  return outcomes;
 }
 
 function decide(sentence: Sentence, results: SitesResults, reading: Reading): Outcome {

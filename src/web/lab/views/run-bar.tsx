@@ -1,11 +1,11 @@
 /** Above every view: runs the experiment, shows how far it is, and gives away what it is. */
-import { useEffect, useState } from "preact/hooks";
-import { formatDuration } from "../../../report/text/format.ts";
+import { useState } from "preact/hooks";
 import { useKey } from "../../page/keys.ts";
 import { goTo } from "../../page/navigation.ts";
 import { saveFile } from "../../page/save.ts";
 import { commandLine, experimentData, problemsOf } from "../experiment.ts";
 import { cancel, experiment, finished, run, source, start } from "../state.ts";
+import { Progress } from "./progress.tsx";
 
 export function RunBar() {
   const now = run.value;
@@ -27,7 +27,12 @@ export function RunBar() {
           <button type="button" onClick={cancel}>
             Cancel
           </button>
-          <Progress shares={now.shares} fromMs={now.fromMs} />
+          <Progress
+            share={now.shares.reduce((sum, one) => sum + one, 0) / Math.max(1, now.shares.length)}
+            done={now.shares.filter((one) => one === 1).length}
+            of={now.shares.length}
+            fromMs={now.fromMs}
+          />
         </>
       ) : (
         <button type="button" class="primary" disabled={!isReady || problems.length > 0} onClick={runAll}>
@@ -57,27 +62,6 @@ export function RunBar() {
         >
           Save
         </button>
-      </span>
-    </>
-  );
-}
-
-function Progress({ shares, fromMs }: { readonly shares: readonly number[]; readonly fromMs: number }) {
-  const [nowMs, setNowMs] = useState(performance.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNowMs(performance.now()), 500);
-    return () => clearInterval(timer);
-  }, []);
-  const share = shares.reduce((sum, one) => sum + one, 0) / Math.max(1, shares.length);
-  const done = shares.filter((one) => one === 1).length;
-  const elapsedS = Math.max(0, nowMs - fromMs) / 1000;
-  const leftS = share > 0.02 && elapsedS > 1 ? (elapsedS * (1 - share)) / share : Number.NaN;
-  return (
-    <>
-      <progress value={share} aria-label="share of the runs that is done" />
-      <span>
-        {done} of {shares.length} runs
-        {Number.isNaN(leftS) ? "" : `, about ${formatDuration(Math.ceil(leftS))} left`}
       </span>
     </>
   );

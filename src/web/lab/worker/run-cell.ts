@@ -2,8 +2,8 @@
 import type { Workload } from "../../../core/jobs.ts";
 import type { Schedule } from "../../../core/schedule.ts";
 import type { CellInputs, MachineCell } from "../../../lab/experiments/cell.ts";
+import { openJobs, prepareJobs, requireGangSize } from "../../../lab/experiments/inputs.ts";
 import type { Cell } from "../../../lab/experiments/kinds.ts";
-import { openJobs, prepareJobs, requireGangSize } from "../../../lab/experiments/runner.ts";
 import { numbersOf, runSummary } from "../../../lab/experiments/summary.ts";
 import { explain } from "../../../lab/explain/explain.ts";
 import { choosePolicy } from "../../../policies/parse-policy.ts";

@@ -1,0 +1,102 @@
+/** The tables of zhou2000, each with the simulations that it needs. */
+import { deviates, isFar } from "../../../report/deviations.ts";
+import type { PaperTable, PaperTables, ReproducedTable } from "../paper.ts";
+import {
+  cells,
+  EXPERIMENTS,
+  LOAD_SHARES,
+  type LoadShare,
+  MEASURES,
+  nameOf,
+  type Place,
+  schemeOf,
+  type Variant,
+  type Zhou2000Results,
+} from "./cells.ts";
+import { reasonFor } from "./notes.ts";
+import { PUBLISHED_RUNS, TABLE_1, TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES } from "./published.ts";
+
+const BELOW = ", load 2 % below nominal";
+
+const TABLES: readonly PaperTable<Place, "summary">[] = [
+  ...LOAD_SHARES.flatMap((share) => ([1, 2] as const).map((which) => table(which, share))),
+  ...([1, 2] as const).map(otherReadings),
+];
+
+export const zhou2000Tables: PaperTables<Place, "summary"> = {
+  key: "zhou2000",
+  defaultSeed: 2000,
+  cells,
+  tables: TABLES,
+};
+
+function table(which: 1 | 2, share: LoadShare): PaperTable<Place, "summary"> {
+  const { jobs, replications, schemes } = EXPERIMENTS[which];
+  return {
+    needs: (place) => place.table === which && place.share === share && schemes.includes(place.variant),
+    of: (results) => {
+      const rows = rowsOf(which, schemes, share, results);
+      const values = rows.flatMap((row) => row.values);
+      const [far, beyond] = [isFar, deviates].map((is) => values.filter(is).length);
+      const sets = `${jobs.toLocaleString("en-US")} jobs, mean of ${replications} sets of jobs`;
+      return {
+        id: `Table ${which}${share === 1 ? "" : BELOW}`,
+        title: `${sets}; of ${values.length} values ${far} are more than 10 % off, ${beyond} of them by more than chance`,
+        labelColumns: ["scheme", "ρ"],
+        valueColumns: VALUE_COLUMNS,
+        rows,
+      };
+    },
+  };
+}
+
+/** Readings that are not the one compared above. */
+function otherReadings(which: 1 | 2): PaperTable<Place, "summary"> {
+  const { others } = EXPERIMENTS[which];
+  return {
+    needs: ({ table, share, variant }) => table === which && share === 1 && others.includes(variant),
+    of: (results) => ({
+      id: `Table ${which}, other readings`,
+      title:
+        "BRMS with one extra slot per workload change in all, for the largest job; BC with exclusive blocks",
+      labelColumns: ["scheme", "ρ"],
+      valueColumns: VALUE_COLUMNS,
+      rows: rowsOf(which, others, 1, results),
+    }),
+  };
+}
+
+function rowsOf(
+  which: 1 | 2,
+  variants: readonly Variant[],
+  share: LoadShare,
+  results: Zhou2000Results,
+): ReproducedTable["rows"] {
+  return ZHOU2000_LOADS.flatMap((load, at) =>
+    variants.map((variant) => {
+      const published = (which === 1 ? TABLE_1 : TABLE_2)[schemeOf(variant)][at];
+      return {
+        labels: [nameOf(variant), load.toFixed(2)],
+        values: ZHOU2000_MEASURES.map((measure, m) =>
+          results.value(
+            { table: which, variant, load, share },
+            MEASURES[measure],
+            published[m],
+            () => reasonFor({ table: which, variant, load, share }, measure),
+            PUBLISHED_RUNS[which],
+          ),
+        ),
+      };
+    }),
+  );
+}
+
+const VALUE_COLUMNS: ReproducedTable["valueColumns"] = [
+  { name: "r_a", meaning: "share of processor slots in which a job ran" },
+  { name: "n_l", meaning: "largest number of rows in a run" },
+  { name: "n_a", meaning: "rows, mean over time" },
+  { name: "t_ta", unit: "slots", meaning: "mean turnaround time of all jobs" },
+  { name: "t_sa", unit: "slots", meaning: "mean turnaround time of small jobs, 1 to 12 slots" },
+  { name: "t_ma", unit: "slots", meaning: "mean turnaround time of medium jobs, 13 to 60 slots" },
+  { name: "t_la", unit: "slots", meaning: "mean turnaround time of large jobs, more than 60 slots" },
+];

@@ -1,0 +1,78 @@
+/** Papers in the page's worker: what is published of them, their cells, and a table made of their results. */
+
+import { RunInputs, WITHOUT_FILES } from "../../../lab/experiments/inputs.ts";
+import type { Cell, CellResult } from "../../../lab/experiments/kinds.ts";
+import { runSummary } from "../../../lab/experiments/summary.ts";
+import { runQueues } from "../../../lab/papers/kawanami2008/run.ts";
+import type { PaperTable, PaperTables } from "../../../lab/papers/paper.ts";
+import { Results } from "../../../lab/papers/results.ts";
+import { PAPER_TABLES } from "../../../lab/papers/table-registry.ts";
+import { runSites } from "../../../models/sites/paper/run.ts";
+import { runTasks } from "../../../models/tasks/paper/run.ts";
+import { type PrintedPaper, type PrintedTable, printedTable } from "../../../report/printed-table.ts";
+
+/** The text of docs/papers/values.json; set by scripts/build-web.ts in the bundle. */
+declare const TUTTI_PAPERS: string;
+
+/** A paper as the page shows it before anything is computed. */
+export interface ShownPaper extends PrintedPaper {
+  /** How many simulations each table needs. */
+  readonly runs: readonly number[];
+}
+
+/** A table by its paper and its place in the list of the paper's tables. */
+export interface TableName {
+  readonly paper: string;
+  readonly table: number;
+}
+
+export function shownPapers(): ShownPaper[] {
+  const printed: readonly PrintedPaper[] = JSON.parse(TUTTI_PAPERS);
+  return printed.map((paper) => {
+    const { key } = paper.paper;
+    const runs = paper.tables.map((_, table) => cellsOfTable({ paper: key, table }).length);
+    return { ...paper, runs };
+  });
+}
+
+/** The simulations that the table needs. */
+export function cellsOfTable(name: TableName): Cell[] {
+  const { paper, table } = found(name);
+  return placedCells(paper, table).map(({ cell }) => cell);
+}
+
+/** @param results in the order of the cells */
+export function tableOf(name: TableName, results: readonly CellResult[]): PrintedTable {
+  const { paper, table } = found(name);
+  return printedTable(table.of(new Results(placedCells(paper, table), results)));
+}
+
+const inputs = new RunInputs(WITHOUT_FILES);
+
+/** @throws InputError for a kind of cell that no paper has */
+export async function runPaperCell(cell: Cell): Promise<CellResult> {
+  switch (cell.kind) {
+    case "summary":
+      return runSummary(cell, inputs);
+    case "queues":
+      return runQueues(cell, inputs);
+    case "sites":
+      return runSites(cell, inputs);
+    case "tasks":
+      return runTasks(cell, inputs);
+    default:
+      throw new Error(`Broken invariant: no paper has cells of the kind ${cell.kind}`);
+  }
+}
+
+function found({ paper: key, table: at }: TableName) {
+  const paper = PAPER_TABLES.find((one) => one.key === key);
+  const table = paper?.tables[at];
+  if (paper === undefined || table === undefined)
+    throw new Error(`Broken invariant: no table ${at} of ${key}`);
+  return { paper, table };
+}
+
+function placedCells(paper: PaperTables, table: PaperTable) {
+  return paper.cells(paper.defaultSeed).filter(({ place }) => table.needs(place));
+}
