@@ -42,8 +42,13 @@ export interface Picture extends Layout {
 export type Ink = Readonly<Record<(typeof INKS)[number], string>>;
 const INKS = ["back", "text", "muted", "line", "accent", "bad", "idle"] as const;
 
-/** Reads the colours of the page as they are now, light or dark. */
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let kept: { readonly theme: string; readonly ink: Ink } | undefined;
+
+/** The colours of the page as they are now, light or dark. Reading them is slow, so they are kept. */
 export function inkOf(element: HTMLElement): Ink {
+  const theme = `${document.documentElement.dataset.theme} ${dark.matches}`;
+  if (kept?.theme === theme) return kept.ink;
   const probe = document.createElement("i");
   probe.hidden = true;
   element.append(probe);
@@ -52,7 +57,8 @@ export function inkOf(element: HTMLElement): Ink {
     return [name, getComputedStyle(probe).color] as const;
   });
   probe.remove();
-  return Object.fromEntries(entries) as Ink;
+  kept = { theme, ink: Object.fromEntries(entries) as Ink };
+  return kept.ink;
 }
 
 export function paint(canvas: HTMLCanvasElement, picture: Picture): void {
@@ -92,7 +98,7 @@ function paintBars(context: CanvasRenderingContext2D, picture: Picture, ratio: n
   const width = Math.round((widthPx - gutterPx) * ratio);
   const height = Math.round((heightPx - axisPx) * ratio);
   if (width < 1 || height < 1) return;
-  const image = new ImageData(width, height);
+  const image = imageOf(width, height);
   const { bars } = arrangement;
   const { nowMs } = data;
   const finer = timeScale(scale.fromMs, scale.toMs, width, scale.warp);
@@ -342,6 +348,15 @@ function inRect(
   context.clip();
   draw();
   context.restore();
+}
+
+let image: ImageData | undefined;
+
+/** Empty pixels. A new array for every frame would cost more than drawing. */
+function imageOf(width: number, height: number): ImageData {
+  if (image?.width === width && image.height === height) image.data.fill(0);
+  else image = new ImageData(width, height);
+  return image;
 }
 
 let layer: CanvasRenderingContext2D | undefined;
