@@ -59,8 +59,8 @@ const STATUS_EVERY_MS = 10_000;
 const all = jobs as Map<number, Job>;
 const dirty = new Set<number>();
 let toFeed: (message: ToFeed) => void = () => {};
-/** Aborted when everything is loaded again. */
-let loading = new AbortController();
+/** Aborted when everything is loaded again; undefined before the first time. */
+let loading: AbortController | undefined;
 
 /** Identifies the user and begins to follow the scheduler. */
 export async function start(): Promise<void> {
@@ -128,6 +128,7 @@ function receive(message: FromFeed): void {
       connection.value = message.isLive ? "live" : "lost";
       if (message.isLive) {
         // What was asked for when the connection was lost, and what changes without an event.
+        if (loading !== undefined && loaded.peek() < 1) void loadAll();
         if (dirty.size > 0) jobsSoon();
         matrixSoon();
         statusSoon();
@@ -140,9 +141,10 @@ function receive(message: FromFeed): void {
 
 /** Loads everything again. Events that arrive in the meantime mark their jobs as dirty. */
 async function loadAll(): Promise<void> {
-  loading.abort();
+  loading?.abort();
   loading = new AbortController();
   const { signal } = loading;
+  loaded.value = 0;
   try {
     void refreshMatrix();
     void refreshQueues();
@@ -157,7 +159,7 @@ async function loadAll(): Promise<void> {
         seen.add(job.job);
         all.set(job.job, job);
       }
-      loaded.value = Math.min(1, seen.size / Math.max(1, expected));
+      loaded.value = Math.min(0.99, seen.size / Math.max(1, expected));
       changes.value++;
       after = page.next;
     }
@@ -166,8 +168,8 @@ async function loadAll(): Promise<void> {
     loaded.value = 1;
     changes.value++;
   } catch {
-    // A new load is under way, or the connection is lost and the feed will say "fresh" again, or else the
-    // scheduler has too much to do.
+    // A new load is under way, or the connection is lost and the load begins again when it is back, or else
+    // the scheduler has too much to do.
     setTimeout(() => {
       if (!signal.aborted && connection.peek() === "live") void loadAll();
     }, RETRY_MS);
