@@ -31,7 +31,7 @@ const LOOKS: readonly (readonly [name: string, options: BrowserContextOptions])[
   ),
 );
 /** Views whose picture needs a choice; what to add to their address. */
-const CHOICES: Readonly<Record<string, string>> = { "what-if": "?tasks=2&limit=600" };
+const CHOICES: Readonly<Record<string, string>> = { "what-if": "?tasks=2&limit=10m", timeline: "?span=240" };
 /** Time for charts to draw and for motion to end. */
 const SETTLE_MS = 1500;
 const START_MS = 20_000;

@@ -1,7 +1,7 @@
 /** The timeline: what ran, runs and is expected, with now in the middle. */
 import { useMemo } from "preact/hooks";
 import type { TimelineAnswer } from "../../../protocol/forecasts.ts";
-import { formatDuration } from "../../../report/text/format.ts";
+import { formatDuration, plural } from "../../../report/text/format.ts";
 import { clockText } from "../../../words/times.ts";
 import { useNow } from "../../page/clock.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
@@ -71,14 +71,15 @@ function Shown({ answer, receivedAtMs, problem, state, nowMs }: ShownProps) {
   );
 }
 
-function noteText({ forecastAtMs, atMs }: TimelineAnswer, unknown: number): string {
+function noteText({ forecastAtMs, atMs, waitingLeftOut = 0 }: TimelineAnswer, unknown: number): string {
   const age =
     forecastAtMs === undefined
       ? "There are no forecasts now."
       : `Striped: expected, as dark as it is likely; lines mark the medians. The forecasts were ${formatDuration(Math.max(0, Math.round((atMs - forecastAtMs) / 1000)))} old.`;
   const without =
     unknown === 0 ? "" : ` ${unknown === 1 ? "One job waits" : `${unknown} jobs wait`} without a forecast.`;
-  return age + without;
+  const leftOut = waitingLeftOut === 0 ? "" : ` Not shown: ${plural(waitingLeftOut, "more waiting job")}.`;
+  return age + without + leftOut;
 }
 
 /** Whole multiples of the reach, so that the question changes only when the user looks elsewhere. */

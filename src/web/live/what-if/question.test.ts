@@ -26,6 +26,12 @@ test("the request and the command line say the same", () => {
   expect(bodyOf({ ...NO_FIELDS, limit: "90s" })).toEqual({ jobs: [{ limitMs: 90_000 }] });
 });
 
+test("a limit without a unit is in seconds, and the command line says so", () => {
+  const fields = { ...NO_FIELDS, limit: "600" };
+  expect(bodyOf(fields)).toEqual({ jobs: [{ limitMs: 600_000 }] });
+  expect(submitLine(fields)).toBe("tutti submit --time 600s -- COMMAND");
+});
+
 test("names from a link stay one word of the command line", () => {
   const fields = { ...NO_FIELDS, queue: "a b'; rm -rf ~ #" };
   expect(submitLine(fields)).toBe(`tutti submit --queue 'a b'\\''; rm -rf ~ #' -- COMMAND`);

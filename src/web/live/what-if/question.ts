@@ -55,10 +55,16 @@ function limitOf(text: string): number {
 export function jobOptions({ tasks, limit, queue }: Fields): string {
   const words = [
     ...(tasks === "" ? [] : ["-n", tasks]),
-    ...(limit.trim() === "" ? [] : ["--time", limit.replaceAll(/\s/g, "")]),
+    ...(limit.trim() === "" ? [] : ["--time", limitWord(limit)]),
     ...(queue === "" ? [] : ["--queue", queue]),
   ];
   return words.map(quoted).join(" ");
+}
+
+/** A number alone means seconds here, but people who know Slurm would read minutes: the unit is written. */
+function limitWord(limit: string): string {
+  const word = limit.replaceAll(/\s/g, "");
+  return /\d$/.test(word) ? `${word}s` : word;
 }
 
 /** The same question for a terminal. */
