@@ -146,6 +146,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     );
     expect(printed.policies).toHaveLength(3);
     for (const { scheduleHash } of printed.policies) expect(shown).toContain(scheduleHash);
+    await page.evaluate('location.hash = "#/papers/silva1999"');
+    await page.click('[data-table="table-1"] >> text=Run here');
+    await page.waitForSelector("text=Same digits as the published page: 10 of 10");
     expect(faults).toEqual([]);
     await page.close();
   });
