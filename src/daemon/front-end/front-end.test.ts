@@ -310,6 +310,13 @@ describe("why, forecast, export", () => {
     // The job started at the forecast time.
     const whatIf = await bench.frontEnd.whatIf(ANNA, { policy: "easy" });
     expect(whatIf).toMatchObject({ policy: "easy", pastErrorP50Ms: 0, jobs: [] });
+    expect(whatIf).toMatchObject({ pastForecasts: 2, pastWithinShare: 1 });
+    // The third job started at 20 s and has its CPUs alone; the first has ended.
+    const share = { slots: 1, ofSlots: 1, ranMs: 1000, elapsedMs: 1000 };
+    expect(await bench.frontEnd.why(ANNA, third.job)).toMatchObject({ share });
+    expect(await bench.frontEnd.why(ANNA, 1)).toMatchObject({
+      share: { slots: 0, ranMs: 10_000, elapsedMs: 10_000 },
+    });
   });
 
   test("a policy of a wing is refused, and the refusal lists the live policies", async () => {

@@ -206,6 +206,9 @@ describe("Store against a model", () => {
       { job: 3, attempt: 1, identity: null, decided_ms: 10, started_ms: 12, ended_ms: 20 },
       { job: 3, attempt: 2, identity: "c0ffee", decided_ms: 30, started_ms: null, ended_ms: null },
     ]);
+    // The second attempt has not started.
+    expect(store.launchTimes(9)).toEqual([2]);
+    expect(store.launchTimes(1)).toEqual([]);
     store.noteForecast(3, 0, 1, 5, 9);
     store.noteForecast(3, 1, 2, 6, 10);
     expect(store.judgedForecasts(9)).toEqual([]);
@@ -258,6 +261,8 @@ test("jobs and events to forget are found by index, in order, without reading ev
   for (const wasStarted of [undefined, true, false]) store.kept.endedOf(1000, 9, wasStarted);
   store.kept.forgetEventsBefore(9, 9);
   store.eventsAfter(0, 9, 1000);
+  store.kept.endedRuns(0, undefined, 9);
+  store.launchTimes(9);
   spy.mockRestore();
   store.close();
   const database = new DatabaseSync(path);
@@ -269,7 +274,7 @@ test("jobs and events to forget are found by index, in order, without reading ev
       .map(({ detail }) => String(detail)),
   ]);
   database.close();
-  expect(plans).toHaveLength(6);
+  expect(plans).toHaveLength(8);
   for (const plan of plans) {
     expect(
       plan.filter((step) => /^SCAN (?:jobs|events)\b/.test(step)),
