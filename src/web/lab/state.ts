@@ -20,7 +20,7 @@ import type { RunSeries } from "./worker/series.ts";
 type Source =
   | { readonly state: "none" }
   /** A link names a file that the user must choose again. */
-  | { readonly state: "wanted"; readonly problem: string }
+  | { readonly state: "wanted" }
   | { readonly state: "reading"; readonly name: string; readonly share: number; readonly beginning?: Scatter }
   | { readonly state: "open"; readonly opened: OpenedJobs }
   | { readonly state: "failed"; readonly message: string };
@@ -224,13 +224,25 @@ async function openExperimentFile(chosen: File): Promise<void> {
   }
 }
 
-/** Takes over an experiment of a link or a file. The user must choose its trace again. */
+/**
+ * Takes over an experiment of a link or a file. Its jobs stay open if they are open, as after the back
+ * button; otherwise the user must choose the trace again.
+ */
 function restore(restored: PageExperiment): void {
   const { jobs } = restored;
+  const before = experiment.peek();
   experiment.value = restored;
   if (jobs === undefined) return;
+  const isOpen = source.peek().state === "open" && jobsText(before) === jobsText(restored);
+  if (isOpen) return;
   if ("model" in jobs) openModelOf(restored);
-  else source.value = { state: "wanted", problem: "" };
+  else if (file?.name === jobs.file.name && file.size === jobs.file.bytes) void openFile(file);
+  else source.value = { state: "wanted" };
+}
+
+/** What decides the jobs of an experiment. */
+function jobsText({ jobs, settings }: PageExperiment): string {
+  return JSON.stringify([jobs, settingOf(settings, "size-from"), settingOf(settings, "seed")]);
 }
 
 function wantedFile() {
