@@ -227,6 +227,23 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     }
   });
 
+  test("addresses far from any job, or without sense, leave a page that works", async () => {
+    for (const query of [
+      "range=-9999999999999:9999999999999",
+      "range=0:899999999999",
+      "span=9999999999&rows=jobs&idle=short",
+      "range=5:5&area=1:2:0:99999999&pin=1e9&rows=%3Cb%3E",
+    ]) {
+      await show(`#/timeline?${query}`);
+      await page.locator(".timeline-rows").waitFor();
+      await page.keyboard.press("s");
+      await page.keyboard.press("e");
+      await page.keyboard.press("Escape");
+    }
+    await page.getByRole("button", { name: "Around now" }).click();
+    await page.locator(".timeline-rows").waitFor();
+  });
+
   test("nothing was refused by the page's rules, and nothing was asked from another place", () => {
     expect(problems).toEqual([]);
   });

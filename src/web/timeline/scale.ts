@@ -86,6 +86,10 @@ export interface TimeScale {
 
 /** The shortest time that is shown, in ms: below it, numbers of ms since 1970 lose their fractions. */
 export const MIN_SPAN_MS = 10;
+/** The longest, about 300 years. */
+export const MAX_SPAN_MS = 1e13;
+/** Times further from 1970 than 30,000 years are not shown: dates end there, and addresses may be hostile. */
+export const MAX_MS = 9e14;
 
 export function timeScale(fromMs: number, toMs: number, widthPx: number, warp = NO_WARP): TimeScale {
   const from = warp.to(fromMs);
@@ -105,7 +109,7 @@ export function zoomed(scale: TimeScale, factor: number, px: number): Stretch {
   const { warp, widthPx } = scale;
   const from = warp.to(scale.fromMs);
   const span = warp.to(scale.toMs) - from;
-  const next = Math.max(MIN_SPAN_MS, span * factor);
+  const next = Math.min(MAX_SPAN_MS, Math.max(MIN_SPAN_MS, span * factor));
   const fixed = from + (span * px) / widthPx;
   const nextFrom = fixed - (next * px) / widthPx;
   return { fromMs: warp.from(nextFrom), toMs: warp.from(nextFrom + next) };

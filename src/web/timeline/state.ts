@@ -1,7 +1,7 @@
 /** What a timeline shows of its data, as parameters of the page's address. */
 import type { Area } from "./area.ts";
 import type { RowKind } from "./rows.ts";
-import { MIN_SPAN_MS, type Stretch } from "./scale.ts";
+import { MAX_MS, MAX_SPAN_MS, MIN_SPAN_MS, type Stretch } from "./scale.ts";
 
 export interface TimelineState {
   /** The time that is shown. Left out: `spanMs` around now, or everything if there is no now. */
@@ -31,11 +31,17 @@ export function readState(query: Query, defaultRows: RowKind = "cpus"): Timeline
   const [areaFromS, areaToS, firstRow, endRow] = numbers(query.area, 4);
   const [spanS] = numbers(query.span, 1);
   const [pinned] = numbers(query.pin, 1);
-  const hasRange = toS !== undefined && (toS - fromS) * 1000 >= MIN_SPAN_MS;
-  const hasArea = endRow !== undefined && areaToS > areaFromS && endRow > firstRow && firstRow >= 0;
+  const hasRange = toS !== undefined && isTime(fromS) && isTime(toS) && isSpan(toS - fromS);
+  const hasArea =
+    endRow !== undefined &&
+    isTime(areaFromS) &&
+    isTime(areaToS) &&
+    areaToS > areaFromS &&
+    endRow > firstRow &&
+    firstRow >= 0;
   return {
     ...(hasRange && { range: { fromMs: msOf(fromS), toMs: msOf(toS) } }),
-    ...(!hasRange && spanS * 1000 >= MIN_SPAN_MS && { spanMs: msOf(spanS) }),
+    ...(!hasRange && isSpan(spanS) && { spanMs: msOf(spanS) }),
     rows: KINDS.find((kind) => kind === query.rows) ?? defaultRows,
     ...(Number.isInteger(pinned) && { pinned }),
     ...(hasArea && { area: { fromMs: msOf(areaFromS), toMs: msOf(areaToS), firstRow, endRow } }),
@@ -66,6 +72,14 @@ function areaText({ fromMs, toMs, firstRow, endRow }: Area): string {
 
 function secondsText(ms: number): string {
   return String(Math.round(ms) / 1000);
+}
+
+function isTime(seconds: number): boolean {
+  return Math.abs(seconds) * 1000 <= MAX_MS;
+}
+
+function isSpan(seconds: number): boolean {
+  return seconds * 1000 >= MIN_SPAN_MS && seconds * 1000 <= MAX_SPAN_MS;
 }
 
 function msOf(seconds: number): number {

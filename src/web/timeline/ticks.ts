@@ -1,5 +1,5 @@
 /** Ticks of an axis of time: calendar times, or times from an origin. */
-import type { TimeScale } from "./scale.ts";
+import { MAX_MS, type TimeScale } from "./scale.ts";
 
 /** How an axis names times. */
 export type Clock =
@@ -37,7 +37,7 @@ export function ticksOf(scale: TimeScale, clock: Clock, gapPx: number): Tick[] {
   const stepMs = STEPS_MS.find((step) => step >= leastMs) ?? STEPS_MS.at(-1)!;
   const ticks: Tick[] = [];
   let day = "";
-  for (let ms = stepAtOrAfter(scale.fromMs, stepMs, clock); ms <= scale.toMs; ) {
+  for (let ms = stepAtOrAfter(scale.fromMs, stepMs, clock); ms <= scale.toMs && Math.abs(ms) <= MAX_MS; ) {
     const px = scale.px(ms);
     const today = clock.kind === "calendar" ? dayText(ms + clock.zoneMs(ms)) : "";
     ticks.push({ ms, px, label: tickLabel(ms, stepMs, clock), ...(today !== day && { day: today }) });

@@ -5,6 +5,7 @@ import { formatDuration, plural } from "../../../report/text/format.ts";
 import { clockText } from "../../../words/times.ts";
 import { useNow } from "../../page/clock.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { MAX_MS } from "../../timeline/scale.ts";
 import { queryOf, readState, type TimelineState } from "../../timeline/state.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
 import { useAsked } from "../asked.ts";
@@ -24,6 +25,7 @@ export function TimelineView() {
         <p class={problem === "" ? "muted" : "alarm"} role="status">
           {problem === "" ? "Loading" : problem}
         </p>
+        {problem === "" ? null : <a href={linkTo("timeline")}>Show the time around now</a>}
       </>
     );
   return <Shown {...{ answer, receivedAtMs, problem, state, nowMs }} />;
@@ -89,6 +91,6 @@ function pathFor({ range, spanMs }: TimelineState, nowMs: number): string {
   const from = range?.fromMs ?? nowMs - span / 2;
   const to = range?.toMs ?? nowMs + span / 2;
   const fromMs = Math.max(0, Math.floor(from / step - 0.5) * step);
-  const toMs = Math.ceil(to / step + 0.5) * step;
+  const toMs = Math.min(MAX_MS, Math.ceil(to / step + 0.5) * step);
   return `/v1/timeline?from=${fromMs}&to=${toMs}`;
 }
