@@ -150,10 +150,18 @@ async function laboratory(): Promise<void> {
       const { page, close } = await browser.open("", options);
       await page.selectOption("select >> nth=0", "lublin");
       await page.waitForSelector("[data-workload-hash]");
+      for (const policy of ["gang", "brmms"]) {
+        await page.selectOption(".add select", policy);
+        await page.click(".add button");
+      }
       await shoot(page, `lab-experiment-${look}`);
       await page.getByRole("button", { name: "Run", exact: true }).click();
       await page.waitForSelector("text=The hashes are those that", { timeout: 120_000 });
-      await shoot(page, `lab-results-${look}`);
+      const tabs = await page.locator(".tabs a").allTextContents();
+      for (const [i, tab] of tabs.entries()) {
+        await page.keyboard.press(String(i + 1));
+        await shoot(page, `lab-${tab.toLowerCase().replaceAll(" ", "-")}-${look}`);
+      }
       const others = await page
         .locator("nav.rail a")
         .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));

@@ -97,7 +97,7 @@ function KeysPage() {
         {[...shown].map(([keys, label]) => (
           <Fragment key={keys}>
             <dt>
-              {keys.split(" ").map((key) => (
+              {(keys === " " ? [keys] : keys.split(" ")).map((key) => (
                 <kbd key={key}>{KEY_NAMES[key] ?? key}</kbd>
               ))}
             </dt>
