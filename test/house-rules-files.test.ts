@@ -26,15 +26,7 @@ const PROGRAMS = [
   "src/web/timeline/bench-page.tsx",
 ];
 /** Exports for callers outside the sources: a verb's `configure`. */
-const DOORS = [
-  "configure",
-  // The first pages of src/web use them.
-  "TimedMatrix",
-  "events",
-  "GANG_COLOURS",
-  "gangColour",
-  "gangRgb",
-];
+const DOORS = ["configure"];
 /** Files with arrays whose elements may be null or undefined, so that `]!` is meaningful. */
 const WITH_EMPTY_ELEMENTS = [
   "src/report/browser/charts.ts",

@@ -21,7 +21,7 @@ const HUES: readonly (readonly [number, number, number])[] = [
 ];
 
 /** Number of colours; neighbours in number have different ones. */
-export const GANG_COLOURS = HUES.length;
+const GANG_COLOURS = HUES.length;
 
 /** Index of a job's colour. */
 export function gangColour(job: number): number {
