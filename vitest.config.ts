@@ -13,7 +13,7 @@ const WITH_PROCESSES = [
 const LONG = [
   "src/**/paper.test.ts",
   "src/**/*.{fuzz,twin,traces}.test.ts",
-  "src/cli/text/visible.test.ts",
+  "src/words/visible.test.ts",
   "src/daemon/book/array-limits.test.ts",
   "src/daemon/front-end/share.test.ts",
   "src/daemon/scheduling/{adoption,live-limits,loop}.test.ts",

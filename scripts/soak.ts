@@ -1,7 +1,7 @@
 /**
  * `npm run soak`: runs 500 real jobs while it kills the front end, the conductor, and both together with kill
  * -9, 100 times each, and prints the counts. Then it runs all property tests from a random seed, and more of
- * the tests of the laboratory in a browser.
+ * the tests in a browser: all traces, all tables of papers, a day of the live page, more hostile texts.
  *
  *   npm run soak -- --seed 7 --rounds 3
  */
@@ -40,9 +40,11 @@ for (let round = 0; round < rounds; round++) {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "computing*"], {
-  cwd: root,
-  env: { ...process.env, TUTTI_SEED: "random", TUTTI_SOAK: "1" },
-  stdio: "inherit",
-});
-if (status !== 0) process.exitCode = 1;
+for (const tests of [["--project", "computing*"], ["test/live-web-jobs.test.ts"]]) {
+  const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
+    cwd: root,
+    env: { ...process.env, TUTTI_SEED: "random", TUTTI_SOAK: "1" },
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exitCode = 1;
+}
