@@ -58,11 +58,12 @@ export async function buildLabPage(): Promise<PageFiles> {
   const version: string = JSON.parse(source("package.json")).version;
   const made = { version, revision: gitRevision(new URL("../", import.meta.url)) };
   const files = await bundled(
-    { lab: "src/web/lab/start.ts" },
+    { lab: "src/web/lab/start.ts", "erase-types": "src/web/lab/own/erase-worker.ts" },
     {
       define: {
         ...COMMON.define,
         TUTTI_BUILD: JSON.stringify(made),
+        TUTTI_EXAMPLE: JSON.stringify(source("examples/my-policy.ts")),
         // As a text, which is parsed only when somebody looks at the papers.
         TUTTI_PAPERS: JSON.stringify(source("docs/papers/values.json")),
       },
@@ -96,6 +97,7 @@ function labFile(files: PageFiles): string {
     script: "lab.js",
     style: "lab.css",
     icon: "icon.svg",
+    parts: { "erase-types": "erase-types.js" },
   });
 }
 

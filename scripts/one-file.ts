@@ -4,6 +4,7 @@
  * by their hashes.
  */
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { PageFiles } from "./build-web.ts";
 
 interface Parts {
@@ -11,6 +12,8 @@ interface Parts {
   readonly script: string;
   readonly style: string;
   readonly icon: string;
+  /** Scripts that are loaded on demand: id of the element, which has them packed, and name of the file. */
+  readonly parts: Readonly<Record<string, string>>;
 }
 
 /** Text that would end the element early, or change how the parser reads it. */
@@ -28,6 +31,12 @@ export function oneFile(files: PageFiles, parts: Parts): string {
   };
   const [script, style] = [content(parts.script), content(parts.style)];
   const icon = `data:image/svg+xml,${encodeURIComponent(content(parts.icon))}`;
+  const loaded = Object.entries(parts.parts)
+    .map(([id, name]) => {
+      const packed = gzipSync(files.get(name) ?? "", { level: 9 }).toString("base64");
+      return `<script id="${id}" type="text/plain">${packed}</script>`;
+    })
+    .join("\n");
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -46,7 +55,7 @@ export function oneFile(files: PageFiles, parts: Parts): string {
     [new RegExp(`<link rel="stylesheet" href="${parts.style}">`), `<style>${style}</style>`],
     // A script at the end of the body needs no `defer`, which inline scripts do not have.
     [new RegExp(`<script src="${parts.script}" defer></script>\n?`), ""],
-    [/<\/body>/, `<script>${script}</script>\n</body>`],
+    [/<\/body>/, `${loaded}\n<script>${script}</script>\n</body>`],
   ].reduce((html, [from, to]) => replaced(html, from as RegExp, to as string), content(parts.html));
 }
 

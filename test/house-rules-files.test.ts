@@ -16,6 +16,7 @@ const PROGRAMS = [
   "src/lab/experiments/apart-program.ts",
   "src/lab/experiments/worker.ts",
   "src/report/browser/report-page.ts",
+  "src/web/lab/own/erase-worker.ts",
   "src/web/lab/start.ts",
   "src/web/live/feed-worker.ts",
   "src/web/live/main.tsx",

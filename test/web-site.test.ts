@@ -78,7 +78,7 @@ describe("the site", () => {
 });
 
 describe("one file", () => {
-  const parts = { html: "a.html", script: "a.js", style: "a.css", icon: "i.svg" };
+  const parts = { html: "a.html", script: "a.js", style: "a.css", icon: "i.svg", parts: {} };
   const files = (script: string, style: string) =>
     new Map([
       [

@@ -6,12 +6,14 @@
 import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, Guarantees, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
-import { withTimeLimit } from "../host/limited.ts";
 
 /** The user's own policy failed. */
 export class PolicyError extends Error {
   override name = "PolicyError";
 }
+
+/** Runs a call of the policy within a time limit. */
+export type Limit = <Result>(run: () => Result) => Result;
 
 const HOOKS = ["depart", "decide", "withdraw", "restore"] as const;
 
@@ -29,9 +31,9 @@ export function policyAtWork(): string | undefined {
 /**
  * The definition with a `make` that puts a guard between machine and policy.
  * @param path the policy's file, for messages
- * @param maxMs time limit of each call, which is aborted when it is exceeded; left out: no limit
+ * @param limit runs each call, and aborts it if it takes too long; left out: no limit
  */
-export function guardedPolicy(definition: PolicyDefinition, path: string, maxMs?: number): PolicyDefinition {
+export function guardedPolicy(definition: PolicyDefinition, path: string, limit?: Limit): PolicyDefinition {
   const make = (machine: never, jobs: JobsView, parameters: object): Policy => {
     const arrivals: Arrivals = { count: 0 };
     const given =
@@ -42,7 +44,7 @@ export function guardedPolicy(definition: PolicyDefinition, path: string, maxMs?
     const { withdraw = false, restore = false } = definition.capabilities ?? {};
     const needed = { depart: true, decide: true, withdraw, restore };
     const hooks = HOOKS.filter((hook) => needed[hook]);
-    return guardHooks(path, working(path, run, maxMs), hooks, maxMs, arrivals);
+    return guardHooks(path, working(path, run, limit), hooks, limit, arrivals);
   };
   // The check of jobs would see jobs that have not arrived.
   return { ...definition, make, guarantees: once(definition), jobCheck: undefined } as PolicyDefinition;
@@ -67,7 +69,7 @@ function guardHooks(
   path: string,
   policy: OwnPolicy,
   hooks: readonly (keyof Policy)[],
-  maxMs: number | undefined,
+  limit: Limit | undefined,
   arrivals: Arrivals,
 ): Policy {
   for (const hook of hooks) {
@@ -76,7 +78,7 @@ function guardHooks(
       `Cannot run policy "${path}": the object that make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
     );
   }
-  const call = (hook: keyof Policy, run: () => unknown): void => done(path, hook, working(path, run, maxMs));
+  const call = (hook: keyof Policy, run: () => unknown): void => done(path, hook, working(path, run, limit));
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
@@ -95,12 +97,11 @@ function guardHooks(
   };
 }
 
-/** @param maxMs see `guardedPolicy` */
-function working<Result>(path: string, run: () => Result, maxMs?: number): Result {
+function working<Result>(path: string, run: () => Result, limit?: Limit): Result {
   const before = atWork;
   atWork = path;
   try {
-    return maxMs === undefined ? run() : withTimeLimit(maxMs, run, () => tooLate(path, maxMs));
+    return limit === undefined ? run() : limit(run);
   } catch (error) {
     if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
     throw new PolicyError(
@@ -109,12 +110,6 @@ function working<Result>(path: string, run: () => Result, maxMs?: number): Resul
   } finally {
     atWork = before;
   }
-}
-
-function tooLate(path: string, maxMs: number): never {
-  throw new PolicyError(
-    `Cannot continue with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
-  );
 }
 
 /** `working` for asynchronous code. */

@@ -6,14 +6,21 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { InputError } from "../core/errors.ts";
-import { NONE, type PolicyChoice, type PolicyDefinition } from "../core/policy.ts";
+import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
+import { withTimeLimit } from "../host/limited.ts";
 import { programFile } from "../host/programs.ts";
 import { writablePart } from "../host/trusted-path.ts";
-import { definePolicy, type PolicyParts } from "../policies/define-policy.ts";
 import { choosePolicy, makeChoice } from "../policies/parse-policy.ts";
-import { describeThrown, guardedPolicy, policyAtWork, workingAsync } from "./guarded-policy.ts";
+import { checkDefinition } from "./definition.ts";
+import {
+  describeThrown,
+  guardedPolicy,
+  type Limit,
+  PolicyError,
+  policyAtWork,
+  workingAsync,
+} from "./guarded-policy.ts";
 
-const PARAMETER_KINDS = ["choice", "integer", "number"];
 /** The module that `import … from "tutti"` loads in a policy's file. */
 const KIT = programFile("kit", new URL("../kit.ts", import.meta.url)).href;
 /** Loads that module, before a policy does. */
@@ -80,7 +87,11 @@ async function importPolicy(path: string, maxMs?: number): Promise<PolicyDefinit
       { cause: error },
     );
   }
-  return guardedPolicy(checkDefinition(path, module.default), path, maxMs);
+  return guardedPolicy(
+    checkDefinition(path, module.default),
+    path,
+    maxMs === undefined ? undefined : timeLimit(path, maxMs),
+  );
 }
 
 /** Makes `import … from "tutti"` load this program, wherever the policy's file is. Needed once per thread. */
@@ -135,59 +146,12 @@ function watchProcess(): void {
   });
 }
 
-/** Checks a definition. Fields that only describe the policy may be left out and get defaults. */
-function checkDefinition(path: string, value: unknown): PolicyDefinition {
-  const refuse = (what: string): never => {
-    throw new InputError(`Cannot load policy "${path}": ${what}; see \`tutti policies --help\``);
-  };
-  if (typeof value !== "object" || value === null) {
-    return refuse("it has no default export, expected a policy definition");
-  }
-  const given = value as Partial<PolicyDefinition>;
-  if (typeof given.name !== "string" || !/^[\w.-]+$/.test(given.name)) {
-    return refuse(`its name is ${JSON.stringify(given.name)}, expected letters, digits, dots and dashes`);
-  }
-  if (given.sharing !== "space" && given.sharing !== "time") {
-    return refuse(`its sharing is ${JSON.stringify(given.sharing)}, expected "space" or "time"`);
-  }
-  if (typeof given.make !== "function") return refuse("it has no function make(machine, jobs, parameters)");
-  for (const field of ["title", "summary", "source"] as const) {
-    if (typeof (given[field] ?? "") !== "string")
-      return refuse(`its ${field} is not a string, expected one sentence`);
-  }
-  if (!isListOf(given.rules ?? [], isRule)) return refuse("its rules are not a list of sentences");
-  if (!isListOf(given.parameters ?? [], isParameter)) {
-    return refuse(
-      "its parameters are not a list of { name, kind, default, description } with choices, or with min and max",
-    );
-  }
-  if (given.guarantees !== undefined && typeof given.guarantees !== "function")
-    return refuse("its guarantees are not a function");
-  return definePolicy({
-    summary: `the user's own policy, from ${path}`,
-    source: path,
-    ...(given as PolicyParts),
-    make: (given.make as (...all: unknown[]) => never).bind(given),
-  });
-}
-
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isRule(value: unknown): boolean {
-  if (typeof value === "string") return true;
-  if (typeof value !== "object" || value === null) return false;
-  const { text, when } = value as Readonly<Record<string, unknown>>;
-  return typeof text === "string" && (when === undefined || typeof when === "function");
-}
-
-function isParameter(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const spec = value as Readonly<Record<string, unknown>>;
-  if (typeof spec.name !== "string" || !PARAMETER_KINDS.includes(spec.kind as string)) return false;
-  if (spec.kind === "choice")
-    return isListOf(spec.choices, (choice) => typeof choice === "string") && typeof spec.default === "string";
-  const numbers = [spec.min, spec.max, ...(spec.default === NONE ? [] : [spec.default])];
-  return numbers.every((number) => typeof number === "number");
+/** Each call of the policy is aborted after this time. */
+export function timeLimit(path: string, maxMs: number): Limit {
+  return (run) =>
+    withTimeLimit(maxMs, run, () => {
+      throw new PolicyError(
+        `Cannot continue with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
+      );
+    });
 }

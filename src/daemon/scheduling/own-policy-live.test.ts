@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import type { PolicyDefinition, Pool } from "../../core/policy.ts";
 import { guardedPolicy } from "../../own-policies/guarded-policy.ts";
+import { timeLimit } from "../../own-policies/own-policy.ts";
 import { definePolicy } from "../../policies/define-policy.ts";
 import {
   ANNA,
@@ -39,7 +40,7 @@ function ownPolicy(misdeed: (pool: Pool, first: number) => void): PolicyDefiniti
       };
     },
   });
-  return guardedPolicy(definition, FILE, 200);
+  return guardedPolicy(definition, FILE, timeLimit(FILE, 200));
 }
 
 async function benchOf(own: PolicyDefinition, policy = FILE): Promise<Bench> {

@@ -16,6 +16,12 @@ const MODEL: PageExperiment = {
   jobs: { model: "lublin:jobs=500" },
   settings: { seed: "7", bound: "60", processors: "300" },
   policies: ["easy:order=shortest", "wlv"],
+  own: "",
+};
+const OWN: PageExperiment = {
+  ...MODEL,
+  policies: ["easy", "./my-policy.ts:reserve=8"],
+  own: 'export default "<script>";\n',
 };
 const SHA = "0123456789abcdef".repeat(4);
 
@@ -25,8 +31,9 @@ describe("an experiment in a link", () => {
       jobs: { file: { name: "größer.swf", bytes: 12, sha256: SHA } },
       settings: {},
       policies: [],
+      own: "",
     };
-    for (const experiment of [MODEL, file, FIRST_EXPERIMENT])
+    for (const experiment of [MODEL, OWN, file, FIRST_EXPERIMENT])
       expect(await readLink(await linkText(experiment))).toEqual(experiment);
   });
 

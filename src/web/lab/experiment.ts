@@ -6,6 +6,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Experiment } from "../../lab/experiments/comparison-of.ts";
 import { parseModel } from "../../lab/experiments/jobs.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
+import { isOwn } from "./own/messages.ts";
 import { SETTINGS, type Settings, settingOf } from "./settings.ts";
 
 /** A file as a link names it. The file itself stays where it is. */
@@ -22,16 +23,21 @@ export interface PageExperiment {
   readonly settings: Settings;
   /** As on the command line. */
   readonly policies: readonly string[];
+  /** The text of the policy that was typed in; empty if there is none. */
+  readonly own: string;
 }
 
 export const FIRST_EXPERIMENT: PageExperiment = {
   jobs: undefined,
   settings: {},
   policies: ["fcfs", "easy", "conservative"],
+  own: "",
 };
 
 const MAX_POLICIES = 40;
 const MAX_NAME = 255;
+/** Of a policy that was typed in. */
+const MAX_OWN = 32_000;
 
 /** The source as the command line names it. */
 function sourceName({ jobs }: PageExperiment): string {
@@ -127,8 +133,8 @@ function shellWord(word: string): string {
 }
 
 /** Plain data for a link: what is not usual. */
-export function experimentData({ jobs, settings, policies }: PageExperiment): object {
-  return { tutti: 1, ...jobs, settings, policies };
+export function experimentData({ jobs, settings, policies, own }: PageExperiment): object {
+  return { tutti: 1, ...jobs, settings, policies, ...(own !== "" && { own }) };
 }
 
 /**
@@ -137,7 +143,9 @@ export function experimentData({ jobs, settings, policies }: PageExperiment): ob
  */
 export function readExperiment(data: unknown): PageExperiment {
   if (!isRecord(data) || data.tutti !== 1) throw refusal("it is not of this version", "a link of this page");
-  const { model, file, settings = {}, policies = [] } = data;
+  const { model, file, settings = {}, policies = [], own = "" } = data;
+  if (typeof own !== "string" || own.length > MAX_OWN)
+    throw refusal("its own policy is too long", `a text of at most ${MAX_OWN} characters`);
   if (!isRecord(settings)) throw refusal("its settings are not an object", "names with values");
   const read: Record<string, string> = {};
   for (const [name, value] of Object.entries(settings)) {
@@ -155,9 +163,9 @@ export function readExperiment(data: unknown): PageExperiment {
   for (const policy of policies) {
     if (typeof policy !== "string")
       throw refusal(`it has the policy ${shown(policy)}`, "a text such as easy");
-    choosePolicy(policy);
+    if (!isOwn(policy)) choosePolicy(policy);
   }
-  return { jobs: jobsOf(model, file), settings: read, policies: policies as string[] };
+  return { jobs: jobsOf(model, file), settings: read, policies: policies as string[], own };
 }
 
 function jobsOf(model: unknown, file: unknown): PageExperiment["jobs"] {
@@ -180,6 +188,7 @@ function jobsOf(model: unknown, file: unknown): PageExperiment["jobs"] {
 
 /** The policy's label, or what is wrong with the policy. */
 function labelOf(policy: string): string | InputError {
+  if (isOwn(policy)) return policy;
   try {
     return choosePolicy(policy).label;
   } catch (error) {

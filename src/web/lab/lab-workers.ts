@@ -5,23 +5,16 @@ import type { Schedule } from "../../core/schedule.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
 import type { PrintedTable } from "../../report/printed-table.ts";
 import { workerUrl } from "../page/trusted.ts";
+import { Cancelled } from "./cancelled.ts";
 import type { Questions, Reply, RunAnswer, Topic } from "./messages.ts";
+import { isOwn } from "./own/messages.ts";
+import { askOwn, endOwn } from "./own/own-worker.ts";
+import { scriptUrl } from "./scripts.ts";
 import type { Boxes } from "./worker/deal.ts";
 import type { TableName } from "./worker/papers.ts";
 
 /** More workers than this take more memory than they save time. */
 const MAX_WORKERS = 8;
-
-/** In a page of one file, the text of the page's script; empty if the script is a file of its own. */
-const inside = document.currentScript?.textContent ?? "";
-let madeUrl: string | undefined;
-
-/** The page's own script, which is also that of its workers. */
-function scriptUrl(): string {
-  if (inside === "") return "lab.js";
-  madeUrl ??= URL.createObjectURL(new Blob([inside], { type: "text/javascript" }));
-  return madeUrl;
-}
 
 /** One worker, which answers questions in order. */
 export class LabWorker {
@@ -56,8 +49,6 @@ export class LabWorker {
   }
 }
 
-export class Cancelled extends Error {}
-
 /** Jobs with the name and the seed by which cells ask for them. */
 export interface SharedJobs {
   readonly name: string;
@@ -76,17 +67,21 @@ export class LabPool {
   /**
    * Results come in the order of the cells; cells start in this order.
    * @param onProgress share of the cell that is done, and later 1
+   * @param ownCode the policy that was typed in, without types
    * @throws Error for the first cell that failed, or Cancelled
    */
   async run(
     jobs: SharedJobs,
     cells: readonly Cell<"summary">[],
     onProgress: (cell: number, share: number) => void,
+    ownCode: string,
   ): Promise<RunAnswer[]> {
     this.#isCancelled = false;
     await this.#provide(jobs, poolSize(cells.length));
     return this.#deal(cells, async (worker, cell, at) => {
-      const answer = await worker.ask("run", { cell }, ({ share }) => onProgress(at, share));
+      const answer = isOwn(cell.policy)
+        ? await askOwn(ownCode, "run", { jobs, cell }, (share) => onProgress(at, share))
+        : await worker.ask("run", { cell }, ({ share }) => onProgress(at, share));
       onProgress(at, 1);
       return answer;
     });
@@ -141,7 +136,13 @@ export class LabPool {
     return this.#workers[0].ask("deal", { cell, schedule });
   }
 
-  async explain(jobs: SharedJobs, cell: Cell<"summary">, job: number): Promise<readonly string[]> {
+  async explain(
+    jobs: SharedJobs,
+    cell: Cell<"summary">,
+    job: number,
+    ownCode: string,
+  ): Promise<readonly string[]> {
+    if (isOwn(cell.policy)) return askOwn(ownCode, "explain", { jobs, cell, job });
     await this.#provide(jobs, 1);
     return this.#workers[0].ask("explain", { cell, job });
   }
@@ -149,6 +150,7 @@ export class LabPool {
   cancel(): void {
     this.#isCancelled = true;
     for (const worker of this.#workers) worker.end();
+    endOwn();
     this.#workers = [];
   }
 

@@ -1,7 +1,8 @@
 /** The papers that the page shows, and the tables of them that it has computed. */
 import { signal } from "@preact/signals";
 import type { PrintedTable } from "../../report/printed-table.ts";
-import { Cancelled, LabPool, LabWorker } from "./lab-workers.ts";
+import { Cancelled } from "./cancelled.ts";
+import { LabPool, LabWorker } from "./lab-workers.ts";
 import type { ShownPaper, TableName } from "./worker/papers.ts";
 
 type TableRun =

@@ -6,11 +6,14 @@ import { openJobs, prepareJobs } from "../../lab/experiments/inputs.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { address, setQuery } from "../page/navigation.ts";
+import { Cancelled } from "./cancelled.ts";
 import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";
-import { Cancelled, LabPool, LabWorker, type SharedJobs } from "./lab-workers.ts";
+import { LabPool, LabWorker, type SharedJobs } from "./lab-workers.ts";
 import { linkText, MAX_LINK_BYTES, readExperimentText, readLink } from "./link.ts";
 import { MADE } from "./made.ts";
 import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
+import { isOwn } from "./own/messages.ts";
+import { eraseTypes } from "./own/own-worker.ts";
 import { settingOf } from "./settings.ts";
 import type { Boxes } from "./worker/deal.ts";
 import { unpack } from "./worker/packed.ts";
@@ -36,6 +39,8 @@ export interface Finished {
   readonly comparison: Comparison;
   readonly cells: readonly Cell<"summary">[];
   readonly jobs: SharedJobs;
+  /** The policy that was typed in, without its types. */
+  readonly ownCode: string;
   /** How often a summary had to be computed again, because two computations differed. */
   readonly mismatches: number;
   /** Curves of the first seed, one for each policy. */
@@ -152,10 +157,12 @@ export async function start(): Promise<void> {
     run.value = { state: "running", shares, fromMs };
     const opened = await openJobs(asked.source, { open: () => now.opened.workload });
     const instance = prepareJobs(opened.workload, asked.processors, asked.rules);
-    const answers = await pool.run(jobs, cells, (cell, share) => {
+    const ownCode = of.policies.some(isOwn) ? await eraseTypes(of.own) : "";
+    const progress = (cell: number, share: number) => {
       shares = shares.with(cell, share);
       run.value = { state: "running", shares, fromMs };
-    });
+    };
+    const answers = await pool.run(jobs, cells, progress, ownCode);
     const results = answers.map(
       ({ result, schedule }): RunResult => ({
         ...unpack<RunResult>(result.packed),
@@ -168,6 +175,7 @@ export async function start(): Promise<void> {
       of,
       cells,
       jobs,
+      ownCode,
       comparison: comparisonOf(asked, { ...list, ...making }, instance, results),
       mismatches: answers.reduce((sum, { result }) => sum + result.mismatches, 0),
       series: answers.slice(0, of.policies.length).map(({ series }) => series),
@@ -206,8 +214,12 @@ export function cancel(): void {
 }
 
 /** The explanation of a job of the finished run, in sentences. */
-export function explain({ cells, jobs }: Finished, policy: number, job: number): Promise<readonly string[]> {
-  return pool.explain(jobs, cells[policy], job);
+export function explain(
+  { cells, jobs, ownCode }: Finished,
+  policy: number,
+  job: number,
+): Promise<readonly string[]> {
+  return pool.explain(jobs, cells[policy], job, ownCode);
 }
 
 /** Where the jobs of a space-sharing policy ran. */

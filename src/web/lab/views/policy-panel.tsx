@@ -6,7 +6,9 @@ import type { PolicyChoice } from "../../../core/policy.ts";
 import { choosePolicy } from "../../../policies/parse-policy.ts";
 import { POLICIES } from "../../../policies/registry.ts";
 import { rulesOf } from "../../../simulator/rules.ts";
+import { isOwn } from "../own/messages.ts";
 import { change, experiment } from "../state.ts";
+import { OwnCard, OwnPolicy } from "./own-policy.tsx";
 import { ParameterFields } from "./parameter-fields.tsx";
 
 export function PolicyPanel() {
@@ -18,11 +20,16 @@ export function PolicyPanel() {
         {policies.map((policy, i) => (
           // A policy may be chosen twice while its parameters are being changed.
           <li key={i}>
-            <PolicyCard choice={choosePolicy(policy)} index={i} />
+            {isOwn(policy) ? (
+              <OwnCard policy={policy} index={i} />
+            ) : (
+              <PolicyCard choice={choosePolicy(policy)} index={i} />
+            )}
           </li>
         ))}
       </ul>
       <AddPolicy />
+      <OwnPolicy />
     </section>
   );
 }

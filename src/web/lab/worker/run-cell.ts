@@ -1,5 +1,6 @@
 /** Runs cells and explains jobs in the page's worker, with jobs that the page has given it. */
 import type { Workload } from "../../../core/jobs.ts";
+import type { PolicyChoice } from "../../../core/policy.ts";
 import type { Schedule } from "../../../core/schedule.ts";
 import type { CellInputs, MachineCell } from "../../../lab/experiments/cell.ts";
 import { openJobs, prepareJobs, requireGangSize } from "../../../lab/experiments/inputs.ts";
@@ -14,6 +15,9 @@ import { type Boxes, dealtBoxes } from "./deal.ts";
 import { computeTwice, pack } from "./packed.ts";
 import { seriesOf } from "./series.ts";
 
+/** Kept from a policy of the user, whose worker has no clock. */
+const clock = performance;
+
 /** The jobs of a trace, or of one seed of a model. */
 export interface KnownJobs {
   /** As the source of a cell names them. */
@@ -27,19 +31,20 @@ export async function runCell(
   known: KnownJobs | undefined,
   cell: Cell<"summary">,
   progress: NonNullable<CellInputs["progress"]>,
+  choose?: Choose,
 ): Promise<RunAnswer> {
-  const { instance, choice } = await readyIn(known, cell);
+  const { instance, choice } = await readyIn(known, cell, choose);
   const inputs: CellInputs = {
     ready: () => Promise.resolve({ instance, choice }),
     once: (_key, make) => make(),
     progress,
   };
-  const fromMs = performance.now();
+  const fromMs = clock.now();
   const { schedule, ...result } = await runSummary(
     { ...cell, keep: [...(cell.keep ?? []), "schedule"] },
     inputs,
   );
-  const ms = performance.now() - fromMs;
+  const ms = clock.now() - fromMs;
   if (schedule === undefined) throw new Error("Broken invariant: the schedule was asked for");
   return {
     result: computeTwice(() => ({ ...result, ...numbersOf(cell, instance, schedule) })),
@@ -54,8 +59,9 @@ export async function explainJob(
   known: KnownJobs | undefined,
   cell: MachineCell,
   job: number,
+  choose?: Choose,
 ): Promise<readonly string[]> {
-  const { instance, choice } = await readyIn(known, cell);
+  const { instance, choice } = await readyIn(known, cell, choose);
   return explanationLines(explain(instance, choice, job, cell));
 }
 
@@ -65,18 +71,28 @@ export async function dealCell(
   cell: MachineCell,
   schedule: Schedule,
 ): Promise<Boxes> {
-  const { instance } = await readyIn(known, cell);
-  return dealtBoxes(instance, schedule);
+  return dealtBoxes(await instanceIn(known, cell), schedule);
 }
 
+/** Finds a policy by its text. */
+type Choose = (text: string) => PolicyChoice;
+
 /** The cell's jobs, prepared for its machine, and its policy. */
-async function readyIn(known: KnownJobs | undefined, cell: MachineCell) {
+export async function readyIn(
+  known: KnownJobs | undefined,
+  cell: MachineCell,
+  choose: Choose = choosePolicy,
+) {
+  const instance = await instanceIn(known, cell);
+  const choice = choose(cell.policy);
+  requireGangSize(instance, choice);
+  return { instance, choice };
+}
+
+async function instanceIn(known: KnownJobs | undefined, cell: MachineCell) {
   const { workload: jobs } = await openJobs(cell.source, {
     open: (name, seed) =>
       known?.name === name && known.seed === seed ? known.workload : generateModel(name, seed),
   });
-  const instance = prepareJobs(jobs, cell.processors, cell.rules);
-  const choice = choosePolicy(cell.policy);
-  requireGangSize(instance, choice);
-  return { instance, choice };
+  return prepareJobs(jobs, cell.processors, cell.rules);
 }
