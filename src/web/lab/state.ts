@@ -81,7 +81,7 @@ export function changeSetting(name: string, value: string): void {
 /** Reads a file: a trace, or an experiment that was saved. */
 export async function openFile(chosen: File): Promise<void> {
   notice.value = "";
-  if (/\.tutti\.json$/.test(chosen.name)) return openExperimentFile(chosen);
+  if (await isExperiment(chosen)) return openExperimentFile(chosen);
   const wanted = wantedFile();
   file = chosen;
   const opened = await readIn("read", chosen.name, { file: chosen, sizeFrom: settingNow("size-from") });
@@ -225,6 +225,11 @@ export function explain(
 /** Where the jobs of a space-sharing policy ran. */
 export function deal({ cells, jobs, comparison }: Finished, policy: number): Promise<Boxes> {
   return pool.deal(jobs, cells[policy], comparison.policies[policy].schedule);
+}
+
+/** Whether a file begins as a saved experiment does, whatever its name is. */
+async function isExperiment(chosen: File): Promise<boolean> {
+  return /^\s*\{\s*"tutti": *1\b/.test(await chosen.slice(0, 100).text());
 }
 
 async function openExperimentFile(chosen: File): Promise<void> {

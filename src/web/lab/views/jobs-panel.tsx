@@ -24,7 +24,9 @@ export function JobsPanel() {
       <h2 id="jobs-heading">1. Jobs</h2>
       <label class={isOver ? "drop over" : "drop"}>
         <strong>Drop a trace here, or choose a file</strong>
-        <span class="muted">SWF, output of sacct --parsable2, or Batsim JSON; plain or .gz</span>
+        <span class="muted">
+          SWF, output of sacct --parsable2, or Batsim JSON; plain or .gz. Or an experiment that you saved
+        </span>
         <input
           ref={input}
           type="file"

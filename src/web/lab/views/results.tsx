@@ -40,7 +40,8 @@ export function Results() {
       <>
         <h1>Results</h1>
         <p>
-          There are none yet. Put together an <a href={linkTo("experiment")}>experiment</a> and run it.
+          There are none yet: press Run to compute them, or look at the{" "}
+          <a href={linkTo("experiment")}>experiment</a> first. A link holds an experiment, not its results.
         </p>
       </>
     );

@@ -161,6 +161,9 @@ function jobOf({ command, isForShell, tasks, limit, queue, name, cwd }: Fields):
   const words = isForShell ? ["sh", "-c", command] : wordsOf(command);
   if (words === undefined) return "The command has an open quote: close it, or write a backslash before it.";
   if (command.trim() === "" || words.length === 0) return "Write the command that the job runs.";
+  if (!(Number.isSafeInteger(tasks) && tasks >= 1 && tasks <= MAX_TASKS))
+    return `The number of tasks is a whole number from 1 to ${MAX_TASKS}.`;
+  if (!cwd.startsWith("/")) return "Write the working directory as a path that begins with /.";
   const seconds = secondsOf(limit);
   if (limit.trim() !== "" && !(seconds > 0)) return "The limit is not a duration such as 90s, 10m or 2h.";
   return {
