@@ -32,6 +32,13 @@ describe("gridOfAnswer()", () => {
     expect(grid.names.get(13)).toBe("");
   });
 
+  test("shows characters of names that steer text, so that label and table are harmless", () => {
+    const rows = [[{ job: 5, name: "a\u202egpj.exe\u001b\n", cpus: [0] }]];
+    const grid = gridOfAnswer({ cpus: [0], rows });
+    expect(grid.names.get(5)).toBe("a\\u202egpj.exe\\x1b\\n");
+    expect(tableOf(cellsOf(grid, 1), grid).map(({ name }) => name)).toEqual(["a\\u202egpj.exe\\x1b\\n"]);
+  });
+
   test("puts the CPUs of several nodes one after the other", () => {
     const nodes = [
       { node: "n1", cpus: [0, 1, 4] },

@@ -5,6 +5,7 @@
  */
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";
+import { visibleLine } from "../../words/visible.ts";
 
 export type Stretches = Omit<MatrixSnapshot, "atS" | "done">;
 
@@ -14,7 +15,7 @@ export interface Grid extends Stretches {
   readonly nodes: readonly NodeSpan[];
   /** Number of each processor on its node. */
   readonly cpu: readonly number[];
-  /** Names of the jobs that have one. An empty name belongs to a job of another user. */
+  /** Harmless names of the jobs that have one. An empty name belongs to a job of another user. */
   readonly names: ReadonlyMap<number, string>;
 }
 
@@ -43,7 +44,7 @@ export function gridOfAnswer({
   const stretches: { row: number; first: number; end: number; job: number }[] = [];
   for (const [row, gangs] of rows.entries())
     for (const gang of gangs) {
-      names.set(gang.job, gang.name);
+      names.set(gang.job, visibleLine(gang.name));
       const own = groups.length > 1 ? (gang.nodes ?? []) : [{ node: groups[0].node, cpus: gang.cpus }];
       const indices = own.flatMap(({ node, cpus: used }) =>
         used.flatMap((number) => places.get(node)?.get(number) ?? []),

@@ -10,6 +10,8 @@
  * "elapsed". `state` is in the address of the page; see state.ts.
  */
 
+import { visibleLine } from "../../words/visible.ts";
+
 /** Indices of neighbouring CPUs in the order of the machine; `end` is the first one after them. */
 interface CpuRange {
   readonly first: number;
@@ -113,4 +115,9 @@ export function cpuRanges(indices: readonly number[]): CpuRange[] {
     else if (last === undefined || index >= last.end) ranges.push({ first: index, end: index + 1 });
   }
   return ranges;
+}
+
+/** Number and name; only the name of a job that is not submitted. */
+export function jobTitle({ job, name }: Pick<TimelineJob, "job" | "name">): string {
+  return job < 0 ? visibleLine(name) : `${job} ${visibleLine(name)}`.trimEnd();
 }

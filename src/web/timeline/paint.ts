@@ -1,11 +1,10 @@
 /** Paints a timeline on a canvas: axis, names of rows, bars, bands, now, and the selected area. */
 import type { Area } from "./area.ts";
-import type { TimelineData } from "./data.ts";
+import { jobTitle, type TimelineData } from "./data.ts";
 import { pixelsOf } from "./detail.ts";
 import { drawBars, visibleRows } from "./raster.ts";
 import type { Arrangement } from "./rows.ts";
 import { type TimeScale, timeScale } from "./scale.ts";
-import { jobTitle } from "./text.ts";
 import { type Clock, ticksOf } from "./ticks.ts";
 
 /** Sizes in CSS pixels. */

@@ -122,6 +122,15 @@ describe("arrange()", () => {
     expect(arranged.rows).toBe(3);
   });
 
+  test("names of jobs and queues show characters that steer text", () => {
+    const odd = { ...ended(1, 0, 9, [[0, 1]]), name: "a\u202egpj\u001b", queue: "q\u0007" };
+    const notSubmitted = { ...ended(-1, 1, 9, [[1, 2]]), name: "b\n", queue: "q\u0007" };
+    const titles = (kind: "jobs" | "queues") =>
+      arrange(data(4, [odd, notSubmitted]), kind).groups.map(({ title }) => title);
+    expect(titles("jobs")).toEqual(["1 a\\u202egpj\\x1b", "b\\n"]);
+    expect(titles("queues")).toEqual(["q\\x07"]);
+  });
+
   test("by queue: as few rows as the jobs of each queue need", () => {
     const jobs = [
       ended(1, 0, 10, [[0, 1]]),

@@ -2,7 +2,8 @@
  * Arranges the jobs of a timeline in rows: CPUs as placed, jobs, or queues. A bar is a job in neighbouring
  * rows.
  */
-import { extentOf, type TimelineData, type TimelineJob } from "./data.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { extentOf, jobTitle, type TimelineData, type TimelineJob } from "./data.ts";
 
 export type RowKind = "cpus" | "jobs" | "queues";
 
@@ -138,7 +139,7 @@ function byJob({ jobs }: TimelineData, drawn: readonly Drawn[]): Omit<Arrangemen
   const isDrawn = new Set(drawn.map(({ index }) => index));
   const others = jobs.map((_, index) => index).filter((index) => !isDrawn.has(index));
   const groups = [...drawn.map(({ index }) => index), ...others].map((index, row) => ({
-    title: jobs[index].job < 0 ? jobs[index].name : `${jobs[index].job} ${jobs[index].name}`,
+    title: jobTitle(jobs[index]),
     firstRow: row,
     endRow: row + 1,
   }));
@@ -157,7 +158,7 @@ function byQueue(_: TimelineData, drawn: readonly Drawn[]): Omit<Arrangement, "k
       top,
     );
     const end = endOf(own, top);
-    groups.push({ title: name === "" ? "others" : name, firstRow: top, endRow: end });
+    groups.push({ title: name === "" ? "others" : visibleLine(name), firstRow: top, endRow: end });
     bars.push(...own);
     top = end;
   }

@@ -5,10 +5,10 @@ import { visibleLine } from "../../words/visible.ts";
 import { gangCss } from "../page/gang-colours.ts";
 import { saveFile } from "../page/save.ts";
 import { type Area, sumsOf } from "./area.ts";
-import { extentOf, type TimelineData, type TimelineJob } from "./data.ts";
+import { extentOf, jobTitle, type TimelineData, type TimelineJob } from "./data.ts";
 import type { Arrangement } from "./rows.ts";
 import type { Stretch } from "./scale.ts";
-import { cpusOf, endText, jobsCsv, jobTitle, startText, sumsText, timeTextOf } from "./text.ts";
+import { cpusOf, endText, jobsCsv, startText, sumsText, timeTextOf } from "./text.ts";
 
 export type JobHref = (job: number) => string;
 

@@ -4,13 +4,8 @@ import { formatDuration, formatPercent, NO_VALUE, plural } from "../../report/te
 import { clockText, isoText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import type { Area, sumsOf } from "./area.ts";
-import type { Interval, TimelineData, TimelineJob } from "./data.ts";
+import { type Interval, jobTitle, type TimelineData, type TimelineJob } from "./data.ts";
 import { offsetText } from "./ticks.ts";
-
-/** Number and name; only the name of a job that is not submitted. */
-export function jobTitle({ job, name }: Pick<TimelineJob, "job" | "name">): string {
-  return job < 0 ? visibleLine(name) : `${job} ${visibleLine(name)}`.trimEnd();
-}
 
 /** A time by the clock of the data. */
 export function timeTextOf({ clock }: Pick<TimelineData, "clock">, ms: number): string {

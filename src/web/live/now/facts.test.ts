@@ -23,6 +23,8 @@ const job = (number: number, more: Partial<Job> = {}): Job => ({
   ...more,
 });
 
+const byNumber = (list: readonly Job[]) => new Map(list.map((one) => [one.job, one]));
+
 const fine = { conductor: { connected: true, lateP99Ms: 10 } } as StatusAnswer;
 const stray = { job: 7, attempt: 1, uid: 0, user: "ada", state: "running", command: [], cwd: "/" } as const;
 const turning = { sharing: "time", slotMs: 100 } as MatrixAnswer;
@@ -70,25 +72,42 @@ describe("lastHappenings()", () => {
   test("takes jobs from the list of jobs, and everything else from events, newest first", () => {
     const ended = { state: "done", startedAtMs: 2000, endedAtMs: 5000, ranMs: 3000 } as const;
     const list = [job(1, ended), job(2, { submittedAtMs: 3000, name: "x\n" })];
-    const texts = lastHappenings(list, [event(4000, "policy"), event(2000, "started")], 10).map(
-      ({ text }) => text,
-    );
+    const events = [
+      event(2000, "started"),
+      { ...event(2500, "starting"), job: 1, user: "ada", data: { attempt: 1, cpus: "0,1" } },
+      { ...event(4000, "policy"), data: { before: "fcfs", after: "gang", by: "root" } },
+      event(4001, "matrix"),
+      { ...event(4002, "held"), job: 2, user: "ada" },
+      { ...event(4002, "released"), job: 2, user: "ada" },
+      { ...event(4500, "priority"), job: 9, user: "ada", data: { before: 0, after: 3 } },
+    ];
+    const texts = lastHappenings(byNumber(list), events, 10).map(({ text }) => text);
     expect(texts).toEqual([
       "job 1 (sim) succeeded after 3 s",
-      "policy",
+      "priority of job 9 changed from 0 to 3",
+      "job 2 (x\\n) was released",
+      "job 2 (x\\n) was held",
+      "root switched the policy from fcfs to gang",
       "job 2 (x\\n) of ada submitted",
       "job 1 (sim) started on 2 CPUs",
       "job 1 (sim) of ada submitted",
     ]);
   });
 
+  test("of an array that was submitted at one instant, the last jobs are the newest", () => {
+    const array = Array.from({ length: 40 }, (_, i) => job(i + 1, { array: 1, arrayIndex: i + 1 }));
+    const numbers = (list: readonly Job[]) => lastHappenings(byNumber(list), [], 3).map(({ job }) => job);
+    expect(numbers(array)).toEqual([40, 39, 38]);
+    expect(numbers(array.toReversed())).toEqual([40, 39, 38]);
+  });
+
   test("keeps the newest, as sorting all does", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(60), { maxLength: 80 }), fc.array(fc.nat(60)), (submits, times) => {
         const list = submits.map((submittedAtMs, i) => job(i + 1, { submittedAtMs }));
-        const events = times.map((atMs) => event(atMs, "matrix"));
+        const events = times.map((atMs) => event(atMs, "conductor"));
         const all = [...submits, ...times].sort((a, b) => b - a);
-        expect(lastHappenings(list, events, 5).map(({ atMs }) => atMs)).toEqual(all.slice(0, 5));
+        expect(lastHappenings(byNumber(list), events, 5).map(({ atMs }) => atMs)).toEqual(all.slice(0, 5));
       }),
     );
   });

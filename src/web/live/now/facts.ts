@@ -2,7 +2,7 @@
 import type { Event, Job, MatrixAnswer, StatusAnswer } from "../../../protocol/answers.ts";
 import { isEnded } from "../../../protocol/states.ts";
 import { formatDuration, plural } from "../../../report/text/format.ts";
-import { eventDetails } from "../../../words/events.ts";
+import { eventSentence } from "../../../words/event-sentences.ts";
 import { jobName, outcomeText } from "../../../words/jobs.ts";
 import { visibleLine } from "../../../words/visible.ts";
 
@@ -52,15 +52,19 @@ interface Happening {
   readonly order: number;
 }
 
-/** Said by the jobs themselves, also for the time before the page was opened. */
-const KINDS_OF_JOBS: ReadonlySet<string> = new Set(["submitted", "started", "ended"]);
-
-/** The last things that happened, newest first: what jobs say about themselves, and all other events. */
-export function lastHappenings(jobs: Iterable<Job>, events: readonly Event[], count: number): Happening[] {
+/**
+ * The last things that happened, newest first: what jobs say about themselves, also for the time before the
+ * page was opened, and the events that people understand.
+ */
+export function lastHappenings(
+  jobs: ReadonlyMap<number, Job>,
+  events: readonly Event[],
+  count: number,
+): Happening[] {
   const found = new Newest(count);
-  for (const job of jobs) {
+  for (const job of jobs.values()) {
     const { submittedAtMs, startedAtMs, endedAtMs } = job;
-    const name = `job ${job.job} (${jobName(job)})`;
+    const name = nameOf(job);
     const add = (atMs: number | undefined, order: number, text: () => string) => {
       if (atMs !== undefined && found.takes(atMs)) found.add({ atMs, text: text(), job: job.job, order });
     };
@@ -68,15 +72,19 @@ export function lastHappenings(jobs: Iterable<Job>, events: readonly Event[], co
     add(startedAtMs, 1, () => `${name} started on ${plural(job.tasks, "CPU")}`);
     if (isEnded(job.state)) add(endedAtMs, 2, () => outcomeText(job));
   }
-  for (const event of events)
-    if (!KINDS_OF_JOBS.has(event.kind) && found.takes(event.atMs))
-      found.add({
-        atMs: event.atMs,
-        text: [visibleLine(event.kind), ...eventDetails(event)].join(" "),
-        job: event.job,
-        order: 1,
-      });
+  // The newest first: equal ones stay in the order in which they were added.
+  for (const event of [...events].reverse()) {
+    const { atMs, job } = event;
+    if (!found.takes(atMs)) continue;
+    const known = job === undefined ? undefined : jobs.get(job);
+    const text = eventSentence(event, known === undefined ? `job ${job}` : nameOf(known));
+    if (text !== undefined) found.add({ atMs, text, job, order: 1 });
+  }
   return found.list();
+}
+
+function nameOf(job: Job): string {
+  return `job ${job.job} (${jobName(job)})`;
 }
 
 /** Keeps the newest of many. */
@@ -105,7 +113,10 @@ class Newest {
   }
 
   #trim(): void {
-    this.#kept = this.#kept.sort((a, b) => b.atMs - a.atMs || b.order - a.order).slice(0, this.#count);
+    // Of a batch that was submitted at one instant, the last job is the newest.
+    this.#kept = this.#kept
+      .sort((a, b) => b.atMs - a.atMs || b.order - a.order || (b.job ?? 0) - (a.job ?? 0))
+      .slice(0, this.#count);
     if (this.#kept.length === this.#count) this.#leastMs = this.#kept[this.#count - 1].atMs;
   }
 }

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { activeRow, slotAt } from "../../../protocol/turns.ts";
 import { formatCount, formatDuration, NO_VALUE } from "../../../report/text/format.ts";
 import { clockText } from "../../../words/times.ts";
+import { visibleLine } from "../../../words/visible.ts";
 import { gridOfAnswer } from "../../matrix/grid.ts";
 import { MatrixView } from "../../matrix/matrix-view.tsx";
 import { useSelection } from "../../matrix/selection.ts";
@@ -78,7 +79,8 @@ function Rows({ timed: { answer, receivedAtMs } }: { readonly timed: TimedMatrix
     const nowMs = answer.nowMs + performance.now() - receivedAtMs;
     return { slot: slotAt(answer, nowMs), row: activeRow(answer, nowMs) };
   };
-  const { sharing, mode, slotMs, policy } = answer;
+  const { sharing, mode, slotMs } = answer;
+  const policy = visibleLine(answer.policy);
   const how = sharing === "time" ? `${mode}, slots of ${slotMs} ms` : "space sharing";
   return (
     <section aria-label="Matrix" data-epoch-ms={answer.epochMs}>
@@ -108,7 +110,7 @@ function Rows({ timed: { answer, receivedAtMs } }: { readonly timed: TimedMatrix
 function Happened() {
   const change = useCalm(changes, REDRAW_MS);
   const seen = useCalm(events, REDRAW_MS);
-  const list = useMemo(() => lastHappenings(jobs.values(), seen, HAPPENINGS), [change, seen]);
+  const list = useMemo(() => lastHappenings(jobs, seen, HAPPENINGS), [change, seen]);
   return (
     <section aria-label="What happened last">
       <h2>What happened last</h2>
