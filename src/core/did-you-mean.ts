@@ -1,10 +1,13 @@
 /** A prefix of at least this many letters suggests the whole word. */
 const MIN_PREFIX_LENGTH = 3;
+/** Longer words are no typos, and the time to compare grows with the length. */
+const MAX_LENGTH = 100;
 
 /**
  * The suggestion ` (did you mean "…"?)` for a word that is close to a known one, or else the empty string.
  */
 export function closest(word: string, known: readonly string[]): string {
+  if (word.length > MAX_LENGTH) return "";
   let best = "";
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {

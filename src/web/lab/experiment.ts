@@ -35,6 +35,8 @@ export const FIRST_EXPERIMENT: PageExperiment = {
 };
 
 const MAX_POLICIES = 40;
+/** Characters of one policy with its parameters, as the API allows. */
+const MAX_POLICY = 500;
 const MAX_NAME = 255;
 /** Of a policy that was typed in. */
 const MAX_OWN = 32_000;
@@ -143,6 +145,10 @@ export function experimentData({ jobs, settings, policies, own }: PageExperiment
  */
 export function readExperiment(data: unknown): PageExperiment {
   if (!isRecord(data) || data.tutti !== 1) throw refusal("it is not of this version", "a link of this page");
+  const { own: _, ...short } = data;
+  // They could leave the quotes of a command line that is pasted into a terminal.
+  if (/\\u00[01]|\p{Cc}/u.test(JSON.stringify(short)))
+    throw refusal("it contains control characters", "printable text");
   const { model, file, settings = {}, policies = [], own = "" } = data;
   if (typeof own !== "string" || own.length > MAX_OWN)
     throw refusal("its own policy is too long", `a text of at most ${MAX_OWN} characters`);
@@ -161,8 +167,8 @@ export function readExperiment(data: unknown): PageExperiment {
   if (!Array.isArray(policies) || policies.length > MAX_POLICIES)
     throw refusal("its policies are not a list", `at most ${MAX_POLICIES} policies`);
   for (const policy of policies) {
-    if (typeof policy !== "string")
-      throw refusal(`it has the policy ${shown(policy)}`, "a text such as easy");
+    if (typeof policy !== "string" || policy.length > MAX_POLICY)
+      throw refusal(`it has the policy ${shown(policy)}`, "a short text such as easy");
     if (!isOwn(policy)) choosePolicy(policy);
   }
   return { jobs: jobsOf(model, file), settings: read, policies: policies as string[], own };

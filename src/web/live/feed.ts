@@ -15,8 +15,8 @@ export type ToFeed =
 
 /** From the feed to a tab. */
 export type FromFeed =
-  /** The session of another tab, or undefined if no tab has one. The first message that a tab receives. */
-  | { readonly kind: "session"; readonly session: Session | undefined }
+  /** The session of another tab, for a tab that has just joined. */
+  | { readonly kind: "session"; readonly session: Session }
   /** Another tab has begun a session: from now on, all tabs of this browser have it. */
   | { readonly kind: "switched"; readonly session: Session }
   /** Events may be missing before this moment: load everything again. */
@@ -33,6 +33,8 @@ interface Tab {
   isVisible: boolean;
   /** Whether it has every event so far. */
   isCurrent: boolean;
+  /** Whether it began a session, or got it from here. Others may be pages of another process on the port. */
+  hasSession: boolean;
 }
 
 /** What the feed uses of its surroundings; tests replace it. */
@@ -68,26 +70,44 @@ export class Feed {
 
   /** Adds a tab; the function that is returned takes its messages. */
   join(send: Tab["send"]): (message: ToFeed) => void {
-    const tab: Tab = { send, isVisible: false, isCurrent: false };
+    const tab: Tab = { send, isVisible: false, isCurrent: false, hasSession: false };
     this.#tabs.add(tab);
-    send({ kind: "session", session: this.#session });
+    if (this.#session !== undefined) void this.#introduce(tab, this.#session);
     return (message) => {
+      if (message.kind === "session") tab.hasSession = message.session !== undefined;
       if (message.kind === "leave") this.#tabs.delete(tab);
       else if (message.kind === "visible") tab.isVisible = message.isVisible;
       else if (message.session?.token !== this.#session?.token) this.#setSession(message.session, tab);
-      if (tab.isVisible && this.#isLive) this.#greet(tab);
+      if (this.#isLive) this.#greet(tab);
       this.#adjust();
     };
   }
 
-  /** @param by the tab that has begun or ended the session; the others learn it from here */
+  /**
+   * Gives a new tab the session of the others, after a proof that the scheduler is still there. Otherwise the
+   * tab may be the page of a process that has taken the port of an ended scheduler.
+   */
+  async #introduce(tab: Tab, session: Session): Promise<void> {
+    try {
+      await prove(session, this.#world.fetch, this.#world.port, AbortSignal.timeout(SILENCE_MS));
+    } catch {
+      return;
+    }
+    if (tab.hasSession || this.#session?.token !== session.token || !this.#tabs.has(tab)) return;
+    tab.hasSession = true;
+    tab.send({ kind: "session", session });
+    if (this.#isLive) this.#greet(tab);
+    this.#adjust();
+  }
+
+  /** @param by the tab that has begun or ended the session; the others that had one learn it from here */
   #setSession(session: Session | undefined, by?: Tab): void {
     if (by !== undefined) {
       const message: FromFeed =
         session === undefined
           ? { kind: "refused", message: "You have signed out in another tab." }
           : { kind: "switched", session };
-      for (const tab of this.#tabs) if (tab !== by) tab.send(message);
+      for (const tab of this.#tabs) if (tab !== by && tab.hasSession) tab.send(message);
     }
     this.#session = session;
     this.#last = FROM_NOW;
@@ -99,7 +119,7 @@ export class Feed {
 
   /** Connects if a visible tab needs it, and disconnects otherwise. */
   #adjust(): void {
-    const isNeeded = this.#session !== undefined && [...this.#tabs].some(({ isVisible }) => isVisible);
+    const isNeeded = this.#session !== undefined && [...this.#tabs].some(isShown);
     if (isNeeded === (this.#running !== undefined)) return;
     if (isNeeded) {
       this.#running = new AbortController();
@@ -177,7 +197,7 @@ export class Feed {
       const events = blocks.flatMap(eventsOf);
       if (events.length === 0) continue;
       for (const tab of this.#tabs) {
-        if (tab.isVisible && tab.isCurrent) tab.send({ kind: "events", events });
+        if (isShown(tab) && tab.isCurrent) tab.send({ kind: "events", events });
         else tab.isCurrent = false;
       }
     }
@@ -187,11 +207,12 @@ export class Feed {
     this.#isLive = true;
     for (const tab of this.#tabs) {
       if (!resumed) tab.isCurrent = false;
-      if (tab.isVisible) this.#greet(tab);
+      this.#greet(tab);
     }
   }
 
   #greet(tab: Tab): void {
+    if (!isShown(tab)) return;
     tab.send({ kind: "connection", isLive: true });
     if (tab.isCurrent) return;
     tab.isCurrent = true;
@@ -201,7 +222,7 @@ export class Feed {
   #lose(): void {
     if (this.#isLive) this.#lostAtMs = this.#world.nowMs();
     this.#isLive = false;
-    for (const tab of this.#tabs) if (tab.isVisible) tab.send({ kind: "connection", isLive: false });
+    for (const tab of this.#tabs) if (isShown(tab)) tab.send({ kind: "connection", isLive: false });
   }
 
   #tellAll(message: FromFeed): void {
@@ -212,6 +233,11 @@ export class Feed {
 function idOf(block: string): number | undefined {
   const id = /^id: (\d+)$/m.exec(block)?.[1];
   return id === undefined ? undefined : Number(id);
+}
+
+/** Whether a tab shows what the session may see. */
+function isShown({ isVisible, hasSession }: Tab): boolean {
+  return isVisible && hasSession;
 }
 
 /** The event of a block of the stream; none if it is a comment, or damaged. */

@@ -112,7 +112,9 @@ function connectFeed(onMessage: (message: FromFeed) => void): (message: ToFeed) 
 function receive(message: FromFeed): void {
   switch (message.kind) {
     case "session":
-      if (message.session !== undefined && session.peek() === undefined) keepSession(message.session);
+      if (session.peek() !== undefined) return;
+      keepSession(message.session);
+      toFeed(message);
       return;
     case "switched":
       keepSession(message.session);

@@ -1,6 +1,7 @@
 /** A timeline in words: the tables next to its picture, and what a pointer shows. */
 import { csvLine } from "../../report/text/csv.ts";
 import { formatDuration, formatPercent, NO_VALUE, plural } from "../../report/text/format.ts";
+import { spreadsheetCell } from "../../words/spreadsheet.ts";
 import { clockText, isoText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import type { Area, sumsOf } from "./area.ts";
@@ -83,7 +84,9 @@ export function jobsCsv(data: TimelineData, jobs: readonly TimelineJob[]): strin
     [interval?.p10Ms, interval?.p50Ms, interval?.p90Ms].map(time);
   const lines = jobs.map((job) =>
     csvLine([
-      ...[job.job, job.name, job.user ?? "", job.queue ?? "", job.state ?? "", job.tasks],
+      job.job,
+      ...[job.name, job.user ?? "", job.queue ?? ""].map(spreadsheetCell),
+      ...[job.state ?? "", job.tasks],
       job.cpus.length === 0 ? "" : cpusOf(data, job),
       ...[job.submittedMs, job.startMs, job.endMs].map(time),
       ...quantiles(job.expectedStart),

@@ -11,6 +11,7 @@ import { useKey } from "../../page/keys.ts";
 import { address, goTo, linkTo } from "../../page/navigation.ts";
 import { ask } from "../client.ts";
 import { connection } from "../connection.ts";
+import { session } from "../session.ts";
 import { changes, jobs, matrix, status } from "../store.ts";
 import { Actions } from "./actions.tsx";
 import { JobLog } from "./log.tsx";
@@ -174,7 +175,9 @@ function Links({ title, numbers }: { readonly title: string; readonly numbers: r
 
 function Again({ job }: { readonly job: Job }) {
   const [isOpen, setOpen] = useState(false);
-  if (!(status.value?.web?.submit ?? false)) return null;
+  // Another user's command would run with the rights of the person who looks at it.
+  const isOwn = job.user === session.value?.user;
+  if (!isOwn || !(status.value?.web?.submit ?? false)) return null;
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>

@@ -13,6 +13,7 @@ import {
   NO_VALUE,
   plural,
 } from "../../../report/text/format.ts";
+import { spreadsheetCell } from "../../../words/spreadsheet.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { LineChart } from "../../lab/charts/line-chart.tsx";
 import type { Lines } from "../../lab/charts/lines.ts";
@@ -203,7 +204,7 @@ function save(jobs: readonly Job[]): void {
   const lines = jobs.map((job) =>
     csvLine([
       job.job,
-      ...[job.name, job.user, job.queue].map(cell),
+      ...[job.name, job.user, job.queue].map(spreadsheetCell),
       job.state,
       job.tasks,
       ...[iso(job.submittedAtMs), iso(job.startedAtMs), iso(job.endedAtMs)],
@@ -211,9 +212,4 @@ function save(jobs: readonly Job[]): void {
     ]),
   );
   saveFile("history.csv", [heading, ...lines], "text/csv");
-}
-
-/** A spreadsheet computes texts that begin like a formula; other people chose these. */
-function cell(text: string): string {
-  return /^[=+\-@]/.test(text) ? `'${visibleLine(text)}` : visibleLine(text);
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { csvLine } from "../../../report/text/csv.ts";
 import { formatCount, NO_VALUE } from "../../../report/text/format.ts";
 import { startText } from "../../../words/jobs.ts";
+import { spreadsheetCell } from "../../../words/spreadsheet.ts";
 import { clockText, isoText } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { changeText } from "../../../words/what-if.ts";
@@ -95,7 +96,7 @@ function csvOf(differences: readonly Difference[]): string {
   const lines = differences.map(({ job, before, after, changeMs }) =>
     csvLine([
       job,
-      jobs.get(job)?.name ?? "",
+      spreadsheetCell(jobs.get(job)?.name ?? ""),
       changeMs === undefined ? "" : changeMs / 1000,
       ...four(before),
       ...four(after),

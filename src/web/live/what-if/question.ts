@@ -17,7 +17,12 @@ export const NO_FIELDS: Fields = { tasks: "", limit: "", queue: "", without: "",
 
 export function readFields(query: Readonly<Record<string, string>>): Fields {
   const { tasks = "", limit = "", queue = "", without = "", policy = "" } = query;
-  return { tasks, limit, queue, without, policy };
+  return { tasks, limit, queue: printable(queue), without, policy: printable(policy) };
+}
+
+/** A link could put control characters into the command line that people copy into a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "");
 }
 
 /** The request; undefined if nothing is changed. @throws RangeError saying which field cannot be read */
