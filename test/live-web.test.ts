@@ -165,10 +165,9 @@ describe("tutti web", () => {
     const { port } = thief.address() as AddressInfo;
     const code = "c".repeat(32);
     const own = join(other, "tutti.sock");
-    const scheduler = await listen(({ url }, answer) => {
-      const link = { url: `http://127.0.0.1:${port}/#login=${code}`, expiresAtMs: 1 };
-      answer.end(JSON.stringify(url?.startsWith("/v1/web/links") ? link : { proof: "right" }));
-    }, own);
+    const page = `http://127.0.0.1:${port}/#login=${code}`;
+    const link = { url: page, expiresAtMs: 1, id: "i".repeat(22), proofKey: "k".repeat(43) };
+    const scheduler = await listen((_, answer) => answer.end(JSON.stringify(link)), own);
     const { status, stdout, stderr } = await startTutti(own, ["web"]).result;
     expect([status, stdout]).toEqual([4, ""]);
     expect(stderr).toMatch(/another program answers at 127\.0\.0\.1:\d+, not the scheduler/);

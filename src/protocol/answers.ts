@@ -212,6 +212,8 @@ export const statusAnswer = answer("tutti.status/1", {
 export const webLinkAnswer = answer("tutti.web-link/1", {
   url: z.string().describe("The address of the page, with a code that works once"),
   expiresAtMs: unixMs,
+  id: z.string().describe("Names the key with which the process on the port can prove to be this scheduler"),
+  proofKey: z.string().describe("Key of these proofs: 32 bytes in base64url. Never send it"),
 });
 export const webSessionAnswer = answer("tutti.web-session/1", {
   token: z.string().describe("Token of the session, for the header Authorization: Bearer TOKEN"),

@@ -255,18 +255,27 @@ export const ROUTES: readonly Route[] = [
     answer: json(c.webSessionAnswer, 201),
     isPublic: true,
   },
-  get("prove", "/v1/web/proof", "Prove that this scheduler began a session", json(c.webProofAnswer), {
-    isPublic: true,
-    description:
-      "The answer is the HMAC-SHA-256, with the proof key of the session, of “tutti on port PORT of 127.0.0.1: NONCE”. Before it sends its token again after a lost connection, a page compares it with its own, because another process may have taken the port.",
-    query: {
-      id: optional(z.string().regex(/^[\w-]{22}$/, "is not the id of a session"), "Id of the session"),
-      nonce: optional(
-        z.string().regex(/^[\w-]{22,64}$/, "is not 22 to 64 letters, digits, - and _"),
-        "A random text that is used once",
-      ),
+  get(
+    "prove",
+    "/v1/web/proof",
+    "Prove that this scheduler gave a session or a link",
+    json(c.webProofAnswer),
+    {
+      isPublic: true,
+      description:
+        "The answer is the HMAC-SHA-256, with the proof key of the session or the link, of “tutti on port PORT of 127.0.0.1: NONCE”. Before it sends its token again after a lost connection, a page compares it with its own, because another process may have taken the port. Refused on a Unix socket.",
+      query: {
+        id: optional(
+          z.string().regex(/^[\w-]{22}$/, "is not the id of a session or a link"),
+          "Id of the session or the link",
+        ),
+        nonce: optional(
+          z.string().regex(/^[\w-]{22,64}$/, "is not 22 to 64 letters, digits, - and _"),
+          "A random text that is used once",
+        ),
+      },
     },
-  }),
+  ),
 ];
 
 /** The schemas that the OpenAPI document lists by name. */

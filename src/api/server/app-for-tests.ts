@@ -35,7 +35,8 @@ export interface TestApp {
   readonly token: (caller: Caller) => string;
   /** Sends a request as a user over HTTP, with the token and a valid Host. */
   ask(method: string, path: string, options?: AskOptions): Promise<Asked>;
-  fetch(request: Request, transport?: Transport): Promise<Response>;
+  /** @param onceClosed receives what to call when the answer is sent; left out: never called */
+  fetch(request: Request, transport?: Transport, onceClosed?: (then: () => void) => void): Promise<Response>;
   remove(): void;
 }
 
@@ -73,8 +74,12 @@ export function makeTestApp({ maySubmit = false, webFiles = {}, ...rest }: TestA
     onBug: (error) => bugs.push(error),
   });
   const token = (caller: Caller) => makeToken(KEY, caller.uid);
-  const fetch = (request: Request, transport: Transport = "http") =>
-    app(request, { transport, isGone: () => request.signal.aborted });
+  const fetch: TestApp["fetch"] = (request, transport = "http", onceClosed) =>
+    app(request, {
+      transport,
+      isGone: () => request.signal.aborted,
+      ...(onceClosed !== undefined && { onceClosed }),
+    });
   return {
     service,
     jobsFolder,

@@ -41,6 +41,12 @@ const UNREAD = 499;
 /** The sender of public requests: all requests without a token share one turn. */
 const STRANGER: Sender = { caller: { uid: -1, user: "unknown", isAdministrator: false }, isPage: false };
 /**
+ * The sender of public requests with short answers. They have their own quota, and leave it when they are
+ * answered: files that strangers do not read would otherwise keep people from the page.
+ */
+const VISITOR: Sender = { caller: { ...STRANGER.caller, uid: -2 }, isPage: false };
+const OF_VISITORS: ReadonlySet<string> = new Set(["makeSession", "prove"]);
+/**
  * Requests that count as several requests. Forecasts are made one at a time and take about a second each: a
  * long series would block other users. A follower receives every event, or polls a file ten times a second.
  */
@@ -79,7 +85,7 @@ export function makeApp(setup: AppSetup): App {
     parameters: Admitted["parameters"],
     arrival: Arrival,
   ): Promise<Response> => {
-    const sender = route.isPublic ? STRANGER : authenticate(request, arrival, credentials);
+    const sender = route.isPublic ? publicSenderOf(route) : authenticate(request, arrival, credentials);
     if (isRefusal(sender)) return refusalResponse(sender);
     const { caller } = sender;
     const entry = route.isPublic ? undefined : arrival.identified?.(caller);
@@ -91,7 +97,7 @@ export function makeApp(setup: AppSetup): App {
     const ticket = quota.take(caller, received, weightOf(route, received));
     if (isRefusal(ticket)) return refusalResponse(ticket);
     const turns = scheduler.turnsOf(caller.uid, arrival.isGone);
-    const release = releaser(ticket, arrival);
+    const release = releaser(ticket, sender === VISITOR ? {} : arrival);
     try {
       const response = await answer(
         { route, request: received, parameters, caller, turns, ticket, arrival },
@@ -169,7 +175,8 @@ async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> 
   if (isRefusal(query)) return refusalResponse(query);
   const body = route.body === undefined ? undefined : await readBody(request, route.body, turns);
   if (isRefusal(body)) return refusalResponse(body);
-  const call: Call = { caller, request, job: Number(job), stream, file, query, body, turns };
+  const { transport } = arrival;
+  const call: Call = { caller, request, transport, job: Number(job), stream, file, query, body, turns };
   const finish = (outcome: Outcome) => finished(route, outcome, ticket);
   // If a handler does not wait, it runs and its answer is made in one piece.
   const result = await turns.run(() => {
@@ -207,6 +214,10 @@ async function withBody(request: Request): Promise<Request | ApiRefusal> {
   return new Request(url, { method, headers, body: bytes });
 }
 
+function publicSenderOf({ id }: Route): Sender {
+  return OF_VISITORS.has(id) ? VISITOR : STRANGER;
+}
+
 /** A refusal if the request comes from the page, and the page may not make it. */
 function refusalOfPage({ fromPage }: Route, { isPage }: Sender, { maySubmit }: Web): ApiRefusal | undefined {
   if (!isPage || fromPage === undefined) return undefined;
@@ -234,7 +245,7 @@ function weightOf({ id }: Route, { url }: Request): number {
 }
 
 /** Releases a ticket once this function was called and the answer is sent (if the arrival reports that). */
-function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
+function releaser(ticket: Ticket, { onceClosed }: Pick<Arrival, "onceClosed">): () => void {
   let isAnswered = false;
   let isClosed = onceClosed === undefined;
   const releaseIfBoth = () => {

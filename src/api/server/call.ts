@@ -4,7 +4,7 @@ import type { EventStreams } from "./answers/events.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import type { FairLine } from "./fairness/fair-line.ts";
 import type { RequestTurns } from "./fairness/request-scheduler.ts";
-import type { Credentials } from "./guard.ts";
+import type { Credentials, Transport } from "./guard.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import type { Links } from "./web/links.ts";
 import type { WebFiles } from "./web/web-files.ts";
@@ -37,6 +37,7 @@ export interface Web {
 export interface Call {
   readonly caller: Caller;
   readonly request: Request;
+  readonly transport: Transport;
   readonly job: number;
   readonly stream: "stdout" | "stderr";
   readonly file: string;

@@ -1,6 +1,6 @@
 /** `tutti web`: prints a link to the scheduler's page, or opens the page in a browser. */
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,12 +50,14 @@ export async function makeLink(client: Client): Promise<WebLinkAnswer> {
   if (!/^http:\/\/127\.0\.0\.1:\d+\/#login=[\w-]+$/.test(link.url)) {
     throw new Error(`Broken invariant: the scheduler gave the link ${JSON.stringify(link.url)}`);
   }
-  const id = randomBytes(16).toString("base64url");
-  const path = `/v1/web/proof?id=${id}&nonce=${randomBytes(16).toString("base64url")}`;
-  const { proof } = await client.ask<WebProofAnswer>(path);
-  const { host } = new URL(link.url);
+  const nonce = randomBytes(16).toString("base64url");
+  const { host, port } = new URL(link.url);
+  // Only the socket gives the key, and only the port gives proofs, so nobody can pass a proof on.
+  const proof = createHmac("sha256", Buffer.from(link.proofKey, "base64url"))
+    .update(`tutti on port ${port || "80"} of 127.0.0.1: ${nonce}`)
+    .digest("base64url");
   // Without a token: it is not known yet who answers.
-  const there = await proofAt(`http://${host}${path}`);
+  const there = await proofAt(`http://${host}/v1/web/proof?id=${link.id}&nonce=${nonce}`);
   if (there === proof) return link;
   throw new RefusedError(
     "wrong-state",

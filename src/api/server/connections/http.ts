@@ -24,6 +24,8 @@ const TIMES = {
 };
 /** A connection is closed when its client has read nothing of an answer for this long. */
 const STALLED_MS = 60_000;
+/** The same until the client has shown a token: strangers share one quota. */
+const STALLED_STRANGER_MS = 5_000;
 
 export function makeHttpReader(app: App, connections: Connections<Socket>) {
   const entrances = new WeakMap<Socket, Entrance>();
@@ -32,7 +34,10 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
       ...entrances.get(incoming.socket)!,
       isGone: () => outgoing.destroyed || incoming.socket.destroyed,
       onceClosed: (then) => outgoing.once("close", then),
-      identified: (caller) => connections.identified(incoming.socket, caller),
+      identified: (caller) => {
+        incoming.socket.setTimeout(STALLED_MS);
+        return connections.identified(incoming.socket, caller);
+      },
     });
   const listener = getRequestListener((request, bindings) => answer(request, bindings as HttpBindings), {
     hostname: "localhost",
@@ -40,6 +45,7 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
     errorHandler: () => refusalResponse(refuse("invalid", "Cannot read the request's head")),
   });
   const pipelines = new Pipelines((incoming, outgoing) => {
+    incoming.socket.setTimeout(STALLED_STRANGER_MS);
     const refusal = refusalOfHead(incoming);
     if (refusal === undefined) void listener(incoming, outgoing);
     else sendRefusal(outgoing, refusal);

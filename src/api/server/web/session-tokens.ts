@@ -20,9 +20,14 @@ interface Session {
   readonly expiresAtMs: number;
 }
 
+/** 22 characters, which nobody can guess: names a proof key. */
+export function newProofId(): string {
+  return randomBytes(ID_BYTES).toString("base64url");
+}
+
 /** A session that begins now. */
 export function newSession(uid: number): Session {
-  return { id: randomBytes(ID_BYTES).toString("base64url"), uid, expiresAtMs: Date.now() + SESSION_MS };
+  return { id: newProofId(), uid, expiresAtMs: Date.now() + SESSION_MS };
 }
 
 /** `page.1000.1795384800000.…`: user id, Unix time in ms, 22 characters of id, 43 characters of signature. */

@@ -3,7 +3,7 @@ import { refuse } from "../../../protocol/refusal.ts";
 import type { Call, HandlerDeps, Outcome } from "../call.ts";
 import { callerOf } from "../guard.ts";
 import { LINK_MS, linkTo } from "./links.ts";
-import { newSession, proofKeyOf, proofOf, sessionToken } from "./session-tokens.ts";
+import { newProofId, newSession, proofKeyOf, proofOf, sessionToken } from "./session-tokens.ts";
 import { WEB_FILES } from "./web-files.ts";
 
 /**
@@ -25,7 +25,7 @@ export function webFile({ request, file }: Call, { web }: HandlerDeps): Outcome 
   );
 }
 
-export function makeLink({ caller }: Call, { http, web }: HandlerDeps): Outcome {
+export function makeLink({ caller }: Call, { credentials, http, web }: HandlerDeps): Outcome {
   const address = http();
   if (address === undefined) {
     return refuse(
@@ -33,7 +33,13 @@ export function makeLink({ caller }: Call, { http, web }: HandlerDeps): Outcome 
       "Cannot make a link to the page: the scheduler was started with --no-http, so it serves no page; start it without that option",
     );
   }
-  return { url: linkTo(address, web.links.make(caller.uid)), expiresAtMs: Date.now() + LINK_MS };
+  const id = newProofId();
+  return {
+    url: linkTo(address, web.links.make(caller.uid)),
+    expiresAtMs: Date.now() + LINK_MS,
+    id,
+    proofKey: proofKeyOf(credentials.key, id),
+  };
 }
 
 export function makeSession({ request, body }: Call, { credentials, http, web }: HandlerDeps): Outcome {
@@ -60,7 +66,17 @@ export function makeSession({ request, body }: Call, { credentials, http, web }:
   };
 }
 
-export function prove({ query }: Call, { credentials }: HandlerDeps): Outcome {
+/**
+ * Only over the port that the proof is about. A container may have the socket but other ports: a process
+ * there could listen on the same number and pass the question on to the socket.
+ */
+export function prove({ query, transport }: Call, { credentials }: HandlerDeps): Outcome {
+  if (transport !== "http") {
+    return refuse(
+      "forbidden",
+      "Cannot prove over a Unix socket who answers on the port: ask on the port itself, at http://127.0.0.1:PORT",
+    );
+  }
   const { id = "", nonce = "" } = query;
   return { proof: proofOf(proofKeyOf(credentials.key, id), nonce, credentials.port()) };
 }

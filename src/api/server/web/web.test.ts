@@ -194,6 +194,30 @@ describe("links", () => {
   });
 });
 
+describe("strangers who read no answers", () => {
+  test("do not keep others from proofs and sessions: not with files, not with proofs", async () => {
+    app = makeTestApp({ webFiles: FILES });
+    const given = await code(ADA);
+    const proof = `/v1/web/proof?id=${"A".repeat(22)}&nonce=${"A".repeat(22)}`;
+    const unread = (path: string) =>
+      app.fetch(
+        new Request(`http://127.0.0.1:7448${path}`, { headers: { host: "127.0.0.1:7448" } }),
+        "http",
+        () => {},
+      );
+    const files: Response[] = [];
+    // 512 is the limit on open requests.
+    for (let i = 0; i < 512; i++) files.push(await unread("/web/live.js"));
+    expect(files.every(({ status }) => status === 200)).toBe(true);
+    expect((await unread("/web/live.js")).status).toBe(503);
+    for (let i = 0; i < 600; i++) expect((await unread(proof)).status).toBe(200);
+    const anonymous = { headers: { authorization: "" } };
+    expect((await app.ask("GET", proof, anonymous)).status).toBe(200);
+    expect((await login(given)).status).toBe(201);
+    for (const { body } of files) await body?.cancel();
+  });
+});
+
 describe("sessions", () => {
   test("have the rights of their user, except to submit, to make links, to change the policy, to end it", async () => {
     app = makeTestApp();
@@ -320,6 +344,19 @@ describe("sessions", () => {
     for (const query of [`?id=${id}&nonce=short`, `?id=x&nonce=${nonce}`]) {
       expect((await app.ask("GET", `/v1/web/proof${query}`)).status, query).toBe(400);
     }
+    // A program in a container may have a socket, but not the port: it must not get proofs to pass on.
+    for (const transport of ["private-socket", "user-socket", "shared-socket"] as const) {
+      const answer = await app.ask("GET", `/v1/web/proof?id=${id}&nonce=${nonce}`, { transport });
+      expect(refused(answer), transport).toEqual([403, "forbidden"]);
+      expect(answer.json.message).toMatch(/over a Unix socket .* ask on the port itself/);
+    }
+    const link = (await app.ask("POST", "/v1/web/links", { transport: "private-socket" })).json;
+    const ofLink = await app.ask("GET", `/v1/web/proof?id=${link.id}&nonce=${nonce}`);
+    expect(ofLink.json.proof).toBe(
+      createHmac("sha256", Buffer.from(link.proofKey, "base64url"))
+        .update(`tutti on port 7448 of 127.0.0.1: ${nonce}`)
+        .digest("base64url"),
+    );
     app.remove();
     app = makeTestApp({ port: 7449 });
     const elsewhere = await app.ask("GET", `/v1/web/proof?id=${id}&nonce=${nonce}`, {
