@@ -156,8 +156,10 @@ describe("a fork bomb", () => {
   }) => {
     await s.start();
     const go = join(s.folder, "go");
+    const never = join(s.folder, "never");
+    // A shell that may not fork ends. The first one needs no fork to wait, so the job does not end by itself.
     const bomb = await s.submit(
-      `until [ -e '${go}' ]; do sleep 0.05; done; bomb() { bomb | bomb & bomb; }; bomb`,
+      `mkfifo '${never}'; until [ -e '${go}' ]; do sleep 0.05; done; bomb() { bomb | bomb & bomb; }; bomb & read _ < '${never}'`,
     );
     await s.running(bomb);
     const group = s.leftovers
