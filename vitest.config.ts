@@ -9,6 +9,17 @@ const WITH_PROCESSES = [
   "src/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
 ];
+/** They mostly wait, and judge no times, so two can run at a time. */
+const WAITING_WITH_PROCESSES = [
+  "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
+  "test/live-{accounts,attack,cli,faults,hostile,limits,lists,own-policy}.test.ts",
+  "test/live-{removed,restart,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
+  "test/live-{web-changes,windows}.test.ts",
+];
+/** Tests that boot a Slurm of several nodes, after all others; test/slurm/judge has none. */
+const WITH_SLURM = ["test/slurm/*.test.ts"];
+/** They mostly wait for Slurm, so several can run at a time, each on a Slurm of its own. */
+const WAITING_FOR_SLURM = ["test/slurm/{cluster,doctor,import,native,pilot-end}.test.ts"];
 /** Tests that run programs, take the papers or a whole list through something, or try very many inputs. */
 const LONG = [
   "src/**/paper.test.ts",
@@ -16,7 +27,7 @@ const LONG = [
   "src/words/visible.test.ts",
   "src/daemon/book/array-limits.test.ts",
   "src/daemon/front-end/share.test.ts",
-  "src/daemon/scheduling/{adoption,live-limits,loop}.test.ts",
+  "src/daemon/scheduling/{adoption,live-limits,loop,loop-windows}.test.ts",
   "src/daemon/store/migrations.test.ts",
   "src/host/remove-folder.test.ts",
   "src/lab/experiments/run.test.ts",
@@ -29,6 +40,8 @@ const common = {
   setupFiles: ["test/seed.ts"],
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // A condition may take its time on a busy machine; one second, the default, is none.
+  expect: { poll: { timeout: 30_000 } },
 };
 
 export default defineConfig({
@@ -49,7 +62,7 @@ export default defineConfig({
           ...common,
           name: "computing-long",
           include: LONG,
-          exclude: [...WITH_PROCESSES, ...QUICK_AFTER_ALL],
+          exclude: [...WITH_PROCESSES, ...WITH_SLURM, ...QUICK_AFTER_ALL],
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
         },
@@ -59,10 +72,42 @@ export default defineConfig({
           ...common,
           name: "processes",
           include: WITH_PROCESSES,
+          exclude: WAITING_WITH_PROCESSES,
           maxWorkers: 1,
           // A busy machine can be late by more than any deadline allows; a second failure is a failure.
           retry: 1,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "processes-waiting",
+          include: WAITING_WITH_PROCESSES,
+          maxWorkers: 2,
+          retry: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "slurm",
+          include: WITH_SLURM,
+          exclude: WAITING_FOR_SLURM,
+          maxWorkers: 1,
+          retry: 1,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "slurm-waiting",
+          include: WAITING_FOR_SLURM,
+          maxWorkers: 3,
+          retry: 1,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -30,7 +30,7 @@ import { parseArgs } from "node:util";
 import { ConductorClient } from "../src/conductor/client.ts";
 import { type Containment, openContainment } from "../src/conductor/freezers/open-containment.ts";
 import { takePriority } from "../src/conductor/priority.ts";
-import { GangShares } from "../src/conductor/shares.ts";
+import { cpuMsOf } from "../src/conductor/usage.ts";
 import type { SlotStatistics } from "../src/protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor } from "../src/protocol/conductor.ts";
 
@@ -69,7 +69,6 @@ const root = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const home = join(root, "home");
 mkdirSync(home, { mode: 0o700 });
 const containment = openContainment(home) as Containment;
-const shares = new GangShares(containment.groups, containment.freezer);
 /** Control groups without a conductor, for the cases to compare with. */
 const plainHome = join(root, "plain");
 const plain = openContainment(plainHome) as Containment;
@@ -261,7 +260,7 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
   const names = gangs.map(({ job }) => `${job}.1`);
   // After that both have seen it and are computing.
   await new Promise((resolve) => setTimeout(resolve, 4 * slotMs));
-  const before = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
+  const before = names.map((name) => cpuMsOf(containment.groups, name) ?? Number.NaN);
   const beginMs = performance.now();
   let cpuMs = before.map(() => 0);
   let wallMs = 0;
@@ -271,7 +270,7 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
     const roundEndMs = beginMs + round * 2 * slotMs;
     await new Promise((resolve) => setTimeout(resolve, Math.max(1, roundEndMs - performance.now())));
     const lateMs = performance.now() - roundEndMs;
-    const now = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
+    const now = names.map((name) => cpuMsOf(containment.groups, name) ?? Number.NaN);
     if (ended().includes(true)) break;
     if (lateMs > MAX_LATE_MS) continue;
     cpuMs = now.map((value, i) => value - (before[i] ?? 0));

@@ -3,9 +3,9 @@
  *
  *   npm run bench:web-jobs
  *
-
  * Goal: 60 frames per second, which is 16.7 ms between two frames. On a busy machine, the processor time that
- * the page's thread needs for a frame says more (CPU ms). The list moves by 20 rows with every frame, from
+ * the page's thread needs for a frame says more (CPU ms): script, style, layout, paint and everything else of
+ * the thread, but not the threads that draw and compose. The list moves by 20 rows with every frame, from
  * its beginning on, while ten jobs a second change.
  */
 import { loadavg } from "node:os";

@@ -5,6 +5,12 @@
  *   npm run bench:web               1,024 × 32 and 8,192 × 32, ten seconds each, three times
  *   npm run bench:web -- --quick    a second each, once, as a check
  *
+ * A frame's milliseconds are those of the clock, from the frame's callback until the page's thread is free
+ * again: script, style, layout, paint, and drawing on canvases, which happens in this thread if there is no
+ * GPU. They contain waits for a processor, so they mean something only on a machine without load. The
+ * threads that scale and compose the picture are not in them; frames/s says whether they keep up. The next
+ * matrix is made between frames, as a scheduler would send it.
+ *
  * Goals for 1,024 × 32: 60 frames per second, and 95 of 100 frames take at most 4 ms of the page's thread. A
  * slot lasts a frame (16 ms). Ten times a second a gang leaves, another one comes, and gangs of two rows are
  * exchanged, so every frame also draws a movement. Not a goal: a small bundle (scripts/build-web.ts).

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 import { gitRevision } from "../src/lab/experiments/provenance.ts";
+import { packPapers } from "../src/web/lab/worker/packed-papers.ts";
 import { oneFile } from "./one-file.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -65,7 +66,7 @@ export async function buildLabPage(): Promise<PageFiles> {
         TUTTI_BUILD: JSON.stringify(made),
         TUTTI_EXAMPLE: JSON.stringify(source("examples/my-policy.ts")),
         // As a text, which is parsed only when somebody looks at the papers.
-        TUTTI_PAPERS: JSON.stringify(source("docs/papers/values.json")),
+        TUTTI_PAPERS: JSON.stringify(packPapers(source("docs/papers/values.json"))),
       },
     },
   );

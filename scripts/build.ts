@@ -28,6 +28,7 @@ export async function bundle(dist: string): Promise<void> {
       worker: "src/lab/experiments/worker.ts",
       apart: "src/lab/experiments/apart-program.ts",
       conductor: "src/conductor/main.ts",
+      connect: "src/conductor/connect.ts",
       forecast: "src/daemon/forecast/worker.ts",
       index: "src/index.ts",
       kit: "src/kit.ts",

@@ -1,7 +1,7 @@
 /**
- * Installs what tests need besides the npm packages: Debian's chromium for the report page, and Open MPI for
- * the tests of MPI gangs. It needs apt and the rights to use it. Tests whose programs are missing are skipped
- * and listed by name. With TUTTI_NO_INSTALL=1, nothing is installed.
+ * Installs what tests need besides the npm packages: Debian's chromium for the report page, Open MPI for the
+ * tests of MPI gangs, and Slurm. It needs apt and the rights to use it. Tests whose programs are missing are
+ * skipped and listed by name. With TUTTI_NO_INSTALL=1, nothing is installed.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -23,6 +23,9 @@ function isInPath(program: string): boolean {
 const TOOLS = [
   { program: "chromium", package: "chromium", tests: "browser tests" },
   { program: "mpirun", package: "openmpi-bin", tests: "tests with Open MPI" },
+  { program: "mpicc", package: "libopenmpi-dev", tests: "tests with MPI and OpenMP" },
+  { program: "gcc", package: "gcc", tests: "tests with compiled programs" },
+  { program: "make", package: "make", tests: "tests with make" },
   { program: "systemd-analyze", package: "systemd", tests: "tests of the systemd units" },
 ];
 
@@ -44,6 +47,29 @@ export function installTestTools(): void {
   }
 }
 
+/** The script that boots a Slurm for tests. */
+export const SLURM_TEST_CLUSTER = fileURLToPath(new URL("../test/slurm/slurm-test-cluster", import.meta.url));
+/** Installing waits for other package managers, three times at most. */
+const SLURM_MS = 1_200_000;
+
+/**
+ * Installs Slurm, if possible.
+ * @returns why it cannot be started here; undefined: it can
+ */
+export function installSlurm(): string | undefined {
+  const canStart = () => spawnSync(SLURM_TEST_CLUSTER, ["check"], { encoding: "utf8" });
+  const isAllowed = process.env.TUTTI_NO_INSTALL !== "1" && process.getuid?.() === 0 && isInPath("apt-get");
+  if (isAllowed && canStart().status !== 0) {
+    console.log("Installing Slurm for tests (TUTTI_NO_INSTALL=1 prevents it)");
+    spawnSync(SLURM_TEST_CLUSTER, ["install", "--mpi", "--accounting"], {
+      stdio: "inherit",
+      timeout: SLURM_MS,
+    });
+  }
+  const { status, stdout } = canStart();
+  return status === 0 ? undefined : stdout.trim();
+}
+
 function apt(...parameters: string[]): boolean {
   const { status } = spawnSync("apt-get", parameters, {
     stdio: ["ignore", "ignore", "inherit"],
@@ -53,4 +79,7 @@ function apt(...parameters: string[]): boolean {
   return status === 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) installTestTools();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  installTestTools();
+  installSlurm();
+}

@@ -25,6 +25,12 @@ export async function watchFaults(context: BrowserContext, origin: string): Prom
   return faults;
 }
 
+/** How far the content of the first such element reaches beyond what is shown of it, in pixels. */
+export function hiddenPx(page: Page, selector: string): Promise<number> {
+  const element = `document.querySelector(${JSON.stringify(selector)})`;
+  return page.evaluate<number>(`${element}.scrollWidth - ${element}.clientWidth`);
+}
+
 /** Pixels by which the page is wider than its window. */
 export function overflowPx(page: Page): Promise<number> {
   return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");

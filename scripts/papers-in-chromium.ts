@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { ownVersion } from "../src/lab/experiments/provenance.ts";
+import { ownVersion } from "../src/host/version.ts";
 import { PAPERS } from "../src/lab/papers/registry.ts";
 import { openPapersPage } from "./chromium.ts";
 

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { installTestTools } from "./install-test-tools.ts";
+import { installSlurm, installTestTools, SLURM_TEST_CLUSTER } from "./install-test-tools.ts";
 
 interface VitestReport {
   readonly testResults: readonly {
@@ -82,6 +82,33 @@ function countTests(report: VitestReport): void {
   if (skipped.length > 0) console.log(`\n── skipped\n${skipped.join("\n")}`);
 }
 
+/** Boots a Slurm and ends it, so that a failure of the machine is not taken for one of the tests. */
+function bootSlurm(): void {
+  console.log("\n── Slurm boots");
+  const trouble = installSlurm();
+  if (trouble !== undefined) {
+    console.log(`Slurm cannot be started here, so its tests are skipped: ${trouble}`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "tutti-slurm-"));
+  const env = { ...process.env, SLURM_TEST_DIR: join(folder, "cluster"), SLURM_TEST_NO_INSTALL: "1" };
+  const verb = (...words: readonly string[]) =>
+    spawnSync(SLURM_TEST_CLUSTER, words, { env, stdio: ["ignore", "ignore", "inherit"], timeout: 120_000 });
+  const isUp = verb("start", "2", "2", "--isolate").status === 0;
+  const isDown = verb("stop").status === 0;
+  rmSync(folder, { recursive: true, force: true });
+  if (isUp && isDown) counts.passed++;
+  else {
+    counts.failed++;
+    console.log("FAILED: Slurm boots");
+  }
+}
+
+/** Whether the tests chosen by the parameters include those with Slurm. */
+function includesSlurm(parameters: readonly string[]): boolean {
+  return !parameters.includes("--project") || parameters.some((name) => name.startsWith("slurm"));
+}
+
 installTestTools();
 check("types", "typescript/bin/tsc", ["--noEmit"]);
 check("types in the browser", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.browser.json"]);
@@ -91,6 +118,7 @@ check("types of tests of the browser's files", "typescript/bin/tsc", [
   "tsconfig.browser-tests.json",
 ]);
 check("linter and formatter", "@biomejs/biome/bin/biome", ["check", "."]);
+if (includesSlurm(process.argv.slice(2))) bootSlurm();
 runTests(process.argv.slice(2));
 
 process.exitCode = counts.failed > 0 ? 1 : 0;

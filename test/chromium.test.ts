@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, openPapersPage } from "../scripts/chromium.ts";
-import { ownVersion } from "../src/lab/experiments/provenance.ts";
+import { ownVersion } from "../src/host/version.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
 import { PAPERS } from "../src/lab/papers/registry.ts";
 import { jsonDocument } from "../src/report/text/json.ts";

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { buildLivePage, type PageFiles } from "../scripts/build-web.ts";
 import { holds, mergeRanges, parseRanges } from "../src/core/number-ranges.ts";
-import type { Job } from "../src/protocol/answers.ts";
+import type { Job, PilotAnswer, StatusAnswer } from "../src/protocol/answers.ts";
 import { JOB_STATES, type JobState } from "../src/protocol/states.ts";
 
 const KEY = Buffer.alloc(32, 1).toString("base64url");
@@ -21,6 +21,10 @@ const PAGE_JOBS = 1000;
 
 export class FakeScheduler {
   readonly jobs = new Map<number, Job>();
+  /** Parts of the answer about the scheduler that a test sets. */
+  facts: Partial<StatusAnswer> = {};
+  /** Undefined: it does not run on Slurm. */
+  pilot: Omit<PilotAnswer, "schema"> | undefined;
   /** All requests so far. */
   requests = 0;
   readonly #files: PageFiles;
@@ -106,7 +110,7 @@ export class FakeScheduler {
       response.writeHead(200, { "content-type": type }).end(this.#files.get(file) ?? "");
       return;
     }
-    if (url.pathname === "/v1/events") {
+    if (url.pathname === "/v1/events" && request.headers.accept === "text/event-stream") {
       this.#streams.add(response);
       response.on("close", () => this.#streams.delete(response));
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -126,6 +130,8 @@ export class FakeScheduler {
     }
     if (pathname === "/v1/status") return this.#status();
     if (pathname === "/v1/matrix") return MATRIX;
+    if (pathname === "/v1/events") return { events: [] };
+    if (pathname === "/v1/pilot") return this.pilot;
     if (pathname === "/v1/queues")
       return { queues: [{ name: "default", queued: this.jobs.size, running: 0, mostCpus: 8 }] };
     if (pathname === "/v1/jobs") return this.#page(searchParams);
@@ -150,6 +156,7 @@ export class FakeScheduler {
       conductor: { connected: true },
       residentBytes: 1e8,
       web: { submit: false },
+      ...this.facts,
     };
   }
 

@@ -18,6 +18,8 @@ import { traceFile } from "../src/workload/traces-for-tests.ts";
 const text = readFileSync("docs/golden.tsv", "utf8");
 const table = parseTable(text);
 const TESTED_TRACES = GOLDEN_TRACES.slice(0, 2);
+/** On this trace, only the policies as they are by default, without the slowest one: all take minutes. */
+const [, DEFAULTS_ONLY] = TESTED_TRACES;
 /** Guards against a hang: a trace takes up to three minutes of CPU time. */
 const MAX_MS = 600_000;
 const models = goldenSources().filter((source) => !(GOLDEN_TRACES as readonly string[]).includes(source));
@@ -28,7 +30,11 @@ describe("golden schedules", () => {
     test.skipIf(isMissing)(
       `${source}: every policy schedules it as before`,
       async () => {
-        const cells = goldenKeys([source]);
+        const all = goldenKeys([source]);
+        const cells =
+          source === DEFAULTS_ONLY
+            ? all.filter(({ policy }) => !policy.includes(":") && policy !== "brms")
+            : all;
         const results = await runCells(cells.map(goldenCell), { workers: 1 });
         expect(differences(table, cells, results)).toEqual([]);
       },

@@ -119,8 +119,14 @@ const ROOMS: Readonly<Record<string, Room>> = {
  */
 const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The doctor examines this machine without a scheduler.
-  [/^src\/conductor\//, /^src\/(conductor\/|daemon\/executor\/local\.ts|cli\/verbs\/doctor\.ts)/],
-  [/^src\/protocol\/(conductor|wire)\.ts/, /^src\/(conductor\/|protocol\/|daemon\/executor\/local\.ts)/],
+  [
+    /^src\/conductor\//,
+    /^src\/(conductor\/|daemon\/executor\/(local\.ts|cluster\/|slurm\/)|cli\/verbs\/doctor\.ts)/,
+  ],
+  [
+    /^src\/protocol\/(conductor|wire)\.ts/,
+    /^src\/(conductor\/|protocol\/|daemon\/executor\/(local\.ts|cluster\/|slurm\/))/,
+  ],
   [/^src\/daemon\/executor\/local\.ts/, /^src\/daemon\/main\.ts/],
 ];
 const sources = sourcesIn("src");

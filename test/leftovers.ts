@@ -4,7 +4,7 @@
  * folder, or if its command line names the scheduler's control groups.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { openContainment } from "../src/conductor/freezers/open-containment.ts";
 import { mountsHere } from "../src/host/cgroups.ts";
 import { allPids, hasEnded, readStat, signal } from "../src/host/processes.ts";
@@ -50,14 +50,20 @@ export class Leftovers {
     );
   }
 
-  /** Stopped processes and frozen groups, in words. */
-  stopped(): string[] {
-    const processes = this.processes().filter((pid) => /[Tt]/.test(readStat(pid)?.state ?? ""));
+  /**
+   * Stopped processes and frozen groups, in words.
+   * @param isPaused whether those of this job do not count
+   */
+  stopped(isPaused: (job: number) => boolean = () => false): string[] {
+    const processes = this.processes().filter(
+      (pid) => /[Tt]/.test(readStat(pid)?.state ?? "") && !isPaused(jobOf(pid)),
+    );
     const groups = this.groups().filter(
       (group) =>
-        read(join(group, "cgroup.freeze")).startsWith("1") ||
-        /^FR/.test(read(join(group, "freezer.state"))) ||
-        /^frozen 1/m.test(read(join(group, "cgroup.events"))),
+        (read(join(group, "cgroup.freeze")).startsWith("1") ||
+          /^FR/.test(read(join(group, "freezer.state"))) ||
+          /^frozen 1/m.test(read(join(group, "cgroup.events")))) &&
+        !isPaused(Number.parseInt(basename(group), 10)),
     );
     return [...processes.map(describeProcess), ...groups.map((group) => `frozen group ${group}`)];
   }
@@ -112,6 +118,15 @@ function isAlive(pid: number): boolean {
 
 function commandOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+}
+
+/** Number of the job of a process. A shim names it in its command line, as the folder of its attempt. */
+function jobOf(pid: number): number {
+  const [, job] =
+    /(?:^|\0)TUTTI_JOB_ID=(\d+)/.exec(read(`/proc/${pid}/environ`)) ??
+    /\/jobs\/(\d+)\//.exec(commandOf(pid)) ??
+    [];
+  return Number(job);
 }
 
 function folderOf(pid: number): string {

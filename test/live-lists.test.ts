@@ -43,10 +43,13 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
   const tutti = (...words: string[]) => startTutti(isOld ? oldSocket : scheduler.socket, words).result;
 
   test("wait ends with 1 where jobs of the range have failed, however long ago", async () => {
-    expect(await tutti("wait", "6-1500")).toMatchObject({ status: 1, stderr: "" });
+    expect(await tutti("wait", "6-1500")).toMatchObject({
+      status: 1,
+      stderr: "15 failed, 1,480 done\n",
+    });
     expect(await tutti("wait", "6-20")).toMatchObject({ status: 1 });
     expect(await tutti("wait", "20")).toMatchObject({ status: 1 });
-    expect(await tutti("wait", "21-1500")).toMatchObject({ status: 0, stderr: "" });
+    expect(await tutti("wait", "21-1500")).toMatchObject({ status: 0, stderr: "1,480 done\n" });
     const { stdout } = await tutti("wait", "15-22");
     expect(stdout.match(/failed with exit code 3/g)).toHaveLength(6);
     expect(stdout.match(/succeeded/g)).toHaveLength(2);
@@ -60,7 +63,7 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     const rest = await tutti("wait", "1-8", "21-30");
     expect(rest).toMatchObject({
       status: 1,
-      stderr: `tutti: ${forgotten}, so it is unknown how they ended\n`,
+      stderr: `tutti: ${forgotten}, so it is unknown how they ended\n3 failed, 10 done\n`,
     });
     expect(rest.stdout.trimEnd().split("\n")).toHaveLength(13);
     const later = await tutti("wait", "2701-2709");
@@ -119,7 +122,7 @@ describe("thousands of jobs", () => {
     const all = await waiting.result;
     expect(all.status).toBe(1);
     expect(all.stderr).toBe(
-      "tutti: the scheduler is gone; waiting until it is back (running jobs continue)\n",
+      "tutti: the scheduler is gone; waiting until it is back (running jobs continue)\n1,200 cancelled\n",
     );
     const told = all.stdout
       .trimEnd()
@@ -129,7 +132,7 @@ describe("thousands of jobs", () => {
     expect((await atOld.result).status).toBe(1);
     expect(await startTutti(scheduler.socket, ["wait", "2695-2709"]).result).toMatchObject({
       status: 1,
-      stderr: "tutti: there are no jobs 2701-2709 yet, so they cannot be waited for\n",
+      stderr: "tutti: there are no jobs 2701-2709 yet, so they cannot be waited for\n6 cancelled\n",
     });
   });
 

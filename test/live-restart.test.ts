@@ -71,7 +71,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
       run,
       start("wait", `${job - 1}-${job + 1}`),
       start("logs", "-f", "--stderr", String(job)),
-      start("logs", "-f", "--tail", "4", String(job)),
+      start("logs", "-f", "--tail", "1", String(job)),
       start("logs", "-f", String(job + 1)),
     ];
     const events = start("events", "-f", "--json");
@@ -85,7 +85,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     expect(ran!.stderr.replace(GONE, "")).toBe(lines("error"));
     expect(ran!.status).toBe(7);
     expect(waited!.stdout.split("\n").filter((line) => line !== "")).toHaveLength(3);
-    expect([waited!.stderr, waited!.status]).toEqual([GONE, 1]);
+    expect([waited!.stderr, waited!.status]).toEqual([`${GONE}1 done, 2 failed\n`, 1]);
     expect([errors!.stdout, errors!.stderr, errors!.status]).toEqual([lines("error"), GONE, 0]);
     // From some line to the end.
     expect(lines("line").endsWith(tail!.stdout)).toBe(true);

@@ -264,7 +264,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     const failed = await jobOf(ADA);
     for (let i = 0; i < 11; i++) {
       const { status } = await as(ADA, "submit", "--array", "0-999", "--after", failed, "--", "true");
-      expect(status).toBe(0);
+      expect(status).toBe(1);
     }
     const { service } = frontEnd;
     const kept = () => {

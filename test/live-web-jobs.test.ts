@@ -12,7 +12,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildLivePage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
-import { isLive, overflowPx, watchFaults } from "../scripts/live-page.ts";
+import { hiddenPx, isLive, overflowPx, watchFaults } from "../scripts/live-page.ts";
 import { Client } from "../src/api/client/client.ts";
 import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
 import { whySentences } from "../src/words/why.ts";
@@ -22,8 +22,11 @@ import { type Started, startTutti, until } from "./live-command.ts";
 /** First page, compressed. */
 const BUDGET_BYTES = 120_000;
 const SOAK = process.env.TUTTI_SOAK !== undefined;
-const HOSTILE_NAMES = 10_000;
+const HOSTILE_NAMES = SOAK ? 10_000 : 2000;
 const HOSTILE_URLS = SOAK ? 10_000 : 300;
+const HOSTILE_LOGS = SOAK ? 10_000 : 1000;
+/** As many as the page shows of one log. */
+const TEXTS_PER_LOG = 250;
 
 test("the first page is small", async () => {
   const sizes = [...(await buildLivePage()).values()].map(packedBytes);
@@ -120,6 +123,12 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await expect.poll(() => stateCell(number).textContent()).toContain("running");
     await drawer.getByText("Runs on CPU").waitFor();
 
+    await drawer.getByRole("button", { name: "Pause" }).click();
+    await expect.poll(() => stateCell(number).textContent()).toContain("paused");
+    await drawer.getByText("It keeps its memory, and under space sharing its CPUs").waitFor();
+    await drawer.getByRole("button", { name: "Resume" }).click();
+    await expect.poll(() => stateCell(number).textContent()).toContain("running");
+
     await drawer.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Leave as is" }).click();
     expect((await job(number)).state).toBe("running");
@@ -128,6 +137,24 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await expect.poll(() => stateCell(number).textContent()).toContain("cancelled");
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
+  });
+
+  test("an administrator drains the scheduler, and lets jobs start again", async () => {
+    await openPage("#/health");
+    await page.getByRole("button", { name: "Drain" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason, which all users see").fill("new disk");
+    await dialog.getByRole("button", { name: "Drain the scheduler" }).click();
+    const banner = page.getByRole("alert").filter({ hasText: "Nothing starts until tutti undrain" });
+    await banner.getByText(": new disk").waitFor();
+    const number = await submit("true");
+    expect((await job(number)).state).toBe("queued");
+    await goTo(`#/jobs/${number}`);
+    await page.getByRole("region", { name: "Why" }).getByText("new disk").waitFor();
+    await goTo("#/now");
+    await banner.getByRole("button", { name: "Undrain" }).click();
+    await banner.waitFor({ state: "detached" });
+    await expect.poll(async () => (await job(number)).state).toBe("done");
   });
 
   test("why is in the words of tutti why", async () => {
@@ -233,6 +260,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await cancelAll();
   });
 
+  test("a filter without a job and an address without a page say so, and show the way back", async () => {
+    const number = await submit("true");
+    await openPage("#/jobs?name=nowhere&state=held");
+    await page.getByText("No job matches state “held” and name “nowhere”.").waitFor();
+    await page.getByRole("button", { name: /^Show all \d+ jobs?$/ }).click();
+    await row(number).waitFor();
+    await goTo(`#/${"<b>no\u202ewhere".padEnd(100, "x")}`);
+    await page.getByRole("heading", { name: "There is no page “<b>no\\u202ewherex" }).waitFor();
+    expect(await overflowPx(page)).toBe(0);
+    await page.getByRole("main").getByRole("link", { name: "Queues" }).click();
+    await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
+  });
+
   test("the submit dialog is not offered unless the administrator allows it", async () => {
     await openPage("#/jobs");
     expect(await page.getByRole("button", { name: "Submit a job" }).count()).toBe(0);
@@ -269,7 +309,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByRole("log").getByText(`from the page\n${folder}`).waitFor();
     const number = Number(/jobs\/(\d+)/.exec(page.url())?.[1]);
     expect(await job(number)).toMatchObject({ name: "by hand", limitMs: 600_000, tasks: 1 });
-    await page.getByRole("button", { name: "Again" }).click();
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.getByRole("heading", { name: `Job ${number + 1} · by hand` }).waitFor();
+    await page.getByRole("log").getByText(`from the page\n${folder}`).waitFor();
+    expect(await job(number + 1)).toMatchObject({ repeats: number, limitMs: 600_000 });
+    await page.getByRole("button", { name: "Copy" }).click();
     expect(await page.getByLabel("Command", { exact: true }).inputValue()).toBe("echo 'from the page'; pwd");
     await startTutti(socket, ["down", "--kill"]).result;
     await serve("0");
@@ -291,6 +335,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
           }>("axe.run()");
           expect(violations.map(({ id, nodes }) => [scheme, width, id, nodes[0].html])).toEqual([]);
           expect(await overflowPx(page)).toBe(0);
+          expect(await hiddenPx(page, "nav.rail ul")).toBe(0);
         }
       await cancelAll();
     },
@@ -329,13 +374,40 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
           : `#/${["jobs", "queues", "health", "now"][i % 4]}?${["name", "state", "sort", "user", "number"][i % 5]}=${encodeURIComponent(url)}`;
       await goTo(view);
       if (i % 20 === 0) {
-        expect(await page.locator("nav.rail a[aria-current]").count()).toBe(1);
+        const unknown = page.getByRole("heading", { name: "There is no page" });
+        expect((await page.locator("nav.rail a[aria-current]").count()) + (await unknown.count())).toBe(1);
         expect(await overflowPx(page)).toBe(0);
       }
     }
     await goTo("#/jobs");
     await page.locator('.jobs-grid [role="row"]').nth(5).waitFor();
     await cancelAll();
+  });
+
+  test(`${HOSTILE_LOGS} hostile texts in logs`, { timeout: 600_000 }, async () => {
+    const texts = fc.sample(hostileText(200), { numRuns: HOSTILE_LOGS, seed: 13 });
+    const numbers: number[] = [];
+    for (let from = 0; from < texts.length; from += TEXTS_PER_LOG) {
+      const file = join(folder, `log-${from}`);
+      const part = texts.slice(from, from + TEXTS_PER_LOG);
+      writeFileSync(file, part.map((text, i) => `${text}\n[${i}]\n`).join(""));
+      numbers.push(await submit(`cat ${file}; printf '\\377\\200\\ncut off: \\303'`));
+    }
+    await openPage("#/jobs");
+    const log = page.getByRole("log");
+    const odd = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/u;
+    for (const [k, number] of numbers.entries()) {
+      await page.setViewportSize({ width: k % 2 === 0 ? 390 : 1280, height: 800 });
+      await goTo(`#/jobs/${number}`);
+      await page.getByRole("complementary", { name: `Job ${number}` }).waitFor();
+      await page.getByText("The output has ended.").waitFor();
+      const text = (await log.textContent()) ?? "";
+      for (let i = 0; i < TEXTS_PER_LOG; i++) expect(text).toContain(`[${i}]`);
+      expect(text).not.toMatch(odd);
+      expect(text).toContain("cut off: ");
+      expect(await log.locator("*").count()).toBe(0);
+      expect(await overflowPx(page)).toBe(0);
+    }
   });
 
   /** As a browser does when the user looks at another tab. */

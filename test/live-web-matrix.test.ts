@@ -13,7 +13,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { Client } from "../src/api/client/client.ts";
-import type { MatrixAnswer, WebLinkAnswer } from "../src/protocol/schema.ts";
+import type { JobsAnswer, MatrixAnswer, WebLinkAnswer } from "../src/protocol/schema.ts";
 import { slotAt } from "../src/protocol/turns.ts";
 import { gangColour, gangRgb } from "../src/web/page/gang-colours.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -80,14 +80,14 @@ describe.skipIf(!hasChromium)("the matrix on the page", () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
 
-  /** Submits a job whose size and length differ from those of the job before. */
-  const submit = (number: number) =>
-    client.ask("/v1/jobs", {
+  /** Submits a job whose size and length differ from those of the job before, unless the length is given. */
+  const submit = (number: number, lengthS = 2 + ((number * 7) % 9)) =>
+    client.ask<JobsAnswer>("/v1/jobs", {
       method: "POST",
       body: {
         jobs: [
           {
-            command: ["sleep", String(2 + ((number * 7) % 9))],
+            command: ["sleep", String(lengthS)],
             tasks: 1 + (number % 3 === 0 ? 1 : 0),
             cwd: folder,
             env: { PATH: process.env.PATH ?? "" },
@@ -132,8 +132,14 @@ describe.skipIf(!hasChromium)("the matrix on the page", () => {
   );
 
   test("the address keeps the pinned gang, also over a reload, and never the code of the link", async () => {
-    await page.keyboard.press(".");
-    await expect.poll(() => page.url()).toMatch(/\/#\/\?gang=\d+$/);
+    // A gang that stays until the end, unlike those of the test before.
+    const [{ job }] = (await submit(0, 3600)).jobs;
+    await expect
+      .poll(async () => {
+        await page.keyboard.press(".");
+        return page.url();
+      })
+      .toMatch(new RegExp(`/#/\\?gang=${job}$`));
     await page.reload();
     await expect.poll(() => page.locator(".matrix output").textContent()).toMatch(/^pinned: row \d+, CPU/);
     await page.keyboard.press("Escape");

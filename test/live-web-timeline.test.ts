@@ -17,6 +17,7 @@ import { type Started, startTutti, until } from "./live-command.ts";
 
 /** Width of the names of rows, as the picture draws them. */
 const GUTTER_PX = 150;
+const GUTTER_PX_OF_WHAT_IF = 76;
 const AXIS_PX = 34;
 const ROW_PX = 20;
 
@@ -174,6 +175,34 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     await page.mouse.move(x + (fromPx + toPx) / 2, y + AXIS_PX + ROW_PX * spanRow + 10);
     await page.locator(".timeline-tip").waitFor();
     expect(await page.locator(".timeline-tip div").first().textContent()).toBe(`${number} ${name}`);
+  });
+
+  test("a click on a bar of what-if selects its job in both pictures and in the table", async () => {
+    const first = await submit("sleep 600", { tasks: cpus, limitMs: 600_000, name: "long" });
+    const { startedAtMs = 0 } = await reaches(first, "running");
+    const second = await submit("sleep 600", { tasks: cpus, limitMs: 300_000, name: "next" });
+    const from = Math.floor(startedAtMs / 1000) - 60;
+    await show(`#/what-if?tasks=1&limit=60s&range=${from}:${from + 1200}`);
+    const marked = page.locator(".what-if-table tr[aria-current]");
+    // In the middle of its expected run, which begins at the limit of the first.
+    const share = (60 + 600 + 150) / 1200;
+    for (const [canvas, top, isPinned] of [
+      [0, AXIS_PX, true],
+      [1, 0, false],
+    ] as const) {
+      const place = page.locator(".what-if-picture canvas").nth(canvas);
+      await place.waitFor();
+      const { width, height } = (await place.boundingBox())!;
+      const x = GUTTER_PX_OF_WHAT_IF + share * (width - GUTTER_PX_OF_WHAT_IF);
+      for (let y = top + 5; y < height && page.url().includes(`pin=${second}`) !== isPinned; y += 10)
+        await place.click({ position: { x, y } });
+      await expect.poll(() => marked.count()).toBe(isPinned ? 1 : 0);
+      if (isPinned) expect(await marked.textContent()).toContain(`${second} next`);
+      expect(page.url().includes(`pin=${second}`)).toBe(isPinned);
+    }
+    expect(await findings()).toEqual([]);
+    for (const job of [second, first]) await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
+    await reaches(first, "cancelled");
   });
 
   test("expected starts move when a job ends early, without a reload", async () => {

@@ -1,6 +1,6 @@
 /**
  * Asks a real scheduler about jobs that are not submitted, then submits them: forecasts must come true. All
- * jobs sleep, so they need next to no CPU time.
+ * jobs sleep, so they need next to no CPU time, and both tests can run at a time.
  */
 import { expect, test, vi } from "vitest";
 import { Random } from "../src/core/random.ts";
@@ -60,7 +60,7 @@ async function forecastsAndStarts(policy: string, drawRatio: (random: Random) =>
   }
 }
 
-test("of 20 jobs, at least 14 start in the interval of their forecast", async () => {
+test.concurrent("of 20 jobs, at least 14 start in the interval of their forecast", async () => {
   const results = await forecastsAndStarts("easy", (random) =>
     random.below(6) === 0 ? 0.9 : 0.1 + 0.8 * random.uniform() ** 2,
   );
@@ -70,7 +70,7 @@ test("of 20 jobs, at least 14 start in the interval of their forecast", async ()
   expect(within.length).toBeGreaterThanOrEqual(14);
 });
 
-test("if jobs run until their limits, all start within a second of the median under fcfs", async () => {
+test.concurrent("if jobs run until their limits, all start within a second of the median under fcfs", async () => {
   // Each is ended at its limit, so it takes what the scheduler expects.
   const results = await forecastsAndStarts("fcfs", () => 2);
   for (const { p50Ms, startedAtMs } of results) expect(Math.abs(startedAtMs - p50Ms)).toBeLessThan(1000);

@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { buildReportPage } from "../scripts/build-report-page.ts";
+import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { scriptSource } from "../src/report/html/escape.ts";
+import { startTutti } from "./live-command.ts";
 
 test("buildReportPage() gives one script that may be part of a page, names its licence and stays small", async () => {
   const script = await buildReportPage();
@@ -9,3 +14,41 @@ test("buildReportPage() gives one script that may be part of a page, names its l
   expect(script.length).toBeLessThan(800_000);
   expect(() => new Function(script)).not.toThrow();
 });
+
+test.skipIf(!hasChromium)(
+  "on a telephone, names of policies are whole, and charts stay in their cards",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tutti-report-"));
+    const file = join(folder, "r.html");
+    const policies = "fcfs,easy,conservative,gang:rows=4:queue=easy";
+    const words = ["compare", "downey:jobs=300:load=0.8", "--policy", policies, "--html", file];
+    expect((await startTutti("", words).result).status).toBe(0);
+    const browser = await launchChromium();
+    const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+    await page.goto(`file://${file}`);
+    await expect.poll(() => page.locator("figure svg, figure canvas").count()).toBeGreaterThan(0);
+    // Each name with the number of its lines; names may break after a colon only.
+    const names = await page.locator(".sortable .named span:last-child").evaluateAll((spans) =>
+      spans.map((span) => {
+        const range = span.ownerDocument.createRange();
+        range.selectNodeContents(span);
+        const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+        return [span.textContent, new Set(tops).size] as const;
+      }),
+    );
+    expect(names.map(([name]) => name).sort()).toEqual(policies.split(",").sort());
+    for (const [name, lines] of names) expect(lines, name!).toBeLessThanOrEqual(name!.split(":").length);
+    const wider = await page
+      .locator("figure")
+      .evaluateAll((figures) =>
+        figures.filter((figure) =>
+          [...figure.querySelectorAll("svg, canvas")].some(
+            (chart) => chart.getBoundingClientRect().right > figure.getBoundingClientRect().right,
+          ),
+        ),
+      );
+    expect(wider).toEqual([]);
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  },
+);

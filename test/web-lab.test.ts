@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLabPage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium } from "../scripts/chromium.ts";
 import { LabBrowser } from "../scripts/lab-page.ts";
+import { hiddenPx } from "../scripts/live-page.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
 import { prepareJobs } from "../src/lab/experiments/inputs.ts";
 import { generateJobs } from "../src/lab/experiments/jobs.ts";
@@ -259,6 +260,72 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
     RUN_MS,
   );
+
+  test.each([1280, 1440, 390])(
+    "at %i pixels, no number of the jobs and no view is cut off",
+    async (width) => {
+      const { page, faults, close } = await browser.open("", { viewport: { width, height: 844 } });
+      await openModel(page, "lublin");
+      for (const part of [".known div.scroll", "nav.rail ul", ".model"])
+        expect(await hiddenPx(page, part), part).toBe(0);
+      expect(faults).toEqual([]);
+      await close();
+    },
+  );
+
+  test("values that cannot be used stay in their fields, are explained, and nothing runs", async () => {
+    await withLab(browser, async (page) => {
+      const says = page.locator("header.head [role=status]").first();
+      const run = page.locator("button.primary");
+      await openModel(page, "downey:jobs=5");
+      await choosePolicies(page, ["gang"]);
+      await run.and(page.locator(":enabled")).waitFor();
+
+      const jobs = page.locator(".model .field", { hasText: /^jobs/ });
+      await page.locator(".model summary").first().click();
+      await jobs.locator("input").fill("2000001");
+      await jobs.locator("input").press("Enter");
+      const message =
+        'Cannot set parameter "jobs" of model "downey" to "2000001": expected an integer from 1 to 2000000';
+      expect(await says.textContent()).toBe(message);
+      expect(await jobs.locator("small").textContent()).toBe(`${message}.`);
+      expect(await jobs.locator("input").inputValue()).toBe("2000001");
+      expect(await run.isDisabled()).toBe(true);
+      await page.locator("h2").first().click();
+      await page.keyboard.press("x");
+      // Another parameter does not make the first one usable.
+      const load = page.locator(".model .field", { hasText: /^load/ }).locator("input");
+      await load.fill("0.5");
+      await load.press("Enter");
+      expect(await says.textContent()).toBe(message);
+      await jobs.locator("input").fill("6");
+      await jobs.locator("input").press("Enter");
+      await run.and(page.locator(":enabled")).waitFor();
+
+      const card = page.locator(".policy").last();
+      await card.locator("summary").first().click();
+      const rows = card.locator("input").first();
+      await rows.fill("-1");
+      await rows.press("Enter");
+      expect(await says.textContent()).toMatch(/of policy "gang" to "-1": expected an integer from/);
+      expect(await run.isDisabled()).toBe(true);
+      await card.getByRole("button", { name: "Remove" }).click();
+      await choosePolicies(page, ["easy"]);
+      await run.and(page.locator(":enabled")).waitFor();
+
+      await choose(page, { name: "tiny.swf", mimeType: "text/plain", buffer: Buffer.from(TINY) });
+      await setting(page, "size-from", "-5");
+      expect(await says.textContent()).toBe(
+        'Size of a job cannot be "-5": expected allocated, requested, frontier, or field=N with the number of a field from 1 to 1000',
+      );
+      expect(await run.isDisabled()).toBe(true);
+      await setting(page, "size-from", "field=5");
+      await run.and(page.locator(":enabled")).waitFor();
+      await page.click("nav >> text=Papers");
+      await page.waitForSelector("h1:has-text('Papers')");
+      expect(await page.locator("header.head").textContent()).toBe("Copy the link");
+    });
+  });
 
   test("the back button restores the experiment without asking for the file again", async () => {
     await withLab(browser, async (page) => {

@@ -2,7 +2,7 @@
  * The static site and the laboratory in one file: every link leads somewhere, both work in Chromium without
  * help from a server, and nothing asks another host for anything.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,6 +16,7 @@ import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { oneFile } from "../scripts/one-file.ts";
 
 const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+const example = fileURLToPath(new URL("../examples/my-policy.ts", import.meta.url));
 const MAX_FILE_BYTES = 900_000;
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html",
@@ -104,6 +105,10 @@ describe("one file", () => {
   });
 });
 
+/** Starts no job. */
+const IDLE_POLICY =
+  'import { definePolicy } from "tutti";\nexport default definePolicy({ name: "idle", sharing: "space", make: () => ({ depart() {}, decide() {} }) });';
+
 describe.skipIf(!hasChromium)("in Chromium", () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -149,6 +154,26 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.evaluate('location.hash = "#/papers/silva1999"');
     await page.click('[data-table="table-1"] >> text=Run here');
     await page.waitForSelector("text=Same digits as the published page: 10 of 10");
+    await page.click("nav >> text=Experiment");
+    await page.click("text=Write a policy of your own");
+    const audited = async () => {
+      await page.click("text=Audit with these jobs");
+      const said = page.locator(".said p").filter({ hasNotText: /^…$/ });
+      await said.first().waitFor({ timeout: 60_000 });
+      return said.allTextContents();
+    };
+    const words = ["simulate", join(folder, "four.swf"), "--policy", example, "--audit"];
+    const { stderr: printedAudit } = spawnSync(process.execPath, [program, ...words], { encoding: "utf8" });
+    const lines = await audited();
+    expect(lines[0]).toBe("audit of keep-some-free: no rule is broken");
+    for (const line of lines) expect(printedAudit.split("\n")).toContain(line);
+    await page.fill(".editor textarea", IDLE_POLICY);
+    // The last job is submitted at 7 s, and nothing happens afterwards.
+    expect(await audited()).toEqual([
+      'audit of idle: rule "never-started" is broken (job 1, 7 s)',
+      "  the rule: every job is started eventually",
+      "  Job 1 is never started",
+    ]);
     expect(faults).toEqual([]);
     await page.close();
   });

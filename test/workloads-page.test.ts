@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { MODELS } from "../src/workload/models/registry.ts";
 import { BATSIM_RULES } from "../src/workload/traces/batsim-rules.ts";
 import { FORMATS } from "../src/workload/traces/formats.ts";
+import { JSONL_RULES } from "../src/workload/traces/jsonl-rules.ts";
 import { SACCT_RULES } from "../src/workload/traces/sacct-rules.ts";
 import { SIZE_RULE } from "../src/workload/traces/swf.ts";
 import { SWF_RULES } from "../src/workload/traces/swf-rules.ts";
@@ -22,6 +23,7 @@ const rows = (text: string) => text.split("\n").filter((line) => line.startsWith
 describe("docs/workloads.md", () => {
   test.each([
     ["Standard Workload Format", SWF_RULES],
+    ["Workload files: rules", JSONL_RULES],
     ["Slurm: sacct", SACCT_RULES],
     ["Batsim", BATSIM_RULES],
   ])("%s: the table has every rule of the reader in its words, and no other", (heading, rules) => {

@@ -103,7 +103,7 @@ function problemOfAnswer(
   const isKnown = operation?.answers.has(status) || status === 206 || status === 304;
   if (request.isHttp && status < 400 && !isKnown) return `status ${status} is not documented`;
   if (
-    !/^application\/json/.test(headers.get("content-type") ?? "") ||
+    !/^application\/json(?:;|$)/.test(headers.get("content-type") ?? "") ||
     request.method === "HEAD" ||
     !isComplete
   ) {

@@ -31,24 +31,28 @@ const FOREIGN_VERBS: Readonly<Record<string, string>> = {
   tail: "logs -f",
 };
 
-/** Options of Slurm that people type by habit, with what to use here. */
+/** Commands that take the options of a job. */
+const TAKES_JOBS: ReadonlySet<string | undefined> = new Set(["submit", "run", "update"]);
+/** Options of Slurm for jobs that people type by habit, with what to use here. */
 const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   "--ntasks": "-n 4",
-  "--cpus-per-task": "-n 4, with one CPU per process",
-  "-c": "-n 4, with one CPU per process",
-  "--nodes": "-n 4 alone, because there is one machine",
-  "-N": "-n 4 alone, because there is one machine",
+  "--cpus-per-task": "-c 4",
+  "--nodes": "-n 4 alone, because the scheduler chooses the nodes",
+  "-N": "-n 4 alone, because the scheduler chooses the nodes",
   "--mem-per-cpu": "--mem 2G, for the whole job",
   "--partition": "--queue NAME",
   "-p": "--queue NAME",
   "--job-name": "--name NAME",
   "--dependency": "--after 12,13 or --after any:12",
   "-d": "--after 12,13 or --after any:12",
-  "--begin": "--hold now and tutti release later",
   "--chdir": "--cwd FOLDER",
   "--export": "--env all, --env none or --env NAME=value",
   "--wrap": "-- sh -c '…'",
-  "--parsable": "--json",
+  "--gres": "--use gpu:1",
+  "--gpus": "--use gpu:1",
+  "-G": "--use gpu:1",
+  "--licenses": "--use NAME:1",
+  "-L": "--use NAME:1",
   "-H": "--hold",
   "--requeue": "--retries 1",
 };
@@ -62,7 +66,7 @@ async function main(parameters: readonly string[]): Promise<void> {
     const program = await makeProgram(verb);
     await program.parseAsync(parameters, { from: "user" });
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, verb);
   }
 }
 
@@ -75,11 +79,11 @@ function checkVerb(verb: string | undefined): void {
   throw unknownName("command", verb, names);
 }
 
-function report(error: unknown): number {
+function report(error: unknown, verb: string | undefined): number {
   if (error instanceof CommanderError) {
     const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
     const replacement = FOREIGN_OPTIONS[option];
-    if (replacement !== undefined)
+    if (replacement !== undefined && TAKES_JOBS.has(verb))
       process.stderr.write(`(instead of Slurm's ${option}, use ${replacement})\n`);
     return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   }

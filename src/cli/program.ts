@@ -1,7 +1,8 @@
 /** Builds the command line as a tree of commands. To save time, only the command in use gets its options. */
 import { Command } from "commander";
-import { ownVersion } from "../lab/experiments/provenance.ts";
+import { ownVersion } from "../host/version.ts";
 import { VERBS } from "./registry.ts";
+import { foldedToTerminal } from "./text/text.ts";
 
 const EXAMPLES = `
 Examples:
@@ -22,14 +23,18 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
   const program = new Command("tutti");
   program
     .description(
-      "Schedules parallel jobs as gangs on this machine, and measures policies by replaying workloads",
+      "Schedules parallel jobs as gangs, on this machine or on a cluster, and measures policies by replaying workloads",
     )
     .version(ownVersion(), "-V, --version")
     .commandsGroup("Command line:")
     .helpCommand("help [command]", "display help for a command")
     .addHelpText("after", EXAMPLES)
     .showHelpAfterError("(tutti --help lists all commands)")
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")),
+      writeOut: (text) => process.stdout.write(foldedToTerminal(text)),
+    })
+    .configureHelp({ minWidthToWrap: 24 })
     .exitOverride()
     .action(async () => (await import("./verbs/status.ts")).overview());
   for (const { name, group, summary, load } of VERBS) {

@@ -14,10 +14,11 @@ type Verbs = Readonly<Record<string, readonly [summary: string, load: () => Prom
 /** Commands by their heading in the help. */
 const GROUPS: Readonly<Record<string, Verbs>> = {
   Scheduler: {
-    serve: ["start the scheduler of this machine", () => import("./verbs/serve.ts")],
+    serve: ["start the scheduler, here or on Slurm", () => import("./verbs/serve.ts")],
     status: ["show the scheduler's state; tutti alone does the same", () => import("./verbs/status.ts")],
     web: ["print a link to the scheduler's page in a browser", () => import("./verbs/web.ts")],
     demo: ["run six toy gangs and watch them take turns", () => import("./verbs/demo.ts")],
+    pilot: ["on Slurm: show the jobs that hold nodes, or ask for one", () => import("./verbs/pilot.ts")],
     config: ["check a configuration file, or print its schema", () => import("./verbs/config.ts")],
     doctor: [
       "show how this machine can run gangs, and how fast it switches",
@@ -25,6 +26,11 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     ],
     backup: ["copy the store to a file, even while the scheduler runs", () => import("./verbs/backup.ts")],
     check: ["check the store or a backup for damage", () => import("./verbs/check.ts")],
+    drain: ["start no more jobs; running ones continue", () => import("./verbs/drain.ts")],
+    undrain: ["let jobs start again", () => import("./verbs/drain.ts")],
+    reserve: ["keep the machine for some jobs, or for none, for a time", () => import("./verbs/reserve.ts")],
+    unreserve: ["remove a window of tutti reserve", () => import("./verbs/reserve.ts")],
+    windows: ["list the windows that are not over", () => import("./verbs/reserve.ts")],
     down: ["stop the scheduler", () => import("./verbs/down.ts")],
   },
   Jobs: {
@@ -38,6 +44,10 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     hold: ["hold waiting jobs until you release them", () => import("./verbs/change.ts")],
     release: ["release held jobs, so they can start", () => import("./verbs/change.ts")],
     requeue: ["end running jobs and queue them again", () => import("./verbs/change.ts")],
+    rerun: ["run ended jobs again, as new jobs", () => import("./verbs/rerun.ts")],
+    pause: ["stop running jobs until you resume them", () => import("./verbs/change.ts")],
+    resume: ["continue paused jobs", () => import("./verbs/change.ts")],
+    update: ["change what waiting jobs ask for", () => import("./verbs/change.ts")],
     priority: ["change the priority of jobs", () => import("./verbs/change.ts")],
   },
   Insight: {
@@ -50,6 +60,8 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
       "forecast starts under other policies, with another job, or with fewer CPUs",
       () => import("./verbs/whatif.ts"),
     ],
+    efficiency: ["say how much of what jobs asked for they used", () => import("./verbs/efficiency.ts")],
+    usage: ["sum up what ended jobs had and used", () => import("./verbs/usage.ts")],
     history: ["list the jobs that have ended", () => import("./verbs/history.ts")],
     export: ["export the jobs that ran, as SWF or CSV", () => import("./verbs/export.ts")],
     events: ["show decisions and changes, one line each", () => import("./verbs/events.ts")],
@@ -60,6 +72,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     lab: ["write the laboratory as one page for a browser", () => import("./verbs/lab.ts")],
     reproduce: ["print a paper's tables next to our numbers", () => import("./verbs/reproduce.ts")],
     policies: ["list the policies, or print the exact rules of one", () => import("./verbs/policies.ts")],
+    import: ["make a trace of the jobs in Slurm's accounting", () => import("./verbs/import.ts")],
     models: ["list the models, or print the rules and parameters of one", () => import("./verbs/models.ts")],
     workload: [
       "describe, convert and scale traces, or generate one from a model",

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { monotonicMs } from "../host/clock.ts";
-import { quantile, rowAt, rowOnTurn, SlotClock, SwitchRecord, slotAt } from "./clock.ts";
+import { quantile, rowAt, rowOnTurn, SlotClock, SwitchRecord, slotAt, strictRowOnTurn } from "./clock.ts";
 
 test("rowOnTurn(): the row of the slot, or the next in the round with a gang left", () => {
   const rows = [["a", "b"], [], ["c"]];
@@ -12,6 +12,18 @@ test("rowOnTurn(): the row of the slot, or the next in the round with a gang lef
   expect(turns("c")).toEqual(["c", "c", "c", "c"]);
   expect(turns()).toEqual(["", "", "", ""]);
   expect(rowOnTurn([], 5, () => true)).toEqual([]);
+});
+
+test("strictRowOnTurn(): the row of the slot, even if none of its gangs is left", () => {
+  const rows = [["a", "b"], [], ["c"]];
+  expect([-1, 0, 1, 2, 3].map((slot) => strictRowOnTurn(rows, slot).join(""))).toEqual([
+    "c",
+    "ab",
+    "",
+    "c",
+    "ab",
+  ]);
+  expect(strictRowOnTurn([], 5)).toEqual([]);
 });
 
 test("slotAt() and rowAt(): slot k begins at epoch + k·L and is row k modulo rows, before the epoch too", () => {
@@ -83,11 +95,71 @@ describe("SlotClock", () => {
     expect(clock.slot()).toBe(slotAt(monotonicMs(), epochMs, 50_000));
     expect(clock.isRunning).toBe(false);
   });
+
+  /** Slots in which the clock called back until `untilMs`, with the times of the calls since the start. */
+  async function record(
+    slotMs: number,
+    untilMs: number,
+    act: (clock: SlotClock, startMs: number) => void,
+  ): Promise<[slot: number, ms: number][]> {
+    const seen: [number, number][] = [];
+    const startMs = monotonicMs();
+    const clock = new SlotClock(startMs, slotMs, (slot) => seen.push([slot, monotonicMs() - startMs]));
+    clock.start();
+    act(clock, startMs);
+    await new Promise((resolve) => setTimeout(resolve, untilMs));
+    clock.stop();
+    return seen;
+  }
+
+  test("moveEpoch() a little neither repeats a slot nor leaves one out", async () => {
+    const seen = await record(50, 400, (clock, startMs) => {
+      for (let i = 1; i <= 12; i++) {
+        const shiftMs = i % 2 === 0 ? 0 : 20;
+        setTimeout(() => expect(clock.moveEpoch(startMs + shiftMs)).toBe(false), 30 * i);
+      }
+    });
+    const slots = seen.map(([slot]) => slot);
+    expect(slots).toEqual([...new Set(slots)].sort((a, b) => a - b));
+    // Of the boundaries at 50, 70, … ms none is missed, unless the machine is late by a slot.
+    expect(slots[0]).toBeLessThanOrEqual(2);
+  });
+
+  test("moveEpoch() to an earlier time begins the next slot early; by more than a slot, it counts again", async () => {
+    const seen = await record(1000, 150, (clock, startMs) => {
+      setTimeout(() => expect(clock.moveEpoch(startMs - 920)).toBe(false), 20);
+    });
+    // Slot 1 begins 1000 − 920 ms after the start.
+    expect(seen.map(([slot]) => slot)).toEqual([1]);
+    expect(seen[0]?.[1]).toBeGreaterThanOrEqual(80);
+    const again = await record(1000, 100, (clock, startMs) => {
+      expect(clock.moveEpoch(startMs - 5_000_000)).toBe(true);
+      expect(clock.slot()).toBe(5000);
+    });
+    expect(again).toEqual([]);
+  });
+
+  test("moveEpoch() to a later time does not go back to the slot before", async () => {
+    const clock = new SlotClock(monotonicMs() - 1010, 1000, () => {});
+    clock.start();
+    expect(clock.slot()).toBe(1);
+    clock.moveEpoch(clock.epochMs + 500);
+    expect(clock.slot()).toBe(1);
+    clock.stop();
+  });
+
+  test("changeSlot(): slots of the new length begin with a call, in the middle of an old slot", async () => {
+    const seen = await record(1000, 550, (clock) => clock.changeSlot({ slotMs: 100, atSlot: 2 }));
+    // Slot 2 of 100 ms begins at 200 ms, slot 5 at 500 ms.
+    expect(seen[0]?.[0]).toBe(2);
+    expect(seen[0]?.[1]).toBeGreaterThanOrEqual(200);
+    expect(seen.at(-1)?.[0]).toBe(5);
+  });
 });
 
 test("SwitchRecord: take() gives the numbers once", () => {
   const record = new SwitchRecord();
-  for (let i = 1; i <= 100; i++) record.record(i, 2 * i, i === 7 ? 3 : 0);
+  for (let i = 1; i <= 100; i++) record.record(50 + i, i, 2 * i, i === 7 ? 3 : 0);
   expect(record.take()).toEqual({
     slots: 100,
     lateP50Ms: 50,
@@ -98,4 +170,16 @@ test("SwitchRecord: take() gives the numbers once", () => {
     skipped: 3,
   });
   expect(record.take()).toBeUndefined();
+});
+
+test("SwitchRecord: take() lists the lateness of each slot for a cluster", () => {
+  const record = new SwitchRecord(true);
+  record.record(7, 0.25, 10, 0);
+  record.record(9, 1.5, 10, 1);
+  expect(record.take()?.lateOfSlots).toEqual([
+    [7, 0.25],
+    [9, 1.5],
+  ]);
+  record.record(10, 2, 10, 0);
+  expect(record.take()?.lateOfSlots).toEqual([[10, 2]]);
 });

@@ -8,81 +8,122 @@ import { bootId } from "../host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor, ToConductor } from "../protocol/conductor.ts";
 import { gangName, matrixProblem } from "../protocol/wire.ts";
-import { Attempt, type Machine } from "./attempts/attempt.ts";
-import { savedOf, stateOf } from "./attempts/attempt-report.ts";
-import { keyOf } from "./attempts/claim.ts";
+import { Attempt } from "./attempts/attempt.ts";
+import { savedOf } from "./attempts/attempt-report.ts";
+import type { GangPart, Machine } from "./attempts/gang-part.ts";
+import { GroupRemoval } from "./attempts/group-removal.ts";
+import { LaunchQueue } from "./attempts/launch-queue.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/open-containment.ts";
+import { GangMembers } from "./gang-members.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
-import { EMPTY_MATRIX, missingCpu, RoundRobin } from "./round-robin.ts";
+import { Reports } from "./reports.ts";
+import { EMPTY_MATRIX, RoundRobin } from "./round-robin.ts";
 import { GangShares } from "./shares.ts";
-import { readState, type SavedState, writeState } from "./state-file.ts";
+import { type SavedState, StateFile } from "./state-file.ts";
+import { Turning } from "./turning.ts";
 
 const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
 const REPORT_MS = 1000;
-/** Groups of ended gangs may not be empty yet; their removal is retried at this interval. */
-const REMOVE_AGAIN_MS = 5000;
 
 export class Conductor {
   readonly #machine: Machine;
-  readonly #stateFile: string;
-  readonly #emit: (message: FromConductor) => void;
+  readonly #stateFile: StateFile;
+  readonly #reports: Reports;
+  /** Undefined: there are no other nodes. */
+  readonly #members: GangMembers | undefined;
   readonly #guardian: Guardian;
-  readonly #attempts = new Map<string, Attempt>();
-  readonly #record = new SwitchRecord();
+  readonly #attempts = new Map<string, GangPart>();
+  readonly #record: SwitchRecord;
   readonly #clock: SlotClock;
-  readonly #launches: LaunchSpec[] = [];
+  readonly #launches: LaunchQueue;
+  readonly #groupRemoval: GroupRemoval;
   /**
    * Attempts that were kept for an earlier front end, until the present front end has said whether it knows
    * them.
    */
-  readonly #keptBefore = new Set<Attempt>();
+  readonly #keptBefore = new Set<GangPart>();
   #guardianIdentity: SavedState["guardian"];
   readonly #roundRobin: RoundRobin;
+  readonly #turning: Turning;
   #lookTimer: NodeJS.Timeout | undefined;
   #reportTimer: NodeJS.Timeout | undefined;
-  #saveDue = false;
-  #removedAtMs = 0;
   #shutdown: (() => void) | undefined;
   #closed = false;
 
-  /** @param emit called with every message for the front end, even if none is connected */
-  constructor(home: string, containment: Containment, emit: (message: FromConductor) => void) {
+  /**
+   * @param emit called with every message for the front end, even if none is connected
+   * @param cluster whether it is one of several conductors that turn the same rows
+   */
+  constructor(
+    home: string,
+    containment: Containment,
+    emit: (message: FromConductor) => void,
+    cluster = false,
+  ) {
     this.#machine = {
       containment,
       shares: new GangShares(containment.groups, containment.freezer),
       setpriv: process.getuid?.() === 0 ? findSetpriv() : undefined,
     };
-    this.#stateFile = join(home, "state.json");
-    this.#emit = emit;
+    this.#stateFile = new StateFile(join(home, "state.json"), () => this.#state());
+    this.#groupRemoval = new GroupRemoval(containment, this.#attempts);
+    this.#record = new SwitchRecord(cluster);
+    this.#reports = new Reports(emit, cluster);
+    if (cluster) {
+      this.#members = new GangMembers({
+        machine: this.#machine,
+        attempts: this.#attempts,
+        reports: this.#reports,
+        onChange: () => this.#changed(),
+      });
+    }
     this.#guardian = new Guardian(containment, {
       onStart: (identity) => {
         this.#guardianIdentity = identity;
-        this.#save();
+        this.#stateFile.save();
       },
       onContinued: () => this.#takeTurnsAgain(),
     });
     this.#roundRobin = new RoundRobin({
       machine: this.#machine,
       attempts: this.#attempts,
-      awaitsLaunch: (gang) => this.#awaitsLaunch(gang),
-      slot: () => this.#clock.slot(),
+      awaitsLaunch: (gang) => this.#launches.find(gang) !== undefined,
+      slot: () => {
+        this.#turning.settle();
+        return this.#clock.slot();
+      },
+      cluster,
     });
-    this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (_, lateMs, skipped) => {
+    this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (slot, lateMs, skipped) => {
       const startMs = monotonicMs();
       this.#roundRobin.turn(startMs);
-      this.#record.record(lateMs, (monotonicMs() - startMs) * 1000, skipped);
+      this.#record.record(slot, lateMs, (monotonicMs() - startMs) * 1000, skipped);
       if (this.#isHurried) this.#look();
+    });
+    this.#launches = new LaunchQueue({
+      leftMs: (nowMs) => (this.#clock.isRunning ? this.#clock.nextBoundaryMs() - nowMs : undefined),
+      launch: (spec) => this.#launchNow(spec),
+    });
+    this.#turning = new Turning({
+      matrices: this.#roundRobin.matrices,
+      clock: this.#clock,
+      emit,
+      problemOf: (matrix) => this.#roundRobin.missingCpu(matrix),
+      onMatrix: () => this.#matrixChanged(),
+      onGrid: () => this.#roundRobin.turn(monotonicMs()),
+      save: () => this.#stateFile.write(),
     });
   }
 
   /**
-   * Continues the gangs that an earlier conductor left stopped, takes over its attempts and starts the turns.
+   * Continues the gangs that an earlier conductor left stopped, takes over its attempts and starts the
+   * turns.
    */
   async start(): Promise<void> {
-    const saved = readState(this.#stateFile);
+    const saved = this.#stateFile.read();
     await guardianDone(saved?.guardian);
     this.#machine.containment.freezer.thawLeftovers();
     this.#guardian.start();
@@ -93,25 +134,30 @@ export class Conductor {
   /** Whether a job may be running, so that the conductor is needed. */
   get isBusy(): boolean {
     for (const attempt of this.#attempts.values()) if (!attempt.isOver) return true;
-    return this.#launches.length > 0;
+    return !this.#launches.isEmpty;
   }
 
   receive(message: ToConductor): void {
+    if (this.#reports.isTooLate(message)) return;
     if (message.type === "hello") this.#greet(message.protocol);
     else if (message.type === "matrix") this.#setMatrix(message.matrix);
     else if (message.type === "launch") this.#launch(message.spec);
     else if (message.type === "stop") this.#stop(message);
     else if (message.type === "forget") this.#forget(message);
     else if (message.type === "keep") this.#keep(message);
-    else this.#shutDown(message.killJobs);
+    else if (message.type === "shutdown") this.#shutDown(message.killJobs);
+    else if (message.type !== "join" && message.type !== "step") this.#turning.receive(message);
+    else if (this.#members !== undefined) this.#members.receive(message);
+    else this.#reports.refuse(`Cannot ${message.type}: this conductor is not one of a cluster`);
   }
 
   /**
-   * The folder was removed and created again: writes the files for the guardian and the next conductor again.
+   * The folder was removed and created again: writes the files for the guardian and the next conductor
+   * again.
    */
   rewriteHome(): void {
     this.#machine.containment.freezer.rewriteHome();
-    this.#write();
+    this.#stateFile.write();
   }
 
   /** Calls back when a `shutdown` is complete. */
@@ -126,6 +172,8 @@ export class Conductor {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#stateFile.close();
+    this.#launches.close();
     this.#roundRobin.close();
     this.#clock.stop();
     clearTimeout(this.#lookTimer);
@@ -135,102 +183,90 @@ export class Conductor {
       attempt.slotEnds(now);
       try {
         if (attempt.begun && !attempt.isOver) {
-          attempt.thaw();
+          if (!this.#machine.containment.paused.has(attempt.name)) attempt.thaw();
           this.#machine.shares.weigh(attempt.name, false);
         }
       } catch {}
     }
     try {
       this.#machine.containment.freezer.thawLeftovers();
-      this.#write();
+      this.#stateFile.write();
     } catch {
       // The guardian continues the gangs.
       return;
     }
     this.#guardian.release();
-    this.#removeGroups();
+    this.#groupRemoval.remove();
     if (!this.isBusy) this.#machine.containment.groups.close();
   }
 
-  #greet(protocol: 1 | 2): void {
+  #greet(protocol: 1 | 2 | 3): void {
+    this.#turning.settle();
     for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
     // The front end asks again for pending launches that it knows.
-    this.#launches.length = 0;
-    this.#emit({
-      type: "state",
-      ...(protocol === 2 && { protocol }),
-      attempts: [...this.#attempts.values()].map(stateOf),
+    this.#launches.takeAll();
+    this.#reports.greet(protocol, this.#attempts.values(), {
       sequence: this.#roundRobin.matrix.sequence,
-      pid: process.pid,
       freezer: this.#machine.containment.freezer.kind,
+      limitsMemory: this.#machine.containment.groups.of("memory") !== undefined,
       epochMs: this.#clock.epochMs,
+      turning: this.#turning.agreed,
     });
   }
 
   #restore(saved: SavedState): void {
     if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
     if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
-      this.#roundRobin.matrix = saved.matrix;
+      this.#roundRobin.matrices.use(saved.matrix, saved.turning);
       this.#clock.slotMs = saved.matrix.slotMs;
     }
     for (const savedAttempt of saved.attempts) {
       const attempt = Attempt.adopt(this.#machine, savedAttempt);
       if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
     }
-    this.#roundRobin.pinAll();
+    this.#members?.adopt(saved.members ?? []);
+    this.#roundRobin.followMatrix(true);
   }
 
   #setMatrix(matrix: ConductorMatrix): void {
     if (matrix.sequence <= this.#roundRobin.matrix.sequence) return;
-    const problem = missingCpu(matrix);
+    const problem = this.#roundRobin.missingCpu(matrix);
     if (problem !== undefined) {
-      this.#refuse(`Cannot use matrix ${matrix.sequence}: ${problem}; the last matrix stays in use`);
+      this.#reports.refuse(`Cannot use matrix ${matrix.sequence}: ${problem}; the last matrix stays in use`);
       return;
     }
     if (this.#roundRobin.lacksWeights(matrix)) {
-      this.#refuse(
+      this.#reports.refuse(
         "Cannot run gangs of other rows at low priority: there is no usable cpu control group, and no right to change scheduling classes; they are stopped, as in mode gang",
       );
     }
-    this.#roundRobin.matrix = matrix;
+    this.#roundRobin.matrices.use(matrix);
+    if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
+    this.#matrixChanged();
+    this.#begin();
+  }
+
+  #matrixChanged(): void {
     for (const attempt of this.#keptBefore) attempt.kept = false;
     this.#keptBefore.clear();
-    if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
-    this.#roundRobin.pinAll();
-    this.#begin();
-    this.#save();
+    this.#roundRobin.followMatrix();
+    this.#stateFile.save();
   }
 
   #launch(spec: LaunchSpec): void {
     const name = gangName(spec);
     const known = this.#attempts.get(name);
-    const namesake = known?.spec ?? this.#launches.find((waiting) => gangName(waiting) === name);
+    const namesake = known?.spec ?? this.#launches.find(name);
     if (namesake !== undefined && namesake.identity !== spec.identity) {
       const lost = `Cannot start job ${name}: the conductor already has another attempt with this job's number, expected none; this command never ran`;
-      this.#emitNotStarted(spec, "none", lost, true);
+      this.#reports.notStarted(spec, "none", lost, true);
       return;
     }
-    if (known?.end !== undefined) this.#emit({ type: "ended", end: known.end });
-    else if (known?.begun) this.#emitLaunched(known);
-    else if (known === undefined && !this.#awaitsLaunch(name)) {
-      this.#launches.push(spec);
-      if (this.#launches.length === 1) setImmediate(() => this.#launchNext());
-    }
+    if (known !== undefined) this.#reports.repeat(known);
+    else if (namesake === undefined) this.#launches.add(spec);
   }
 
-  /**
-   * Launches one attempt at a time, and never just before a boundary, because starting a process takes a few
-   * ms.
-   */
-  #launchNext(): void {
-    if (this.#closed) return;
-    const left = this.#clock.nextBoundaryMs() - monotonicMs();
-    if (this.#clock.isRunning && left > 0 && left < 3) {
-      setTimeout(() => this.#launchNext(), 4);
-      return;
-    }
-    const spec = this.#launches.shift();
-    if (spec === undefined) return;
+  #launchNow(spec: LaunchSpec): void {
     const { env: _, ...kept } = spec;
     const attempt =
       // An earlier conductor may have launched it without being able to save that.
@@ -245,35 +281,40 @@ export class Conductor {
     this.#attempts.set(attempt.name, attempt);
     if (attempt.shim === undefined) attempt.launch(spec);
     attempt.onShimEnd(() => this.#look());
-    this.#roundRobin.pinAll();
-    if (attempt.begun) this.#emitLaunched(attempt);
-    this.#save();
+    if (attempt.begun) this.#reports.repeat(attempt);
+    this.#changed();
+  }
+
+  /** There is another gang, or a gang has changed. */
+  #changed(): void {
+    this.#roundRobin.followMatrix();
+    this.#stateFile.save();
     this.#begin();
-    if (this.#launches.length > 0) setImmediate(() => this.#launchNext());
   }
 
   #stop(message: Extract<ToConductor, { type: "stop" }>): void {
     const { attempt: key, kill, reason } = message;
     const name = gangName(key);
-    const waiting = this.#launches.findIndex(
-      (spec) => gangName(spec) === name && (message.identity ?? spec.identity) === spec.identity,
-    );
+    const spec = this.#launches.take(name, message.identity);
     const attempt = this.#find(message);
-    const [spec] = waiting < 0 ? [] : this.#launches.splice(waiting, 1);
-    if (spec !== undefined) this.#emitNotStarted(spec, reason);
-    else if (attempt?.end !== undefined) this.#emit({ type: "ended", end: attempt.end });
+    if (spec !== undefined) this.#reports.notStarted(spec, reason);
+    else if (attempt?.end !== undefined) this.#reports.repeat(attempt);
     else if (attempt !== undefined) {
       attempt.stop(reason, kill);
-      this.#save();
+      this.#stateFile.save();
       this.#look();
-    } else this.#refuse(`Cannot stop job ${name}: it was never launched here, or it has been forgotten`);
+    } else if (this.#members !== undefined && !this.#attempts.has(name)) {
+      this.#members.stopUnknown(key, message.identity, reason);
+    } else
+      this.#reports.refuse(`Cannot stop job ${name}: it was never launched here, or it has been forgotten`);
   }
 
   #forget(message: Extract<ToConductor, { type: "forget" }>): void {
     const attempt = this.#find(message);
     if (attempt === undefined || !attempt.isOver) return;
+    attempt.forgotten();
     this.#attempts.delete(attempt.name);
-    this.#save();
+    this.#stateFile.save();
   }
 
   #keep(message: Extract<ToConductor, { type: "keep" }>): void {
@@ -281,12 +322,11 @@ export class Conductor {
     if (attempt === undefined) return;
     this.#keptBefore.delete(attempt);
     attempt.keep();
-    this.#save();
+    this.#stateFile.save();
     this.#begin();
   }
 
-  /** The attempt that a message names. */
-  #find({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): Attempt | undefined {
+  #find({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): GangPart | undefined {
     const attempt = this.#attempts.get(gangName(key));
     return identity === undefined || attempt?.spec.identity === identity ? attempt : undefined;
   }
@@ -294,11 +334,38 @@ export class Conductor {
   #shutDown(killJobs: boolean): void {
     if (this.isBusy && !killJobs) {
       const count = [...this.#attempts.values()].filter(({ isOver }) => !isOver).length;
-      this.#refuse(`Cannot shut down: ${count} jobs are running, expected none, or a request to kill them`);
+      this.#reports.refuse(
+        `Cannot shut down: ${count} jobs are running, expected none, or a request to kill them`,
+      );
       return;
     }
-    for (const spec of this.#launches.splice(0)) this.#emitNotStarted(spec, "shutdown");
-    for (const attempt of this.#attempts.values()) attempt.stop("shutdown", true);
+    this.#killAll("shutdown");
+  }
+
+  /** The cluster takes the node away: kills all attempts, which are queued again, and ends. */
+  evict(): void {
+    this.#reports.leave();
+    this.#killAll("requeued");
+  }
+
+  #killAll(reason: EndReason): void {
+    for (const spec of this.#launches.takeAll()) this.#reports.notStarted(spec, reason);
+    for (const attempt of this.#attempts.values()) attempt.stop(reason, true);
+    this.#endWithJobs();
+  }
+
+  /** Kills all attempts, which are lost for this reason, and ends. */
+  abandon(why: string): void {
+    this.#reports.makeWay();
+    for (const spec of this.#launches.takeAll()) this.#reports.notStarted(spec, "none", why, true);
+    for (const attempt of this.#attempts.values()) attempt.lose(why);
+    // The cluster may kill this conductor in a moment. The next one must not take our kills for their ends.
+    this.#stateFile.write();
+    for (const attempt of this.#attempts.values()) attempt.abandon(why);
+    this.#endWithJobs();
+  }
+
+  #endWithJobs(): void {
     const waitForEnd = () => {
       if (this.isBusy) setTimeout(waitForEnd, HURRIED_LOOK_MS);
       else this.#shutdown?.();
@@ -316,17 +383,13 @@ export class Conductor {
     this.#look();
   }
 
-  #awaitsLaunch(name: string): boolean {
-    return this.#launches.some((spec) => gangName(spec) === name);
-  }
-
   /** The conductor hung, so the guardian has continued all gangs and given them equal weights. */
   #takeTurnsAgain(): void {
     if (this.#closed) return;
     const message =
       "The conductor hung for several seconds: all gangs ran in the meantime, and now they take turns again";
     console.error(new Date().toISOString(), message);
-    this.#refuse(message);
+    this.#reports.refuse(message);
     this.#roundRobin.takeAgain();
   }
 
@@ -339,9 +402,8 @@ export class Conductor {
     const now = monotonicMs();
     for (const attempt of this.#attempts.values()) {
       const news = attempt.advance(now);
-      if (news === "launched") this.#emitLaunched(attempt);
-      else if (news === "ended" && attempt.end !== undefined) this.#emit({ type: "ended", end: attempt.end });
-      if (news !== undefined) this.#save();
+      this.#reports.news(attempt, news);
+      if (news !== undefined) this.#stateFile.save();
       hasEnded ||= news === "ended";
     }
     if (hasEnded && this.#roundRobin.matrix.rows.length > 1) this.#roundRobin.turn(monotonicMs());
@@ -361,75 +423,26 @@ export class Conductor {
     this.#clock.stop();
     clearInterval(this.#reportTimer);
     this.#reportTimer = undefined;
-    this.#removeGroups();
+    this.#groupRemoval.remove();
   }
 
   #report(): void {
     const numbers = this.#record.take();
-    if (numbers !== undefined) {
-      const gangs = [...this.#attempts.values()]
-        .filter(({ turns }) => turns)
-        .map(({ name, spec }) => ({ job: spec.job, ...this.#machine.shares.usage(name) }));
-      this.#emit({ type: "slots", statistics: { ...numbers, gangs } });
-    }
-    if (monotonicMs() - this.#removedAtMs > REMOVE_AGAIN_MS) this.#removeGroups();
-    this.#save();
+    if (numbers !== undefined) this.#reports.slots(numbers, this.#attempts.values(), this.#machine.shares);
+    this.#groupRemoval.removeAgain();
+    this.#stateFile.save();
   }
 
-  /** Removes groups of gangs that have ended or are unknown. A group that still has processes stays. */
-  #removeGroups(): void {
-    this.#removedAtMs = monotonicMs();
-    const { groups } = this.#machine.containment;
-    for (const name of groups.gangs()) {
-      const attempt = this.#attempts.get(name);
-      if (attempt === undefined || attempt.isOver) groups.remove(name);
-    }
-  }
-
-  #emitLaunched({ spec, shim, startedAtMs }: Attempt): void {
-    if (shim === undefined) return;
-    const { identity, ...attempt } = keyOf(spec);
-    this.#emit({ type: "launched", attempt, ...(identity && { identity }), shim, startedAtMs });
-  }
-
-  #emitNotStarted(
-    spec: LaunchSpec,
-    reason: EndReason,
-    lost = "It was stopped before it started",
-    neverBegan = false,
-  ): void {
-    const end = { ...keyOf(spec), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
-    this.#emit({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
-  }
-
-  #refuse(message: string): void {
-    this.#emit({ type: "refused", message });
-  }
-
-  /** Saves the state soon, once for all changes made at the same moment. */
-  #save(): void {
-    if (this.#saveDue || this.#closed) return;
-    this.#saveDue = true;
-    setImmediate(() => {
-      this.#saveDue = false;
-      if (!this.#closed) this.#write();
-    });
-  }
-
-  #write(): void {
-    const state: SavedState = {
+  #state(): SavedState {
+    const { matrix, matrices } = this.#roundRobin;
+    return {
       version: 1,
       bootId: bootId(),
       epochMs: this.#clock.epochMs,
-      matrix: this.#roundRobin.matrix,
-      attempts: [...this.#attempts.values()].map(savedOf),
+      matrix,
+      ...(matrices.turning.length > 0 && { turning: matrices.turning }),
+      ...savedOf(this.#attempts.values()),
       ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
     };
-    try {
-      writeState(this.#stateFile, state);
-    } catch (error) {
-      // A full disk must not stop the turns. What matters is also in the folders of the attempts.
-      console.error(`Cannot write ${this.#stateFile}: ${(error as Error).message}`);
-    }
   }
 }

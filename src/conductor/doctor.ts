@@ -9,8 +9,10 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { monotonicMs } from "../host/clock.ts";
 import { readText } from "../host/files.ts";
+import { allowedCpus } from "../host/machine.ts";
 import { identityOf } from "../host/processes.ts";
 import { OWN_ENVIRONMENT, SYSTEM_PATH } from "../host/surroundings.ts";
+import { countOf, placesOf } from "../host/topology.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { quantile, SlotClock, SwitchRecord } from "./clock.ts";
 import { type Containment, FREEZER_KINDS, openContainment } from "./freezers/open-containment.ts";
@@ -37,6 +39,8 @@ export interface Diagnosis {
   /** The freezer that will be used. */
   readonly freezer: FreezerKind;
   readonly cpus: number;
+  /** The CPUs that this process may use. */
+  readonly cores: { readonly sockets: number; readonly cores: number; readonly cpus: number };
   readonly pinning: "cpuset" | "taskset" | "none";
   readonly memoryLimit: boolean;
   readonly processLimit: boolean;
@@ -78,11 +82,17 @@ export async function diagnose(): Promise<Diagnosis> {
     const burners = await startBurners(containment);
     try {
       const clock = await measureClock();
+      const places = placesOf(allowedCpus());
       const switching = measureSwitching(containment, burners);
       return {
         freezers,
         freezer: freezer.kind,
         cpus: availableParallelism(),
+        cores: {
+          sockets: countOf(places, "socket"),
+          cores: countOf(places, "core"),
+          cpus: places.length,
+        },
         pinning: groups.of("cpuset") !== undefined ? "cpuset" : hasTaskset() ? "taskset" : "none",
         memoryLimit: groups.of("memory") !== undefined,
         processLimit: groups.of("pids") !== undefined,
@@ -147,8 +157,8 @@ async function measureClock(): Promise<Diagnosis["clock"]> {
   const record = new SwitchRecord();
   let slots = 0;
   await new Promise<void>((resolve) => {
-    const clock = new SlotClock(monotonicMs(), JITTER_SLOT_MS, (_, lateMs, skipped) => {
-      record.record(lateMs, 0, skipped);
+    const clock = new SlotClock(monotonicMs(), JITTER_SLOT_MS, (slot, lateMs, skipped) => {
+      record.record(slot, lateMs, 0, skipped);
       slots += 1 + skipped;
       if (slots < JITTER_SLOTS) return;
       clock.stop();

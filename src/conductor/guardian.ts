@@ -37,17 +37,23 @@ const BASH = ["/bin/bash", "/usr/bin/bash"];
 
 /**
  * Arguments: folder of the v2 freezer, of the v1 freezer, of cpu weights, and the file of members, each empty
- * if there is none. The last argument is the time to wait for a beat, in seconds; empty: forever.
+ * if there is none. Then the time to wait for a beat, in seconds; empty: forever. Then the folder with a file
+ * for each paused gang, which is not continued.
  */
 const GUARDIAN = `
 trap '' HUP INT TERM PIPE
 read -r boot < /proc/sys/kernel/random/boot_id
+# Whether the folder of a control group is that of a paused gang.
+is_paused() {
+  gang=\${1%/}
+  [ -e "$2/\${gang##*/}" ]
+}
 continue_all() {
   if [ -n "$1" ]; then
-    for group in "$1"/*/; do echo 0 > "$group/cgroup.freeze"; done
+    for group in "$1"/*/; do is_paused "$group" "$6" || echo 0 > "$group/cgroup.freeze"; done
   fi
   if [ -n "$2" ]; then
-    for group in "$2"/*/; do echo THAWED > "$group/freezer.state"; done
+    for group in "$2"/*/; do is_paused "$group" "$6" || echo THAWED > "$group/freezer.state"; done
   fi
   if [ -n "$3" ]; then
     for group in "$3"/*/; do
@@ -55,9 +61,12 @@ continue_all() {
     done
   fi
   if [ -r "$4" ]; then
+    # Below, the arguments are replaced by the fields of a process.
     members=$4
-    while read -r booted pid ticks; do
+    paused=$6
+    while read -r booted pid ticks gang; do
       [ "$booted" = "$boot" ] || continue
+      [ -n "$gang" ] && [ -e "$paused/$gang" ] && continue
       # The name of a process may contain newlines; what follows the name is on the last line.
       stat=
       while read -r line; do stat=$line; done < "/proc/$pid/stat"
@@ -99,7 +108,7 @@ export class Guardian {
   #process: ChildProcess | undefined;
   #released = false;
 
-  constructor({ freezer, groups, membersFile }: Containment, listener: GuardianListener) {
+  constructor({ freezer, groups, membersFile, paused }: Containment, listener: GuardianListener) {
     const frozen = groups.of("freezer")?.folder ?? "";
     const bash = BASH.find((path) => existsSync(path));
     this.#command = [
@@ -113,6 +122,7 @@ export class Guardian {
       groups.of("cpu")?.folder ?? "",
       freezer.kind === "signals" ? membersFile : "",
       bash === undefined ? "" : String(PATIENCE_S),
+      paused.folder,
     ];
     this.#listener = listener;
   }

@@ -1,11 +1,20 @@
 /**
- * Starts the conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder for socket, state and
- * log. KIND is a kind of freezer; by default, the conductor uses the best kind that works.
+ * Starts the conductor's process: `node conductor.js HOME [KIND] [--cluster NAME]`. HOME is a folder for
+ * socket, state and log. KIND is a kind of freezer; by default, the conductor uses the best kind that
+ * works.
+ *
+ * The conductors of a cluster have the same NAME, one on each node. They need the kind "signals", because
+ * processes that a gang starts on another node can be found only by their mark. Such a conductor kills its
+ * gangs and ends when it gets TERM, and when the process that started it (the keeper) has ended, because the
+ * cluster then takes the node away. The keeper gives its pid as `--parent`, because it may end before the
+ * conductor can ask for it.
  */
 
+import { parseArgs } from "node:util";
 import { closeInherited } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { Conductor } from "./conductor.ts";
+import { removeDeadHomes } from "./dead-homes.ts";
 import { FREEZER_KINDS, openContainment } from "./freezers/open-containment.ts";
 import { HomeLock, olderConductor, titleOf } from "./home.ts";
 import { takePriority } from "./priority.ts";
@@ -16,18 +25,18 @@ import { ConductorServer } from "./server.ts";
  * another.
  */
 const LONELY_MS = 60_000;
+/** How often a cluster's conductor looks whether its parent is still there. */
+const PARENT_MS = 250;
 /** Exit status when another conductor has the folder. */
 const ALREADY_RUNNING = 3;
+/** Becomes part of the gangs' marks. */
+const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
 closeInherited();
 // Ignore the caller's umask: jobs may read their control groups, and our own files have explicit modes.
 process.umask(0o022);
 
-const [home, kind] = process.argv.slice(2);
-if (home === undefined || (kind !== undefined && !FREEZER_KINDS.includes(kind as FreezerKind))) {
-  console.error(`Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}]`);
-  process.exit(2);
-}
+const { home, kind, cluster, parent } = readArguments();
 // Do not prevent any folder from being removed or unmounted.
 process.chdir("/");
 
@@ -41,7 +50,7 @@ if (older !== undefined) {
   process.exit(ALREADY_RUNNING);
 }
 process.title = titleOf(home);
-const containment = openContainment(home, kind as FreezerKind | undefined);
+const containment = openContainment(home, kind, cluster);
 if (containment === undefined) {
   console.error(
     `Cannot stop gangs by ${kind}: it does not work here, expected a kind that tutti doctor lists`,
@@ -53,29 +62,71 @@ takePriority();
 const server: ConductorServer = new ConductorServer(home, (message) =>
   guarded(() => conductor.receive(message)),
 );
-const conductor = new Conductor(home, containment, (message) => server.send(message));
+const conductor = new Conductor(home, containment, (message) => server.send(message), cluster !== undefined);
 
 // If the disk with the log is full and a second write fails at the same moment, Node reports an uncaught
 // error.
 process.stderr.on("error", () => {});
 process.on("uncaughtException", (error) => giveUp(1, error));
 process.on("unhandledRejection", (error) => giveUp(1, error));
-for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => giveUp(0));
+for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, end);
 process.on("SIGHUP", () => {});
 conductor.onShutdown(() => giveUp(0));
 
 await conductor.start();
 await server.listen();
+if (cluster !== undefined) removeDeadHomes(home, cluster);
 
 let lonelySinceMs = performance.now();
 let homeProblem = "";
 setInterval(() => {
   void keepHome();
-  if (conductor.isBusy || server.isConnected) lonelySinceMs = performance.now();
+  if (cluster !== undefined || conductor.isBusy || server.isConnected) lonelySinceMs = performance.now();
   else if (performance.now() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, 1000);
+if (cluster !== undefined) watchParent();
 
-/** Recreates folder, lock and socket if somebody has removed them, so that front ends find this conductor. */
+function readArguments() {
+  const { positionals, values } = parseArgs({
+    args: process.argv.slice(2),
+    allowPositionals: true,
+    strict: false,
+    options: { cluster: { type: "string" }, parent: { type: "string" } },
+  });
+  const [home, kind] = positionals as [string?, FreezerKind?];
+  const { cluster } = values;
+  const parent = Number(values.parent ?? process.ppid);
+  const isKind = kind === undefined || FREEZER_KINDS.includes(kind);
+  const isName = cluster === undefined || (typeof cluster === "string" && CLUSTER_NAME.test(cluster));
+  if (home === undefined || !isKind || !isName || (cluster !== undefined && kind !== "signals")) {
+    console.error(
+      `Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}], or conductor HOME signals --cluster NAME`,
+    );
+    process.exit(2);
+  }
+  return { home, kind, cluster, parent };
+}
+
+/** Jobs of this machine go on. Those of a cluster cannot: it ends its processes on the node in a moment. */
+function end(): void {
+  if (cluster === undefined) giveUp(0);
+  else guarded(() => conductor.evict());
+}
+
+/** The keeper was killed: kills the gangs, since nobody else would, and ends. */
+function watchParent(): void {
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    const why = `The process ${parent} that started the conductor has ended, so all gangs here are killed`;
+    console.error(new Date().toISOString(), why);
+    guarded(() => conductor.abandon(why));
+  }, PARENT_MS);
+}
+
+/**
+ * Recreates folder, lock and socket if somebody has removed them, so that front ends find this conductor.
+ */
 async function keepHome(): Promise<void> {
   try {
     if (!lock.isInPlace) {

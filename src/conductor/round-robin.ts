@@ -5,15 +5,16 @@
  *   slot k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
  *                                               concurrent:  others get low priority, continue all
  *
- * A kept attempt (a stray, which is not in the matrix) runs in every slot.
+ * A kept attempt (a stray, which is not in the matrix) runs in every slot. A closed gang does not run.
  */
 
 import { monotonicMs } from "../host/clock.ts";
-import { onlineCpus } from "../host/machine.ts";
+import { allowedCpus, onlineCpus } from "../host/machine.ts";
 import type { ConductorMatrix, PlacedGang } from "../protocol/conductor.ts";
 import { gangName } from "../protocol/wire.ts";
-import type { Attempt, Machine } from "./attempts/attempt.ts";
-import { rowOnTurn } from "./clock.ts";
+import type { GangPart, Machine } from "./attempts/gang-part.ts";
+import { rowOnTurn, strictRowOnTurn } from "./clock.ts";
+import { Matrices } from "./matrices.ts";
 
 const AGAIN_MS = 5;
 
@@ -21,20 +22,30 @@ export const EMPTY_MATRIX: ConductorMatrix = { sequence: -1, slotMs: 100, mode: 
 
 interface RoundRobinOptions {
   readonly machine: Machine;
-  readonly attempts: ReadonlyMap<string, Attempt>;
+  readonly attempts: ReadonlyMap<string, GangPart>;
   /** Whether a gang that has no attempt yet is about to be launched. */
   readonly awaitsLaunch: (gang: string) => boolean;
+  /** The present slot. May replace the matrix, if another one is in force from this slot on. */
   readonly slot: () => number;
+  /**
+   * Whether it is one of several conductors that turn the same rows. Their matrices may name CPUs that this
+   * machine does not have, as a test cluster declares them; gangs on these are not pinned.
+   */
+  readonly cluster: boolean;
 }
 
 export class RoundRobin {
-  matrix = EMPTY_MATRIX;
+  readonly matrices = new Matrices(EMPTY_MATRIX);
   readonly #options: RoundRobinOptions;
   #again: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: RoundRobinOptions) {
     this.#options = options;
+  }
+
+  get matrix(): ConductorMatrix {
+    return this.matrices.inForce;
   }
 
   /**
@@ -46,8 +57,35 @@ export class RoundRobin {
     return isNew && !this.#options.machine.shares.canWeigh;
   }
 
-  pinAll(): void {
-    for (const gang of this.matrix.rows.flat()) this.#options.attempts.get(gangName(gang))?.pin(gang.cpus);
+  /** Why a valid matrix cannot be used on this machine; undefined if it can. */
+  missingCpu(matrix: ConductorMatrix): string | undefined {
+    if (this.#options.cluster) return undefined;
+    const online = onlineCpus();
+    for (const { job, cpus } of matrix.rows.flat()) {
+      const missing = cpus.find((cpu) => !online.has(cpu));
+      if (missing !== undefined) {
+        return `job ${job} has CPU ${missing}, which is not online on this machine`;
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * Pins the gangs, and marks the paused ones before they are stopped, so that the guardian leaves them.
+   * @param isSaved The matrix is the one that the last conductor has saved. It may be older than the marks of
+   *   that conductor. So gangs with a mark stay paused until the front end sends its matrix.
+   */
+  followMatrix(isSaved = false): void {
+    const { attempts, cluster, machine } = this.#options;
+    const { paused } = machine.containment;
+    const gangs = new Set(this.matrix.paused?.map(gangName));
+    if (isSaved) paused.add(gangs);
+    else paused.set(gangs);
+    const allowed = cluster ? new Set(allowedCpus()) : undefined;
+    for (const gang of this.matrix.rows.flat()) {
+      if (allowed !== undefined && !gang.cpus.every((cpu) => allowed.has(cpu))) continue;
+      attempts.get(gangName(gang))?.pin(gang.cpus);
+    }
   }
 
   /** Stops and continues gangs according to the row that has the slot now. May be called at any time. */
@@ -58,7 +96,7 @@ export class RoundRobin {
     const { containment, shares } = machine;
     const isConcurrent = this.matrix.mode === "concurrent" && shares.canWeigh;
     const behind = isConcurrent ? new Set(this.matrix.rows.flat().map(gangName)) : undefined;
-    const toFreeze: Attempt[] = [];
+    const toFreeze: GangPart[] = [];
     for (const attempt of attempts.values()) {
       if (attempt.isOver) continue;
       attempt.slotEnds(nowMs);
@@ -96,19 +134,23 @@ export class RoundRobin {
   }
 
   #rowNow(): readonly PlacedGang[] {
-    const { attempts, awaitsLaunch, slot } = this.#options;
-    const { rows, fromSlot = 0 } = this.matrix;
+    const { attempts, awaitsLaunch, machine, slot } = this.#options;
+    const { paused } = machine.containment;
+    const now = slot();
+    const { rows, strict, fromSlot = 0 } = this.matrix;
     const isLeft = (gang: PlacedGang) => {
       const name = gangName(gang);
+      if (gang.closed || paused.has(name)) return false;
       const attempt = attempts.get(name);
       return attempt === undefined ? awaitsLaunch(name) : !attempt.isOver && !attempt.kept;
     };
-    return rowOnTurn(rows, slot() - fromSlot, isLeft);
+    const row = strict ? strictRowOnTurn(rows, now - fromSlot) : rowOnTurn(rows, now - fromSlot, isLeft);
+    return row.filter((gang) => !gang.closed && !paused.has(gangName(gang)));
   }
 
   /**
-   * Processes that cannot stop before the conductor sleeps may have started other processes. At most once per
-   * boundary.
+   * Processes that cannot stop before the conductor sleeps may have started other processes. At most once
+   * per boundary.
    */
   #turnAgainSoon(): void {
     this.#again ??= setTimeout(() => {
@@ -116,14 +158,4 @@ export class RoundRobin {
       this.#again = undefined;
     }, AGAIN_MS);
   }
-}
-
-/** Why a valid matrix cannot be used on this machine; undefined if it can. */
-export function missingCpu(matrix: ConductorMatrix): string | undefined {
-  const online = onlineCpus();
-  for (const { job, cpus } of matrix.rows.flat()) {
-    const missing = cpus.find((cpu) => !online.has(cpu));
-    if (missing !== undefined) return `job ${job} has CPU ${missing}, which is not online on this machine`;
-  }
-  return undefined;
 }

@@ -1,10 +1,11 @@
 /**
- * Serves the conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from the
- * start.
+ * Serves the conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from
+ * the start.
  */
 import { rmSync, type Stats, statSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { monotonicMs } from "../host/clock.ts";
 import { listenOnSocket } from "../host/unix-socket.ts";
 import type { FromConductor, ToConductor } from "../protocol/conductor.ts";
 import { LineReader, parseMessage } from "../protocol/wire.ts";
@@ -12,6 +13,8 @@ import { isSameFile } from "./home.ts";
 
 /** A front end that does not read is disconnected, so that its messages do not fill the memory. */
 const MAX_UNREAD_BYTES = 64 * 2 ** 20;
+/** An owner that has lost its connection has this time to come back before another owner is accepted. */
+const OWNER_STAYS_MS = 10_000;
 
 export const SOCKET_NAME = "socket";
 
@@ -21,6 +24,9 @@ export class ConductorServer {
   #server: Server | undefined;
   #file: Stats | undefined;
   #frontEnd: Socket | undefined;
+  /** Who last said hello with an owner (protocol 3). */
+  #owner: { readonly owner: string; readonly frontEnd: string } | undefined;
+  #leftAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(home: string, receive: (message: ToConductor) => void) {
     this.#path = join(home, SOCKET_NAME);
@@ -61,7 +67,9 @@ export class ConductorServer {
     const lines = new LineReader();
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
-      if (this.#frontEnd === socket) this.#frontEnd = undefined;
+      if (this.#frontEnd !== socket) return;
+      this.#frontEnd = undefined;
+      this.#leftAtMs = monotonicMs();
     });
     socket.on("data", (chunk: Buffer) => {
       const complete = lines.push(chunk);
@@ -78,6 +86,14 @@ export class ConductorServer {
     const message = parseMessage(line);
     if (message.type === "malformed") refuse(socket, message.message);
     else if (message.type === "hello") {
+      const refusal = this.#refusal(message.owner);
+      if (refusal !== undefined) {
+        refuse(socket, refusal, this.#owner?.frontEnd);
+        socket.end();
+        return;
+      }
+      const { owner, frontEnd } = message;
+      this.#owner = owner === undefined ? undefined : { owner, frontEnd };
       if (this.#frontEnd !== undefined && this.#frontEnd !== socket) {
         refuse(this.#frontEnd, "Another front end has connected");
         this.#frontEnd.end();
@@ -87,9 +103,20 @@ export class ConductorServer {
     } else if (socket === this.#frontEnd) this.#receive(message);
     else refuse(socket, "Cannot accept a message before hello");
   }
+
+  /**
+   * Why a front end of this owner cannot connect now. Without owners, the newest front end replaces others.
+   */
+  #refusal(owner: string | undefined): string | undefined {
+    const present = this.#owner;
+    if (present === undefined || present.owner === owner) return undefined;
+    if (!this.isConnected && monotonicMs() - this.#leftAtMs >= OWNER_STAYS_MS) return undefined;
+    const state = this.isConnected ? "is connected" : "was connected a moment ago";
+    return `Cannot accept this front end: "${present.frontEnd}", which owns the jobs here, ${state}; expected the same front end, or none for ${OWNER_STAYS_MS / 1000} s`;
+  }
 }
 
-function refuse(socket: Socket, message: string): void {
-  if (!socket.destroyed)
-    socket.write(`${JSON.stringify({ type: "refused", message } satisfies FromConductor)}\n`);
+function refuse(socket: Socket, message: string, heldBy?: string): void {
+  const refusal: FromConductor = { type: "refused", message, ...(heldBy !== undefined && { heldBy }) };
+  if (!socket.destroyed) socket.write(`${JSON.stringify(refusal)}\n`);
 }

@@ -12,6 +12,7 @@ import type { GangGroups } from "../host/cgroups.ts";
 import { Grades } from "../structures/grades.ts";
 import { Background, type BackgroundMeans, backgroundMeans } from "./background.ts";
 import type { Freezer } from "./freezers/freezer.ts";
+import { cpuMsOf } from "./usage.ts";
 
 const SLOTS_AVERAGED = 5;
 const ALPHA = 2;
@@ -58,26 +59,14 @@ export class GangShares {
     return this.#means !== "none";
   }
 
-  /** CPU time of all processes that the gang ever had, in ms; undefined if the kernel does not count it. */
-  cpuMs(gang: string): number | undefined {
-    const hierarchy = this.#groups.of("cpuacct");
-    if (hierarchy?.version === 1) {
-      const ns = this.#groups.read("cpuacct", gang, "cpuacct.usage");
-      return ns === undefined ? undefined : Number(ns) / 1e6;
-    }
-    const text = this.#groups.read("cpuacct", gang, "cpu.stat");
-    const us = text === undefined ? undefined : /usage_usec (\d+)/.exec(text)?.[1];
-    return us === undefined ? undefined : Number(us) / 1e3;
-  }
-
   slotBegins(gang: string): void {
-    this.#of(gang).cpuMsAtStart = this.cpuMs(gang) ?? Number.NaN;
+    this.#of(gang).cpuMsAtStart = cpuMsOf(this.#groups, gang) ?? Number.NaN;
   }
 
   /** @param ranMs time for which the gang had the slot */
   slotEnds(gang: string, ranMs: number, cpus: number): void {
     const entry = this.#of(gang);
-    const used = (this.cpuMs(gang) ?? Number.NaN) - entry.cpuMsAtStart;
+    const used = (cpuMsOf(this.#groups, gang) ?? Number.NaN) - entry.cpuMsAtStart;
     // A few ms say nothing, because the kernel counts in ticks.
     if (Number.isNaN(used) || ranMs < 5 || cpus === 0) return;
     entry.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));

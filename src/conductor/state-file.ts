@@ -6,6 +6,8 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix } from "../protocol/conductor.ts";
+import type { SavedMember } from "./attempts/member.ts";
+import type { TurningMatrix } from "./matrices.ts";
 
 export interface SavedAttempt {
   /** Without the environment, which only the launch needs. */
@@ -19,6 +21,8 @@ export interface SavedAttempt {
   readonly ranMs: number;
   readonly reason: EndReason;
   readonly killed: boolean;
+  /** It was given up for this reason. */
+  readonly lost?: string;
   readonly end?: AttemptEnd;
   /** It takes no turns, because the front end's store does not know it. */
   readonly kept?: true;
@@ -33,25 +37,61 @@ export interface SavedState {
   readonly bootId: string;
   readonly epochMs: number;
   readonly matrix: ConductorMatrix;
+  /** The front end has been answered that these are in force from a later slot on. */
+  readonly turning?: readonly TurningMatrix[];
   readonly guardian?: ProcessIdentity;
   readonly attempts: readonly SavedAttempt[];
+  readonly members?: readonly SavedMember[];
 }
 
-/**
- * Undefined if there is no usable file. The conductor then learns from the folders of the attempts what the
- * front end asks for.
- */
-export function readState(path: string): SavedState | undefined {
-  try {
-    const state = JSON.parse(readFileSync(path, "utf8"));
-    return state?.version === 1 && Array.isArray(state.attempts) ? state : undefined;
-  } catch {
-    return undefined;
+/** Reads the state of the last conductor and writes ours. */
+export class StateFile {
+  readonly #path: string;
+  readonly #state: () => SavedState;
+  #isDue = false;
+  #closed = false;
+
+  constructor(path: string, state: () => SavedState) {
+    this.#path = path;
+    this.#state = state;
   }
-}
 
-/** Does not sync to disk: the file survives the process, and no job survives a reboot. */
-export function writeState(path: string, state: SavedState): void {
-  writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  /**
+   * Undefined if there is no usable file. The conductor then learns from the folders of the attempts what
+   * the front end asks for.
+   */
+  read(): SavedState | undefined {
+    try {
+      const state = JSON.parse(readFileSync(this.#path, "utf8"));
+      return state?.version === 1 && Array.isArray(state.attempts) ? state : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Saves the state soon, once for all changes made at the same moment. */
+  save(): void {
+    if (this.#isDue || this.#closed) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      if (!this.#closed) this.write();
+    });
+  }
+
+  /** Does not sync to disk: the file survives the process, and no job survives a reboot. */
+  write(): void {
+    try {
+      writeFileSync(`${this.#path}.new`, JSON.stringify(this.#state()), { mode: 0o600 });
+      renameSync(`${this.#path}.new`, this.#path);
+    } catch (error) {
+      // A full disk must not stop the turns. What matters is also in the folders of the attempts.
+      console.error(`Cannot write ${this.#path}: ${(error as Error).message}`);
+    }
+  }
+
+  /** From now on, only `write` saves. */
+  close(): void {
+    this.#closed = true;
+  }
 }

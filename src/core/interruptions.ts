@@ -1,6 +1,6 @@
 /**
- * Describes how the capacity of a machine changes over time: when processors are unavailable (outages), and
- * when jobs are stopped.
+ * Describes how the capacity of a machine changes over time: when processors are unavailable (outages), when
+ * jobs are stopped, when nothing starts (drains), and when waiting jobs are held or changed (withdrawals).
  *
  *   processors  7 ┌────┬────┬───────────
  *               6 │    │away│
@@ -27,7 +27,7 @@ export interface Outage {
 }
 
 /** A stop of a job from outside. It has no effect if the job is not running. */
-interface Stop {
+export interface Stop {
   /** Its row in the table. */
   readonly job: number;
   readonly fromS: number;
@@ -35,9 +35,63 @@ interface Stop {
   readonly untilS: number;
 }
 
+/** A time in which nothing starts, although running jobs continue. Nobody knows its end in advance. */
+export interface Drain {
+  readonly fromS: number;
+  readonly untilS: number;
+}
+
+/**
+ * A waiting job leaves the queue and arrives again, perhaps changed. It has no effect if the job does not
+ * wait.
+ */
+export interface Withdrawal {
+  /** Its row in the table. */
+  readonly job: number;
+  readonly fromS: number;
+  /** Infinity if it never arrives again. May be equal to `fromS`. */
+  readonly untilS: number;
+  /** What the job has from `fromS` on. */
+  readonly change?: JobChange | undefined;
+}
+
+export interface JobChange {
+  readonly size?: number | undefined;
+  readonly estimateS?: number | undefined;
+  /** How much it needs, by kind of resource. */
+  readonly use?: Readonly<Record<string, number>> | undefined;
+}
+
 export interface Interruptions {
   readonly outages: readonly Outage[];
+  /** The job gives its processors back. */
   readonly stops: readonly Stop[];
+  /** The job stands still and keeps its processors. */
+  readonly freezes?: readonly Stop[] | undefined;
+  readonly drains?: readonly Drain[] | undefined;
+  readonly withdrawals?: readonly Withdrawal[] | undefined;
+}
+
+/** A paused job is expected to stay paused as long as it has been already, and at least this long. */
+const LEAST_PAUSE_S = 60;
+
+/** How much longer a job is expected to be paused, live and simulated. */
+export function expectedPauseS(pausedS: number): number {
+  return Math.max(LEAST_PAUSE_S, pausedS);
+}
+
+/** The same for a table with other rows; undefined: the table does not have the job. */
+export function forJobs(
+  interruptions: Interruptions,
+  rowOf: (row: number) => number | undefined,
+): Interruptions {
+  const moved = <OfJob extends { readonly job: number }>(list: readonly OfJob[] = []): OfJob[] =>
+    list.flatMap((one) => {
+      const job = rowOf(one.job);
+      return job === undefined ? [] : [{ ...one, job }];
+    });
+  const { stops, freezes, withdrawals } = interruptions;
+  return { ...interruptions, stops: moved(stops), freezes: moved(freezes), withdrawals: moved(withdrawals) };
 }
 
 /** What a policy knows about an outage that is not over. `untilS` is Infinity if the end is unknown. */

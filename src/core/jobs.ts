@@ -12,6 +12,7 @@ import type { Interruptions } from "./interruptions.ts";
 import type { Molding } from "./molding.ts";
 import type { Demand, ResourceKind } from "./resources.ts";
 import type { Rules } from "./rules.ts";
+import type { WorkloadEvent } from "./workload-events.ts";
 
 /** Row of a job in the table: 0 … count − 1, in order of submission. */
 export type JobIndex = number;
@@ -76,6 +77,9 @@ export interface ShapeColumns {
   readonly queue: Int32Array;
 }
 
+/** Members of a job that the simulator does not use; a file in a format that has them keeps them. */
+export type JobNotes = Readonly<Record<string, unknown>>;
+
 /** A workload as given by its source: jobs sorted by submit time (ties: order in the source). */
 export interface Workload {
   /** File name without folder, or the generator with its parameters. */
@@ -91,10 +95,16 @@ export interface Workload {
   readonly shape?: ShapeColumns | undefined;
   /** The sizes on which jobs can run; left out if each job can run only on its own size. */
   readonly molding?: Molding | undefined;
+  /** Countable resources of the machine according to the source. */
+  readonly resources?: readonly ResourceKind[] | undefined;
   /** What jobs need besides processors. */
   readonly demand?: readonly Demand[] | undefined;
   /** Outages of the machine and stops of jobs; jobs are given by their rows in this workload. */
   readonly interruptions?: Interruptions | undefined;
+  /** What happened besides submits and ends, in order of time; `interruptions` follow from it. */
+  readonly events?: readonly WorkloadEvent[] | undefined;
+  /** What the source says about each job that has no column, by row, such as names of users. */
+  readonly notes?: readonly JobNotes[] | undefined;
   /** Header comment lines of a trace, as they are in the file, without newlines. */
   readonly header: readonly string[];
   /** What the reader repaired or dropped. */

@@ -29,6 +29,29 @@ describe("NodeTable", () => {
     ]);
   });
 
+  test("of whole nodes gives every node the same power of two of places", () => {
+    const table = new NodeTable(nodesOf([6, 8, 3]), true);
+    expect(table).toMatchObject({ width: 8, places: 24, processors: 17 });
+    expect(table.nodes.map(({ node }) => node)).toEqual(["n0", "n1", "n2"]);
+    expect([5, 6, 8, 18, 19].map((index) => table.processorAt(index))).toEqual([
+      { node: "n0", cpu: 10 },
+      undefined,
+      { node: "n1", cpu: 1 },
+      { node: "n2", cpu: 6 },
+      undefined,
+    ]);
+    expect(table.cpusAt([4, 5, 6, 7, 8, 9])).toEqual([
+      { node: "n0", cpus: [8, 10] },
+      { node: "n1", cpus: [1, 3] },
+    ]);
+    expect(table.cpusAt([6, 7])).toEqual([]);
+    // All CPUs of n2, and its places without one; only two CPUs of n0.
+    const [n0, , n2] = table.nodes;
+    expect(table.indicesOf([n2])).toEqual([16, 17, 18, 19, 20, 21, 22, 23]);
+    expect(table.indicesOf([{ ...n0, cpus: [2, 0] }])).toEqual([1, 0]);
+    expect(new NodeTable([], true)).toMatchObject({ places: 0, processors: 0 });
+  });
+
   test("of a machine of one node is that node", () => {
     const table = new NodeTable([{ node: "localhost", cpus: [0, 2, 5] }]);
     expect(table.cpusAt([0, 2])).toEqual([{ node: "localhost", cpus: [0, 5] }]);
@@ -43,7 +66,7 @@ describe("NodeTable", () => {
         const table = new NodeTable(nodesOf(sizes));
         const all = Array.from({ length: table.processors }, (_, i) => i);
         expect(table.processors).toBe(sizes.reduce((sum, size) => sum + size, 0));
-        expect(all.map((i) => table.indexOf(table.processorAt(i)))).toEqual(all);
+        expect(all.map((i) => table.indexOf(table.processorAt(i)!))).toEqual(all);
         expect(table.indicesOf(table.cpusAt(all))).toEqual(all);
       }),
     );

@@ -8,6 +8,11 @@
  *
  *   sizes as given   6, 8, 3, 8
  *   in order         8, 8, 6, 3      first processors 0, 8, 16, 22
+ *
+ * If gangs must not share nodes, every node takes the same power of two of places in the order, and some of
+ * them may have no CPU. Then all gangs of multiples of that number begin and end with a node, also in blocks:
+ *
+ *   sizes as given   6, 8, 3         first places 0, 8, 16; without a CPU are 6, 7 and 19 … 23
  */
 import { rangesOf, rangesText } from "./number-ranges.ts";
 
@@ -23,31 +28,58 @@ interface Processor {
   readonly cpu: number;
 }
 
+/** Stands for the CPU of a place that has none. */
+const NO_CPU = -1;
+
 /** Name of the node if there is only one, the machine itself. */
 export const THIS_NODE = "localhost";
 
 export class NodeTable {
   /** In the linear order. */
   readonly nodes: readonly NodeCpus[];
+  /** Number of processors on all nodes. */
+  readonly processors: number;
+  /** Places of each node, if all nodes have the same number of them; 0: as many as it has CPUs. */
+  readonly width: number;
   readonly #order: readonly Processor[];
   readonly #indices = new Map<string, Map<number, number>>();
+  /** Places without a CPU, by node. */
+  readonly #gaps = new Map<string, readonly number[]>();
 
-  /** @param nodes with unique names, and with their CPUs in the order in which they will be numbered */
-  constructor(nodes: readonly NodeCpus[]) {
+  /**
+   * @param nodes with unique names, and with their CPUs in the order in which they will be numbered
+   * @param isWhole whether gangs get whole nodes
+   */
+  constructor(nodes: readonly NodeCpus[], isWhole = false) {
+    this.width = isWhole ? powerOfTwoFrom(Math.max(1, ...nodes.map(({ cpus }) => cpus.length))) : 0;
+    this.processors = nodes.reduce((sum, { cpus }) => sum + cpus.length, 0);
     // The sort is stable: nodes of equal alignment keep the order given.
-    this.nodes = [...nodes].sort((a, b) => alignment(b.cpus.length) - alignment(a.cpus.length));
-    this.#order = this.nodes.flatMap(({ node, cpus }) => cpus.map((cpu) => ({ node, cpu })));
-    for (const { node } of nodes) this.#indices.set(node, new Map());
-    for (const [index, { node, cpu }] of this.#order.entries()) this.#indices.get(node)?.set(cpu, index);
+    this.nodes = isWhole
+      ? [...nodes]
+      : [...nodes].sort((a, b) => alignment(b.cpus.length) - alignment(a.cpus.length));
+    const order: Processor[] = [];
+    for (const { node, cpus } of this.nodes) {
+      this.#indices.set(node, new Map(cpus.map((cpu, i) => [cpu, order.length + i])));
+      for (const cpu of cpus) order.push({ node, cpu });
+      const gap = Math.max(0, this.width - cpus.length);
+      this.#gaps.set(
+        node,
+        Array.from({ length: gap }, (_, i) => order.length + i),
+      );
+      for (let i = 0; i < gap; i++) order.push({ node, cpu: NO_CPU });
+    }
+    this.#order = order;
   }
 
-  /** Number of processors on all nodes. */
-  get processors(): number {
+  /** Length of the linear order: the number of processors, and of places without one. */
+  get places(): number {
     return this.#order.length;
   }
 
-  processorAt(index: number): Processor {
-    return this.#order[index];
+  /** The CPU at a place; undefined: it has none. */
+  processorAt(index: number): Processor | undefined {
+    const processor = this.#order[index];
+    return processor.cpu === NO_CPU ? undefined : processor;
   }
 
   /** Index of a CPU in the linear order; −1 if the machine does not have it. */
@@ -61,6 +93,7 @@ export class NodeTable {
     let group: (typeof groups)[number] | undefined;
     for (const index of indices) {
       const { node, cpu } = this.#order[index];
+      if (cpu === NO_CPU) continue;
       if (group?.node !== node) group = groups.find((entry) => entry.node === node);
       if (group === undefined) {
         group = { node, cpus: [] };
@@ -71,9 +104,16 @@ export class NodeTable {
     return groups;
   }
 
-  /** Indices of CPUs in the linear order; −1 for a CPU that the machine does not have. */
+  /**
+   * Indices of CPUs in the linear order; −1 for a CPU that the machine does not have. All CPUs of a node have
+   * its places without a CPU, too.
+   */
   indicesOf(nodes: readonly NodeCpus[]): number[] {
-    return nodes.flatMap(({ node, cpus }) => cpus.map((cpu) => this.indexOf({ node, cpu })));
+    return nodes.flatMap(({ node, cpus }) => {
+      const indices = cpus.map((cpu) => this.indexOf({ node, cpu }));
+      const isWhole = cpus.length === this.#indices.get(node)?.size;
+      return isWhole ? [...indices, ...this.#gaps.get(node)!] : indices;
+    });
   }
 }
 
@@ -93,6 +133,10 @@ export function areSameCpus(a: readonly NodeCpus[], b: readonly NodeCpus[]): boo
 /** The largest power of two that divides a size. */
 function alignment(size: number): number {
   return size & -size;
+}
+
+function powerOfTwoFrom(size: number): number {
+  return 2 ** (32 - Math.clz32(size - 1));
 }
 
 /** CPU numbers as ranges, such as `0-3,6`, or by node if `nodes` is given: `n1:0-3 n2:0`. */

@@ -183,6 +183,11 @@ export interface GangLimits {
 export interface GangMachine extends MatrixView {
   /** Enforced by an admission queue in front of the policy; default: no limits. */
   readonly limits?: GangLimits | undefined;
+  /**
+   * Whether an arriving gang was paused and keeps what it held, except for its rows. It goes before the
+   * queue, because others may wait for what it holds. Default: no gang.
+   */
+  isReturning?(job: JobIndex): boolean;
   readonly nowS: number;
   /** Useful length of a slot in seconds. */
   readonly slotS: number;

@@ -127,41 +127,65 @@ export function limitOf(queueClass: QueueClass, limit: ClassLimit): number {
   return limit === "elapsed" ? (queueClass.elapsedBelowS ?? Number.POSITIVE_INFINITY) : queueClass[limit];
 }
 
+/** A mistake in a list of queue classes. */
+export class QueueClassError extends InputError {
+  override name = "QueueClassError";
+  /** Index of the class in the list; undefined if the list itself is wrong. */
+  readonly index: number | undefined;
+  /** Such as `processors` or `reservations.limit`; empty if the list itself is wrong. */
+  readonly field: string;
+
+  constructor(message: string, index?: number, field = "") {
+    super(message);
+    this.index = index;
+    this.field = field;
+  }
+}
+
 /**
  * Checks a configuration and returns it.
- * @throws InputError that names the class and the field
+ * @throws QueueClassError that names the class and the field
  */
 export function checkQueueClasses(classes: readonly QueueClass[]): readonly QueueClass[] {
   if (classes.length === 0 || classes.length > 127) {
-    throw new InputError(`Cannot use ${classes.length} queue classes: expected 1 to 127`);
+    throw new QueueClassError(`Cannot use ${classes.length} queue classes: expected 1 to 127`);
   }
   const names = new Set<string>();
   for (const [i, queueClass] of classes.entries()) {
     if (!/^[^\s:]+$/.test(queueClass.name)) {
-      throw new InputError(
+      throw new QueueClassError(
         `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: expected a word without spaces or colons`,
+        i,
+        "name",
       );
     }
     if (names.has(queueClass.name)) {
-      throw new InputError(
+      throw new QueueClassError(
         `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: an earlier class has that name; choose another`,
+        i,
+        "name",
       );
     }
     names.add(queueClass.name);
-    checkClass(queueClass);
+    checkClass(queueClass, i);
   }
   return classes;
 }
 
-function checkClass(queueClass: QueueClass): void {
+function checkClass(queueClass: QueueClass, index: number): void {
+  const { name } = queueClass;
   for (const field of ["processors", "processes", "threads"] as const) {
-    checkField(queueClass, field, queueClass[field], isCount(queueClass[field]), "a whole number from 1");
+    checkField(
+      { name, index, field },
+      queueClass[field],
+      isCount(queueClass[field]),
+      "a whole number from 1",
+    );
   }
   if (queueClass.elapsedBelowS !== undefined) {
     const seconds = queueClass.elapsedBelowS;
     checkField(
-      queueClass,
-      "elapsedBelowS",
+      { name, index, field: "elapsedBelowS" },
       seconds,
       Number.isFinite(seconds) && seconds > 0,
       "seconds above 0; leave it out for no limit",
@@ -170,16 +194,14 @@ function checkClass(queueClass: QueueClass): void {
   const rule = queueClass.reservations;
   if (rule === undefined) return;
   checkField(
-    queueClass,
-    "reservations.limit",
+    { name, index, field: "reservations.limit" },
     rule.limit,
     isCount(rule.limit),
     "a whole number from 1; a class without `reservations` never reserves",
   );
   const { threshold } = rule;
   checkField(
-    queueClass,
-    "reservations.threshold",
+    { name, index, field: "reservations.threshold" },
     threshold,
     Number.isFinite(threshold) && threshold >= 0,
     "a number from 0",
@@ -191,14 +213,15 @@ function isCount(value: number): boolean {
 }
 
 function checkField(
-  queueClass: QueueClass,
-  field: string,
+  { name, index, field }: { readonly name: string; readonly index: number; readonly field: string },
   value: number,
   isRight: boolean,
   expected: string,
 ): void {
   if (isRight) return;
-  throw new InputError(
-    `Cannot use ${value} as ${field} of queue class "${queueClass.name}": expected ${expected}`,
+  throw new QueueClassError(
+    `Cannot use ${value} as ${field} of queue class "${name}": expected ${expected}`,
+    index,
+    field,
   );
 }

@@ -11,8 +11,7 @@ export interface Schedule {
   readonly instants: number;
   readonly startsByRule: readonly number[];
   /**
-   * Sizes that the jobs got and their run times at these sizes; undefined if no job could run on another
-   * size.
+   * Sizes that the jobs got and their run times at these sizes; undefined if no job could get another size.
    */
   readonly given?: Pick<Instance, "size" | "runS"> | undefined;
   /**

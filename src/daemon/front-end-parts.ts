@@ -4,6 +4,7 @@ import type { EventFeed } from "./book/event-feed.ts";
 import type { JobBook } from "./book/job-book.ts";
 import type { Config } from "./config/config.ts";
 import type { SubmissionLimits } from "./contract/submission.ts";
+import type { Executor } from "./executor/executor.ts";
 import type { Launcher } from "./executor/launcher.ts";
 import type { Scheduler } from "./scheduling/scheduler.ts";
 import type { Store } from "./store/store.ts";
@@ -13,6 +14,7 @@ export interface FrontEndParts {
   readonly clock: Clock;
   readonly config: Config;
   readonly launcher: Launcher;
+  readonly executor: Pick<Executor, "capacity" | "capabilities" | "trouble" | "waitsFor" | "runsAs">;
   readonly book: JobBook;
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;

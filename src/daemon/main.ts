@@ -2,25 +2,36 @@
  * Starts the process of `tutti serve`, without the API: locks the state folder, opens the store, starts or
  * finds the conductor and returns the service.
  */
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { cpusText } from "../core/machine.ts";
 import { systemClock } from "../host/clock.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
+import { readPasswd, userNameOf } from "../host/passwd.ts";
 import { bootId } from "../host/processes.ts";
+import { placesOf } from "../host/topology.ts";
 import { replaceablePart } from "../host/trusted-path.ts";
 import { withPrivateUmask } from "../host/umask.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { type Config, DEFAULT_CONFIG, type ReadConfig, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
+import { withFoundGpus } from "./config/found-gpus.ts";
+import type { JobRecord } from "./contract/record.ts";
+import type { PilotControl } from "./contract/service.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
+import type { Executor } from "./executor/executor.ts";
 import { Launcher } from "./executor/launcher.ts";
 import { canRunBehind, localExecutor } from "./executor/local.ts";
+import { type OwnCpus, ownCpus } from "./executor/own-cpus.ts";
+import { nativeExecutor } from "./executor/slurm/native/start.ts";
+import { slurmExecutor } from "./executor/slurm/slurm-executor.ts";
+import type { NativeOptions, SlurmOptions } from "./executor/slurm/slurm-options.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
 import { choosePolicyFor, ownPolicyIn, refuseWideMachine } from "./scheduling/policy-choice.ts";
 import { lineFile, NumbersFile } from "./state/numbers.ts";
-import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";
+import { lockStateFolder, makeStateFolder, openToJobs, type StateFolder } from "./state/state-folder.ts";
 import { StateWatch } from "./state/state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
@@ -36,6 +47,10 @@ interface FrontEndSetup {
   readonly isShared: boolean;
   /** Undefined: the best one that works on this machine. */
   readonly freezer?: FreezerKind | undefined;
+  /** Undefined: jobs run on this machine. */
+  readonly slurm?: SlurmOptions | undefined;
+  /** Each job is a job of Slurm. */
+  readonly native?: NativeOptions | undefined;
 }
 
 export interface RunningFrontEnd {
@@ -55,15 +70,16 @@ export interface RunningFrontEnd {
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const file = configIn(setup.configFile);
-  const config = { ...file.config, ...setup.settings };
-  const cpus = chooseCpus(config, setup);
+  const isLocal = setup.slurm === undefined && setup.native === undefined;
+  const given = { ...file.config, ...setup.settings };
+  const config = isLocal ? { ...given, resources: withFoundGpus(given.resources) } : given;
   const ownPolicy = await ownPolicyIn(config);
-  refuseWideMachine(choosePolicyFor(config.policy, config, ownPolicy), cpus.length, config);
-  if (config.mode === "concurrent" && !canRunBehind(setup.freezer)) {
-    throw new InputError(
-      'Cannot use the mode "concurrent": this user cannot run gangs at low priority here, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE; tutti doctor shows what works here',
-    );
-  }
+  refuseMode(config, setup);
+  refuseOnSlurm(config, setup);
+  const refuseWide = (processors: number) =>
+    refuseWideMachine(choosePolicyFor(config.policy, config, ownPolicy), processors, config);
+  // Before a folder is made.
+  if (isLocal) refuseWide(chooseCpus(config, setup).cpus.length);
   const path = resolve(setup.stateFolder);
   const held = new DisposableStack();
   try {
@@ -82,14 +98,11 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       withPrivateUmask(() => new NumbersFile(lineFile(folder.numbers), bootId())),
       (opened) => opened.close(),
     );
-    const executor = localExecutor({
-      cpus,
-      memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
-      home: folder.conductor,
-      name: `tutti ${process.pid}`,
-      ...(setup.freezer !== undefined && { freezer: setup.freezer }),
-    });
+    const own = isLocal ? chooseCpus(config, setup, store.liveJobs()) : undefined;
+    const { executor, pilots } = await executorFor(config, setup, folder, own);
     held.defer(() => executor.close());
+    const { nodes, mostProcessors = nodes.processors } = executor.capacity;
+    refuseWide(mostProcessors);
     const service = new FrontEnd({
       store,
       numbers,
@@ -99,8 +112,12 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         numbers: { path: folder.numbers, recreate: () => withPrivateUmask(() => numbers.recreate()) },
       }),
       executor,
+      pilots,
       clock: systemClock,
       config,
+      isUser: setup.isShared
+        ? (name) => readPasswd().some(({ user }) => user === name)
+        : (name) => name === userNameOf(process.getuid!()),
       policy: setup.settings?.policy,
       ownPolicy,
       forecastEngine: forecastThread(),
@@ -108,7 +125,9 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       launcher: new Launcher({
         jobsFolder: folder.jobs,
         graceMs: config.graceMs,
+        resources: config.resources,
         accounts: setup.isShared ? allAccounts() : ownAccount(),
+        choosesNodes: setup.slurm !== undefined,
       }),
     });
     service.retention.start();
@@ -118,13 +137,71 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       service,
       config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
-      notes: file.notes,
+      notes: [...file.notes, ...(own === undefined ? [] : keptThreads(own))],
       stop: async () => held.dispose(),
     };
   } catch (error) {
     held.dispose();
     throw fileError(path, error);
   }
+}
+
+async function executorFor(
+  config: Config,
+  setup: FrontEndSetup,
+  folder: StateFolder,
+  own: OwnCpus | undefined,
+): Promise<{ readonly executor: Executor; readonly pilots?: PilotControl }> {
+  if (setup.native !== undefined) {
+    const options = setup.native;
+    return { executor: await nativeExecutor({ options, folder: folder.slurm, clock: systemClock }) };
+  }
+  if (setup.slurm !== undefined) {
+    return slurmExecutor({
+      options: setup.slurm,
+      folder: folder.slurm,
+      clock: systemClock,
+      name: nameOf(folder),
+    });
+  }
+  const executor = localExecutor({
+    own: own!,
+    memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
+    home: folder.conductor,
+    name: nameOf(folder),
+    ...(setup.freezer !== undefined && { freezer: setup.freezer }),
+  });
+  return { executor };
+}
+
+/** Name of this front end, for people. */
+function nameOf({ path }: StateFolder): string {
+  return `tutti serve on ${hostname()} (process ${process.pid}, state folder ${path})`;
+}
+
+function refuseMode({ mode }: Config, { freezer, slurm }: FrontEndSetup): void {
+  if (mode !== "concurrent") return;
+  if (slurm !== undefined) {
+    throw new InputError(
+      'Cannot use the mode "concurrent" on Slurm: users cannot run gangs at low priority there, expected the mode "gang"',
+    );
+  }
+  if (!canRunBehind(freezer)) {
+    throw new InputError(
+      'Cannot use the mode "concurrent": this user cannot run gangs at low priority here, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE; tutti doctor shows what works here',
+    );
+  }
+}
+
+/** Settings of one machine, which would change nothing on Slurm. */
+function refuseOnSlurm({ cpus, memoryBytes, machine }: Config, { slurm, native }: FrontEndSetup): void {
+  if (slurm === undefined && native === undefined) return;
+  const setting =
+    cpus !== undefined ? "cpus" : memoryBytes !== undefined ? "memoryBytes" : machine.smt ? "smt" : undefined;
+  if (setting === undefined) return;
+  throw new InputError(
+    `Cannot use the setting "${setting}" on Slurm: jobs have the CPUs and the memory that Slurm gives, expected options of sbatch instead, such as -- --nodelist=n[1-4] --mem=64G`,
+  );
 }
 
 function configIn(file: string | undefined): Pick<ReadConfig, "config" | "notes"> {
@@ -138,14 +215,27 @@ function configIn(file: string | undefined): Pick<ReadConfig, "config" | "notes"
   return readConfig(readText(file), file);
 }
 
-function chooseCpus({ cpus }: Config, { settings, configFile }: FrontEndSetup): readonly number[] {
+function chooseCpus(
+  config: Config,
+  { settings, configFile }: FrontEndSetup,
+  live: readonly JobRecord[] = [],
+): OwnCpus {
   const allowed = allowedCpus();
-  if (cpus === undefined) return allowed;
+  const { cpus = allowed } = config;
   const missing = cpus.filter((cpu) => !allowed.includes(cpu));
-  if (missing.length === 0) return cpus;
+  if (missing.length === 0) return ownCpus(placesOf(cpus), config, live);
   const change =
     settings?.cpus === undefined ? `change "cpus" in "${configFile}"` : "name only these with --cpus";
   throw new InputError(
     `Cannot use CPU ${cpusText(missing)}: this process may use ${cpusText(allowed)}; ${change}`,
   );
+}
+
+/** What people should know if threads of cores are used although the setting says otherwise. */
+function keptThreads({ keptFor }: OwnCpus): string[] {
+  if (keptFor.length === 0) return [];
+  const jobs = `${keptFor.length === 1 ? "job" : "jobs"} ${keptFor.slice(0, 5).join(", ")}${keptFor.length > 5 ? " and others" : ""}`;
+  return [
+    `both threads of cores are CPUs for jobs until the next start, because ${jobs} of an earlier start need them; start again after their end, or write machine = { smt = true }`,
+  ];
 }

@@ -25,7 +25,7 @@ import { isShortage, readSmall } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 /** Uses of groups. In v2, `freezer` and `kill` are not controllers, but files that every group has. */
-type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
+type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids" | "io";
 
 /** A mounted hierarchy. */
 interface Mount {
@@ -46,7 +46,7 @@ interface Hierarchy {
 }
 
 const V1_CONTROLLERS: readonly Control[] = ["freezer", "cpuset", "cpu", "cpuacct", "memory", "pids"];
-const V2_CONTROLLERS: readonly Control[] = ["cpuset", "cpu", "memory", "pids"];
+const V2_CONTROLLERS: readonly Control[] = ["cpuset", "cpu", "memory", "pids", "io"];
 
 /**
  * Mounts that we could use.

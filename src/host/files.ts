@@ -1,5 +1,15 @@
 /** Reads, checks and syncs files and folders. */
-import { closeSync, type Dirent, fsyncSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+} from "node:fs";
+import { access, stat } from "node:fs/promises";
 
 /** The text of a file; undefined if it cannot be read. */
 export function readText(path: string, encoding: "utf8" | "latin1"): string | undefined {
@@ -37,5 +47,25 @@ export function syncPath(path: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/**
+ * Why this process cannot work in a folder, to follow its name; undefined if it can. Does not block: the
+ * folder may be on a file system of the network.
+ */
+export async function whyNoFolder(path: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(path)).isDirectory()) return "is not a folder";
+    await access(path, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const known: Readonly<Record<string, string>> = {
+      ENOENT: "does not exist",
+      ENOTDIR: "does not exist",
+      EACCES: "may not be entered",
+    };
+    return known[code] ?? `cannot be used (${message})`;
   }
 }

@@ -71,6 +71,7 @@ describe("processes", () => {
     fields[38] = "5";
     expect(parseStat(`12 (a) R 1 (b) ${fields.join(" ")}`)).toEqual({
       pid: 12,
+      name: "a) R 1 (b",
       state: "S",
       parent: 4,
       session: 6,

@@ -16,6 +16,8 @@ export interface ProcessIdentity {
 /** The parsed fields of /proc/PID/stat. */
 export interface ProcessStat {
   readonly pid: number;
+  /** The first 15 bytes of its program's name. */
+  readonly name: string;
   /** R running, S sleeping, D waiting in the kernel, T stopped, Z zombie, … */
   readonly state: string;
   readonly parent: number;
@@ -80,6 +82,7 @@ export function parseStat(text: string): ProcessStat | undefined {
   const fields = text.slice(nameEnd + 2).split(" ");
   const stat = {
     pid: Number.parseInt(text, 10),
+    name: text.slice(text.indexOf("(") + 1, nameEnd),
     state: fields[0] ?? "",
     parent: Number(fields[1]),
     session: Number(fields[3]),

@@ -18,9 +18,9 @@
  * a new base after the decision.
  */
 import { RuleViolation } from "../core/errors.ts";
-import type { Outage } from "../core/interruptions.ts";
+import type { JobChange, Outage } from "../core/interruptions.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
-import { type GangMachine, type RowId, type RunId, StartRule } from "../core/policy.ts";
+import { type GangMachine, type Policy, type RowId, type RunId, StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { doubled } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix/matrix.ts";
@@ -29,9 +29,11 @@ import { Arrivals } from "./arrivals.ts";
 import { type Interruptible, Pauses } from "./interruptions.ts";
 import { Sizes } from "./sizes.ts";
 import { type MachineFeatures, Stock } from "./stock.ts";
+import { UnstartedGangs } from "./unstarted-gangs.ts";
+import { Withholder } from "./withdrawals.ts";
 
 /** Where a job is, by its row in the job table. */
-const Presence = { unknown: 0, here: 1, stopped: 2, gone: 3 } as const;
+const Presence = { unknown: 0, here: 1, stopped: 2, gone: 3, paused: 4, returning: 5 } as const;
 
 interface GangMatrixOptions extends MachineFeatures {
   readonly slotS: number;
@@ -56,6 +58,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   readonly pauses = new Pauses();
   readonly #arrivals = new Arrivals();
+  readonly withholder: Withholder;
   readonly #sizes: Sizes;
   readonly #stock: Stock | undefined;
   /** 1 for each processor that is away; undefined as long as all have been present. */
@@ -69,10 +72,10 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   readonly #isTouched: Uint8Array;
   #touched = new Int32Array(64);
   #touchedCount = 0;
-  /** Placed jobs that have not had a slot yet, in order of placement. */
-  #unstarted = new Int32Array(16);
-  #unstartedCount = 0;
+  readonly #unstarted = new UnstartedGangs();
   readonly #startedNow: JobIndex[] = [];
+  /** Gangs that were resumed since the last decision. */
+  readonly #resumed: JobIndex[] = [];
 
   /** @param size processors of each job, by its row in the table. Written to when a job gets another size. */
   constructor(processors: number, size: Int32Array, options: GangMatrixOptions) {
@@ -84,7 +87,23 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.switchS = switchS;
     this.observer = observer;
     this.startS = new Float64Array(size.length).fill(Number.NaN);
-    this.#presence = new Uint8Array(size.length);
+    const presence = new Uint8Array(size.length);
+    this.#presence = presence;
+    this.withholder = new Withholder(
+      {
+        count: size.length,
+        isWaiting: (job) => presence[job] === Presence.here && this.slotsOf(job) === 0,
+        isUnknown: (job) => presence[job] === Presence.unknown,
+        setWaiting: (job, isWaiting) => {
+          presence[job] = isWaiting ? Presence.here : Presence.stopped;
+        },
+        change: (job, change) => {
+          if (change.size !== undefined) size[job] = change.size;
+          this.onChange(job, change);
+        },
+      },
+      this.#arrivals,
+    );
     this.#served = new Float64Array(size.length);
     this.#isTouched = new Uint8Array(size.length);
   }
@@ -106,15 +125,17 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** The job has left its rows, though it has not ended. */
   protected onSuspend(_job: JobIndex): void {}
 
+  /** The job has been changed while it waits; its size is already the new one. */
+  protected onChange(_job: JobIndex, _change: JobChange): void {}
+
   /** The job has got another size and takes `factor` times as long. */
   protected onMold(_job: JobIndex, _factor: number): void {}
 
   // What a clock calls.
 
   protected enter(job: JobIndex): void {
-    this.enterKnown(job);
-    this.#arrivals.add(job);
     this.observer?.arrived?.(this.nowS, job);
+    this.withholder.wait(job);
   }
 
   /** The job may be placed without an arrival, because the policy already knows it. */
@@ -129,7 +150,8 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** The jobs that have arrived since the last call. */
   protected takeArrivals(): readonly JobIndex[] {
-    return this.#arrivals.take();
+    if (this.#resumed.length === 0) return this.#arrivals.take();
+    return [...this.#resumed.splice(0), ...this.#arrivals.take()];
   }
 
   /** Removes a job that has ended from its rows. */
@@ -138,12 +160,12 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.#presence[job] = Presence.gone;
   }
 
-  #takeOut(job: JobIndex): void {
+  #takeOut(job: JobIndex, keepsResources = false): void {
     if (this.slotsOf(job) > 0) {
       this.placedCount--;
-      this.#stock?.give(job);
+      if (!keepsResources) this.#stock?.give(job);
     }
-    if (Number.isNaN(this.startS[job])) this.#forgetUnstarted(job);
+    if (Number.isNaN(this.startS[job])) this.#unstarted.remove(job);
     this.removeJob(job);
   }
 
@@ -179,14 +201,49 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   }
 
   resume(job: JobIndex): void {
-    this.#presence[job] = Presence.here;
-    this.#arrivals.add(job);
+    this.withholder.wait(job);
     this.observer?.resumed?.(this.nowS, job);
   }
 
-  /** Whether the resources that the job needs are free. */
+  /**
+   * A gang leaves its rows, and the policy, until it is resumed. It keeps its resources. Returns false if it
+   * is neither in a row nor on its way back to one.
+   */
+  protected pause(job: JobIndex, policy: Policy): boolean {
+    if (this.slotsOf(job) > 0) {
+      this.touch(job);
+      this.#takeOut(job, true);
+      if (!Number.isNaN(this.startS[job])) this.pauses.begin(job, this.nowS);
+      this.onSuspend(job);
+      policy.depart(job);
+    } else if (this.isReturning(job)) {
+      const at = this.#resumed.indexOf(job);
+      if (at >= 0) this.#resumed.splice(at, 1);
+      else policy.withdraw!(job);
+    } else return false;
+    this.#presence[job] = Presence.paused;
+    this.observer?.suspended?.(this.nowS, job);
+    return true;
+  }
+
+  /** A paused gang arrives again, also during a drain. */
+  protected unpause(job: JobIndex): void {
+    this.#presence[job] = Presence.returning;
+    this.#resumed.push(job);
+    this.observer?.resumed?.(this.nowS, job);
+  }
+
+  protected isPaused(job: JobIndex): boolean {
+    return this.#presence[job] === Presence.paused;
+  }
+
+  isReturning(job: JobIndex): boolean {
+    return this.#presence[job] === Presence.returning;
+  }
+
+  /** Whether the resources that the job needs are free, or are still its own. */
   protected hasResources(job: JobIndex): boolean {
-    return this.#stock?.lacking(job) === undefined;
+    return this.isReturning(job) || this.#stock?.lacking(job) === undefined;
   }
 
   /** Whether all of the processors are present. */
@@ -308,7 +365,9 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     const presence = this.#presence[job];
     if (presence === Presence.gone) this.#refuse("already-ended", job, "it has ended");
     if (presence === Presence.stopped) this.#refuse("stopped", job, "it is stopped");
-    if (presence !== Presence.here) this.#refuse("start-before-arrival", job, "it has not arrived");
+    if (presence === Presence.paused) this.#refuse("stopped", job, "it is paused");
+    if (presence !== Presence.here && presence !== Presence.returning)
+      this.#refuse("start-before-arrival", job, "it has not arrived");
     if (this.#stock !== undefined && this.slotsOf(job) === 0 && !this.hasResources(job)) {
       this.#refuse("resource-twice", job, "its resources are not free");
     }
@@ -341,12 +400,10 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
       return;
     }
     this.placedCount++;
-    this.#stock?.take(job);
+    if (!this.isReturning(job)) this.#stock?.take(job);
+    this.#presence[job] = Presence.here;
     if (this.pauses.hasOpen) this.pauses.end(job, this.nowS);
-    if (Number.isNaN(this.startS[job])) {
-      if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
-      this.#unstarted[this.#unstartedCount++] = job;
-    }
+    if (Number.isNaN(this.startS[job])) this.#unstarted.add(job);
     this.onPlaced(job, row);
   }
 
@@ -372,39 +429,21 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** Records the first slot of each job that has its first turn within the next `passed` slots. */
   #startJobs(passed: number): void {
-    const unstarted = this.#unstarted;
-    let kept = 0;
-    for (let i = 0; i < this.#unstartedCount; i++) {
-      const job = unstarted[i];
+    this.#unstarted.keep((job) => {
       let ahead = this.rowCount;
       for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
         const slots = this.slotsAhead(run);
         if (slots < ahead) ahead = slots;
       }
-      if (ahead < passed) {
-        this.startS[job] = this.slotStartS(ahead);
-        this.startedCount++;
-        if (this.observer?.started !== undefined) this.#startedNow.push(job);
-      } else {
-        unstarted[kept++] = job;
-      }
-    }
-    this.#unstartedCount = kept;
-    if (this.#startedNow.length > 0) this.#reportStarts();
-  }
-
-  #reportStarts(): void {
+      if (ahead >= passed) return true;
+      this.startS[job] = this.slotStartS(ahead);
+      this.startedCount++;
+      if (this.observer?.started !== undefined) this.#startedNow.push(job);
+      return false;
+    });
+    if (this.#startedNow.length === 0) return;
     this.#startedNow.sort((a, b) => this.startS[a] - this.startS[b]);
     for (const job of this.#startedNow) this.observer?.started?.(this.startS[job], job, StartRule.placed);
     this.#startedNow.length = 0;
-  }
-
-  /** A live job can end before its row has had a slot. */
-  #forgetUnstarted(job: JobIndex): void {
-    let kept = 0;
-    for (let i = 0; i < this.#unstartedCount; i++) {
-      if (this.#unstarted[i] !== job) this.#unstarted[kept++] = this.#unstarted[i];
-    }
-    this.#unstartedCount = kept;
   }
 }

@@ -2,10 +2,11 @@
  * Keeps outages and stops (core/interruptions.ts) in order of time, so that a clock can apply them to its
  * machine and its policy.
  */
-import type { Interruptions, KnownOutage, Outage } from "../core/interruptions.ts";
+import type { Interruptions, KnownOutage, Outage, Stop } from "../core/interruptions.ts";
 import type { JobIndex } from "../core/jobs.ts";
 import type { Policy } from "../core/policy.ts";
 import type { Pause } from "../core/schedule.ts";
+import { type TimedEvent, TimedEvents } from "./timed-events.ts";
 
 /** How a machine reacts to them. */
 export interface Interruptible {
@@ -21,21 +22,10 @@ export interface Interruptible {
   resume(job: JobIndex): void;
 }
 
-interface Event {
-  readonly timeS: number;
-  /** Order at one instant: 0 announcements, 1 what comes back, 2 what goes away. */
-  readonly rank: number;
-  happen(machine: Interruptible, policy: Policy): void;
-}
-
-export class InterruptionQueue {
-  /** Time of the next event; Infinity if there are no more. */
-  nextS = Number.POSITIVE_INFINITY;
-  readonly #events: readonly Event[];
-  #next = 0;
-
+/** The events of one instant: 0 announcements, 1 what comes back, 2 what goes away. */
+export class InterruptionQueue extends TimedEvents<Interruptible> {
   constructor({ outages = [], stops = [] }: Partial<Interruptions> = {}) {
-    const events: Event[] = [];
+    const events: TimedEvent<Interruptible>[] = [];
     for (const outage of outages) {
       const { announcedS, fromS, untilS } = outage;
       if (announcedS !== undefined) {
@@ -53,22 +43,34 @@ export class InterruptionQueue {
       events.push({ timeS: fromS, rank: 2, happen: stop });
       events.push({ timeS: untilS, rank: 1, happen: (machine) => isStopped && machine.resume(job) });
     }
-    this.#events = events
-      .filter(({ timeS }) => timeS < Number.POSITIVE_INFINITY)
-      .sort((a, b) => a.timeS - b.timeS || a.rank - b.rank);
-    this.#findNext();
+    super(events);
   }
+}
 
-  /** Applies all events that are due. */
-  happen(nowS: number, machine: Interruptible, policy: Policy): void {
-    while (this.nextS <= nowS) {
-      this.#events[this.#next++].happen(machine, policy);
-      this.#findNext();
-    }
-  }
+/** How a machine freezes jobs. */
+interface Freezing {
+  /** The job stands still. Returns false if it does not run. */
+  freeze(job: JobIndex, policy: Policy): boolean;
+  thaw(job: JobIndex): void;
+}
 
-  #findNext(): void {
-    this.nextS = this.#next < this.#events.length ? this.#events[this.#next].timeS : Number.POSITIVE_INFINITY;
+export class FreezeQueue extends TimedEvents<Freezing> {
+  constructor(freezes: readonly Stop[] = []) {
+    super(
+      freezes.flatMap(({ job, fromS, untilS }) => {
+        let isFrozen = false;
+        const freeze = (machine: Freezing, policy: Policy) => {
+          isFrozen = machine.freeze(job, policy);
+        };
+        const thaw = (machine: Freezing) => {
+          if (isFrozen) machine.thaw(job);
+        };
+        return [
+          { timeS: untilS, rank: 0, happen: thaw },
+          { timeS: fromS, rank: 1, happen: freeze },
+        ];
+      }),
+    );
   }
 }
 

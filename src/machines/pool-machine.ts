@@ -5,7 +5,7 @@
  * arrive and end, which processors they get, and when the policy is woken.
  */
 import { RuleViolation } from "../core/errors.ts";
-import type { KnownOutage, Outage } from "../core/interruptions.ts";
+import type { JobChange, KnownOutage, Outage } from "../core/interruptions.ts";
 import type { JobIndex } from "../core/jobs.ts";
 import { type Pool, START_RULE_NAMES, StartRule } from "../core/policy.ts";
 import type { ResourceKind } from "../core/resources.ts";
@@ -14,6 +14,7 @@ import { Arrivals } from "./arrivals.ts";
 import { type Interruptible, KnownOutages, Pauses } from "./interruptions.ts";
 import { Sizes } from "./sizes.ts";
 import { type MachineFeatures, Stock } from "./stock.ts";
+import { Withholder } from "./withdrawals.ts";
 
 /** The state of a job, by its row in the job table. */
 const Stage = { unknown: 0, waiting: 1, started: 2, stopped: 3, ended: 4 } as const;
@@ -32,6 +33,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
   readonly #sizes: Sizes;
   readonly #stage: Uint8Array;
   readonly #arrivals = new Arrivals();
+  readonly withholder: Withholder;
   readonly #known = new KnownOutages();
 
   readonly resources: readonly ResourceKind[];
@@ -52,7 +54,23 @@ export abstract class PoolMachine implements Pool, Interruptible {
     this.#sizes = new Sizes(size, molding);
     this.resources = resources;
     this.#stock = resources.length > 0 ? new Stock(resources, demand) : undefined;
-    this.#stage = new Uint8Array(size.length);
+    const stage = new Uint8Array(size.length);
+    this.#stage = stage;
+    this.withholder = new Withholder(
+      {
+        count: size.length,
+        isWaiting: (job) => stage[job] === Stage.waiting,
+        isUnknown: (job) => stage[job] === Stage.unknown,
+        setWaiting: (job, isWaiting) => {
+          stage[job] = isWaiting ? Stage.waiting : Stage.stopped;
+        },
+        change: (job, change) => {
+          if (change.size !== undefined) size[job] = change.size;
+          this.onChange(job, change);
+        },
+      },
+      this.#arrivals,
+    );
     this.startS = new Float64Array(size.length).fill(Number.NaN);
   }
 
@@ -63,6 +81,9 @@ export abstract class PoolMachine implements Pool, Interruptible {
 
   /** The job has lost its processors, though it has not ended. */
   protected abstract onSuspend(job: JobIndex): void;
+
+  /** The job has been changed while it waits; its size is already the new one. */
+  protected onChange(_job: JobIndex, _change: JobChange): void {}
 
   /** The job has got another size and takes `factor` times as long. */
   protected onMold(_job: JobIndex, _factor: number): void {}
@@ -77,9 +98,8 @@ export abstract class PoolMachine implements Pool, Interruptible {
   // What a clock calls.
 
   protected enter(job: JobIndex): void {
-    this.#stage[job] = Stage.waiting;
-    this.#arrivals.add(job);
     if (this.observer?.arrived !== undefined) this.observer.arrived(this.nowS, job);
+    this.withholder.wait(job);
   }
 
   /** The job can no longer be started. */
@@ -135,9 +155,18 @@ export abstract class PoolMachine implements Pool, Interruptible {
   }
 
   resume(job: JobIndex): void {
-    this.#stage[job] = Stage.waiting;
-    this.#arrivals.add(job);
+    this.withholder.wait(job);
     this.observer?.resumed?.(this.nowS, job);
+  }
+
+  protected runningJobs(): JobIndex[] {
+    const running: JobIndex[] = [];
+    for (const [job, stage] of this.#stage.entries()) if (stage === Stage.started) running.push(job);
+    return running;
+  }
+
+  protected isRunning(job: JobIndex): boolean {
+    return this.#stage[job] === Stage.started;
   }
 
   /**
@@ -147,8 +176,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
   protected standingOn({ processors }: Outage): JobIndex[] {
     let missing = processors - this.free;
     if (missing <= 0) return [];
-    const running: JobIndex[] = [];
-    for (const [job, stage] of this.#stage.entries()) if (stage === Stage.started) running.push(job);
+    const running = this.runningJobs();
     running.sort((a, b) => this.startS[b] - this.startS[a] || b - a);
     return running.filter((job) => {
       const isNeeded = missing > 0;

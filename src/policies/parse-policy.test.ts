@@ -53,6 +53,13 @@ describe("the registry", () => {
 });
 
 describe("choosePolicy()", () => {
+  test("names a policy once that takes the place of another one", () => {
+    const own = choosePolicy("connected-reservation").definition;
+    expect(() => choosePolicy("nothing", [own])).toThrow(
+      /^(?!.*connected-reservation.*connected-reservation).*connected-reservation/,
+    );
+  });
+
   test("takes a policy with its parameters, one of the user's own before the registry's", () => {
     expect(choosePolicy("easy:order=shortest").label).toBe("easy:order=shortest");
     const own = { ...easy, title: "mine" };

@@ -23,7 +23,8 @@ export function chooseAmong<Definition extends PolicyDescription<unknown>>(
   const [name, ...settings] = text.split(":");
   const definition = known.find((policy) => policy.name === name);
   if (definition !== undefined) return makeChoice(definition, settings);
-  const names = known.map((policy) => policy.name);
+  // A site's queue classes replace a policy of the registry under its name.
+  const names = [...new Set(known.map((policy) => policy.name))];
   throw new InputError(
     `Cannot find policy "${name}"${closest(name, names)}: expected one of ${names.join(", ")}`,
   );

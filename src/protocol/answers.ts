@@ -12,75 +12,105 @@ import {
   type Value,
 } from "./atoms.ts";
 import { forecast } from "./forecasts.ts";
-import { MAX_EVENTS_PER_ANSWER } from "./limits.ts";
+import { job, stray } from "./job-answers.ts";
+import { MAX_EVENTS_PER_ANSWER, MAX_JOBS_IN_WINDOW, MAX_WINDOWS_IN_STATUS } from "./limits.ts";
 import { REFUSAL_CODES } from "./refusal.ts";
 
-export const job = z
-  .object({
-    job: jobNumber,
-    array: optional(jobNumber, "First job of the array it belongs to"),
-    arrayIndex: count.exactOptional(),
-    name: z.string(),
-    user: z.string(),
-    queue: z.string(),
-    state: jobState,
-    tasks: z.int().min(1),
-    priority: z.int(),
-    command: z
-      .array(z.string())
-      .describe(
-        "In lists of jobs, long commands are cut and end with …; the answer about one job has the whole command",
-      ),
-    cwd: z.string(),
-    limitMs: durationMs.exactOptional(),
-    memoryBytes: z.number().exactOptional(),
-    attempt: count.describe("0 before the first start"),
-    submittedAtMs: unixMs,
-    startedAtMs: unixMs.exactOptional(),
-    endedAtMs: unixMs.exactOptional(),
-    ranMs: durationMs.describe("Running time so far in ms, without the time in which the job was stopped"),
-    code: optional(z.int().min(0).max(255), "Exit code"),
-    signal: optional(z.string(), "Signal that ended the job, such as SIGKILL"),
-    reason: optional(z.string(), "Why the job waits, or why it ended this way"),
-    stdout: z.string(),
-    stderr: z.string(),
-    cpus: z.array(count),
-    nodes: optional(nodes, "The nodes of its CPUs; default: all are on the machine that runs the scheduler"),
-    after: z.array(jobNumber),
-  })
-  .describe("A job");
+/** What people see of a window. */
+const windowFields = {
+  name: z.string(),
+  fromMs: unixMs,
+  untilMs: unixMs,
+  users: z.array(z.string()).exactOptional(),
+  queues: z.array(z.string()).exactOptional(),
+  reason: z.string().exactOptional(),
+};
 
-export const stray = z
-  .object({
-    job: jobNumber,
-    attempt: z.int().min(1),
-    uid: count,
-    user: z.string(),
-    state: z
-      .enum(["running", "ending", "stopped"])
-      .describe(
-        "stopped: the attempt belongs to a conductor of the first release, which stops everything outside the matrix",
-      ),
-    command: z.array(z.string()).describe("Long commands are cut and end with …"),
-    cwd: z.string(),
-    folder: z.string().describe("Folder of the attempt; the output is next to it"),
-    startedAtMs: unixMs.exactOptional(),
-    ranMs: durationMs,
-  })
-  .describe(
-    "A running attempt that the store does not know, because the store is older than the attempt. Cancelling its job ends it",
-  );
-
+const lack = { resource: z.string(), needed: count, present: count, configured: count.exactOptional() };
 const obstacle = z
   .discriminatedUnion("kind", [
     z.object({ kind: z.literal("held"), reason: z.string().exactOptional() }),
     z.object({ kind: z.literal("dependency"), jobs: z.array(jobNumber) }),
+    z
+      .object({
+        kind: z.literal("begin"),
+        atMs: unixMs,
+        attempt: optional(count, "The attempt that begins then; left out: the first"),
+        mostAttempts: count.exactOptional(),
+        reason: optional(z.string(), "How the attempt before ended"),
+      })
+      .describe("It must not start before this time"),
     z.object({ kind: z.literal("array"), array: jobNumber, atOnce: count }),
-    z.object({ kind: z.literal("cpus"), needed: count, free: count, rows: count, mostRows: count }),
+    z.object({
+      kind: z.literal("cpus"),
+      needed: count,
+      free: count,
+      rows: count,
+      mostRows: count,
+      nodes: z.literal(true).optional().describe("The numbers are those of whole nodes"),
+    }),
     z.object({ kind: z.literal("memory"), neededBytes: z.number(), freeBytes: z.number() }),
+    z
+      .object({
+        kind: z.literal("units"),
+        resource: z.string(),
+        needed: count,
+        free: count,
+        holders: z.array(z.object({ job: jobNumber, units: count })).describe("Those that you may see"),
+        others: count.describe("Units that jobs of other users hold"),
+      })
+      .describe("Too few units of a countable resource are free"),
     z.object({ kind: z.literal("order"), behind: z.array(jobNumber) }),
     z.object({ kind: z.literal("reservation"), holder: jobNumber, startAtMs: unixMs }),
     z.object({ kind: z.literal("conductor"), message: z.string() }),
+    z
+      .object({ kind: z.literal("launch"), message: z.string() })
+      .describe("It is launched, but something other than its turn keeps it from beginning"),
+    z
+      .object({ kind: z.literal("executor"), message: z.string() })
+      .describe("What the executor says about a running job, such as where it runs"),
+    z
+      .object({ kind: z.literal("capacity"), needed: count, present: count, most: count })
+      .describe("It needs more CPUs than there are now; `most`: as many as there can be"),
+    z
+      .object({ kind: z.literal("capacity-threads"), tasks: count, threads: count, present: count })
+      .describe("The nodes have room for only `present` tasks now: the threads of a task are on one node"),
+    z
+      .object({ kind: z.literal("capacity-memory"), neededBytes: z.number(), presentBytes: z.number() })
+      .describe("It needs more memory than all nodes have now"),
+    z
+      .object({ kind: z.literal("capacity-units"), ...lack })
+      .describe("It needs more units than there are now; it cannot start if it needs more than configured"),
+    z
+      .object({ kind: z.literal("policy-units"), policy: z.string() })
+      .describe("It needs countable resources, and the policy does not know them"),
+    z
+      .object({
+        kind: z.literal("drain"),
+        stopAtMs: unixMs,
+        limitMs: durationMs.exactOptional(),
+        next: optional(z.string(), "What follows, and when"),
+      })
+      .describe("All CPUs are taken away at `stopAtMs`, and it might not have ended by then"),
+    z
+      .object({ kind: z.literal("handover"), policy: z.string(), jobs: z.array(jobNumber) })
+      .describe("Nothing starts until these jobs have ended: the policy cannot take over their places"),
+    z
+      .object({
+        kind: z.literal("drained"),
+        sinceMs: unixMs,
+        by: z.string(),
+        reason: z.string().exactOptional(),
+      })
+      .describe("An administrator has drained the scheduler: nothing starts"),
+    z
+      .object({
+        kind: z.literal("window"),
+        ...windowFields,
+        limitMs: optional(durationMs, "The job's limit; left out: it has none"),
+        leftMs: optional(durationMs, "How long the window has not begun; left out: it has"),
+      })
+      .describe("The machine is kept for other jobs, or for none, and this one might run then"),
   ])
   .describe("Something that keeps a job waiting");
 
@@ -163,6 +193,48 @@ export const policyAnswer = answer("tutti.policy/1", {
   ownRules: count.describe("The first rules, up to this number, are the policy's own"),
   mostRows: count,
 });
+const drain = z
+  .object({ sinceMs: unixMs, by: z.string().describe("User name"), reason: z.string().exactOptional() })
+  .describe("Nothing starts until an administrator undoes it; running jobs continue");
+
+const window = z
+  .object({
+    ...windowFields,
+    by: z.string().describe("User name"),
+    atMs: unixMs.describe("When it was announced"),
+    running: optional(
+      count,
+      "Once it has begun: jobs that have started and that it does not name; left out if there are none",
+    ),
+    jobs: optional(z.array(jobNumber).max(MAX_JOBS_IN_WINDOW), "The first of these jobs"),
+  })
+  .describe(
+    "A time in which only jobs of these users and in these queues start, or none; other jobs start before it only if they end in time by their limits",
+  );
+
+const nodeHealth = z
+  .object({
+    node: z.string(),
+    state: z
+      .enum(["up", "silent", "lost"])
+      .describe(
+        "silent: it has not answered for 3 s, and its gangs are stopped on all nodes. lost: it is given up",
+      ),
+    cpus: count.describe("CPUs that jobs may use now"),
+    offsetMs: optional(z.number(), "Its monotonic clock minus that of the scheduler's machine, ms"),
+    uncertaintyMs: optional(z.number(), "The offset is right within this, ms"),
+    isUncertain: optional(
+      z.literal(true),
+      "The uncertainty is more than a tenth of a slot, so gangs may change on this node at another time",
+    ),
+    skewP50Ms: optional(
+      z.number(),
+      "How much later than the first node it began the slots of the last minute, ms: median",
+    ),
+    skewP99Ms: optional(z.number(), "The same, 99th percentile"),
+  })
+  .describe("A node of a cluster");
+
 export const statusAnswer = answer("tutti.status/1", {
   version: z.string(),
   user: z.string().describe("Your user name, as the scheduler knows it"),
@@ -171,6 +243,14 @@ export const statusAnswer = answer("tutti.status/1", {
   startedAtMs: unixMs,
   cpus: count,
   busyCpus: z.number(),
+  machine: optional(
+    z.object({
+      sockets: count,
+      cores: count,
+      unusedCpus: z.array(count).describe("Further threads of these cores, which jobs do not get"),
+    }),
+    "Where the CPUs are, unless they are on other nodes",
+  ),
   counts: z
     .record(jobState, count)
     .describe("Jobs by state. Ended jobs are your own, or those of all users for an administrator"),
@@ -182,9 +262,28 @@ export const statusAnswer = answer("tutti.status/1", {
     ),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
+    limitsMemory: optional(z.boolean(), "Whether the kernel keeps jobs within their memory"),
     lateP99Ms: z.number().exactOptional(),
   }),
+  resources: optional(
+    z.array(
+      z.object({
+        name: z.string(),
+        units: z.array(z.string()).describe("Names of all units"),
+        held: count.describe("Units that jobs hold now"),
+        shared: optional(z.literal(true), "Any number of jobs may hold a unit at the same time"),
+      }),
+    ),
+    "Countable resources; left out if there are none",
+  ),
+  nodes: optional(z.array(nodeHealth), "The nodes of a cluster; left out on one machine"),
+  tasksRunEach: optional(z.literal(true), "Jobs may set tasksRun to each"),
   trouble: optional(z.string(), "What keeps the scheduler from working, such as a full disk"),
+  drain: drain.exactOptional(),
+  windows: optional(
+    z.array(window).max(MAX_WINDOWS_IN_STATUS),
+    "The first of the windows that are not over; left out if there are none",
+  ),
   strays: optional(z.array(stray), "Yours, or all for an administrator; left out if there are no strays"),
   forecasts: optional(
     z.object({
@@ -226,7 +325,31 @@ export const webSessionAnswer = answer("tutti.web-session/1", {
 export const webProofAnswer = answer("tutti.web-proof/1", {
   proof: z.string().describe("32 bytes in base64url"),
 });
-export const shutdownAnswer = answer("tutti.shutdown/1", { stopping: z.literal(true) });
+export const shutdownAnswer = answer("tutti.shutdown/1", {
+  stopping: z.literal(true),
+  warning: optional(z.string(), "What could not be cleaned up, such as a pilot that Slurm did not cancel"),
+});
+export const drainAnswer = answer("tutti.drain/1", { drain: drain.exactOptional() });
+export const windowAnswer = answer("tutti.window/1", { window });
+export const windowsAnswer = answer("tutti.windows/1", {
+  windows: z.array(window).describe("Those that are not over, by their begin"),
+});
+export const pilotAnswer = answer("tutti.pilot/1", {
+  pilots: z
+    .array(
+      z.object({
+        jobId: optional(z.string(), "Slurm's number of the job; left out: Slurm has not answered yet"),
+        state: z.string().describe("Slurm's state, such as RUNNING"),
+        nodes: z.array(z.string()),
+        leftMs: optional(
+          count,
+          "Time until its limit when Slurm was last asked; left out: it waits, or has none",
+        ),
+      }),
+    )
+    .describe("The one in use first, then the one that follows it"),
+  trouble: optional(z.string(), "Why there are no nodes now"),
+});
 
 export const event = z
   .object({
@@ -261,9 +384,16 @@ export type WhyAnswer = Value<typeof whyAnswer>;
 export type MatrixAnswer = Value<typeof matrixAnswer>;
 export type QueuesAnswer = Value<typeof queuesAnswer>;
 export type PolicyAnswer = Value<typeof policyAnswer>;
+export type Drain = Value<typeof drain>;
+export type DrainAnswer = Value<typeof drainAnswer>;
+export type Window = Value<typeof window>;
+export type WindowAnswer = Value<typeof windowAnswer>;
+export type WindowsAnswer = Value<typeof windowsAnswer>;
 export type ShutdownAnswer = Value<typeof shutdownAnswer>;
+export type PilotAnswer = Value<typeof pilotAnswer>;
 export type WebLinkAnswer = Value<typeof webLinkAnswer>;
 export type WebProofAnswer = Value<typeof webProofAnswer>;
+export type NodeAnswer = Value<typeof nodeHealth>;
 export type StatusAnswer = Value<typeof statusAnswer>;
 export type Stray = Value<typeof stray>;
 /** Numbers for which no job of any user is kept. */

@@ -1,6 +1,6 @@
 /**
- * Defines the types that front end, executor and conductor share: jobs, their attempts, and how attempts end.
- * An attempt is one start of a job.
+ * Defines the types that front end, executor and conductor share: jobs, their attempts, and how attempts
+ * end. An attempt is one start of a job.
  */
 import type { ProcessIdentity } from "../host/processes.ts";
 
@@ -17,8 +17,8 @@ export interface AttemptKey {
 export interface IdentifiedAttempt extends AttemptKey {
   /**
    * 32 random hexadecimal digits, made when the front end decides on the attempt. The attempt's claim and
-   * exit files contain them; files with another identity are ignored. An older store can reuse a number, but
-   * never an identity. Left out: the attempt was decided on under protocol 1.
+   * exit files contain them; files with another identity are ignored. An older store can reuse a number,
+   * but never an identity. Left out: the attempt was decided on under protocol 1.
    */
   readonly identity?: string;
 }
@@ -34,8 +34,9 @@ export interface LaunchSpec extends IdentifiedAttempt {
   readonly stdout: string;
   readonly stderr: string;
   /**
-   * User and group of the job. A conductor that runs as root refuses a launch without them; any other refuses
-   * a launch for a user other than its own. Left out in attempts of the first release: the conductor's.
+   * User and group of the job. A conductor that runs as root refuses a launch without them; any other
+   * refuses a launch for a user other than its own. Left out in attempts of the first release: the
+   * conductor's.
    */
   readonly uid?: number;
   readonly gid?: number;
@@ -47,12 +48,37 @@ export interface LaunchSpec extends IdentifiedAttempt {
   readonly limitMs?: number;
   /** Time between SIGTERM and SIGKILL in ms. */
   readonly graceMs: number;
+  /** The gang's CPUs by node, the node of its first process first. Left out: all are on this machine. */
+  readonly nodes?: readonly { readonly node: string; readonly cpus: readonly number[] }[];
+  /**
+   * once: the command runs once, on the first node. each: it runs once per task, on all nodes of the gang,
+   * and the executor distributes the tasks. Left out: once.
+   */
+  readonly tasksRun?: "once" | "each";
+  /** Number of tasks of the gang, at least 1. */
+  readonly tasks?: number;
+  /** CPUs of each task, all on one node; left out: 1. */
+  readonly threads?: number;
+  /** Type of MPI for tasks that run `each`, such as pmix; left out: none. */
+  readonly mpi?: string;
 }
 
 /** Why Tutti ended an attempt; `none` if it ended by itself. */
 export type EndReason = "none" | "cancelled" | "time-limit" | "memory-limit" | "shutdown" | "requeued";
 
-export interface AttemptEnd extends IdentifiedAttempt {
+/** What all processes of an attempt used together, as far as control groups count it. */
+export interface Usage {
+  readonly cpuMs?: number;
+  /** Including the files that the kernel kept in memory for it. */
+  readonly peakMemoryBytes?: number;
+  /** Read from block devices. */
+  readonly readBytes?: number;
+  readonly writtenBytes?: number;
+}
+
+export const USAGE_FIELDS = ["cpuMs", "peakMemoryBytes", "readBytes", "writtenBytes"] as const;
+
+export interface AttemptEnd extends IdentifiedAttempt, Usage {
   /** Exit code 0 … 255; undefined if a signal ended the attempt or it was lost. */
   readonly code?: number;
   /** Name of the signal that ended the attempt, such as SIGKILL. */
@@ -66,8 +92,6 @@ export interface AttemptEnd extends IdentifiedAttempt {
   readonly endedAtMs: number;
   /** How long its rows had the processors, in ms. */
   readonly ranMs: number;
-  /** CPU time of the whole process tree in ms, if a cgroup measures it. */
-  readonly cpuMs?: number;
 }
 
 export interface AttemptState extends IdentifiedAttempt {
@@ -79,6 +103,10 @@ export interface AttemptState extends IdentifiedAttempt {
     readonly cwd: string;
     readonly folder: string;
     readonly startedAtMs?: number;
+    /** Names of the gang's nodes, that of its first process first. Since protocol 3. */
+    readonly nodes?: readonly string[];
+    /** Since protocol 3. */
+    readonly tasksRun?: "once" | "each";
   };
   readonly phase: "launching" | "running" | "stopping" | "ended";
   readonly shim?: ProcessIdentity;
@@ -96,6 +124,8 @@ export interface SlotStatistics {
   /** Duration of the system calls of a switch, in µs. */
   readonly switchP50Us: number;
   readonly switchP99Us: number;
+  /** Lateness in ms of each switch, by the number of its slot. Since protocol 3. */
+  readonly lateOfSlots?: readonly (readonly [slot: number, lateMs: number])[];
   /** Slot boundaries skipped because the conductor was late by more than a slot. */
   readonly skipped: number;
   /** CPU share of each gang in its own slots since the last message, 0 … 1 of its CPUs. */
@@ -103,6 +133,8 @@ export interface SlotStatistics {
     readonly job: JobNumber;
     readonly share: number;
     readonly gradeCompute: number;
+    /** Its running time so far, in whole ms. Since protocol 3. */
+    readonly ranMs?: number;
   }[];
 }
 
@@ -127,6 +159,11 @@ export interface MatrixSchedule<Gang> {
   readonly fromSlot?: number;
   /** Rows in the order of the round. A gang that is in no row is stopped. */
   readonly rows: readonly (readonly Gang[])[];
+  /**
+   * Gangs in no row that stay stopped even while no conductor lives. Left out: none. Conductors of earlier
+   * versions ignore it, and their guardians continue these gangs, too.
+   */
+  readonly paused?: readonly AttemptKey[];
 }
 
 /** Commands for one attempt or for all. Each may be repeated, for example after a reconnect. */
@@ -150,18 +187,20 @@ export type AttemptCommand =
       readonly identity?: string;
     }
   /**
-   * The end is in the front end's store, so the conductor may forget the attempt. If there is an `identity`,
-   * only if the attempt has this identity.
+   * The end is in the front end's store, so the conductor may forget the attempt. If there is an
+   * `identity`, only if the attempt has this identity.
    */
   | { readonly type: "forget"; readonly attempt: AttemptKey; readonly identity?: string }
   /**
-   * The store does not know this attempt, and no user has decided about it yet. It keeps running next to the
-   * gangs, whatever the rows are, until it ends or is stopped. The command is in force until the next front
-   * end says hello and sends a matrix without repeating the command. If there is an `identity`, only if the
-   * attempt has this identity. Since protocol 2.
+   * The store does not know this attempt, and no user has decided about it yet. It keeps running next to
+   * the gangs, whatever the rows are, until it ends or is stopped. The command is in force until the next
+   * front end says hello and sends a matrix without repeating the command. If there is an `identity`, only
+   * if the attempt has this identity. Since protocol 2.
    */
   | { readonly type: "keep"; readonly attempt: AttemptKey; readonly identity?: string }
-  /** Kills all remaining attempts, removes cgroups, exits. Without `killJobs`, refused while attempts run. */
+  /**
+   * Kills all remaining attempts, removes cgroups, exits. Without `killJobs`, refused while attempts run.
+   */
   | { readonly type: "shutdown"; readonly killJobs: boolean };
 
 /** Reports about attempts and about the punctuality of slots. */
@@ -176,4 +215,9 @@ export type AttemptReport =
     }
   | { readonly type: "ended"; readonly end: AttemptEnd }
   | { readonly type: "slots"; readonly statistics: SlotStatistics }
-  | { readonly type: "refused"; readonly message: string };
+  | {
+      readonly type: "refused";
+      readonly message: string;
+      /** Another front end owns the jobs here: its name. Protocol 3. */
+      readonly heldBy?: string;
+    };

@@ -2,8 +2,9 @@
  * Defines the schema of the configuration file. The text of each check completes "expected …" in messages.
  */
 import { z } from "zod";
-import { optional } from "./atoms.ts";
+import { kindName, optional, unitName } from "./atoms.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "./limits.ts";
+import { MAX_KINDS, MAX_UNITS } from "./resources.ts";
 
 /** The value that stands for “no limit” in a queue class. */
 export const UNLIMITED = 1_000_000;
@@ -55,9 +56,42 @@ export const webSetting = z.strictObject(
   "an object",
 );
 
+export const machineSetting = z.strictObject(
+  {
+    smt: z
+      .boolean("true or false")
+      .default(false)
+      .describe(
+        "Whether two threads of a core are two CPUs for jobs; false: jobs get one thread of each core",
+      ),
+  },
+  "an object",
+);
+
+const UNITS = `a number of units from 0 to ${MAX_UNITS}, or a list of their names`;
+const RESOURCE = `${UNITS}, or an object such as { units = 3, shared = true }`;
+const KINDS = `an object of at most ${MAX_KINDS} kinds, such as gpu = ["0", "1"]`;
+const unitsSetting = z.union([whole(0, MAX_UNITS), z.array(unitName).max(MAX_UNITS)], UNITS);
+
+export const sharedUnits = z.strictObject(
+  {
+    units: unitsSetting.describe("As above"),
+    shared: z
+      .boolean("true or false")
+      .default(false)
+      .describe("Whether any number of jobs may hold a unit at the same time"),
+  },
+  RESOURCE,
+);
+
+export const resourceSettings = z
+  .record(kindName, z.union([unitsSetting, sharedUnits], RESOURCE), KINDS)
+  .refine((kinds) => Object.keys(kinds).length <= MAX_KINDS, KINDS);
+
 /** Settings that have been renamed, by their older names. The older name is still accepted, with a note. */
 export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { mostRows: "maxRows" };
 
+const QUEUES = "a list of 1 to 127 queues";
 const CPUS = "a list of different CPU numbers";
 
 export const configFile = z
@@ -78,24 +112,37 @@ export const configFile = z
         .min(1, CPUS)
         .refine((cpus) => new Set(cpus).size === cpus.length, CPUS)
         .optional()
-        .meta({ uniqueItems: true, description: "CPUs that jobs may use; default: all" }),
+        .meta({
+          uniqueItems: true,
+          description: "CPUs that jobs may use; default: one of each core, or all with smt",
+        }),
+      machine: machineSetting.default({ smt: false }).describe("The CPUs of this machine"),
       slotMs: whole(MIN_SLOT_MS, MAX_SLOT_MS).default(100).describe("Length of a slot in ms"),
       maxRows: whole(1, MAX_ROWS)
         .default(4)
         .describe("Maximum number of rows of the matrix; 1 is space sharing"),
+      pack: z
+        .enum(["cpus", "whole-node"], "cpus or whole-node")
+        .default("cpus")
+        .describe("What a gang is rounded up to on a cluster: single CPUs, or all CPUs of its nodes"),
       memoryBytes: whole(1, Number.MAX_SAFE_INTEGER)
         .optional()
         .describe(
           "Memory that the jobs of all rows may request together, in bytes; default: the machine's memory",
+        ),
+      resources: resourceSettings
+        .optional()
+        .describe(
+          "Countable resources of the machine, by kind: how many units there are, or a list of their names. A job holds its units from its start to its end. gpu: default: the GPUs that the machine has; []: Tutti does not manage them",
         ),
       graceMs: whole(0, 86_400_000).default(5000).describe("Time between SIGTERM and SIGKILL, in ms"),
       keepDays: whole(1, 36_500).default(30).describe("Days after which ended jobs and events are forgotten"),
       keepJobs: whole(1, 10_000_000).default(100_000).describe("Maximum number of ended jobs kept"),
       web: webSetting.default({ submit: false }).describe("What the page in the browser may do"),
       queues: z
-        .array(queueSetting, "a list of queues")
-        .min(1)
-        .max(127)
+        .array(queueSetting, QUEUES)
+        .min(1, QUEUES)
+        .max(127, QUEUES)
         .optional()
         .describe("Queue classes. A job that names no queue gets the tightest one that admits it"),
     },

@@ -3,6 +3,7 @@
  * removed.
  */
 import type { Event } from "./answers.ts";
+import type { UpdateBody } from "./requests.ts";
 import type { JobState } from "./states.ts";
 
 /** How an attempt ended. `stray`: the store does not know the attempt. */
@@ -10,6 +11,8 @@ type AttemptOutcome = {
   readonly attempt: number;
   readonly reason: string;
   readonly ranMs: number;
+  /** CPU time of its processes in ms, if it was counted. */
+  readonly cpuMs?: number;
   readonly code?: number;
   readonly signal?: string;
   readonly stray?: boolean;
@@ -20,10 +23,20 @@ type Cpus = { readonly cpus: string; readonly nodes?: string };
 
 /** Data by kind; undefined: the kind needs no data. */
 export type EventPayloads = {
-  readonly submitted: { readonly tasks: number; readonly queue: string };
+  /** `repeats`: the job that this one runs again. */
+  readonly submitted: {
+    readonly tasks: number;
+    readonly threads?: number;
+    readonly queue: string;
+    readonly repeats?: number;
+  };
   readonly held: { readonly because: string } | undefined;
   readonly released: undefined;
   readonly priority: { readonly before: number; readonly after: number };
+  /** The new values, and the old ones as text. */
+  readonly updated: { readonly by: string; readonly before: string } & {
+    readonly [Name in keyof UpdateBody]?: string | number;
+  };
   /** undefined: the job is running and has now been asked to end. */
   readonly cancelled:
     | { readonly reason: string | null }
@@ -40,15 +53,40 @@ export type EventPayloads = {
     readonly attempt: number;
     readonly rule: string;
     readonly timeMs: number;
+    /** Units of countable resources, such as `gpu 0,1; licence 2`. */
+    readonly units?: string;
   };
+  /** `release`: other jobs may use its CPUs. */
+  readonly paused: { readonly by: string; readonly release?: boolean };
+  readonly resumed: { readonly by: string };
   readonly started: { readonly attempt: number; readonly startedAtMs: number };
   readonly ended: AttemptOutcome & { readonly state?: JobState };
-  readonly requeued: AttemptOutcome;
+  /** `nextAtMs`: the next attempt waits until this Unix time. */
+  readonly requeued: AttemptOutcome & { readonly nextAtMs?: number };
+  /** The begin of the job has come, or the wait before its next attempt is over: it joins the queue. */
+  readonly eligible: { readonly attempt: number };
   /** Switched by an administrator; replaced after a failure; or rebuilt with the current jobs (adoption). */
   readonly policy:
     | { readonly before: string; readonly after: string; readonly by: string }
     | { readonly after: string; readonly because?: string }
     | { readonly policy: string; readonly adopted?: string };
+  /** From now on, nothing starts. */
+  readonly drained: { readonly by: string; readonly reason?: string };
+  readonly undrained: { readonly by: string };
+  /** Users and queues with commas between them. */
+  readonly reserved: {
+    readonly name: string;
+    readonly fromMs: number;
+    readonly untilMs: number;
+    readonly by: string;
+    readonly users?: string;
+    readonly queues?: string;
+    readonly reason?: string;
+  };
+  readonly unreserved: { readonly name: string; readonly by: string };
+  /** `running`: jobs that it does not name and that still run; `jobs`: the first of them. */
+  readonly "window-began": { readonly name: string; readonly running: number; readonly jobs?: string };
+  readonly "window-ended": { readonly name: string };
   /** `jobs`: the jobs of each row; bars separate the rows. */
   readonly matrix: {
     readonly sequence: number;
@@ -60,6 +98,10 @@ export type EventPayloads = {
     | { readonly pid?: number; readonly attempts: number }
     | { readonly refused: string }
     | undefined;
+  /** The processors are others now. */
+  readonly capacity: { readonly because: string; readonly cpus: number; readonly nodes: number };
+  /** A rule for a fault of the cluster was applied. */
+  readonly node: { readonly rule: string; readonly text: string; readonly node?: string };
   readonly recovered:
     | { readonly because: string }
     | { readonly attempt: number; readonly found: boolean }

@@ -43,7 +43,7 @@ export const forecast = z
 const waitingJob = z.object({ job: jobNumber, ...start, ...end });
 const runningJob = z.object({ job: jobNumber, ...end });
 
-const NO_FORECAST = ["memory", "cpus", "queue", "never", "failed"] as const;
+const NO_FORECAST = ["memory", "cpus", "queue", "drained", "window", "never", "failed"] as const;
 const hypotheticalForecast = z
   .object({
     queue: z.string().describe("The queue that the job would be in"),
@@ -56,7 +56,7 @@ const hypotheticalForecast = z
     endP90Ms: end.endP90Ms.exactOptional(),
     noForecast: optional(
       z.enum(NO_FORECAST),
-      "Why there is no forecast. memory: it waits for memory, or is behind a job that does; cpus: fewer CPUs are left than it needs; queue: too many jobs are before it; never: the policy would never start it; failed: the simulation failed",
+      "Why there is no forecast. memory: it waits for memory, or is behind a job that does; cpus: fewer CPUs are left than it needs; queue: too many jobs are before it; drained: nothing starts until an administrator undoes it; window: a window keeps jobs from starting, and the policy cannot be simulated with one; never: the policy would never start it; failed: the simulation failed",
     ),
   })
   .describe("Forecast for a job that is not submitted; either all times are present, or noForecast is");
@@ -99,6 +99,18 @@ export const whatIfAnswer = answer("tutti.whatif/1", {
   ),
 });
 
+export const dryRunAnswer = answer("tutti.dry-run/1", {
+  jobs: count.describe("How many jobs the submit would make"),
+  queue: z.string(),
+  estimateMs: durationMs.describe("The limit, or the default limit of the queue"),
+  never: optional(z.string(), "Why the job would be cancelled at once"),
+  waitsFor: optional(z.array(jobNumber), "Jobs that must end first; then there is no forecast"),
+  forecast: optional(
+    hypotheticalForecast,
+    "Of the first job, if it waits for nothing but CPUs; as in the answer about what would happen",
+  ),
+});
+
 const timelineJob = z.object({
   job: jobNumber,
   name: z.string(),
@@ -106,6 +118,7 @@ const timelineJob = z.object({
   queue: z.string(),
   state: jobState,
   tasks: z.int().min(1),
+  threads: optional(z.int().min(1), "CPUs for the threads of each task; default: 1"),
   cpus: z.array(count).describe("Its CPUs, or the last ones; empty if it has not started"),
   nodes: optional(nodes, "The nodes of its CPUs; default: all are on the machine that runs the scheduler"),
   rows: optional(z.array(count), "Under time sharing: the rows of the matrix that it has now"),
@@ -158,5 +171,6 @@ export const timelineAnswer = answer("tutti.timeline/1", {
   others: z.array(occupied).describe("Jobs of other users, without names: running ones, then ended ones"),
 });
 
+export type DryRunAnswer = Value<typeof dryRunAnswer>;
 export type WhatIfAnswer = Value<typeof whatIfAnswer>;
 export type TimelineAnswer = Value<typeof timelineAnswer>;

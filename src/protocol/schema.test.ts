@@ -23,7 +23,10 @@ test.each<[object, string]>([
   [{ env: { "A=B": "" } }, "env.A=B: Invalid key in record"],
   [{ script: { base64: "QUF", word: 0 } }, "script.base64: is not base64"],
   [{ script: { base64: "Q=FB", word: 0 } }, "script.base64: is not base64"],
-  [{ limitMs: MAX_LIMIT_MS + 1 }, "limitMs: is more than ten years"],
+  [
+    { limitMs: MAX_LIMIT_MS + 1 },
+    `limitMs: is ${MAX_LIMIT_MS + 1}, expected a whole number from 1 to ${MAX_LIMIT_MS} (ten years)`,
+  ],
 ])("%j is refused", (more, words) => {
   expect(fault(more)).toBe(words);
 });

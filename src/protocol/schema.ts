@@ -10,4 +10,5 @@
 export * from "./answers.ts";
 export { jobState } from "./atoms.ts";
 export * from "./forecasts.ts";
+export * from "./job-answers.ts";
 export * from "./requests.ts";

@@ -20,16 +20,36 @@ const MATRIX = {
   mode: "gang",
   rows: [[{ job: 1, attempt: 1, cpus: [0, 1] }], [{ job: 1, attempt: 1, cpus: [0, 1] }]],
 };
+const MEMBER = {
+  job: 1,
+  attempt: 1,
+  folder: "/f",
+  graceMs: 100,
+  nodes: ["n1", "n2"],
+  tasksRun: "each",
+  ranks: [4, 5],
+};
 const GOOD: readonly object[] = [
   { type: "hello", protocol: 1, frontEnd: "x" },
   { type: "hello", protocol: 2, frontEnd: "x" },
   { type: "matrix", matrix: MATRIX },
+  { type: "matrix", matrix: { ...MATRIX, paused: [{ job: 2, attempt: 1 }] } },
   { type: "launch", spec: SPEC },
   { type: "launch", spec: { ...SPEC, identity: IDENTITY } },
   { type: "keep", attempt: { job: 1, attempt: 1 }, identity: IDENTITY },
   { type: "stop", attempt: { job: 1, attempt: 1 }, kill: false, reason: "cancelled" },
   { type: "forget", attempt: { job: 1, attempt: 1 } },
   { type: "shutdown", killJobs: true },
+  { type: "hello", protocol: 3, frontEnd: "x", owner: IDENTITY },
+  { type: "ping", id: 0 },
+  { type: "grid", epochMs: -12.5 },
+  { type: "stage", matrix: { ...MATRIX, strict: true } },
+  { type: "stage", matrix: { ...MATRIX, rows: [[{ job: 1, attempt: 1, cpus: [0], closed: true }]] } },
+  { type: "turn", sequence: 1, atSlot: -3 },
+  { type: "revoke", sequence: 1 },
+  { type: "join", member: MEMBER },
+  { type: "join", member: { ...MEMBER, identity: IDENTITY, uid: 1, gid: 1, limitMs: 5, ranks: [] } },
+  { type: "step", spec: { ...SPEC, tasks: 8 }, step: ["srun", "-n8"] },
 ];
 
 describe("parseMessage()", () => {
@@ -53,6 +73,39 @@ describe("parseMessage()", () => {
     [{ ...SPEC, identity: 7 }, "identity"],
   ])("refuses a launch with a wrong field %#", (spec, word) => {
     const answer = parseMessage(JSON.stringify({ type: "launch", spec }));
+    expect(answer.type).toBe("malformed");
+    expect("message" in answer && answer.message).toContain(word);
+  });
+
+  test.each([
+    [{ type: "hello", protocol: 4, frontEnd: "x" }, "protocol 4"],
+    [{ type: "hello", protocol: 3, frontEnd: "x", owner: 5 }, "owner"],
+    [{ type: "ping" }, "id"],
+    [{ type: "grid", epochMs: null }, "epochMs"],
+    [{ type: "stage", matrix: { ...MATRIX, strict: false } }, "strict"],
+    [{ type: "matrix", matrix: { ...MATRIX, paused: {} } }, "paused is not a list"],
+    // The name of a gang becomes the name of a file.
+    [{ type: "matrix", matrix: { ...MATRIX, paused: [{ job: "../1", attempt: 1 }] } }, "job"],
+    [
+      { type: "stage", matrix: { ...MATRIX, rows: [[{ job: 1, attempt: 1, cpus: [], closed: 1 }]] } },
+      "closed",
+    ],
+    [{ type: "turn", sequence: 1, atSlot: 0.5 }, "atSlot"],
+    [{ type: "turn", sequence: -1, atSlot: 1 }, "sequence"],
+    [{ type: "revoke" }, "sequence"],
+    [{ type: "join" }, "member"],
+    [{ type: "join", member: { ...MEMBER, ranks: [1, 1] } }, "twice"],
+    [{ type: "join", member: { ...MEMBER, ranks: [-1] } }, "ranks"],
+    [{ type: "join", member: { ...MEMBER, ranks: ["../x"] } }, "ranks"],
+    [{ type: "join", member: { ...MEMBER, folder: "f" } }, "folder"],
+    [{ type: "join", member: { ...MEMBER, nodes: [] } }, "nodes"],
+    [{ type: "join", member: { ...MEMBER, tasksRun: "twice" } }, "tasksRun"],
+    [{ type: "join", member: { ...MEMBER, graceMs: -1 } }, "graceMs"],
+    [{ type: "step", spec: SPEC, step: ["srun"] }, "tasks"],
+    [{ type: "step", spec: { ...SPEC, tasks: 2 }, step: [] }, "step"],
+    [{ type: "step", spec: { ...SPEC, tasks: 2, cwd: "x" }, step: ["srun"] }, "absolute"],
+  ])("refuses a message of protocol 3 with a wrong field %#", (message, word) => {
+    const answer = parseMessage(JSON.stringify(message));
     expect(answer.type).toBe("malformed");
     expect("message" in answer && answer.message).toContain(word);
   });

@@ -1,9 +1,13 @@
-/** Splits a stream into lines of JSON, and checks that a line is a message that the conductor can act on. */
+/**
+ * Splits a stream into lines of JSON, and checks that a line is a message that the conductor can act on.
+ */
 import type { LaunchSpec } from "./attempts.ts";
 import type { ConductorMatrix, PlacedGang, ToConductor } from "./conductor.ts";
 
 /** Enough for the longest message: a launch with the environment of a user's shell. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;
+/** Far more than the processors of any machine that Tutti schedules. */
+const MAX_TASKS = 1_000_000;
 const IDENTITY = /^[0-9a-f]{32}$/;
 
 /** Cuts a stream of bytes into lines. */
@@ -57,10 +61,12 @@ type Fields = Readonly<Record<string, unknown>>;
 function problemOf(message: Fields): string | undefined {
   switch (message.type) {
     case "hello":
-      return message.protocol === 1 || message.protocol === 2
+      if (message.owner !== undefined && !isText(message.owner)) return "the owner is not a text";
+      return [1, 2, 3].includes(message.protocol as number)
         ? undefined
         : `protocol ${show(message.protocol)} is unknown`;
     case "matrix":
+    case "stage":
       return isObject(message.matrix) ? matrixProblem(message.matrix) : "the matrix is missing";
     case "launch":
       return isObject(message.spec) ? specProblem(message.spec) : "the specification is missing";
@@ -73,6 +79,27 @@ function problemOf(message: Fields): string | undefined {
       return keyProblem(message.attempt) ?? identityProblem(message.identity);
     case "shutdown":
       return typeof message.killJobs === "boolean" ? undefined : "killJobs is neither true nor false";
+    case "ping":
+      return countProblem(message, "id");
+    case "grid":
+      return Number.isFinite(message.epochMs)
+        ? undefined
+        : `epochMs ${show(message.epochMs)} is not a time in ms`;
+    case "turn":
+      return (
+        countProblem(message, "sequence") ??
+        (Number.isSafeInteger(message.atSlot)
+          ? undefined
+          : `atSlot ${show(message.atSlot)} is not a whole number`)
+      );
+    case "revoke":
+      return countProblem(message, "sequence");
+    case "join":
+      return isObject(message.member) ? memberProblem(message.member) : "the member is missing";
+    case "step":
+      if (!isWords(message.step)) return "the step is not a list of words";
+      if (!isObject(message.spec)) return "the specification is missing";
+      return specProblem(message.spec) ?? tasksProblem(message.spec);
     default:
       return `the type ${show(message.type)} is unknown`;
   }
@@ -88,6 +115,12 @@ function keyProblem(key: unknown): string | undefined {
   return undefined;
 }
 
+function countProblem(message: Fields, field: string): string | undefined {
+  return isCount(message[field], 0, Number.MAX_SAFE_INTEGER)
+    ? undefined
+    : `${field} ${show(message[field])} is not a whole number from 0`;
+}
+
 /** The shim puts the identity into a script and into file names, so only digits are safe. */
 function identityProblem(identity: unknown): string | undefined {
   if (identity === undefined || (typeof identity === "string" && IDENTITY.test(identity))) return undefined;
@@ -101,16 +134,14 @@ function specProblem(spec: Fields): string | undefined {
     const path = spec[field];
     if (!isText(path) || !path.startsWith("/")) return `${field} ${show(path)} is not an absolute path`;
   }
-  if (!Array.isArray(spec.command) || spec.command.length === 0 || !spec.command.every(isText)) {
-    return "the command is not a list of words";
-  }
+  if (!isWords(spec.command)) return "the command is not a list of words";
   if (!isObject(spec.env)) return "the environment is missing";
   for (const [name, value] of Object.entries(spec.env)) {
     if (name === "" || name.includes("=") || name.includes("\0") || !isText(value)) {
       return `the environment cannot contain the variable ${show(name)}`;
     }
   }
-  for (const field of ["uid", "gid", "memoryBytes", "limitMs"]) {
+  for (const field of ["uid", "gid", "memoryBytes", "limitMs", "threads"]) {
     if (spec[field] !== undefined && !isCount(spec[field], 0, Number.MAX_SAFE_INTEGER)) {
       return `${field} ${show(spec[field])} is not a whole number from 0`;
     }
@@ -121,6 +152,34 @@ function specProblem(spec: Fields): string | undefined {
   return isCount(spec.graceMs, 0, 2 ** 31 - 1)
     ? undefined
     : `graceMs ${show(spec.graceMs)} is not a time in ms`;
+}
+
+/** A step writes a script for each task, so their number must be known. */
+function tasksProblem({ tasks }: Fields): string | undefined {
+  return isCount(tasks, 1, MAX_TASKS) ? undefined : `tasks ${show(tasks)} is not a number of tasks from 1`;
+}
+
+function memberProblem(member: Fields): string | undefined {
+  const wrong = keyProblem(member) ?? identityProblem(member.identity);
+  if (wrong !== undefined) return wrong;
+  const { folder, ranks } = member;
+  if (!isText(folder) || !folder.startsWith("/")) return `folder ${show(folder)} is not an absolute path`;
+  if (!isWords(member.nodes)) return "the nodes are not a list of names";
+  if (member.tasksRun !== "once" && member.tasksRun !== "each") {
+    return `tasksRun ${show(member.tasksRun)} is neither once nor each`;
+  }
+  if (!Array.isArray(ranks) || !ranks.every((rank) => isCount(rank, 0, MAX_TASKS - 1))) {
+    return "the ranks are not a list of numbers";
+  }
+  if (new Set(ranks).size < ranks.length) return "a rank is twice in the list";
+  for (const field of ["uid", "gid", "limitMs"]) {
+    if (member[field] !== undefined && !isCount(member[field], 0, Number.MAX_SAFE_INTEGER)) {
+      return `${field} ${show(member[field])} is not a whole number from 0`;
+    }
+  }
+  return isCount(member.graceMs, 0, 2 ** 31 - 1)
+    ? undefined
+    : `graceMs ${show(member.graceMs)} is not a time in ms`;
 }
 
 /** Why no conductor can run this matrix; undefined if it can. */
@@ -136,6 +195,11 @@ export function matrixProblem(matrix: Fields | ConductorMatrix): string | undefi
   if (fromSlot !== undefined && !Number.isSafeInteger(fromSlot)) {
     return `fromSlot ${show(fromSlot)} is not a whole number`;
   }
+  if (!isMark((matrix as Fields).strict)) return "strict is neither true nor left out";
+  const paused = (matrix as Fields).paused ?? [];
+  if (!Array.isArray(paused)) return "paused is not a list";
+  const wrong = paused.map(keyProblem).find((problem) => problem !== undefined);
+  if (wrong !== undefined) return `${wrong} in the list of paused gangs`;
   if (!Array.isArray(rows) || !rows.every(Array.isArray)) return "rows is not a list of lists";
   const cpusOfGang = new Map<string, string>();
   for (const row of rows) {
@@ -152,7 +216,8 @@ function rowProblem(row: readonly unknown[], cpusOfGang: Map<string, string>): s
     const wrong = keyProblem(gang);
     if (wrong !== undefined) return wrong;
     const name = gangName(gang as PlacedGang);
-    const { cpus } = gang as PlacedGang;
+    const { cpus, closed } = gang as PlacedGang;
+    if (!isMark(closed)) return `closed of job ${name} is neither true nor left out`;
     if (gangs.has(name)) return `job ${name} is twice in one row`;
     gangs.add(name);
     if (!Array.isArray(cpus) || !cpus.every((cpu) => isCount(cpu, 0, 65_535))) {
@@ -174,8 +239,16 @@ export function gangName({ job, attempt }: Pick<LaunchSpec, "job" | "attempt">):
   return `${job}.${attempt}`;
 }
 
+function isMark(value: unknown): boolean {
+  return value === undefined || value === true;
+}
+
 function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isWords(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isText);
 }
 
 function isText(value: unknown): value is string {

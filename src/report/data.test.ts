@@ -85,6 +85,25 @@ describe("ranking", () => {
     ]);
   });
 
+  test("a gang policy that used more rows than the live scheduler allows is named", () => {
+    const { policies } = comparison({ gang: true });
+    const withRows = (label: string, maxRows: number) =>
+      policies.map((one) => {
+        const { gang } = one.summary;
+        return gang === undefined
+          ? one
+          : { ...one, label, summary: { ...one.summary, gang: { ...gang, maxRows } } };
+      });
+    const sentence =
+      "gang used up to 63 rows, because it has no limit here; the live scheduler allows 4, as gang:rows=4 does.";
+    expect(findings(withRows("gang", 63))).toContain(sentence);
+    for (const [label, rows] of [
+      ["gang", 4],
+      ["gang:rows=8", 8],
+    ] as const)
+      expect(findings(withRows(label, rows)).join(" ")).not.toContain("live scheduler");
+  });
+
   test("by mean response as soon as a policy is time sharing", () => {
     expect(comparedMetric(comparison({ gang: true }).policies)).toBe("response");
   });

@@ -201,7 +201,22 @@ export function findings(policies: readonly ComparedPolicy[]): string[] {
       `Means hide the extremes: under ${best.label} job ${times(best).maxJobId} has a ${metric} of ${longest(times(best).max)}, under ${fair.label} no job has more than ${longest(times(fair).max)}.`,
     );
   }
-  return sentences;
+  return [...sentences, ...unlimitedRows(policies)];
+}
+
+/** The live scheduler's limit by default (docs/tutti.toml). */
+const LIVE_ROWS = 4;
+
+/** Live, a gang policy has a limit on rows even if its name states none. */
+function unlimitedRows(policies: readonly ComparedPolicy[]): string[] {
+  const many = policies.filter(
+    ({ label, summary: { gang } }) => gang !== undefined && gang.maxRows > LIVE_ROWS && !/:rows=/.test(label),
+  );
+  if (many.length === 0) return [];
+  const [{ label, summary }] = many;
+  return [
+    `${label} used up to ${summary.gang!.maxRows} rows, because it has no limit here; the live scheduler allows ${LIVE_ROWS}, as ${label}:rows=${LIVE_ROWS} does.`,
+  ];
 }
 
 function timesAsLong(ratio: number): string {

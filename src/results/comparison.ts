@@ -2,6 +2,7 @@
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { Summary } from "../metrics/summary.ts";
+import type { Verdict } from "../metrics/verdict.ts";
 import type { MatrixRecord } from "./matrix-record.ts";
 
 export interface Comparison {
@@ -27,6 +28,8 @@ export interface ComparedPolicy {
   readonly summary: Summary;
   readonly schedule: Schedule;
   readonly scheduleHash: string;
+  /** What this policy would have done; only for the history of a site, which says what happened. */
+  readonly verdict?: Verdict | undefined;
   /** Only for time sharing, and only if a report needs it. */
   readonly matrix?: MatrixRecord | undefined;
   /** Summaries of all seeds, beginning with `summary`; undefined without replications. */

@@ -2,12 +2,15 @@
  * Simulates space sharing: drives the machine of machines/pool-machine.ts in virtual time. Processors are
  * interchangeable, so the pool only counts them. Afterwards, metrics/processors.ts assigns them to jobs.
  */
+import { expectedPauseS, type JobChange } from "../core/interruptions.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
-import { InterruptionQueue } from "../machines/interruptions.ts";
+import { FreezeQueue, InterruptionQueue } from "../machines/interruptions.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
+import { WithdrawalQueue } from "../machines/withdrawals.ts";
 import { EventHeap } from "../structures/event-heap.ts";
+import { changeJob, withOwnColumns } from "./changing-jobs.ts";
 import { VisibleJobs } from "./visible-jobs.ts";
 
 interface PoolOptions {
@@ -35,26 +38,37 @@ export function simulatePool(
   options: PoolOptions = {},
 ): Schedule {
   const pool = new SimulatedPool(instance, options.observer);
-  const policy = definition.make(pool, pool.shown.table, parameters);
-  const instants = runToEnd(instance, pool, policy, options);
+  const make = () => definition.make(pool, pool.shown.table, parameters);
+  const instants = runToEnd(instance, pool, make, options);
   const { startS, endS, startsByRule, given, pauses } = pool;
   return { startS, endS, instants, startsByRule, given, pauses: pauses.list, gang: undefined };
 }
 
 /**
- * The event loop. Each instant has departures, interruptions, arrivals, one decision. Returns the number of
- * instants.
+ * The event loop. Each instant has departures, interruptions, arrivals, withdrawals, one decision. Returns
+ * the number of instants.
  */
-function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, options: PoolOptions): number {
+function runToEnd(instance: Instance, pool: SimulatedPool, make: () => Policy, options: PoolOptions): number {
+  let policy = make();
   const { count, submitS } = instance;
   const { ends } = pool;
   const observer = options.observer;
   const interruptions = new InterruptionQueue(instance.interruptions);
+  const { drains, withdrawals: ofJobs } = instance.interruptions ?? {};
+  const withdrawals = new WithdrawalQueue(drains, ofJobs);
+  const freezes = new FreezeQueue(instance.interruptions?.freezes);
   let instants = 0;
   for (;;) {
     const nextArrivalS = pool.arrived < count ? submitS[pool.arrived] : Number.POSITIVE_INFINITY;
     const nextEndS = ends.nextTime();
-    const nowS = Math.min(nextEndS, nextArrivalS, pool.wakeS, interruptions.nextS);
+    const nowS = Math.min(
+      nextEndS,
+      nextArrivalS,
+      pool.wakeS,
+      interruptions.nextS,
+      withdrawals.nextS,
+      freezes.nextS,
+    );
     if (nowS === Number.POSITIVE_INFINITY) return instants;
     if (nowS === pool.wakeS) pool.wakeS = Number.POSITIVE_INFINITY;
     pool.nowS = nowS;
@@ -66,6 +80,13 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
     }
     if (interruptions.nextS === nowS) interruptions.happen(nowS, pool, policy);
     while (pool.arrived < count && submitS[pool.arrived] === nowS) pool.arrive();
+    if (withdrawals.nextS === nowS) withdrawals.happen(nowS, pool.withholder, policy);
+    if (freezes.nextS === nowS) freezes.happen(nowS, pool, policy);
+    if (pool.misleads(nowS)) {
+      // The policy expects other ends than those that are possible now.
+      policy = make();
+      pool.takeOver(policy);
+    }
     policy.decide(pool.takeArrivals());
     if (observer?.decided !== undefined) observer.decided(nowS);
     if ((++instants & PROGRESS_MASK) === 0) options.progress?.(pool.arrived);
@@ -82,20 +103,23 @@ class SimulatedPool extends PoolMachine {
   readonly endS: Float64Array;
   readonly shown: VisibleJobs;
   readonly given: Schedule["given"];
-  readonly #instance: Instance;
-  readonly #runS: Float64Array;
+  /** The instance, with what its jobs have now. */
+  readonly #own: Instance;
+  /** Jobs that stand still, since when, and how much of their run time is left. */
+  readonly #frozen = new Map<JobIndex, { readonly sinceS: number; readonly leftS: number }>();
+  #hasFrozen = false;
+  /** When the first frozen job should have ended. */
+  #expectedEndS = Number.POSITIVE_INFINITY;
   /** Remaining run time of jobs that have been stopped. */
   readonly #leftS = new Map<JobIndex, number>();
   readonly #leftEstimateS = new Map<JobIndex, number>();
 
   constructor(instance: Instance, observer: Observer | undefined) {
-    const isMoldable = instance.molding !== undefined;
-    const size = isMoldable ? instance.size.slice() : instance.size;
-    super(instance.processors, size, observer, instance);
-    this.#instance = instance;
-    this.shown = new VisibleJobs(instance);
-    this.given = isMoldable ? { size, runS: instance.runS.slice() } : undefined;
-    this.#runS = this.given?.runS ?? instance.runS;
+    const own = withOwnColumns(instance);
+    super(instance.processors, own.size, observer, own);
+    this.#own = own;
+    this.shown = new VisibleJobs(own);
+    this.given = own === instance ? undefined : { size: own.size, runS: own.runS };
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
@@ -142,7 +166,9 @@ class SimulatedPool extends PoolMachine {
   }
 
   protected onSuspend(job: JobIndex): void {
-    const leftS = this.ends.remove(job) - this.nowS;
+    const frozen = this.#frozen.get(job);
+    this.#frozen.delete(job);
+    const leftS = frozen?.leftS ?? this.ends.remove(job) - this.nowS;
     const ranS = this.#stillS(job) - leftS;
     this.#leftS.set(job, leftS);
     // The difference is rounded, but the estimate must not be below the remaining run time.
@@ -155,18 +181,69 @@ class SimulatedPool extends PoolMachine {
   }
 
   protected override onMold(job: JobIndex, factor: number): void {
-    this.#runS[job] *= factor;
+    this.#own.runS[job] *= factor;
     this.shown.mold(job, this.given!.size[job], factor);
+  }
+
+  protected override onChange(job: JobIndex, change: JobChange): void {
+    changeJob(this.#own, job, change);
+    this.shown.refresh(job);
+  }
+
+  /** A running job stands still and keeps its processors. Returns false if it does not run. */
+  freeze(job: JobIndex): boolean {
+    if (!this.isRunning(job) || this.#frozen.has(job)) return false;
+    this.#frozen.set(job, { sinceS: this.nowS, leftS: this.ends.remove(job) - this.nowS });
+    this.pauses.begin(job, this.nowS);
+    this.#hasFrozen = true;
+    return true;
+  }
+
+  /** Has no effect if the job has lost its processors meanwhile. */
+  thaw(job: JobIndex): void {
+    const frozen = this.#frozen.get(job);
+    if (frozen === undefined) return;
+    this.ends.push(this.nowS + frozen.leftS, job);
+    this.#frozen.delete(job);
+    this.pauses.end(job, this.nowS);
+    this.#hasFrozen = true;
+  }
+
+  /** Whether a job was frozen or thawed, or is still frozen at the end that was expected. */
+  misleads(nowS: number): boolean {
+    return this.#hasFrozen || this.#expectedEndS <= nowS;
+  }
+
+  /** A new policy learns of the running jobs, the one that has run longest first, and of the waiting ones. */
+  takeOver(policy: Policy): void {
+    const { nowS } = this;
+    const { estimateS } = this.shown.table;
+    this.#hasFrozen = false;
+    this.#expectedEndS = Number.POSITIVE_INFINITY;
+    this.wakeS = Number.POSITIVE_INFINITY;
+    const running = this.runningJobs().map((job) => {
+      const frozen = this.#frozen.get(job);
+      const leftS = frozen?.leftS ?? this.ends.timeOf(job) - nowS;
+      return { job, frozen, ranS: this.#own.runS[job] - leftS };
+    });
+    for (const { job, frozen, ranS } of running.sort((a, b) => b.ranS - a.ranS || a.job - b.job)) {
+      const pauseS = frozen === undefined ? 0 : expectedPauseS(nowS - frozen.sinceS);
+      estimateS[job] = this.#own.estimateS[job] + pauseS;
+      const endS = nowS - ranS + estimateS[job];
+      if (frozen !== undefined) this.#expectedEndS = Math.min(this.#expectedEndS, endS);
+      policy.restore!(job, nowS - ranS);
+    }
+    this.withholder.arriveAgain();
   }
 
   /** Run time of a job from its start, or from the instant at which it continues. */
   #stillS(job: JobIndex): number {
     const leftS = this.#leftS.size > 0 ? this.#leftS.get(job) : undefined;
-    return leftS ?? this.#runS[job];
+    return leftS ?? this.#own.runS[job];
   }
 
   /** The job's number in the source, as in tables. */
   protected override jobName(job: JobIndex): string {
-    return String(this.#instance.id[job]);
+    return String(this.#own.id[job]);
   }
 }

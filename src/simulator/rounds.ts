@@ -23,6 +23,7 @@
  * of the round. A migration adds to the slots needed.
  */
 import { assert } from "../core/errors.ts";
+import type { JobChange } from "../core/interruptions.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
 import {
   type GangLimits,
@@ -35,10 +36,12 @@ import {
 import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
 import { selectInPlace } from "../core/selection.ts";
 import { GangMatrix } from "../machines/gang-matrix.ts";
-import { InterruptionQueue } from "../machines/interruptions.ts";
+import { FreezeQueue, InterruptionQueue } from "../machines/interruptions.ts";
+import { WithdrawalQueue } from "../machines/withdrawals.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
 import { doubled } from "../structures/grow.ts";
 import { RowRanks } from "../structures/matrix/row-ranks.ts";
+import { changeJob, withOwnColumns } from "./changing-jobs.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
 import { SlotClock } from "./slot-clock.ts";
@@ -71,17 +74,23 @@ export function simulateRounds(
 ): Schedule {
   const rounds = new Rounds(instance, options, () => definition.guarantees(parameters).migrationS);
   const policy = definition.make(rounds, rounds.shown.table, parameters);
-  const interruptions = new InterruptionQueue(instance.interruptions);
+  const { stops = [], freezes = [], outages = [] } = instance.interruptions ?? {};
+  const interruptions = new InterruptionQueue({ outages, stops });
+  const freezeQueue = new FreezeQueue(freezes);
+  const { drains, withdrawals: ofJobs } = instance.interruptions ?? {};
+  const withdrawals = new WithdrawalQueue(drains, ofJobs);
   let next: JobIndex = 0;
   for (;;) {
     const arrivalS = next < instance.count ? instance.submitS[next] : Infinity;
-    const toldS = Math.min(arrivalS, interruptions.nextS);
+    const toldS = Math.min(arrivalS, interruptions.nextS, withdrawals.nextS, freezeQueue.nextS);
     const slot = Math.min(rounds.nextEndSlot(), toldS < Infinity ? rounds.slotAtOrAfter(toldS) : Infinity);
     if (slot === Infinity) break;
     rounds.advanceTo(slot);
     rounds.endJobs(policy);
     if (interruptions.nextS <= rounds.nowS) interruptions.happen(rounds.nowS, rounds, policy);
     for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++) rounds.arrive(next);
+    if (withdrawals.nextS <= rounds.nowS) withdrawals.happen(rounds.nowS, rounds.withholder, policy);
+    if (freezeQueue.nextS <= rounds.nowS) freezeQueue.happen(rounds.nowS, rounds, policy);
     if ((rounds.decide(policy) & PROGRESS_MASK) === 0) options.progress?.(next);
   }
   return rounds.schedule();
@@ -115,13 +124,17 @@ class Rounds extends GangMatrix {
 
   /** @param migrationS the cost of a migration that the policy declares */
   constructor(instance: Instance, options: RoundsOptions, migrationS: () => number | undefined) {
-    const { interruptions, resources, demand, molding } = instance;
-    const size = molding === undefined ? instance.size : instance.size.slice();
-    super(instance.processors, size, { ...options, resources, demand, molding });
+    const { interruptions, resources } = instance;
+    const given = withOwnColumns(instance);
+    super(instance.processors, given.size, {
+      ...options,
+      resources,
+      demand: given.demand,
+      molding: given.molding,
+    });
     assert(options.slotS > 0 && options.switchS >= 0, "slotS is above 0, and switchS is 0 or more");
     this.#clock = new SlotClock(options.slotS);
-    const copy = (column: Float64Array) => (molding === undefined ? column : column.slice());
-    this.#given = { ...instance, size, runS: copy(instance.runS), estimateS: copy(instance.estimateS) };
+    this.#given = given;
     this.#needed = new GangWork(this.#given, options.slotS, migrationS);
     this.#instance = instance;
     if (interruptions?.outages.length || resources?.length) {
@@ -129,7 +142,7 @@ class Rounds extends GangMatrix {
       const areThere = (first: number, end: number) => this.areThere(first, end);
       this.limits = { maxRows: Infinity, fits, ...(interruptions?.outages.length && { areThere }) };
     }
-    this.shown = new VisibleJobs(instance);
+    this.shown = new VisibleJobs(given);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
@@ -239,8 +252,8 @@ class Rounds extends GangMatrix {
       migrations: this.#needed.migrations,
       migrationS: this.#needed.lostS,
     };
-    const { size, runS, molding } = this.#given;
-    const given = molding && { size, runS };
+    const { size, runS } = this.#given;
+    const given = this.#given === this.#instance ? undefined : { size, runS };
     const { startS, pauses } = this;
     return {
       startS,
@@ -284,15 +297,34 @@ class Rounds extends GangMatrix {
   }
 
   override resume(job: JobIndex): void {
+    this.#showAgain(job);
+    super.resume(job);
+  }
+
+  /** A paused gang is in no row, so other gangs may use its processors in any case. */
+  freeze(job: JobIndex, policy: Policy): boolean {
+    return this.pause(job, policy);
+  }
+
+  thaw(job: JobIndex): void {
+    this.#showAgain(job);
+    this.unpause(job);
+  }
+
+  #showAgain(job: JobIndex): void {
     const leftS = this.#given.estimateS[job] - this.servedSlots(job) * this.slotS;
     this.shown.addAgain(job, Math.max(0, leftS));
-    super.resume(job);
   }
 
   protected override onMold(job: JobIndex, factor: number): void {
     this.#given.runS[job] *= factor;
     this.#given.estimateS[job] *= factor;
     this.shown.mold(job, this.#given.size[job], factor);
+  }
+
+  protected override onChange(job: JobIndex, change: JobChange): void {
+    changeJob(this.#given, job, change);
+    this.shown.refresh(job);
   }
 
   #touchAll(): void {

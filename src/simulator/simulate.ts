@@ -36,6 +36,18 @@ export function simulate(instance: Instance, choice: PolicyChoice, options: Simu
 export function requireUsable(instance: Instance, choice: PolicyChoice): void {
   if (instance.interruptions?.outages.length) requireFeature(choice, "outages");
   if (instance.resources?.length) requireFeature(choice, "resources");
+  const { freezes = [], drains = [], withdrawals = [] } = instance.interruptions ?? {};
+  const { capabilities, sharing } = choice.definition;
+  if (freezes.length > 0 && sharing === "space" && !capabilities?.restore) {
+    throw new InputError(
+      `Cannot run policy "${choice.label}" here: jobs are paused and keep their processors, expected a policy with the capability "restore"`,
+    );
+  }
+  if (drains.length + withdrawals.length > 0 && !capabilities?.withdraw) {
+    throw new InputError(
+      `Cannot run policy "${choice.label}" here: waiting jobs are held, changed or kept back by drains and windows, expected a policy with the capability "withdraw"`,
+    );
+  }
   const check = choice.definition.jobCheck?.(choice.parameters);
   if (check === undefined) return;
   const { size, shape, estimateS } = instance;
@@ -54,9 +66,9 @@ export function requireUsable(instance: Instance, choice: PolicyChoice): void {
     count++;
   }
   if (count === 0) return;
-  const others = count === 1 ? "" : `; ${count} jobs cannot be scheduled, and this is the largest`;
+  const more = count === 1 ? "" : `; ${count} jobs cannot be scheduled, and this is the largest`;
   throw new InputError(
-    `Cannot run policy "${choice.label}" here: job ${instance.id[largest.row]} ${largest.reason}${others}`,
+    `Cannot run policy "${choice.label}" here: job ${instance.id[largest.row]} ${largest.reason}${more}`,
   );
 }
 

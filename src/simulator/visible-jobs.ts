@@ -37,8 +37,13 @@ export class VisibleJobs {
 
   /** The next job arrives. */
   add(): void {
+    this.refresh(this.#count++);
+  }
+
+  /** The instance has other values for the job now. A job that has not arrived stays unknown. */
+  refresh(job: JobIndex): void {
+    if (job >= this.#count) return;
     const { table } = this;
-    const job = this.#count++;
     const details = table.reserve(job);
     table.size[job] = this.#size[job];
     table.submitS[job] = this.#submitS[job];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EventHeap } from "./event-heap.ts";
 
 describe("EventHeap", () => {
-  test("push(), pop(), nextTime() and clear() agree with a stable sort", () => {
+  test("push(), pop(), nextTime(), nextId() and clear() agree with a stable sort", () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.nat(20).map((time) => ({ push: time })) },
       { weight: 4, arbitrary: fc.constant("pop" as const) },

@@ -18,6 +18,11 @@ export class EventHeap {
     return this.length === 0 ? Number.POSITIVE_INFINITY : this.#times[0];
   }
 
+  /** Id of the next event; undefined if there is none. */
+  nextId(): number | undefined {
+    return this.length === 0 ? undefined : this.#ids[0];
+  }
+
   /** Throws RangeError for a NaN time, which would silently corrupt the order. */
   push(time: number, id: number): void {
     if (Number.isNaN(time))
@@ -39,6 +44,11 @@ export class EventHeap {
     times[at] = time;
     sequences[at] = this.#pushed++;
     ids[at] = id;
+  }
+
+  /** Time of an event in the heap. Takes linear time. */
+  timeOf(id: number): number {
+    return this.#times[this.#ids.indexOf(id)];
   }
 
   /**

@@ -1,4 +1,5 @@
 /** Writes and reads the words of a command line. */
+import { MAX_LIMIT_MS } from "../protocol/limits.ts";
 
 /** A word, with quotes if a shell needs them. */
 export function quoted(word: string): string {
@@ -47,4 +48,13 @@ const SECONDS_PER_UNIT: Readonly<Record<string, number>> = {
 export function secondsOf(text: string): number {
   const [, digits, unit = "s"] = /^(\d+\.?\d*|\.\d+)\s*(ms|s|m|min|h|d)?$/.exec(text.trim()) ?? [];
   return Number(digits) * SECONDS_PER_UNIT[unit];
+}
+
+/** What people may write as a limit on running time. */
+export const LIMIT_EXPECTED = `a duration from 1ms to ${MAX_LIMIT_MS / 86_400_000}d, such as 90s, 10m or 2h`;
+
+/** Milliseconds of a limit; undefined if it is not a duration in this range. */
+export function limitMsOf(text: string): number | undefined {
+  const ms = Math.round(secondsOf(text) * 1000);
+  return ms >= 1 && ms <= MAX_LIMIT_MS ? ms : undefined;
 }

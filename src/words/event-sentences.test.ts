@@ -14,6 +14,23 @@ test("what people do to jobs, in words", () => {
   expect(sentence("held", { because: "it may have run" })).toBe("job 7 (sim) was held: it may have run");
   expect(sentence("released", undefined)).toBe("job 7 (sim) was released");
   expect(sentence("requeued", { attempt: 1, reason: "requeued", ranMs: 5 })).toBe("job 7 (sim) was requeued");
+  expect(sentence("paused", { by: "ana" })).toBe("ana paused job 7 (sim)");
+  expect(sentence("paused", { by: "ana", release: true })).toBe(
+    "ana paused job 7 (sim), and other jobs may use its CPUs",
+  );
+  expect(sentence("resumed", { by: "ana" })).toBe("ana resumed job 7 (sim)");
+  expect(sentence("updated", { by: "ana", tasks: 8, limitMs: 7_200_000, before: "tasks=4" })).toBe(
+    "ana changed job 7 (sim): tasks 8, limit 2 h",
+  );
+  expect(sentence("updated", { by: "ana", name: "a\u001b", use: "gpu:1", before: "" })).toBe(
+    "ana changed job 7 (sim): name a\\x1b, resources gpu:1",
+  );
+  expect(sentence("eligible", { attempt: 0 })).toBe("job 7 (sim) joined the queue at its begin");
+  expect(sentence("eligible", { attempt: 1 })).toBe("job 7 (sim) joined the queue for its next attempt");
+  expect(sentence("drained", { by: "root", reason: "disk" })).toBe(
+    "root drained the scheduler: nothing starts: disk",
+  );
+  expect(sentence("undrained", { by: "root" })).toBe("root undrained the scheduler: jobs start again");
   expect(sentence("requeued", { attempt: 1, reason: "lost", ranMs: 5 })).toBe(
     "job 7 (sim) was requeued: lost",
   );

@@ -1,6 +1,9 @@
 /** States and ends of jobs in words. Texts that users chose go through `visibleLine`. */
 import { cpusText } from "../core/machine.ts";
 import type { Job, WhyAnswer } from "../protocol/answers.ts";
+import { processorsOf, tasksText } from "../protocol/job-size.ts";
+import { DEFAULT_RETRY_DELAY_MS, MAX_DOUBLED_DELAY_MS } from "../protocol/limits.ts";
+import { unitsText, useText } from "../protocol/resources.ts";
 import type { JobState } from "../protocol/states.ts";
 import { formatCount, formatDuration, plural } from "../report/text/format.ts";
 import { quoted } from "./command-line.ts";
@@ -13,6 +16,7 @@ const SIGNS: Readonly<Record<JobState, string>> = {
   held: "‖",
   starting: "▷",
   running: "▶",
+  paused: "❚",
   ending: "◁",
   done: "✓",
   failed: "✗",
@@ -25,8 +29,9 @@ export function stateText(state: JobState): string {
 
 /** How a job ended, as a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
 export function outcomeText(job: Job): string {
-  const after = job.startedAtMs === undefined ? "" : ` after ${formatDuration(job.ranMs / 1000)}`;
-  return `job ${job.job} (${visibleLine(job.name)}) ${endingText(job)}${after}`;
+  const after =
+    job.startedAtMs === undefined || neverRan(job) ? "" : ` after ${formatDuration(job.ranMs / 1000)}`;
+  return `job ${job.job} (${jobName(job)}) ${endingText(job)}${after}`;
 }
 
 /** The expected start, with the range of the middle 80 % of the forecast unless it is below a second. */
@@ -40,29 +45,28 @@ export function startText({
 }
 
 /** How good earlier forecasts were. */
-type PastForecasts = Pick<
-  NonNullable<WhyAnswer["forecast"]>,
-  "pastErrorP50Ms" | "pastForecasts" | "pastWithinShare"
->;
+type PastForecasts = Pick<NonNullable<WhyAnswer["forecast"]>, "pastForecasts" | "pastWithinShare">;
 
-/** Words about the errors of earlier forecasts; empty until the first forecast could be checked. */
-export function pastErrorWords({ pastErrorP50Ms, pastForecasts, pastWithinShare }: PastForecasts): string {
-  if (pastErrorP50Ms === undefined) return "";
-  const count = pastForecasts === undefined ? "latest" : `last ${formatCount(pastForecasts)}`;
-  const within =
-    pastWithinShare === undefined ? "" : `, and ${Math.round(100 * pastWithinShare)} % were in their range`;
-  return `half of the ${count} forecasts were off by at most ${formatDuration(pastErrorP50Ms / 1000)}${within}`;
+/** Words about earlier forecasts; empty until there are enough. */
+export function pastErrorWords({ pastForecasts, pastWithinShare }: PastForecasts): string {
+  if (pastForecasts === undefined || pastWithinShare === undefined) return "";
+  return `of the last ${formatCount(pastForecasts)} starts, ${Math.round(100 * pastWithinShare)} % were in their forecast range`;
 }
 
 /** The same as a line. */
 export function pastErrorText(past: PastForecasts): string {
   const words = pastErrorWords(past);
-  return words === "" ? "" : `H${words.slice(1)}.\n`;
+  return words === "" ? "" : `O${words.slice(1)}.\n`;
 }
 
 /** Whether the reason says more than the state, the exit code or the signal. */
 export function saysMore({ reason, state, code, signal }: Job): boolean {
   return reason !== undefined && ![`exit code ${code}`, signal, `ended by ${signal}`, state].includes(reason);
+}
+
+/** Whether the job's program could not be started; its running time says nothing then. */
+export function neverRan({ reason = "" }: Job): boolean {
+  return reason.startsWith("lost: Cannot ");
 }
 
 /** The reason as shown: `lost:` is dropped before a message that explains itself. */
@@ -71,7 +75,9 @@ function reasonText({ reason = "" }: Job): string {
 }
 
 function endingText(job: Job): string {
-  const { state, code, signal } = job;
+  const { state, code, signal, reason = "" } = job;
+  // Such as `cancelled by ada`.
+  if (state === "cancelled" && reason.startsWith("cancelled ")) return `was ${reasonText(job)}`;
   const why = saysMore(job) ? ` (${reasonText(job)})` : "";
   if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
   if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
@@ -85,13 +91,37 @@ export function jobName({ name, arrayIndex }: Pick<Job, "name" | "arrayIndex">):
 
 /** What a table says about a job apart from its state: a reason, its CPUs, its end or its priority. */
 export function remarkText(job: Job): string {
+  if (job.notBeforeMs !== undefined) return nextText(job, job.notBeforeMs);
   if (saysMore(job)) return reasonText(job);
   if (job.state === "running" && job.cpus.length > 0) {
-    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus, job.nodes)}`;
+    const units = job.units === undefined ? "" : `, ${unitsText(job.units)}`;
+    return visibleLine(
+      `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus, job.nodes)}${units}`,
+    );
   }
   if (job.state === "failed") return endingText(job);
-  const isWaiting = job.state === "queued" || job.state === "held";
-  return isWaiting && job.priority !== 0 ? `priority ${job.priority}` : "";
+  if (job.state !== "queued" && job.state !== "held") return "";
+  return visibleLine(
+    [
+      ...(job.use === undefined ? [] : [`needs ${useText(job.use)}`]),
+      ...(job.priority === 0 ? [] : [`priority ${job.priority}`]),
+    ].join(", "),
+  );
+}
+
+/** When a job begins that waits for a time, or its next attempt. */
+function nextText(job: Job, atMs: number): string {
+  if (job.attempt === 0) return `begins at ${clockText(atMs)}`;
+  const why = job.reason === undefined ? "" : ` (${reasonText(job).replace(/^queued again: /, "")})`;
+  return `attempt ${job.attempt + 1} begins at ${clockText(atMs)}${why}`;
+}
+
+/** Such as `on fail, 75, after 10 s, doubled up to 6 min`. */
+function retryText({ retryOn, retryDelayMs = DEFAULT_RETRY_DELAY_MS }: Job): string | undefined {
+  if (retryOn === undefined) return undefined;
+  const doubled =
+    retryDelayMs < MAX_DOUBLED_DELAY_MS ? `, doubled up to ${limitText(MAX_DOUBLED_DELAY_MS)}` : "";
+  return `on ${retryOn.join(", ")}, after ${limitText(retryDelayMs)}${doubled}`;
 }
 
 /** Such as `2,300 jobs: 2,296 cancelled, 4 ending`. */
@@ -100,6 +130,41 @@ export function jobCountsText(jobs: readonly Job[]): string {
   for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = [...counts].map(([state, count]) => `${formatCount(count)} ${state}`);
   return `${plural(jobs.length, "job")}: ${states.join(", ")}`;
+}
+
+/** CPUs of a job: `8`, or `8 (2 tasks of 4 threads)`. */
+function cpusAsked(job: Job): string {
+  const cpus = String(processorsOf(job));
+  return (job.threads ?? 1) === 1 ? cpus : `${cpus} (${tasksText(job)})`;
+}
+
+/** What a job asks for of countable resources, and the units that it has: `gpu:2: gpu 0,1`. */
+function usesText({ use, units }: Pick<Job, "use" | "units">): string | undefined {
+  if (use === undefined) return undefined;
+  return units === undefined ? useText(use) : `${useText(use)}: ${unitsText(units)}`;
+}
+
+/** Such as `lr=0.1 seed=3`. */
+function valuesText(values: NonNullable<Job["values"]>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${quoted(value)}`)
+    .join(" ");
+}
+
+/** Such as `2 min of CPU time (83 % of its CPUs), at most 1.5 GiB of memory, read 3 MiB`. */
+function usedText({ usage, ranMs, ...job }: Job): string | undefined {
+  if (usage === undefined) return undefined;
+  const { cpuMs, peakMemoryBytes, readBytes = 0, writtenBytes = 0 } = usage;
+  const share = ranMs === 0 ? 0 : (cpuMs ?? 0) / (ranMs * processorsOf(job));
+  const parts = [
+    ...(cpuMs === undefined
+      ? []
+      : [`${formatDuration(cpuMs / 1000)} of CPU time (${Math.round(100 * share)} % of its CPUs)`]),
+    ...(peakMemoryBytes === undefined ? [] : [`at most ${bytesText(peakMemoryBytes)} of memory`]),
+    ...(readBytes === 0 ? [] : [`read ${bytesText(readBytes)}`]),
+    ...(writtenBytes === 0 ? [] : [`wrote ${bytesText(writtenBytes)}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(", ");
 }
 
 /** Everything about a job, as names and texts. */
@@ -115,17 +180,28 @@ export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
     queue: job.queue,
     priority: job.priority === 0 ? undefined : String(job.priority),
     array: array === undefined ? undefined : `${array}, index ${arrayIndex}`,
+    values: job.values === undefined ? undefined : valuesText(job.values),
     command: job.command.map(quoted).join(" "),
     folder: job.cwd,
-    CPUs: `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`,
+    CPUs: `${cpusAsked(job)}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`,
     limit: limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`,
     memory: memoryBytes === undefined ? undefined : bytesText(memoryBytes),
+    uses: usesText(job),
     after: job.after.length === 0 ? undefined : job.after.join(", "),
+    singleton: job.singleton ? "after earlier jobs with its name" : undefined,
+    begin: job.beginAtMs === undefined ? undefined : clockText(job.beginAtMs),
     submitted: clockText(job.submittedAtMs),
     started: startedAtMs === undefined ? undefined : `${clockText(startedAtMs)}, ${waited(startedAtMs)}`,
     ended: endedAtMs === undefined ? undefined : clockText(endedAtMs),
     ran: startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its CPUs`,
-    attempt: job.attempt > 1 ? String(job.attempt) : undefined,
+    used: usedText(job),
+    attempt:
+      job.attempt > 1 || job.retries !== undefined
+        ? `${job.attempt}${job.retries === undefined ? "" : ` of at most ${1 + job.retries}`}`
+        : undefined,
+    retry: retryText(job),
+    repeats: job.repeats === undefined ? undefined : `job ${job.repeats}`,
+    next: job.notBeforeMs === undefined ? undefined : nextText(job, job.notBeforeMs),
     stdout: job.stdout,
     stderr: job.stderr,
   };

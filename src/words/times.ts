@@ -45,6 +45,12 @@ export function clockText(unixMs: number, nowMs = Date.now()): string {
     : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
+/** How far a clock is ahead of another one. Monotonic clocks of two machines differ by days. */
+export function offsetText(ms: number): string {
+  const size = Math.abs(ms);
+  return `${ms < 0 ? "−" : "+"}${size < 10_000 ? `${size.toFixed(1)} ms` : `${(size / 1000).toFixed(3)} s`}`;
+}
+
 /** Unix time as ISO 8601 in UTC. */
 export function isoText(unixMs: number): string {
   return new Date(unixMs).toISOString();

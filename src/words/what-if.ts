@@ -41,14 +41,16 @@ export function hypotheticalText(options: string, forecast: Hypothetical, nowMs:
   const { queue, estimateMs, p10Ms, p50Ms, p90Ms, endP50Ms, noForecast } = forecast;
   const job = `A job with ${visibleLine(options)} (queue ${visibleLine(queue)}, limit ${limitText(estimateMs)})`;
   if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined || endP50Ms === undefined) {
-    return `${job}: no forecast, because ${WHY_NOT[noForecast ?? "failed"]}.`;
+    return `${job}: no forecast, because ${WHY_NO_FORECAST[noForecast ?? "failed"]}.`;
   }
   const inText = p50Ms - nowMs < 1000 ? "at once" : `in ${formatDuration((p50Ms - nowMs) / 1000)}`;
   return `${job} would start ${inText}, at ${startText({ p10Ms, p50Ms, p90Ms })}, and end at ${clockText(endP50Ms)}.`;
 }
 
-const WHY_NOT: Readonly<Record<NonNullable<Hypothetical["noForecast"]>, string>> = {
-  memory: "it waits for memory, or is behind a job that does",
+export const WHY_NO_FORECAST: Readonly<Record<NonNullable<Hypothetical["noForecast"]>, string>> = {
+  drained: "nothing starts until an administrator undrains the scheduler",
+  window: "a window keeps jobs from starting, and this policy cannot be simulated with one",
+  memory: "it waits for memory or for units of a resource, or is behind a job that does",
   cpus: "fewer CPUs are left than it needs",
   queue: "too many jobs are before it in the queue",
   never: "the policy would never start it",

@@ -10,21 +10,35 @@ const SEEDS = [0, 0x9747b28c] as const;
 const LOW = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 0 : 1;
 
 /** Hash of everything that a simulation uses: columns, demands and interruptions. 16 hexadecimal digits. */
-export function hashWorkload({ jobs, molding, demand = [], interruptions }: Workload): string {
+export function hashWorkload({
+  jobs,
+  molding,
+  resources = [],
+  demand = [],
+  interruptions,
+}: Workload): string {
   const { id, submitS, runS, size, estimateS } = jobs;
-  const { outages = [], stops = [] } = interruptions ?? {};
+  const { outages = [], stops = [], freezes = [], drains = [], withdrawals = [] } = interruptions ?? {};
   return hashColumns(
     ...[id, submitS, runS, size, estimateS],
     ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
-    ...demand.flatMap(({ kind, amount }) => [
-      Int32Array.from(kind, (letter) => letter.charCodeAt(0)),
-      amount,
-    ]),
+    ...(resources.length === 0 ? [] : [Int32Array.from(resources, ({ amount }) => amount)]),
+    ...demand.flatMap(({ kind, amount }) => [letters(kind), amount]),
     ...outages.map(({ first, processors, fromS, untilS, announcedS = Number.NaN }) =>
       Float64Array.of(first, processors, fromS, untilS, announcedS),
     ),
     ...stops.map(({ job, fromS, untilS }) => Float64Array.of(job, fromS, untilS)),
+    ...freezes.map(({ job, fromS, untilS }) => Float64Array.of(job, fromS, untilS, 0)),
+    ...drains.map(({ fromS, untilS }) => Float64Array.of(fromS, untilS)),
+    ...withdrawals.flatMap(({ job, fromS, untilS, change = {} }) => [
+      Float64Array.of(job, fromS, untilS, change.size ?? Number.NaN, change.estimateS ?? Number.NaN),
+      ...Object.entries(change.use ?? {}).flatMap(([kind, amount]) => [letters(kind), Int32Array.of(amount)]),
+    ]),
   );
+}
+
+function letters(word: string): Int32Array {
+  return Int32Array.from(word, (letter) => letter.charCodeAt(0));
 }
 
 /**

@@ -9,7 +9,7 @@
  */
 import { DiagnosticCollector, diagnosticRules } from "../core/diagnostics.ts";
 import { InputError } from "../core/errors.ts";
-import { checkOutages, type Interruptions } from "../core/interruptions.ts";
+import { checkOutages, forJobs, type Interruptions } from "../core/interruptions.ts";
 import { type Instance, UNKNOWN, type Workload } from "../core/jobs.ts";
 import type { Molding } from "../core/molding.ts";
 import { checkResources, type ResourceKind } from "../core/resources.ts";
@@ -18,7 +18,8 @@ import type { Rules } from "../core/rules.ts";
 const MAX_PROCESSORS_SHOWN = 2147483647;
 
 /**
- * Applies the rules. Needs for resources that the machine does not list are not limited. The diagnostics
+ * Applies the rules. The machine has the resources that the source states, unless others are given. Needs for
+ * resources that the machine does not list are not limited. The diagnostics
  * count what each rule did, under the codes oversize-dropped, oversize-clipped, estimate-missing,
  * overrun-raised and overrun-killed. An instance may have 0 jobs.
  * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and
@@ -28,7 +29,7 @@ export function prepare(
   workload: Workload,
   processors: number,
   rules: Rules,
-  resources: readonly ResourceKind[] = [],
+  resources: readonly ResourceKind[] = workload.resources ?? [],
 ): Instance {
   if (!(Number.isInteger(processors) && processors >= 1 && processors <= MAX_PROCESSORS_SHOWN)) {
     throw new InputError(
@@ -121,11 +122,10 @@ function interruptionsOf(
   workloadRow: Int32Array | undefined,
 ): Interruptions | undefined {
   if (interruptions === undefined) return undefined;
-  const { outages, stops } = interruptions;
-  checkOutages(outages, processors);
+  checkOutages(interruptions.outages, processors);
   if (workloadRow === undefined) return interruptions;
-  const moved = stops.map((stop) => ({ ...stop, job: workloadRow.indexOf(stop.job) }));
-  return { outages, stops: moved.filter(({ job }) => job >= 0) };
+  const rowOf = new Map(Array.from(workloadRow, (row, job) => [row, job]));
+  return forJobs(interruptions, (row) => rowOf.get(row));
 }
 
 /** What the jobs of an instance need: at most what the machine has, if larger jobs are clipped to it. */

@@ -83,6 +83,7 @@ describe("scaleToLoad()", () => {
   test("refuses loads that are none and workloads that have none", () => {
     expect(() => scaleToLoad(small, 0, 10)).toThrow(/to an offered load of 0: expected a number above 0/);
     expect(() => scaleToLoad(small, Number.NaN, 10)).toThrow(InputError);
+    expect(() => scaleToLoad(small, 1_000_001, 10)).toThrow(/above 0, at most 1000000;/);
     const row = { submitS: 5, runS: 1, size: 1, estimateS: -1 };
     expect(() => scaleToLoad(workloadOf([row]), 0.7, 10)).toThrow(
       /its 1 jobs have no offered load, expected at least two/,

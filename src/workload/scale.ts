@@ -6,6 +6,9 @@
 import { InputError } from "../core/errors.ts";
 import { type JobColumns, UNKNOWN, type Workload } from "../core/jobs.ts";
 
+/** With more, all jobs arrive practically at once, and anything larger is a typing error. */
+export const MAX_LOAD = 1_000_000;
+
 /**
  * Σ(run time × size) ÷ (processors × time from the first to the last submit), over jobs with a run time above
  * 0. Undefined if there is no such job, or if all of them are submitted at the same time.
@@ -27,12 +30,18 @@ export function offeredLoad({ submitS, runS, size }: JobColumns, processors: num
  * Multiplies all gaps between submits; the first submit keeps its time. A factor of 0.5 doubles the load. The
  * waits that the log recorded no longer fit the submits and become unknown.
  * @param factor above 0
- * @throws InputError if the factor is not above 0, or moves submit times beyond 10^12 s
+ * @throws InputError if the factor is not above 0 or moves submit times beyond 10^12 s, or if the workload
+ *   has events
  */
 export function scaleArrivals(workload: Workload, factor: number): Workload {
   if (!(factor > 0 && factor < Number.POSITIVE_INFINITY)) {
     throw new InputError(
       `Cannot scale the arrivals of "${workload.name}" by ${factor}: expected a number above 0`,
+    );
+  }
+  if (workload.events !== undefined) {
+    throw new InputError(
+      `Cannot scale the arrivals of "${workload.name}": its ${workload.events.length} events, such as drains and pauses, have fixed times, expected a workload without events`,
     );
   }
   const { count, jobs, trace } = workload;
@@ -59,9 +68,9 @@ export function scaleArrivals(workload: Workload, factor: number): Workload {
  */
 export function scaleToLoad(workload: Workload, load: number, processors: number): Workload {
   const present = offeredLoad(workload.jobs, processors);
-  if (!(load > 0 && load < Number.POSITIVE_INFINITY)) {
+  if (!(load > 0 && load <= MAX_LOAD)) {
     throw new InputError(
-      `Cannot scale "${workload.name}" to an offered load of ${load}: expected a number above 0; 1 is a machine that is just full`,
+      `Cannot scale "${workload.name}" to an offered load of ${load}: expected a number above 0, at most ${MAX_LOAD}; 1 is a machine that is just full`,
     );
   }
   if (present === undefined) {

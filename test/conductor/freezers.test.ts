@@ -207,7 +207,13 @@ describe.each(kinds)("%s", (kind) => {
     const pid = await start(containment, "1.1", BURN);
     await progress([pid]);
     await frozen(containment, "1.1");
-    openContainment(homes[0]?.home ?? "", kind)?.freezer.thawLeftovers();
+    const paused = openContainment(homes[0]?.home ?? "", kind)!;
+    paused.paused.set(new Set(["1.1"]));
+    const later = openContainment(homes[0]?.home ?? "", kind)!;
+    later.freezer.thawLeftovers();
+    expect(containment.freezer.isFrozen("1.1")).toBe(true);
+    later.paused.set(new Set());
+    later.freezer.thawLeftovers();
     await progress([pid]);
   });
 });

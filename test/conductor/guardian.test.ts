@@ -2,10 +2,11 @@
  * Tests what the guardian does if the conductor hangs. The tests really stop a conductor, for every kind of
  * freezer that works here.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readStat } from "../../src/host/processes.ts";
+import { gangName } from "../../src/protocol/wire.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most twenty seconds of CPU time. */
@@ -17,18 +18,29 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     s = new Stage(kind);
     await s.ready();
   });
-  afterEach(() => s.killJobs());
+  afterEach(async () => {
+    // A test that failed may have left it stopped.
+    process.kill(s.conductorPid(), "SIGCONT");
+    await s.killJobs();
+  });
   afterAll(async () => expect(await s.clear()).toEqual([]));
 
-  /** Two running gangs that are in no row, so that they stay stopped. */
-  async function twoThatStand(): Promise<number[]> {
-    s.turn([[1], [2]], { slotMs: 20 });
-    for (const job of [1, 2]) s.launch(job, BURN);
-    await s.begun(1);
-    await s.begun(2);
+  /** Running gangs that are in no row, so that they stay stopped. */
+  async function begin(jobs: readonly number[]): Promise<number[]> {
+    s.turn(
+      jobs.map((job) => [job]),
+      { slotMs: 20 },
+    );
+    for (const job of jobs) s.launch(job, BURN);
+    for (const job of jobs) await s.begun(job);
     s.turn([[]]);
     const pids = s.processes();
-    expect(pids).toHaveLength(2);
+    expect(pids).toHaveLength(jobs.length);
+    return pids;
+  }
+
+  async function twoThatStand(): Promise<number[]> {
+    const pids = await begin([1, 2]);
     await standing(pids);
     return pids;
   }
@@ -66,6 +78,28 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     s.turn([[1], [2]], { slotMs: 20 });
     await goOn(pids);
     expect(s.conductorPid()).toBe(conductor);
+  });
+
+  test("paused gangs stay stopped: while it hangs, when it is killed, and under the next one", async () => {
+    // The guardian goes through a list that may begin with any gang, so some paused one follows a free one.
+    await standing(await begin([1, 2, 3, 4]));
+    const free = [1, 3].flatMap((job) => s.processes(job));
+    const paused = [2, 4].flatMap((job) => s.processes(job));
+    s.turn([[]], { paused: [s.key(2), s.key(4)] });
+    await until("they are marked", () =>
+      [2, 4].every((job) => existsSync(join(s.home, "paused", gangName(s.key(job))))),
+    );
+    const conductor = s.conductorPid();
+    process.kill(conductor, "SIGSTOP");
+    await goOn(free);
+    expect(await s.stands(paused)).toBe(true);
+    process.kill(conductor, "SIGKILL");
+    await until("the next one answers", () => s.client.connected && s.conductorPid() !== conductor);
+    expect(await s.stands(paused)).toBe(true);
+    await standing([...free, ...paused]);
+    s.turn([[2], [4]], { slotMs: 20 });
+    await goOn(paused);
+    await until("none is marked", () => readdirSync(join(s.home, "paused")).length === 0);
   });
 
   test("killed while it hangs, it is replaced by another, which stops the gangs of other rows", async () => {

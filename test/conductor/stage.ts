@@ -122,7 +122,7 @@ export class Stage {
   /** Sets rows of jobs: on CPU 0, or [job, CPU, …]. The first row has the present slot. */
   turn(
     rows: readonly (readonly (number | readonly [number, ...number[]])[])[],
-    more: Partial<Pick<ConductorMatrix, "slotMs" | "mode">> = {},
+    more: Partial<Pick<ConductorMatrix, "slotMs" | "mode" | "paused">> = {},
   ): void {
     const placed = rows.map((row) =>
       row.map((gang) => {
@@ -130,10 +130,10 @@ export class Stage {
         return { ...this.key(job), cpus };
       }),
     );
-    const { slotMs = 100, mode = "gang" } = more;
+    const { slotMs = 100, mode = "gang", paused = [] } = more;
     const epochMs = this.messages.findLast((message) => message.type === "state")?.epochMs ?? 0;
     const fromSlot = slotAt(monotonicMs(), epochMs, slotMs);
-    const matrix = { sequence: ++this.#sequence, slotMs, mode, fromSlot, rows: placed };
+    const matrix = { sequence: ++this.#sequence, slotMs, mode, fromSlot, rows: placed, paused };
     this.client.send({ type: "matrix", matrix });
   }
 
@@ -197,12 +197,15 @@ export class Stage {
   /** Ends everything. @returns what was still there although it should not have been */
   async clear(): Promise<string[]> {
     this.client.close();
-    const last = this.connect(false);
-    await until("connected", () => last.connected, 2000).catch(() => {});
-    last.send({ type: "shutdown", killJobs: true });
     const ours = () => allPids().filter((one) => this.#isOurs(one));
-    await until("all have ended", () => ours().length === 0, 8000).catch(() => {});
-    last.close();
+    // On a busy machine, the client may have started another conductor, which comes after the first one.
+    for (let i = 0; i < 2 && (i === 0 || ours().length > 0); i++) {
+      const last = this.connect(false);
+      await until("connected", () => last.connected, 2000).catch(() => {});
+      last.send({ type: "shutdown", killJobs: true });
+      await until("all have ended", () => ours().length === 0, 8000).catch(() => {});
+      last.close();
+    }
     const left: string[] = [];
     for (const one of ours()) {
       left.push(

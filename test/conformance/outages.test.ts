@@ -190,8 +190,18 @@ test("prepare() carries interruptions over and finds stopped jobs again", () => 
   const { workload } = instanceOf(8, [job(0, 8, 1), job(0, 2, 1), job(0, 1, 1)]);
   const stops = [0, 2].map((row) => ({ job: row, fromS: 1, untilS: 2 }));
   const outages = [window(0, 1, 4)];
-  const prepared = prepare({ ...workload, interruptions: { outages, stops } }, 4, DEFAULT_RULES);
-  expect(prepared.interruptions).toEqual({ outages, stops: [{ job: 1, fromS: 1, untilS: 2 }] });
+  const drains = [{ fromS: 3, untilS: 4 }];
+  const interruptions = { outages, stops, freezes: stops, withdrawals: stops, drains };
+  const prepared = prepare({ ...workload, interruptions }, 4, DEFAULT_RULES);
+  // The job of the first row does not fit; the last one moves up.
+  const kept = [{ job: 1, fromS: 1, untilS: 2 }];
+  expect(prepared.interruptions).toEqual({
+    outages,
+    stops: kept,
+    freezes: kept,
+    withdrawals: kept,
+    drains,
+  });
   expect(() => prepare({ ...workload, interruptions: { outages, stops } }, 3, DEFAULT_RULES)).toThrow(
     "the machine has 3 processors",
   );

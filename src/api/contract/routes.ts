@@ -9,7 +9,7 @@ export interface Route {
   /** Name of the handler in handlers.ts, and OpenAPI's operationId. */
   readonly id: string;
   readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** `{job}`, `{stream}` and `{file}` stand for values. */
+  /** `{job}`, `{stream}`, `{file}` and `{window}` stand for values. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
@@ -97,7 +97,7 @@ export const ROUTES: readonly Route[] = [
     path: "/v1/jobs",
     summary: "Submit jobs",
     description:
-      "Accepts either all jobs of the request or none. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
+      "Accepts either all jobs of the request or none. When the answer arrives, they are on disk and survive a crash. Jobs may wait for earlier ones of the request (entry in after). At most 10,000 jobs; each job of an array counts.",
     body: c.submitBody,
     answer: json(c.jobsAnswer, 201),
     fromPage: { action: "submit jobs", command: "tutti submit", unless: "web.submit" },
@@ -134,6 +134,26 @@ export const ROUTES: readonly Route[] = [
     body: c.batchBody,
     answer: json(c.batchAnswer),
   },
+  {
+    id: "dryRun",
+    method: "post",
+    path: "/v1/dry-run",
+    summary: "What a submit would answer, with the expected start; submits nothing",
+    description: "The body is that of a submit. It is refused if the submit would be refused.",
+    body: c.submitBody,
+    answer: json(c.dryRunAnswer),
+  },
+  {
+    id: "rerun",
+    method: "post",
+    path: "/v1/rerun",
+    summary: "Run ended jobs again, as new jobs",
+    description:
+      "The new jobs have the same spec, environment and script, and belong to the same users. Selected jobs of an array become an array with the same indices. Jobs that the first ones waited for, and begin times, are left out. Either all jobs are accepted or none. The last 8 MiB of environments and scripts of each user's ended jobs are kept for this.",
+    body: c.rerunBody,
+    answer: json(c.jobsAnswer, 201),
+    fromPage: { action: "run jobs again", command: "tutti rerun", unless: "web.submit" },
+  },
   get("job", "/v1/jobs/{job}", "One job", json(c.jobAnswer), {
     query: {
       wait: digits("Wait until the job has ended, but no longer than this number of seconds (at most 60)"),
@@ -143,12 +163,19 @@ export const ROUTES: readonly Route[] = [
   action("hold", "Keep a waiting job from starting"),
   action("release", "Let a held job start"),
   action("requeue", "End a running job and queue it again"),
+  action(
+    "pause",
+    "Stop a running job until it is resumed; it keeps its memory, and under space sharing its CPUs",
+  ),
+  action("resume", "Continue a paused job"),
   {
-    id: "setPriority",
+    id: "update",
     method: "patch",
     path: "/v1/jobs/{job}",
-    summary: "Change the priority of a job",
-    body: c.priorityBody,
+    summary: "Change what a job asks for: its name, queue, size, limit, begin, priority and so on",
+    description:
+      "A waiting job keeps its place in the queue: the policy sees it leave and arrive again. It is refused if a submit with these values would be refused.",
+    body: c.updateBody,
     answer: json(c.jobAnswer),
   },
   get("why", "/v1/jobs/{job}/why", "Why a job waits, and when it is expected to start", json(c.whyAnswer)),
@@ -169,6 +196,24 @@ export const ROUTES: readonly Route[] = [
   },
   get("matrix", "/v1/matrix", "The current matrix of rows and processors", json(c.matrixAnswer)),
   get("queues", "/v1/queues", "Queues and their limits", json(c.queuesAnswer)),
+  get(
+    "usage",
+    "/v1/usage",
+    "What your ended jobs had and used; for an administrator, all jobs",
+    json(c.usageAnswer),
+    {
+      description:
+        "Sums over jobs that ended in a stretch of time, with all their attempts. Jobs that are forgotten are not counted: keptSinceMs says of which times. CPU time is counted where control groups can be used.",
+      query: {
+        by: optional(
+          z.string().regex(/^(?:user|queue|user,queue|queue,user)$/, "is not user, queue or user,queue"),
+          "What has a row of its own; default: one row for all",
+        ),
+        from: digits("Unix time in ms of the first end that counts; default: 0"),
+        to: digits("Ends from this Unix time in ms on do not count; default: now"),
+      },
+    },
+  ),
   get("policy", "/v1/policy", "The current policy and its rules", json(c.policyAnswer)),
   {
     id: "setPolicy",
@@ -209,6 +254,13 @@ export const ROUTES: readonly Route[] = [
     "Ended and running jobs, in Standard Workload Format",
     text("text/plain", "SWF"),
   ),
+  get(
+    "exportJsonl",
+    "/v1/export.jsonl",
+    "Jobs and events as a workload file",
+    text("application/jsonl", "Workload file"),
+    { description: "JSON Lines with the schema tutti.workload-file/1; see docs/workloads.md." },
+  ),
   {
     id: "events",
     method: "get",
@@ -226,6 +278,40 @@ export const ROUTES: readonly Route[] = [
     text("text/plain; version=0.0.4", "Prometheus text format"),
   ),
   {
+    id: "drain",
+    method: "put",
+    path: "/v1/drain",
+    summary: "Start no more jobs; running ones continue; administrators only",
+    description: "Stays in force when the scheduler is restarted, until it is undone.",
+    body: c.drainBody,
+    answer: json(c.drainAnswer),
+  },
+  {
+    id: "undrain",
+    method: "delete",
+    path: "/v1/drain",
+    summary: "Let jobs start again; administrators only",
+    answer: json(c.drainAnswer),
+  },
+  get("windows", "/v1/windows", "Windows that are not over, by their begin", json(c.windowsAnswer)),
+  {
+    id: "reserve",
+    method: "post",
+    path: "/v1/windows",
+    summary: "Keep the machine for some jobs, or for none, for a time; administrators only",
+    description:
+      "Jobs that the window does not name start only if they end by their limits before it begins, and otherwise at its end. Jobs that run when it begins continue. It stays in force when the scheduler is restarted.",
+    body: c.windowBody,
+    answer: json(c.windowAnswer, 201),
+  },
+  {
+    id: "unreserve",
+    method: "delete",
+    path: "/v1/windows/{window}",
+    summary: "Remove a window, also one that has begun; administrators only",
+    answer: json(c.windowAnswer),
+  },
+  {
     id: "shutdown",
     method: "post",
     path: "/v1/shutdown",
@@ -233,6 +319,20 @@ export const ROUTES: readonly Route[] = [
     body: c.shutdownBody,
     answer: json(c.shutdownAnswer, 202),
     fromPage: { action: "end the scheduler", command: "tutti down" },
+  },
+  get(
+    "pilot",
+    "/v1/pilot",
+    "On Slurm, the pilots, jobs that hold nodes for the scheduler",
+    json(c.pilotAnswer),
+  ),
+  {
+    id: "startPilot",
+    method: "post",
+    path: "/v1/pilot",
+    summary: "Ask Slurm for a pilot again, after one was cancelled; administrators only",
+    answer: json(c.pilotAnswer),
+    fromPage: { action: "ask for a pilot", command: "tutti pilot start" },
   },
   {
     id: "makeLink",
@@ -285,11 +385,15 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   JobState: c.jobState,
   SubmitJob: c.submitJob,
   SubmitBody: c.submitBody,
-  PriorityBody: c.priorityBody,
+  UpdateBody: c.updateBody,
   PolicyBody: c.policyBody,
   HypotheticalJob: c.hypotheticalJob,
   WhatIfBody: c.whatIfBody,
   ShutdownBody: c.shutdownBody,
+  DrainBody: c.drainBody,
+  WindowBody: c.windowBody,
+  WindowAnswer: c.windowAnswer,
+  WindowsAnswer: c.windowsAnswer,
   WebSessionBody: c.webSessionBody,
   WebLinkAnswer: c.webLinkAnswer,
   WebSessionAnswer: c.webSessionAnswer,
@@ -297,16 +401,21 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   JobAnswer: c.jobAnswer,
   JobsAnswer: c.jobsAnswer,
   BatchBody: c.batchBody,
+  RerunBody: c.rerunBody,
+  DryRunAnswer: c.dryRunAnswer,
   BatchAnswer: c.batchAnswer,
   WhyAnswer: c.whyAnswer,
   Forecast: c.forecast,
   MatrixAnswer: c.matrixAnswer,
   QueuesAnswer: c.queuesAnswer,
+  UsageAnswer: c.usageAnswer,
   PolicyAnswer: c.policyAnswer,
   StatusAnswer: c.statusAnswer,
   WhatIfAnswer: c.whatIfAnswer,
   TimelineAnswer: c.timelineAnswer,
+  DrainAnswer: c.drainAnswer,
   ShutdownAnswer: c.shutdownAnswer,
+  Pilot: c.pilotAnswer,
   Event: c.event,
   EventsAnswer: c.eventsAnswer,
   Refusal: c.refusalAnswer,

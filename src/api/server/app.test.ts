@@ -2,6 +2,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { brief } from "../../protocol/job-answers.ts";
 import * as contract from "../../protocol/schema.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
@@ -90,6 +91,8 @@ describe("routes", () => {
       (await app.ask("POST", `/v1/jobs/${job}/${action}`)).json.job?.state;
     expect(await act(1, "hold")).toBe("held");
     expect(await act(1, "release")).toBe("queued");
+    expect(await act(2, "pause")).toBe("paused");
+    expect(await act(2, "resume")).toBe("running");
     expect(await act(2, "requeue")).toBe("queued");
     expect(await act(3, "cancel")).toBe("cancelled");
     const again = await app.ask("POST", "/v1/jobs/3/cancel");
@@ -123,6 +126,46 @@ describe("routes", () => {
     expect((await change("fcfs", ADA)).status).toBe(403);
     expect((await change("nonsense")).status).toBe(400);
     expect(app.service.policyText).toBe("easy");
+  });
+
+  test("only administrators can announce and remove windows; all users see them", async () => {
+    const reserve = (body: object, as = OWNER) => app.ask("POST", "/v1/windows", { body, as });
+    const disk = { name: "disk", fromMs: 1, untilMs: 2, users: ["ada"] };
+    expect((await reserve(disk, ADA)).status).toBe(403);
+    for (const name of ["", "a b", "-x", "a/b", "x".repeat(65), 7]) {
+      expect((await reserve({ ...disk, name })).status).toBe(400);
+    }
+    for (const users of [[], ["a,b"], [""], Array(101).fill("a")]) {
+      expect((await reserve({ ...disk, users })).status).toBe(400);
+    }
+    const { status, json } = await reserve(disk);
+    expect(status).toBe(201);
+    expectAnswer(json, contract.windowAnswer);
+    const { json: seen } = await app.ask("GET", "/v1/windows", { as: ADA });
+    expectAnswer(seen, contract.windowsAnswer);
+    expect(seen.windows).toEqual([json.window]);
+    expect((await app.ask("DELETE", "/v1/windows/disk", { as: ADA })).status).toBe(403);
+    expect((await app.ask("DELETE", "/v1/windows/disc")).status).toBe(404);
+    const { json: removed } = await app.ask("DELETE", "/v1/windows/disk");
+    expectAnswer(removed, contract.windowAnswer);
+  });
+
+  test("only administrators can drain and undrain; all users see it", async () => {
+    const drain = (body: object, as = OWNER) => app.ask("PUT", "/v1/drain", { body, as });
+    expect((await drain({ reason: "new disk" }, ADA)).status).toBe(403);
+    expect((await drain({ reason: "" })).status).toBe(400);
+    expect((await drain({ reason: "x".repeat(201) })).status).toBe(400);
+    const { status, json } = await drain({ reason: "new disk" });
+    expect(status).toBe(200);
+    expectAnswer(json, contract.drainAnswer);
+    expect(json.drain.reason).toBe("new disk");
+    const { json: seen } = await app.ask("GET", "/v1/status", { as: ADA });
+    expectAnswer(seen, contract.statusAnswer);
+    expect(seen.drain).toEqual(json.drain);
+    expect((await app.ask("DELETE", "/v1/drain", { as: ADA })).status).toBe(403);
+    const { json: undrained } = await app.ask("DELETE", "/v1/drain");
+    expectAnswer(undrained, contract.drainAnswer);
+    expect(undrained).not.toHaveProperty("drain");
   });
 
   test("whatif returns a forecast per policy, or names an unknown one", async () => {
@@ -331,7 +374,13 @@ describe("users", () => {
   test("matrix, events and export do not show names of other users' jobs", async () => {
     await submit({ jobs: [someJob({ name: "of-ada" })] }, ADA);
     app.service.start(1);
-    for (const path of ["/v1/matrix", "/v1/events", "/v1/export.swf", "/v1/jobs?last=5"]) {
+    for (const path of [
+      "/v1/matrix",
+      "/v1/events",
+      "/v1/export.swf",
+      "/v1/export.jsonl",
+      "/v1/jobs?last=5",
+    ]) {
       const { text } = await app.ask("GET", path, { as: BOB, headers: { accept: "application/json" } });
       expect(text, path).not.toContain("of-ada");
     }
@@ -358,6 +407,14 @@ test("a list shows the beginning of a long command, a single job all of it", asy
   expect(json.jobs[0].command).toEqual(cut);
   expect((await app.ask("GET", "/v1/jobs")).json.jobs[0].command).toEqual(cut);
   expect((await app.ask("GET", "/v1/jobs/1")).json.job.command).toEqual(command);
+});
+
+test("a list shows the beginning of a long value", () => {
+  const values = { short: "a", long: "x".repeat(201) };
+  expect(brief({ command: ["sh"], values })).toEqual({
+    command: ["sh"],
+    values: { short: "a", long: `${"x".repeat(200)}…` },
+  });
 });
 
 test("a wrong method is answered with the methods of the route", async () => {

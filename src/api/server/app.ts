@@ -41,11 +41,19 @@ const UNREAD = 499;
 /** The sender of public requests: all requests without a token share one turn. */
 const STRANGER: Sender = { caller: { uid: -1, user: "unknown", isAdministrator: false }, isPage: false };
 /**
- * The sender of public requests with short answers. They have their own quota, and leave it when they are
- * answered: files that strangers do not read would otherwise keep people from the page.
+ * The senders of public requests that the page needs: sessions and proofs, and the files of the page. Each
+ * kind has its own quota and leaves it when it is answered. Their unread answers take little memory, since
+ * files are shared; so only the limit on connections counts them. Otherwise, answers that strangers do not
+ * read would keep people from the page.
  */
 const VISITOR: Sender = { caller: { ...STRANGER.caller, uid: -2 }, isPage: false };
-const OF_VISITORS: ReadonlySet<string> = new Set(["makeSession", "prove"]);
+const READER: Sender = { caller: { ...STRANGER.caller, uid: -3 }, isPage: false };
+const PUBLIC_SENDERS: ReadonlyMap<string, Sender> = new Map([
+  ["makeSession", VISITOR],
+  ["prove", VISITOR],
+  ["page", READER],
+  ["webFile", READER],
+]);
 /**
  * Requests that count as several requests. Forecasts are made one at a time and take about a second each: a
  * long series would block other users. A follower receives every event, or polls a file ten times a second.
@@ -97,7 +105,7 @@ export function makeApp(setup: AppSetup): App {
     const ticket = quota.take(caller, received, weightOf(route, received));
     if (isRefusal(ticket)) return refusalResponse(ticket);
     const turns = scheduler.turnsOf(caller.uid, arrival.isGone);
-    const release = releaser(ticket, sender === VISITOR ? {} : arrival);
+    const release = releaser(ticket, sender === VISITOR || sender === READER ? {} : arrival);
     try {
       const response = await answer(
         { route, request: received, parameters, caller, turns, ticket, arrival },
@@ -160,7 +168,7 @@ interface Admitted {
 
 async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> {
   const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
-  const { job = "1", stream = "stdout", file = "" } = parameters;
+  const { job = "1", stream = "stdout", file = "", window = "" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
     return refusalResponse(
       refuse("not-found", `Cannot find job ${JSON.stringify(job)}: expected the number of a job`),
@@ -176,7 +184,8 @@ async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> 
   const body = route.body === undefined ? undefined : await readBody(request, route.body, turns);
   if (isRefusal(body)) return refusalResponse(body);
   const { transport } = arrival;
-  const call: Call = { caller, request, transport, job: Number(job), stream, file, query, body, turns };
+  const named = { job: Number(job), stream, file, window } as const;
+  const call: Call = { caller, request, transport, ...named, query, body, turns };
   const finish = (outcome: Outcome) => finished(route, outcome, ticket);
   // If a handler does not wait, it runs and its answer is made in one piece.
   const result = await turns.run(() => {
@@ -215,7 +224,7 @@ async function withBody(request: Request): Promise<Request | ApiRefusal> {
 }
 
 function publicSenderOf({ id }: Route): Sender {
-  return OF_VISITORS.has(id) ? VISITOR : STRANGER;
+  return PUBLIC_SENDERS.get(id) ?? STRANGER;
 }
 
 /** A refusal if the request comes from the page, and the page may not make it. */

@@ -41,6 +41,8 @@ export interface Call {
   readonly job: number;
   readonly stream: "stdout" | "stderr";
   readonly file: string;
+  /** Name of a window; not checked. */
+  readonly window: string;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
   /** Runs work that may take more than about 10 ms in pieces; see pieces.ts for long answers. */

@@ -21,10 +21,27 @@ import type {
 import { parseArray } from "../../protocol/array.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
-import type { Job, MissingJobs, SubmitJob } from "../../protocol/schema.ts";
+import type {
+  Drain,
+  DrainBody,
+  Job,
+  MissingJobs,
+  SubmitJob,
+  UpdateBody,
+  WindowBody,
+} from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
-
-const START_MS = 1_800_000_000_000;
+import {
+  dryRunOf,
+  FakeWindows,
+  NO_TOTALS,
+  noUsage,
+  policyOf,
+  repeated,
+  START_MS,
+  swfOf,
+  whyOf,
+} from "./fake-answers-for-tests.ts";
 
 interface Entry {
   info: Job;
@@ -40,7 +57,12 @@ export class FakeService implements Service {
   readonly submitted: SubmitJob[] = [];
   /** Jobs by user and key. */
   readonly keys = new Map<string, number[]>();
+  readonly totals = NO_TOTALS;
+  readonly usage = noUsage;
+  readonly dryRun = dryRunOf;
   policyText = "fcfs";
+  drain: Drain | undefined;
+  readonly #windows = new FakeWindows();
   onShutdown: (killJobs: boolean) => void = () => {};
   /** If set, every submit is refused with this. */
   refuseSubmits: Refusal | undefined;
@@ -56,6 +78,10 @@ export class FakeService implements Service {
     this.#cpus = cpus;
   }
 
+  async rerun(caller: Caller, jobs: readonly number[], key?: string) {
+    return this.submit(caller, repeated(this.entries, jobs), key);
+  }
+
   async submit(caller: Caller, jobs: readonly SubmitJob[], key?: string) {
     if (this.refuseSubmits !== undefined) return this.refuseSubmits;
     const known = key === undefined ? undefined : this.keys.get(`${caller.uid} ${key}`);
@@ -67,9 +93,9 @@ export class FakeService implements Service {
       if (priority > 0 && !caller.isAdministrator) {
         return refuse("invalid", `Cannot set priority ${priority}: expected at most 0`);
       }
-      const missing = after.find(({ job }) => isRefusal(this.job(caller, job)));
+      const missing = after.find(({ job }) => job !== undefined && isRefusal(this.job(caller, job)));
       if (missing !== undefined)
-        return refuse("not-found", `Cannot wait for job ${missing.job}: no such job`);
+        return refuse("invalid", `Cannot wait for job ${missing.job}: there is no such job`);
     }
     const infos: Job[] = [];
     for (const request of jobs) {
@@ -136,22 +162,21 @@ export class FakeService implements Service {
     return this.#change(caller, job, ["queued", "held", "starting", "running"], "cancelled", "cancelled");
   }
 
-  async hold(caller: Caller, job: number) {
-    return this.#change(caller, job, ["queued"], "held", "held");
-  }
-
-  async release(caller: Caller, job: number) {
-    return this.#change(caller, job, ["held"], "queued", "released");
-  }
-
-  async requeue(caller: Caller, job: number) {
-    return this.#change(caller, job, ["running"], "queued", "requeued");
-  }
+  hold = (caller: Caller, job: number) => this.#change(caller, job, ["queued"], "held", "held");
+  release = (caller: Caller, job: number) => this.#change(caller, job, ["held"], "queued", "released");
+  requeue = (caller: Caller, job: number) => this.#change(caller, job, ["running"], "queued", "requeued");
+  pause = (caller: Caller, job: number) => this.#change(caller, job, ["running"], "paused", "paused");
+  resume = (caller: Caller, job: number) => this.#change(caller, job, ["paused"], "running", "resumed");
 
   async setPriority(caller: Caller, job: number, priority: number): Promise<Answer<Job>> {
     const info = this.job(caller, job);
     if (isRefusal(info)) return info;
     return this.#set(job, { priority }, "priority");
+  }
+
+  async update(caller: Caller, job: number, update: UpdateBody): Promise<Answer<Job>> {
+    const info = this.job(caller, job);
+    return isRefusal(info) ? info : this.#set(job, { ...update }, "updated");
   }
 
   async change(caller: Caller, change: Change, jobs: readonly number[]) {
@@ -160,7 +185,9 @@ export class FakeService implements Service {
       const answer =
         change.action === "priority"
           ? this.setPriority(caller, job, change.priority)
-          : this[change.action](caller, job);
+          : change.action === "update"
+            ? this.update(caller, job, change.update)
+            : this[change.action](caller, job);
       changed.push(await answer);
     }
     return changed;
@@ -169,27 +196,7 @@ export class FakeService implements Service {
   async why(caller: Caller, job: number) {
     const info = this.job(caller, job);
     if (isRefusal(info)) return info;
-    return {
-      job,
-      state: info.state,
-      waitedMs: 180_000,
-      tasks: info.tasks,
-      freeCpus: 1,
-      queuedBefore: 2,
-      obstacles: [
-        { kind: "cpus" as const, needed: info.tasks, free: 1, rows: 3, mostRows: 3 },
-        { kind: "memory" as const, neededBytes: 3_000_000_000, freeBytes: 900_000_000 },
-      ],
-      forecast: {
-        p10Ms: START_MS + 60_000,
-        p50Ms: START_MS + 120_000,
-        p90Ms: START_MS + 600_000,
-        endP10Ms: START_MS + 660_000,
-        endP50Ms: START_MS + 720_000,
-        endP90Ms: START_MS + 1_200_000,
-        pastErrorP50Ms: 90_000,
-      },
-    };
+    return whyOf(info);
   }
 
   matrix() {
@@ -208,14 +215,7 @@ export class FakeService implements Service {
     };
   }
 
-  policy() {
-    return {
-      policy: this.policyText,
-      rules: ["Jobs start in the order of their submission"],
-      ownRules: 1,
-      mostRows: 4,
-    };
-  }
+  policy = () => policyOf(this.policyText);
 
   async setPolicy(caller: Caller, text: string) {
     if (!caller.isAdministrator) {
@@ -256,14 +256,27 @@ export class FakeService implements Service {
     if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only administrators may do that");
     const running = this.status().counts.running;
     if (!killJobs && running > 0)
-      return refuse(
-        "wrong-state",
-        `Cannot end the scheduler: ${running} ${running === 1 ? "job is" : "jobs are"} running`,
-      );
+      return refuse("wrong-state", `Cannot end: ${running} ${running === 1 ? "job is" : "jobs are"} running`);
     this.onShutdown(killJobs);
     return { stopping: true } as const;
   }
 
+  async setDrain(caller: Caller, drain: DrainBody | undefined): Promise<Answer<{ drain?: Drain }>> {
+    if (!caller.isAdministrator) return refuse("not-yours", "Cannot drain: for administrators only");
+    this.drain = drain === undefined ? undefined : { sinceMs: START_MS, by: caller.user, ...drain };
+    this.#emit(
+      drain === undefined
+        ? { kind: "undrained", data: { by: caller.user } }
+        : { kind: "drained", data: { by: caller.user, ...drain } },
+    );
+    return { ...(this.drain !== undefined && { drain: this.drain }) };
+  }
+
+  reserve = (caller: Caller, body: WindowBody) => this.#windows.reserve(caller, body);
+  unreserve = (caller: Caller, name: string) => this.#windows.unreserve(caller, name);
+  windows = () => this.#windows.list;
+  pilots = () => ({ pilots: [] });
+  startPilots = this.pilots;
   queues() {
     const of = (state: JobState) =>
       [...this.entries.values()].filter(({ info }) => info.state === state).length;
@@ -273,28 +286,13 @@ export class FakeService implements Service {
     ];
   }
 
+  *exportJsonl(): Generator<string, void, void> {
+    yield '{"schema":"tutti.workload-file/1"}\n';
+  }
+
   *exportSwf(caller: Caller): Generator<string, void, void> {
     const ended = [...this.list(caller, { states: ["done", "failed"] })].flat();
-    const lines = ended.map(({ job, submittedAtMs, startedAtMs = 0, ranMs, tasks, limitMs }) =>
-      [job, (submittedAtMs - START_MS) / 1000, (startedAtMs - submittedAtMs) / 1000, ranMs / 1000, tasks]
-        .concat([
-          -1,
-          -1,
-          tasks,
-          limitMs === undefined ? -1 : limitMs / 1000,
-          -1,
-          1,
-          -1,
-          -1,
-          -1,
-          -1,
-          -1,
-          -1,
-          -1,
-        ])
-        .join(" "),
-    );
-    yield `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
+    yield swfOf(ended, this.#cpus);
   }
 
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
@@ -324,6 +322,8 @@ export class FakeService implements Service {
       busyCpus: Math.min(this.#cpus, counts.running),
       counts,
       conductor: { connected: true, pid: 4242, freezer: "signals", lateP99Ms: 1.5 },
+      ...(this.drain !== undefined && { drain: this.drain }),
+      ...(this.#windows.list.length > 0 && { windows: this.#windows.list }),
       residentBytes: 70_000_000,
     };
   }
@@ -396,7 +396,7 @@ export class FakeService implements Service {
       stdout: request.stdout ?? join(folder, "stdout"),
       stderr: request.stderr ?? join(folder, "stderr"),
       cpus: [],
-      after: (request.after ?? []).map((after) => after.job),
+      after: (request.after ?? []).flatMap(({ job }) => job ?? []),
     };
     this.entries.set(job, { info, uid: caller.uid, request });
     this.#emit({ kind: "submitted", job, user: caller.user });

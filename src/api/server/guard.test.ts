@@ -1,6 +1,7 @@
 /** Tests which requests are admitted: tokens, hosts, pages, methods, bodies. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
+import type { Caller } from "../../daemon/contract/service.ts";
+import { ADA, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
 
 let app: TestApp;
 beforeEach(() => {
@@ -135,6 +136,20 @@ describe("bodies", () => {
       /expected one of states, last/,
     );
     expect((await app.ask("GET", "/v1/jobs?states=sleeping")).json.message).toMatch(/list of states/);
+  });
+
+  test("a folder that does not exist is refused to the scheduler's own user, and kept secret from others", async () => {
+    const submitAs = (as: Caller, job: object) =>
+      app.ask("POST", "/v1/jobs", { as, body: { jobs: [someJob({ cwd: "/no/such/folder", ...job })] } });
+    const own = await submitAs(OWNER, {});
+    expect(own.status).toBe(400);
+    expect(own.json.message).toBe(
+      'Cannot submit a job in the folder "/no/such/folder": it does not exist, expected a folder in which the job can run',
+    );
+    expect((await submitAs(OWNER, { after: [{ job: 1, ok: true }] })).json.message ?? "").not.toMatch(
+      /folder/,
+    );
+    expect((await submitAs(ADA, {})).status).toBe(201);
   });
 
   test("bodies that are too large, too deep or not JSON are refused before they are parsed or used", async () => {

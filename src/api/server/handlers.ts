@@ -2,13 +2,23 @@
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../daemon/contract/service.ts";
-import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
+import { whyNoFolder } from "../../host/files.ts";
+import { brief } from "../../protocol/job-answers.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
 import type * as c from "../../protocol/schema.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { descriptionResponse } from "./answers/description.ts";
 import { eventList, eventStream } from "./answers/events.ts";
-import { batchResponse, brief, exportResponse, jobsResponse, submittedResponse } from "./answers/lists.ts";
+import {
+  batchResponse,
+  exportResponse,
+  jobsResponse,
+  jsonlResponse,
+  rerunResponse,
+  submittedResponse,
+  updateOf,
+} from "./answers/lists.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./answers/logs.ts";
 import { metricsText } from "./answers/metrics-text.ts";
 import { openApiDocument } from "./answers/openapi.ts";
@@ -49,13 +59,22 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       web: { submit: web.maySubmit },
     };
   },
-  submit: async (call, { service }) => {
+  submit: async (call, { service, credentials }) => {
     const { jobs, key } = call.body as c.SubmitBody;
+    // Other users would learn from it which folders exist that they may not see.
+    const isOwnUser = call.caller.uid === credentials.owner.uid;
+    const refusal = isOwnUser ? await refuseMissingFolder(jobs) : undefined;
+    if (refusal !== undefined) return refusal;
     const answer = await service.submit(call.caller, jobs, key);
     return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
   },
   jobs: jobsResponse,
   batch: batchResponse,
+  rerun: rerunResponse,
+  dryRun: ({ caller, body, turns }, { service, forecasts }) => {
+    const { jobs } = body as c.SubmitBody;
+    return turns.run(() => forecasts.run(caller.uid, () => service.dryRun(caller, jobs)));
+  },
   job: async (call, { service }) => {
     const { caller, job, query } = call;
     const hasEnded = () => {
@@ -71,7 +90,9 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   hold: jobChange(() => ({ action: "hold" })),
   release: jobChange(() => ({ action: "release" })),
   requeue: jobChange(() => ({ action: "requeue" })),
-  setPriority: jobChange((body) => ({ action: "priority", ...(body as { priority: number }) })),
+  pause: jobChange(() => ({ action: "pause" })),
+  resume: jobChange(() => ({ action: "resume" })),
+  update: jobChange((body) => updateOf(body as c.UpdateBody)),
   why: ({ caller, job }, { service }) => service.why(caller, job),
   logs: logsResponse,
   matrix: ({ caller }, { service }) => {
@@ -84,6 +105,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return { ...matrix, rows, nowMs: Number(process.hrtime.bigint() / 1000n) / 1000 };
   },
   queues: (_, { service }) => ({ queues: service.queues() }),
+  usage: ({ caller, query, turns }, { service }) => {
+    const names = (query.by ?? "").split(",");
+    const by = { user: names.includes("user"), queue: names.includes("queue") };
+    const toMs = query.to === undefined ? undefined : Number(query.to);
+    return turns.through(service.usage(caller, { by, fromMs: Number(query.from ?? 0), toMs }));
+  },
   policy: (_, { service }) => service.policy(),
   setPolicy: async ({ caller, body }, { service }) => {
     const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
@@ -117,6 +144,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return isRefusal(steps) ? steps : turns.through(steps);
   },
   exportSwf: exportResponse,
+  exportJsonl: jsonlResponse,
   events: ({ caller, query, request, turns }, { service, eventStreams }) => {
     const last = request.headers.get("last-event-id");
     const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
@@ -128,15 +156,46 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     });
   },
   metrics: ({ caller }, { service, requests }) =>
-    new Response(metricsText(service.status(caller), service.queues(), requests()), {
-      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-    }),
-  shutdown: ({ caller, body }, { service }) =>
-    service.shutdown(caller, (body as { killJobs: boolean }).killJobs),
+    new Response(
+      metricsText(
+        service.status(caller),
+        service.queues(),
+        caller.isAdministrator ? service.totals : undefined,
+        requests(),
+      ),
+      {
+        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+      },
+    ),
+  drain: ({ caller, body }, { service }) => service.setDrain(caller, body as c.DrainBody),
+  undrain: ({ caller }, { service }) => service.setDrain(caller, undefined),
+  windows: (_, { service }) => ({ windows: service.windows() }),
+  reserve: ({ caller, body }, { service }) => service.reserve(caller, body as c.WindowBody),
+  unreserve: ({ caller, window }, { service }) => service.unreserve(caller, window),
+  shutdown: ({ caller, body }, { service }) => {
+    const { killJobs, keepPilot } = body as c.ShutdownBody;
+    return service.shutdown(caller, killJobs, keepPilot);
+  },
+  pilot: (_, { service }) => service.pilots(),
+  startPilot: ({ caller }, { service }) => service.startPilots(caller),
   makeLink,
   makeSession,
   prove,
 };
+
+/** A job that waits for others is not checked: they may make its folder. */
+async function refuseMissingFolder(jobs: readonly c.SubmitJob[]): Promise<Refusal | undefined> {
+  for (const cwd of new Set(jobs.filter(({ after }) => after === undefined).map((job) => job.cwd))) {
+    const why = await whyNoFolder(cwd);
+    if (why !== undefined) {
+      return refuse(
+        "invalid",
+        `Cannot submit a job in the folder "${cwd}": it ${why}, expected a folder in which the job can run`,
+      );
+    }
+  }
+  return undefined;
+}
 
 function asJob(answer: Answer<Job>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };

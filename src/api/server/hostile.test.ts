@@ -158,6 +158,40 @@ test("a connection without a request or with an unread answer is closed in time,
   app.remove();
 });
 
+test("a stranger who reads nothing is disconnected after 5 s, a user with a token is not", async () => {
+  await start();
+  const long = "x".repeat(2e7);
+  const reader = makeHttpReader(
+    async ({ url }, { identified }) => {
+      if (url.endsWith("/with-token")) identified?.(ADA);
+      return new Response(long);
+    },
+    new Connections({ strangers: 9, ofUser: 9, ofUsers: 9 }),
+  );
+  const accepted: Socket[] = [];
+  const listener = makeListener((socket) => {
+    accepted.push(socket);
+    reader.take(socket, { transport: "shared-socket" });
+  });
+  const path = join(folder, "own.sock");
+  await listenForClients(listener, path, { mode: 0o600 });
+  for (const [i, target] of ["/with-token", "/"].entries()) {
+    const socket = connect(path).pause();
+    open.push(socket);
+    socket.on("error", () => {}).write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until(() => (accepted[i]?.writableLength ?? 0) > 0);
+  }
+  const fromMs = performance.now();
+  await new Promise((resolve) => accepted[1].once("close", resolve));
+  const ms = performance.now() - fromMs;
+  expect(ms).toBeGreaterThan(4500);
+  // The user's connection would be closed after 60 s.
+  expect(ms).toBeLessThan(30_000);
+  expect(accepted[0].destroyed).toBe(false);
+  reader.close();
+  listener.close();
+});
+
 describe("clients that leave", () => {
   test("their requests that have not begun are not carried out", async () => {
     await start();

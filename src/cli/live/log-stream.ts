@@ -5,16 +5,17 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
-import { followPieces, lastBytes, readPieces } from "../../api/server/answers/logs.ts";
+import { followPieces, piecesOf as piecesOfFile, readPieces } from "../../api/server/answers/logs.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { VisibleStream } from "../../words/visible.ts";
+import { startOfLastLines } from "./last-lines.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 interface LogOptions {
   readonly stream: "stdout" | "stderr";
   readonly follow: boolean;
-  /** Number of bytes from the end; undefined: all. */
+  /** Number of lines from the end; undefined: all. */
   readonly tail?: number;
   /** First byte to show if the output is in one of the user's files. */
   readonly from?: number;
@@ -55,8 +56,9 @@ async function* piecesOf(
       yield* followed(connection, path, job, tail);
       return;
     }
-    const answer = await connection.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
-    yield* connection.client.pieces(answer);
+    const { client } = connection;
+    const offset = tail === undefined ? 0 : await startOfTail(client, path, tail);
+    yield* client.pieces(await client.open(`${path}?offset=${offset}`));
   } catch (error) {
     // The scheduler refuses before the first byte if the output is in one of the user's files.
     if (!(error instanceof RefusedError) || error.refused !== "wrong-state") throw error;
@@ -87,7 +89,7 @@ async function* followed(
   }
 }
 
-/** The offset at which the last `tail` bytes begin. */
+/** The offset at which the last `tail` lines begin. */
 async function startOfTail(client: Client, path: string, tail: number): Promise<number> {
   let answer: Awaited<ReturnType<Client["open"]>>;
   try {
@@ -99,7 +101,12 @@ async function startOfTail(client: Client, path: string, tail: number): Promise<
   }
   for await (const _ of client.pieces(answer));
   const [, size = "0"] = /\/(\d+)$/.exec(answer.headers["content-range"] ?? "") ?? [];
-  return lastBytes(Number(size), tail).offset;
+  return startOfLastLines(Number(size), tail, async (offset, length) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of client.pieces(await client.open(`${path}?offset=${offset}&limit=${length}`)))
+      pieces.push(piece);
+    return Buffer.concat(pieces);
+  });
 }
 
 /** Reads the user's file with the user's own rights, not with those of the scheduler. */
@@ -116,7 +123,10 @@ async function* ownFile(
       throw new RefusedError("not-yours", `Cannot read "${path}": ${(error as Error).message}`);
     }
   };
-  const first = (size: number) => (tail === undefined ? Math.min(from, size) : lastBytes(size, tail).offset);
+  const first = (size: number, file: number) => {
+    if (tail === undefined) return Math.min(from, size);
+    return startOfLastLines(size, tail, (offset, length) => readFrom(file, offset, length));
+  };
   if (follow) {
     const currentFile = async () => {
       const { job: now } = await connection.retry((client) => client.job(job.job));
@@ -129,8 +139,14 @@ async function* ownFile(
   if (file === undefined) return;
   if (!fstatSync(file).isFile()) return closeSync(file);
   const { size } = fstatSync(file);
-  const offset = first(size);
+  const offset = await first(size, file);
   yield* readPieces(file, { offset, limit: size - offset });
+}
+
+async function readFrom(file: number, offset: number, length: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of piecesOfFile(file, { offset, limit: length })) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 /** Waits for a slow reader, so that little is held in memory. */

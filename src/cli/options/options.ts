@@ -11,11 +11,11 @@ import { isSameFile } from "../../lab/files/write-whole.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { wingOfPolicy } from "../../models/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { duration, integer, missingEstimate, positive, processors, share, sizeFrom } from "./parse.ts";
+import { duration, integer, load, missingEstimate, processors, share, sizeFrom } from "./parse.ts";
 import { addRenamedOption } from "./renamed.ts";
 
 export const SOURCE_HELP =
-  "a trace: a file (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz), - for standard input, or the beginning of a file's name in the folder TUTTI_TRACES; or a model such as downey:jobs=1000:load=0.7";
+  "a trace: a file (SWF, a workload file of tutti export, output of sacct --parsable2 or Batsim JSON, plain or .gz), - for standard input, or the beginning of a file's name in the folder TUTTI_TRACES; or a model such as downey:jobs=1000:load=0.7";
 
 /** The source of jobs of `simulate` and `compare`. */
 export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
@@ -72,11 +72,7 @@ export function addRunOptions(command: Command): Command {
   addSizeFromOption(command);
   addProcessorsOption(command, "processors of the machine (default: the number that the trace names)");
   return addRenamedOption(command, "--first <n>", "--limit <n>", "use only the first n jobs", integer(1))
-    .option(
-      "--load <x>",
-      "scale the gaps between submits to this offered load; 1 fills the machine",
-      positive,
-    )
+    .option("--load <x>", "scale the gaps between submits to this offered load; 1 fills the machine", load)
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .optionsGroup("Rules:")
     .addOption(

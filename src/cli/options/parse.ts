@@ -1,7 +1,9 @@
 /** Parses the values of options: turns text into checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
+import { parseUse, type Use, useText, whyNoUse } from "../../protocol/resources.ts";
 import { secondsOf } from "../../words/command-line.ts";
+import { MAX_LOAD } from "../../workload/scale.ts";
 import { parseSizeFrom } from "../../workload/traces/size-from.ts";
 
 /** An option's parser for whole numbers in a range. */
@@ -18,6 +20,24 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
 export const processors = integer(1, 2 ** 31 - 1);
 export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
 export const PRIORITY_HELP = `priority from ${MIN_PRIORITY} to ${MAX_PRIORITY}; only administrators may use values above 0`;
+
+/** Bytes of 512M, 2G, 1.5T; powers of 1024. */
+export function bytes(text: string): number {
+  const [, digits, unit = ""] = /^(\d+\.?\d*)\s*([KMGT])i?B?$/i.exec(text.trim()) ?? [];
+  const value = Math.round(Number(digits) * 1024 ** " KMGT".indexOf(unit.toUpperCase()));
+  if (value >= 1 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("Expected a size with a unit, such as 512M or 2G, at most 8191T.");
+}
+
+/** Of `gpu:2,licence`; the option may be repeated. */
+export function units(text: string, before: unknown): Use {
+  const all = before === undefined ? text : `${useText(before as Use)},${text}`;
+  const use = parseUse(all);
+  if (use !== undefined) return use;
+  throw new InvalidArgumentError(
+    `${whyNoUse(all)}, expected resources with their numbers of units, such as gpu:1 or gpu:2,licence:1.`,
+  );
+}
 
 /** Where in a trace sizes are; undefined for the usual place. */
 export function sizeFrom(text: string): string | undefined {
@@ -42,15 +62,20 @@ const MAX_S = 1e9;
 
 /**
  * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. The result is in seconds.
+ * @param maxS the longest accepted duration in seconds
  * @param min if this is a number, it is the shortest accepted duration in seconds
  */
-export function duration(min: "zero" | "above zero" | number): (text: string) => number {
-  const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
+export function duration(
+  min: "zero" | "above zero" | number,
+  maxS: number = MAX_S,
+): (text: string) => number {
+  const range =
+    min === "zero" ? " of 0 s or more" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
   return (text) => {
     const value = secondsOf(text);
     const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
-    if (isLong && value <= MAX_S) return value;
-    const limit = value > MAX_S ? `, at most ${MAX_S} s` : "";
+    if (isLong && value <= maxS) return value;
+    const limit = value > maxS ? `, at most ${maxS} s` : "";
     throw new InvalidArgumentError(
       `Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${limit}.`,
     );
@@ -71,6 +96,13 @@ export function positive(text: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
   throw new InvalidArgumentError("Expected a number above 0.");
+}
+
+/** An offered load to which arrivals are scaled. */
+export function load(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value > 0 && value <= MAX_LOAD) return value;
+  throw new InvalidArgumentError(`Expected a number above 0, at most ${MAX_LOAD}; 1 fills the machine.`);
 }
 
 /** A list separated by commas. A repeated option adds to the list. */

@@ -6,8 +6,9 @@ import type { Caller } from "../../daemon/contract/service.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { NotFoundError, UsageError } from "../errors.ts";
 import { missingText } from "../live/job-lists.ts";
+import { bytes } from "./parse.ts";
 import { namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
-import { bytes, chooseEnvironment } from "./submit-options.ts";
+import { chooseEnvironment } from "./submit-options.ts";
 
 /** The scheduler keeps jobs 3, 4, 5 and 8; the others are forgotten. */
 let app: TestApp;

@@ -24,16 +24,15 @@ srun ./a.out
 #SBATCH -n 64
 `);
     expect(words).toEqual([
-      ...["--time", "93784s"],
+      ...["--time", "1564m"],
       ...["--queue", "short"],
       ...["--name", "my job"],
       ...["--output", "out-%j.txt", "--error", "err-%4A_%a.txt"],
       ...["--array", "1-10%2"],
       ...["--after", "12,13,any:14"],
       ...["--cwd", "/tmp", "--hold"],
-      ...["--tasks", "8"],
+      ...["--tasks", "4", "--threads", "2"],
       ...["--mem", "2048M"],
-      ...["--env", "all,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
     ]);
     expect([warnings, isForSlurm]).toEqual([[], true]);
     expect(readJobScript("#TUTTI -n 2\n").isForSlurm).toBe(false);
@@ -41,10 +40,11 @@ srun ./a.out
 
   test("tasks per node and memory per CPU are multiplied", () => {
     expect(wordsOf("--nodes=2 --ntasks-per-node=4", "--mem-per-cpu=500M", "-c 2")).toEqual([
-      ...["--tasks", "16"],
+      ...["--tasks", "8", "--threads", "2"],
       ...["--mem", "8000M"],
-      ...["--env", "all,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
     ]);
+    expect(wordsOf("-c 4")).toEqual(["--threads", "4"]);
+    expect(wordsOf("-n 2 -c 1")).toEqual(["--tasks", "2", "--threads", "1"]);
     // If the number of tasks is given, the number per node is only a maximum.
     expect(wordsOf("-n 3 --ntasks-per-node=8")).toEqual(["--tasks", "3"]);
     expect(wordsOf("--mem-per-cpu=1G")).toEqual(["--mem", "1024M"]);
@@ -52,20 +52,23 @@ srun ./a.out
     expect(wordsOf("--mem=0", "-t 0", "-t UNLIMITED")).toEqual([]);
   });
 
-  test("the environment is chosen once, with all additions", () => {
-    expect(wordsOf("--export=NONE", "-c 2")).toEqual([
-      ...["--tasks", "2"],
-      ...["--env", "none,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
-    ]);
+  test("the environment is as chosen", () => {
+    expect(wordsOf("--export=NONE")).toEqual(["--env", "none"]);
     expect(wordsOf("--export=ALL,OMP_NUM_THREADS=7", "-c 2")).toEqual([
-      ...["--tasks", "2"],
-      ...["--env", "all,OMP_NUM_THREADS=7,SLURM_CPUS_PER_TASK=2"],
+      ...["--threads", "2"],
+      ...["--env", "all,OMP_NUM_THREADS=7"],
     ]);
     expect(wordsOf("--export=ALLOWED,B=1")).toEqual(["--env", "ALLOWED,B=1"]);
   });
 
+  test("dependencies of all kinds, per task and on the name", () => {
+    expect(wordsOf("-d afternotok:3,aftercorr:7")).toEqual(["--after", "notok:3,each:7"]);
+    expect(wordsOf("--dependency=singleton")).toEqual(["--singleton"]);
+    expect(wordsOf("--dependency=singleton,afterok:1:2")).toEqual(["--after", "1,2", "--singleton"]);
+  });
+
   test("unsupported options are named in one line, and the others still work", () => {
-    const { words, warnings } = readJobScript(`#SBATCH --gres=gpu:1
+    const { words, warnings } = readJobScript(`#SBATCH --gres-flags=none
 #SBATCH --exclusive
 #SBATCH -N 2
 #SBATCH -o %A_%t.out
@@ -73,14 +76,31 @@ srun ./a.out
 #SBATCH --begin=16:00 --requeue
 #SBATCH -t 5
 `);
-    expect(words).toEqual(["--time", "300s", "--tasks", "2"]);
+    expect(words).toEqual(["--begin", "16:00", "--time", "5m", "--tasks", "2"]);
     expect(warnings).toEqual([
       "#SBATCH --exclusive: ignored; a job always has its CPUs to itself while its row runs",
-      "#SBATCH -N 2: this scheduler runs on one machine, which provides all CPUs",
+      "#SBATCH -N 2: the scheduler chooses the nodes that provide the CPUs",
       "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
-      "#SBATCH --begin=16:00: ignored; the job starts as soon as there is room; to start it later, use --hold now and tutti release later",
-      "#SBATCH --gres=gpu:1, --mail-user ada@example.org, --requeue: ignored, not supported here",
+      "#SBATCH --requeue: ignored; --retries 3 lets a job start again after it was lost or requeued",
+      "#SBATCH --gres-flags=none, --mail-user ada@example.org: ignored, not supported here",
     ]);
+  });
+
+  test("limits are whole minutes, rounded up as sbatch does", () => {
+    expect(wordsOf("--time=00:01")).toEqual(["--time", "1m"]);
+    expect(wordsOf("-t 1:00")).toEqual(["--time", "1m"]);
+    expect(wordsOf("-t 0:02:01")).toEqual(["--time", "3m"]);
+    expect(wordsOf("-t 0")).toEqual([]);
+  });
+
+  test("what Tutti always does is no reason for a remark, and what is done otherwise is said", () => {
+    const warningsOf = (line: string) => readJobScript(`#SBATCH ${line}\n`).warnings;
+    expect(warningsOf("--open-mode=append")).toEqual([]);
+    expect(warningsOf("--no-requeue")).toEqual([]);
+    expect(warningsOf("--open-mode=truncate")).toEqual([
+      "#SBATCH --open-mode=truncate: ignored; output is always appended to an existing file",
+    ]);
+    expect(warningsOf("--nice=5")).toEqual(["#SBATCH --nice=5: ignored; use --priority"]);
   });
 
   test.each([
@@ -90,10 +110,11 @@ srun ./a.out
     ["--time", "minutes"],
     ["-t abc", "minutes"],
     ["--mem=lots", "a size"],
-    ["-d singleton", "afterok or afterany"],
-    ["--dependency=afterok:1?afterany:2", "afterok or afterany"],
-    ["--dependency=afternotok:1", "afterok or afterany"],
+    ["-d after:5+10", "afterok, afterany"],
+    ["--dependency=afterok:1?afterany:2", "afterok, afterany"],
+    ["--dependency=expand:1", "afterok, afterany"],
     ["-J", "a value"],
+    ["--begin=later", "a time such as 23:00"],
   ])("%s is refused, since without it the job would be a different one", (line, expected) => {
     expect(() => wordsOf(line)).toThrow(UsageError);
     expect(() => wordsOf(line)).toThrow(`Cannot use the line "#SBATCH ${line}": expected ${expected}`);
@@ -116,5 +137,38 @@ describe("slurmSeconds()", () => {
     ["UNLIMITED", undefined],
   ])("%s", (text, seconds) => {
     expect(slurmSeconds(text)).toBe(seconds);
+  });
+});
+
+describe("GPUs and licences in #SBATCH lines", () => {
+  test.each([
+    ["--gres=gpu:1", "gpu:1"],
+    ["--gres gpu", "gpu:1"],
+    ["--gres=gpu:a100:2", "gpu:2"],
+    ["--gres=gpu:2,disk:1", "gpu:2,disk:1"],
+    ["--gpus=3", "gpu:3"],
+    ["-G 2", "gpu:2"],
+    ["--gpus=a100:2", "gpu:2"],
+    ["--gpus-per-node=2", "gpu:2"],
+    ["-n 3 --gpus-per-task=1", "gpu:3"],
+    ["--licenses=matlab:2", "matlab:2"],
+    ["-L matlab@server:2,ansys", "matlab:2,ansys:1"],
+    ["--gres=gpu:2 --gpus=2", "gpu:2"],
+  ])("%s becomes --use %s", (line, use) => {
+    const words = wordsOf(line);
+    expect(words.slice(words.indexOf("--use"))).toEqual(["--use", use]);
+  });
+
+  test.each(["--gres=gpu:0", "--gpus=many", "--gpus=a100", "--licenses=matlab:0", "--gres="])(
+    "%s is refused: without the units it would be a different job",
+    (line) => {
+      expect(() => wordsOf(line)).toThrow(UsageError);
+    },
+  );
+
+  test("a type is ignored, and said so", () => {
+    expect(readJobScript("#SBATCH --gres=gpu:a100:2\n").warnings).toEqual([
+      "#SBATCH --gres=gpu:a100:2: a100 is ignored; any gpu will do",
+    ]);
   });
 });

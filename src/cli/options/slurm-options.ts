@@ -1,9 +1,11 @@
 /**
  * Translates the options in Slurm's `#SBATCH` lines to arguments of `tutti submit`. If an option determines
  * when a job runs or what it gets, but its value cannot be read, the script is refused, as sbatch does:
- * without the dependency or the limit, it would be a different job. Options that have no meaning on a single
- * machine without accounts are listed in a warning.
+ * without the dependency or the limit, it would be a different job. Options that have no meaning without
+ * accounts and a choice of nodes are listed in a warning.
  */
+import { parseUse, useText } from "../../protocol/resources.ts";
+import { beginTimeMs } from "../../words/begin-time.ts";
 import { UsageError } from "../errors.ts";
 
 const LONG_NAMES: Readonly<Record<string, string>> = {
@@ -19,6 +21,8 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
   d: "dependency",
   D: "chdir",
   H: "hold",
+  G: "gpus",
+  L: "licenses",
 };
 
 /** Options that have no value, or have a value only after `=`. */
@@ -44,14 +48,21 @@ const FLAGS = [
 
 /** Why an option that people rely on has no effect here. */
 const REMARKS: Readonly<Record<string, string>> = {
-  begin: "the job starts as soon as there is room; to start it later, use --hold now and tutti release later",
   exclusive: "a job always has its CPUs to itself while its row runs",
+  requeue: "--retries 3 lets a job start again after it was lost or requeued",
+  nice: "use --priority",
 };
+
+/** Options that ask for what happens anyway. */
+const ALWAYS: ReadonlySet<string> = new Set(["no-requeue"]);
 
 const WHOLE = "a whole number of at least 1";
 const TIME = "minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]] or UNLIMITED";
 const SIZE = "a size such as 4G, 512M or 2000 (MiB)";
-const JOBS = "afterok or afterany with job numbers, such as afterok:12:13,afterany:14";
+const BEGIN = "a time such as 23:00, now+1hour, tomorrow or 2026-12-01T08:00";
+const UNITS = "names with numbers, such as gpu:1, gpu:a100:2 or matlab:1";
+const JOBS =
+  "afterok, afterany, afternotok or aftercorr with job numbers, or singleton, such as afterok:12:13,afterany:14";
 
 /** Patterns in file names that mean the same here; numbers may have a width. */
 const PATTERNS = /%(?:%|\d{0,2}[jJAaxuN])/g;
@@ -69,6 +80,10 @@ export class SlurmOptions {
   readonly #unknown: string[] = [];
   /** Counts by option. */
   readonly #counts: { [name in "ntasks" | "cpus-per-task" | "ntasks-per-node"]?: number } = {};
+  /** Units of countable resources by kind. */
+  readonly #units = new Map<string, number>();
+  /** GPUs of each task. */
+  #gpusPerTask = 0;
   #nodes = 1;
   #memory: string | undefined;
   #memoryPerCpuMiB: number | undefined;
@@ -104,27 +119,21 @@ export class SlurmOptions {
   }
 
   words(): readonly string[] {
-    const { ntasks, "cpus-per-task": cpusPerTask = 1, "ntasks-per-node": tasksPerNode = 1 } = this.#counts;
-    const cpus = (ntasks ?? this.#nodes * tasksPerNode) * cpusPerTask;
-    const isAsked = ntasks !== undefined || cpus > 1;
+    const { ntasks, "cpus-per-task": threads, "ntasks-per-node": tasksPerNode = 1 } = this.#counts;
+    const tasks = ntasks ?? this.#nodes * tasksPerNode;
+    const cpus = tasks * (threads ?? 1);
+    if (this.#gpusPerTask > 0) this.#raise("gpu", this.#gpusPerTask * tasks);
+    const isAsked = ntasks !== undefined || tasks > 1;
     const memory =
       this.#memory ?? (this.#memoryPerCpuMiB === undefined ? undefined : `${this.#memoryPerCpuMiB * cpus}M`);
     return [
       ...this.#words,
-      ...(isAsked ? ["--tasks", String(cpus)] : []),
+      ...(isAsked ? ["--tasks", String(tasks)] : []),
+      ...(threads === undefined ? [] : ["--threads", String(threads)]),
       ...(memory === undefined ? [] : ["--mem", memory]),
-      ...this.#environmentWords(),
+      ...(this.#units.size === 0 ? [] : ["--use", useText(Object.fromEntries(this.#units))]),
+      ...(this.#environment === undefined ? [] : ["--env", this.#environment]),
     ];
-  }
-
-  #environmentWords(): readonly string[] {
-    const chosen = this.#environment ?? "all";
-    const cpus = this.#counts["cpus-per-task"];
-    if (this.#environment === undefined && cpus === undefined) return [];
-    const added = cpus === undefined ? [] : [`SLURM_CPUS_PER_TASK=${cpus}`];
-    const isChosen = /(?:^|,)OMP_NUM_THREADS=/.test(chosen);
-    if (cpus !== undefined && cpus > 1 && !isChosen) added.unshift(`OMP_NUM_THREADS=${cpus}`);
-    return ["--env", [chosen, ...added].join(",")];
   }
 
   #take(name: string, value: string, text: string): void {
@@ -145,13 +154,15 @@ export class SlurmOptions {
         const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
         if (this.#nodes > 1)
-          this.#remarks.push(`#SBATCH ${text}: this scheduler runs on one machine, which provides all CPUs`);
+          this.#remarks.push(`#SBATCH ${text}: the scheduler chooses the nodes that provide the CPUs`);
         return;
       }
       case "time": {
         const seconds = slurmSeconds(value);
         if (seconds === undefined && !/^(?:unlimited|infinite)$/i.test(value)) refuse(TIME);
-        if (seconds !== undefined && seconds > 0) this.#words.push("--time", `${seconds}s`);
+        // As sbatch, whose limits are whole minutes.
+        const minutes = seconds === undefined ? 0 : Math.ceil(seconds / 60);
+        if (minutes > 0) this.#words.push("--time", `${minutes}m`);
         return;
       }
       case "mem":
@@ -163,7 +174,7 @@ export class SlurmOptions {
         return;
       }
       case "dependency":
-        this.#words.push("--after", slurmDependency(value) ?? refuse(JOBS));
+        this.#words.push(...(slurmDependency(value) ?? refuse(JOBS)));
         return;
       case "output":
       case "error":
@@ -174,17 +185,55 @@ export class SlurmOptions {
           word.toLowerCase() === "all" ? "all" : "none",
         );
         return;
+      case "begin":
+        if (beginTimeMs(value, Date.now()) === undefined) refuse(BEGIN);
+        this.#words.push("--begin", value);
+        return;
       case "hold":
         this.#words.push("--hold");
+        return;
+      case "gres":
+      case "gpus":
+      case "gpus-per-node":
+      case "gpus-per-task":
+      case "licenses":
+        if (!this.#takeUnits(name, named(), text)) refuse(UNITS);
         return;
       case "partition":
         this.#words.push("--queue", named().split(",")[0]);
         return;
       default:
-        if (PASSED_ON[name] !== undefined) this.#words.push(`--${PASSED_ON[name]}`, named());
+        if (ALWAYS.has(name) || (name === "open-mode" && value === "append")) return;
+        if (name === "open-mode") {
+          this.#remarks.push(`#SBATCH ${text}: ignored; output is always appended to an existing file`);
+        } else if (PASSED_ON[name] !== undefined) this.#words.push(`--${PASSED_ON[name]}`, named());
         else if (REMARKS[name] === undefined) this.#unknown.push(text);
         else this.#remarks.push(`#SBATCH ${text}: ignored; ${REMARKS[name]}`);
     }
+  }
+
+  /**
+   * Reads KIND[:TYPE][:NUMBER] of gres, [TYPE:]NUMBER of GPUs, NAME[@SERVER][:NUMBER] of licences.
+   * @returns false: the value cannot be read
+   */
+  #takeUnits(name: string, value: string, text: string): boolean {
+    if (value === "none") return true;
+    const areGpus = name.startsWith("gpus");
+    for (const part of value.split(",")) {
+      const [, word = "", type = areGpus ? word : "", digits = areGpus ? "" : "1"] =
+        /^([A-Za-z][\w-]*)?(?:[:@]([A-Za-z][\w.-]*))?(?:(?:^|:)([1-9]\d{0,4}))?$/.exec(part) ?? [];
+      const kind = areGpus ? "gpu" : word.toLowerCase();
+      if (parseUse(`${kind}:${digits}`) === undefined) return false;
+      if (type !== "") this.#remarks.push(`#SBATCH ${text}: ${type} is ignored; any ${kind} will do`);
+      if (name === "gpus-per-task") this.#gpusPerTask = Number(digits);
+      else this.#raise(kind, Number(digits));
+    }
+    return true;
+  }
+
+  /** Slurm's options for the same resource may be given together. */
+  #raise(kind: string, units: number): void {
+    this.#units.set(kind, Math.max(this.#units.get(kind) ?? 0, units));
   }
 
   #takeFile(name: "output" | "error", value: string, text: string): void {
@@ -220,13 +269,26 @@ function slurmMebibytes(text: string): number | undefined {
   return Math.ceil(Number(size) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) - 1));
 }
 
-/** `afterok:1:2,afterany:3` becomes `1,2,any:3`; undefined for other kinds of dependencies. */
-function slurmDependency(value: string): string | undefined {
-  const words: string[] = [];
-  for (const part of value.split(",")) {
-    const [, kind, jobs = ""] = /^(afterok|afterany):(\d+(?::\d+)*)$/.exec(part) ?? [];
-    if (kind === undefined) return undefined;
-    words.push(...jobs.split(":").map((job) => (kind === "afterok" ? job : `any:${job}`)));
+const KINDS: Readonly<Record<string, string>> = {
+  afterok: "",
+  afterany: "any:",
+  afternotok: "notok:",
+  aftercorr: "each:",
+};
+
+/** `afterok:1:2,afterany:3,singleton` as words; undefined for other kinds of dependencies. */
+function slurmDependency(value: string): readonly string[] | undefined {
+  const after: string[] = [];
+  const parts = value.split(",");
+  for (const part of parts) {
+    if (part === "singleton") continue;
+    const [, kind = "", jobs = ""] = /^(after\w+):(\d+(?::\d+)*)$/.exec(part) ?? [];
+    const prefix = KINDS[kind];
+    if (prefix === undefined) return undefined;
+    after.push(...jobs.split(":").map((job) => `${prefix}${job}`));
   }
-  return words.join(",");
+  return [
+    ...(after.length > 0 ? ["--after", after.join(",")] : []),
+    ...(parts.includes("singleton") ? ["--singleton"] : []),
+  ];
 }

@@ -2,17 +2,22 @@
  * Defines the options of `submit` and `run`, which a job script may also set, and builds the request from
  * them.
  */
-import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { MAX_DEPENDENCIES, MAX_RETRIES, MAX_SCRIPT_BYTES, MAX_TASKS } from "../../protocol/limits.ts";
-import type { HypotheticalJob, SubmitJob } from "../../protocol/schema.ts";
+import { whyNoFolder } from "../../host/files.ts";
+import { MAX_RETRIES, MAX_TASKS } from "../../protocol/limits.ts";
+import { updateBody } from "../../protocol/requests.ts";
+import type { HypotheticalJob, SubmitJob, UpdateBody } from "../../protocol/schema.ts";
+import { clockText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
-import { duration, integer, PRIORITY_HELP, priority } from "./parse.ts";
-import { slurmSeconds } from "./slurm-options.ts";
+import { beginTime, dependencies, jobName, limitSeconds, retryDelay, retryWords } from "./job-values.ts";
+import { shellAdvice } from "./no-shell.ts";
+import { bytes, integer, PRIORITY_HELP, priority, units } from "./parse.ts";
+import { readScript } from "./read-script.ts";
+import { reportThreads } from "./submit-remarks.ts";
 
 /** Fields of a job that are set by options. */
 export type SubmitOptions = Partial<SubmitJob> & {
@@ -20,10 +25,17 @@ export type SubmitOptions = Partial<SubmitJob> & {
   readonly bareLimitS?: number | undefined;
 };
 
+const UPDATABLE: readonly (keyof SubmitJob)[] = Object.keys(updateBody.shape) as (keyof UpdateBody)[];
+
+const BEGIN_HELP = "this time: 23:00, +2h, tomorrow, 2026-12-01 or 2026-12-01T08:00, in your time zone";
 const HELP = `
 End with -- COMMAND ARGS or with the name of a script. #TUTTI lines in a script
 can set these options, and common #SBATCH lines work too. Options on the command
-line override both.`;
+line override both.
+
+OMP_NUM_THREADS is -c, unless your environment sets it. With -n alone it is
+unset on one machine: a single program uses all CPUs, and ranks of Open MPI
+have one thread each. Other programs that you start N times: -n N -c 1.`;
 
 /**
  * Adds options and arguments. Everything from the first word that is not an option belongs to the job.
@@ -58,7 +70,12 @@ export async function submitJob(
   const isCommand = raw[raw.length - words.length - 1] === "--";
   if (isCommand) {
     reportBareLimit(given);
-    return jobOf(words, basename(words[0]), given);
+    reportBegin(given);
+    const advice = shellAdvice(words);
+    if (advice !== undefined) hint(`tutti: ${visibleLine(advice)}`);
+    const job = jobOf(verb, words, basename(words[0]), given);
+    reportThreads(given, job);
+    return withFolder(verb, job);
   }
   const content = readScript(verb, words[0]);
   const script = content.toString("utf8");
@@ -66,17 +83,23 @@ export async function submitJob(
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
   const options = { ...parseScriptOptions(inScript, words[0]), ...given };
   reportBareLimit(options);
+  reportBegin(options);
   const path = resolve(words[0]);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
-  const job = jobOf([...interpreter, path, ...words.slice(1)], basename(path), options);
+  const job = jobOf(verb, [...interpreter, path, ...words.slice(1)], basename(path), options);
+  reportThreads(options, job);
   // The scheduler sets Slurm's other variables, such as the job's number.
   const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
   // The scheduler stores a copy of the script, because people edit scripts while their jobs wait.
-  return { ...job, env, script: { base64: content.toString("base64"), word: interpreter.length } };
+  return withFolder(verb, {
+    ...job,
+    env,
+    script: { base64: content.toString("base64"), word: interpreter.length },
+  });
 }
 
 /** Fields of a job that a question about the future may set. */
-const HYPOTHETICAL = ["tasks", "limitMs", "memoryBytes", "queue", "priority"] as const;
+const HYPOTHETICAL = ["tasks", "threads", "limitMs", "memoryBytes", "use", "queue", "priority"] as const;
 
 /**
  * A job that is not submitted, from options such as `-n 4 --time 2h`.
@@ -85,7 +108,7 @@ const HYPOTHETICAL = ["tasks", "limitMs", "memoryBytes", "queue", "priority"] as
 export function hypotheticalJob(text: string): HypotheticalJob {
   const refuse = (problem: string) =>
     new UsageError(
-      `Cannot use "${text}" in --job: ${problem}, expected options of tutti submit such as "-n 4 --time 2h"; possible are -n, --time, --mem, --queue and --priority`,
+      `Cannot use "${text}" in --job: ${problem}, expected options of tutti submit such as "-n 4 --time 2h"; possible are -n, -c, --time, --mem, --use, --queue and --priority`,
     );
   const words = splitWords(text);
   const options = parseOptions(words, (problem) => refuse(problem));
@@ -124,19 +147,16 @@ export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<
   return chosen;
 }
 
-/** Bytes of 512M, 2G, 1.5T; powers of 1024. */
-export function bytes(text: string): number {
-  const [, digits, unit = ""] = /^(\d+\.?\d*)\s*([KMGT])i?B?$/i.exec(text.trim()) ?? [];
-  const value = Math.round(Number(digits) * 1024 ** " KMGT".indexOf(unit.toUpperCase()));
-  if (value >= 1 && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("Expected a size with a unit, such as 512M or 2G.");
-}
-
 /** An option that sets a field of the job. */
 class JobOption extends Option {
   readonly field: keyof SubmitJob;
 
-  constructor(field: keyof SubmitJob, flags: string, text: string, parse?: (text: string) => unknown) {
+  constructor(
+    field: keyof SubmitJob,
+    flags: string,
+    text: string,
+    parse?: (text: string, before: unknown) => unknown,
+  ) {
     super(flags, text);
     this.field = field;
     if (parse !== undefined) this.argParser(parse);
@@ -153,7 +173,13 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
     new JobOption(
       "tasks",
       "-n, --tasks <n>",
-      "number of processes, each on its own CPU (default: 1)",
+      "number of processes, such as MPI ranks (default: 1)",
+      integer(1, MAX_TASKS),
+    ),
+    new JobOption(
+      "threads",
+      "-c, --threads <n>",
+      "CPUs for the threads of each process; the job gets -n times -c CPUs, and OMP_NUM_THREADS is set to -c (default: 1)",
       integer(1, MAX_TASKS),
     ),
     new JobOption(
@@ -168,28 +194,62 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
       "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
       bytes,
     ),
+    new JobOption(
+      "use",
+      "--use <units>",
+      "units of countable resources that the job holds, such as gpu or gpu:2,licence:1; tutti status lists the resources",
+      units,
+    ),
+    new JobOption(
+      "tasksRun",
+      "--tasks-run <how>",
+      "once: the command runs once and starts its other processes itself; each: it runs once per task, on all nodes of the job, only on a cluster (default: once)",
+      (text) => {
+        if (text === "once" || text === "each") return text;
+        throw new InvalidArgumentError("Expected once or each.");
+      },
+    ),
+    new JobOption(
+      "mpi",
+      "--mpi <type>",
+      "type of MPI with which the cluster starts the tasks, such as pmix; with --tasks-run each",
+    ),
     new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
   ],
   "Name and start:": [
-    new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)"),
+    new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)", jobName),
     new JobOption(
       "after",
       "--after <jobs>",
-      "start after these jobs have succeeded: 12,13 or 12-40; any:12 starts after job 12 has ended, even if it failed",
+      "start after these jobs have succeeded: 12,13, 12-40 or last; any:12 after job 12 has ended, even if it failed; notok:12 only if it failed; each:12 with -a: each job after the one with its index in that array",
       dependencies,
     ),
+    new JobOption("singleton", "--singleton", "start after your earlier jobs with the same name have ended"),
     new JobOption(
       "array",
       "-a, --array <indices>",
       "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
     ),
+    new JobOption("beginAtMs", "--begin <time>", `do not start before ${BEGIN_HELP}`, beginTime),
     new JobOption("held", "--hold", "hold the job until you run `tutti release`"),
     new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
     new JobOption(
       "retries",
       "--retries <n>",
-      "maximum number of restarts after the job is lost or requeued (default: 0)",
+      "maximum number of restarts after the job is lost or requeued, or ends as --retry-on names (default: 0)",
       integer(0, MAX_RETRIES),
+    ),
+    new JobOption(
+      "retryOn",
+      "--retry-on <ends>",
+      "also restart after these ends, separated by commas: fail (any failure), exit codes such as 75, signals such as SIGBUS; needs --retries",
+      retryWords,
+    ),
+    new JobOption(
+      "retryDelayMs",
+      "--retry-delay <duration>",
+      "wait before the first such restart, 1s to 1d; doubled each time, up to 6 minutes (default: 10s)",
+      retryDelay,
     ),
   ],
   "Files and environment:": [
@@ -211,6 +271,14 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
   ],
 });
 
+/** Options of `tutti update`: those of a submit that can change while a job waits. */
+export function addUpdateOptions(command: Command): Command {
+  for (const option of Object.values(jobOptions()).flat()) {
+    if (UPDATABLE.includes(option.field)) command.addOption(option);
+  }
+  return command;
+}
+
 function addOptions(command: Command): Command {
   for (const [heading, options] of Object.entries(jobOptions())) {
     command.optionsGroup(heading);
@@ -222,75 +290,77 @@ function addOptions(command: Command): Command {
   );
 }
 
-/**
- * Reads a duration with a unit, or Slurm's notation if it has a colon or a dash. A bare number is seconds
- * here, but minutes in Slurm.
- */
-function limitSeconds(text: string): number {
-  const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
-  return inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);
-}
-
 function reportBareLimit({ bareLimitS }: SubmitOptions): void {
   if (bareLimitS !== undefined)
     hint(`tutti: the time limit is ${bareLimitS} s; for minutes, write ${bareLimitS}m`);
 }
 
-function dependencies(text: string): NonNullable<SubmitJob["after"]> {
-  return text.split(",").flatMap((part) => {
-    const [, any, first, last = first] =
-      /^(any:)?([1-9]\d{0,14})(?:-([1-9]\d{0,14}))?$/.exec(part.trim()) ?? [];
-    const count = Number(last) - Number(first) + 1;
-    if (count >= 1 && count <= MAX_DEPENDENCIES) {
-      return Array.from({ length: count }, (_, i) => ({ job: Number(first) + i, ok: any === undefined }));
-    }
-    throw new InvalidArgumentError(
-      `Expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40 or any:12.`,
-    );
-  });
+/** A time can be read in several ways, so it is repeated with its day. */
+function reportBegin({ beginAtMs }: SubmitOptions): void {
+  if (beginAtMs === undefined || beginAtMs <= Date.now()) return;
+  const isToday = new Date(beginAtMs).toDateString() === new Date().toDateString();
+  hint(`tutti: the job begins no earlier than ${clockText(beginAtMs)}${isToday ? " today" : ""}`);
 }
 
-function jobOf(command: readonly string[], defaultName: string, options: SubmitOptions): SubmitJob {
+/**
+ * The job, if its user can work in its folder. A job that waits for others is not checked: they may make it.
+ * @throws UsageError
+ */
+async function withFolder(verb: string, job: SubmitJob): Promise<SubmitJob> {
+  const why = job.after === undefined ? await whyNoFolder(job.cwd) : undefined;
+  if (why === undefined) return job;
+  throw new UsageError(
+    `Cannot ${verb} a job in the folder "${job.cwd}": it ${why}, expected a folder in which the job can run; --cwd names another one`,
+  );
+}
+
+function currentFolder(verb: string): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError(
+      `Cannot ${verb} a job in this folder: it was removed, expected a folder that exists; --cwd names one`,
+    );
+  }
+}
+
+function jobOf(
+  verb: string,
+  command: readonly string[],
+  defaultName: string,
+  options: SubmitOptions,
+): SubmitJob {
+  return {
+    command: [...command],
+    name: defaultName,
+    ...surroundings(verb, options),
+    ...givenFields(options),
+  };
+}
+
+/** What a job has from the folder and the shell in which it is submitted. */
+export function surroundings(verb: string, options: SubmitOptions): Pick<SubmitJob, "cwd" | "env" | "umask"> {
+  return {
+    cwd: options.cwd ?? currentFolder(verb),
+    env: options.env ?? chooseEnvironment("all", process.env),
+    umask: process.umask().toString(8).padStart(3, "0"),
+  };
+}
+
+/** The fields of a job that options have set. */
+export function givenFields(options: SubmitOptions): Partial<SubmitJob> {
   const given = Object.values(jobOptions())
     .flat()
     .map(({ field }) => [field, options[field]])
     .filter(([, value]) => value !== undefined);
-  return {
-    command: [...command],
-    name: defaultName,
-    cwd: resolve("."),
-    env: options.env ?? chooseEnvironment("all", process.env),
-    umask: process.umask().toString(8).padStart(3, "0"),
-    ...(options.stdout !== undefined && { stderr: options.stdout }),
-    ...Object.fromEntries(given),
-  };
+  return { ...(options.stdout !== undefined && { stderr: options.stdout }), ...Object.fromEntries(given) };
 }
 
-function readScript(verb: string, path: string): Buffer {
-  const refusal = (why: string) =>
-    new UsageError(
-      `Cannot ${verb} "${path}": ${why}, expected a script; to run a command, write tutti ${verb} -- ${path}`,
-    );
-  try {
-    const stats = statSync(path);
-    if (!stats.isFile()) throw refusal(`it is ${stats.isDirectory() ? "a folder" : "not an ordinary file"}`);
-    const content = stats.size > MAX_SCRIPT_BYTES ? undefined : readFileSync(path);
-    if (content === undefined || content.length > MAX_SCRIPT_BYTES) {
-      throw new UsageError(
-        `Cannot ${verb} "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES} bytes; move its data to another file, or write tutti ${verb} -- ${path}, which copies nothing`,
-      );
-    }
-    if (content.subarray(0, 4096).includes(0)) throw refusal("it is a binary program");
-    return content;
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    const reasons: Readonly<Record<string, string>> = {
-      ENOENT: "there is no such file",
-      EACCES: "you are not allowed to read it",
-    };
-    throw refusal(reasons[code] ?? message);
-  }
+/** The long names of the options of a job, such as `time`. */
+export function optionNames(): string[] {
+  return Object.values(jobOptions())
+    .flat()
+    .map(({ long }) => long!.slice(2));
 }
 
 function parseScriptOptions(words: readonly string[], path: string): SubmitOptions {
@@ -300,7 +370,11 @@ function parseScriptOptions(words: readonly string[], path: string): SubmitOptio
   );
 }
 
-function parseOptions(words: readonly string[], refuse: (problem: string) => UsageError): SubmitOptions {
+/** Options from their words. @param refuse makes the error of a problem */
+export function parseOptions(
+  words: readonly string[],
+  refuse: (problem: string) => UsageError,
+): SubmitOptions {
   const parser = addOptions(new Command("script").exitOverride().configureOutput({ writeErr: () => {} }));
   try {
     parser.parse(words, { from: "user" });

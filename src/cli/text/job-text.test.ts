@@ -3,6 +3,7 @@ import type { Job } from "../../protocol/schema.ts";
 import { outcomeText } from "../../words/jobs.ts";
 import { elapsedText, limitText } from "../../words/times.ts";
 import { HistoryTable, JobLines, jobsTable } from "./job-text.ts";
+import { foldedToTerminal } from "./text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({
@@ -52,14 +53,34 @@ describe("JobLines", () => {
   });
 
   test("are shown with their numbers, their indices and their count", () => {
-    const table = jobsTable(jobLines(jobs).lines, new Set([17]));
+    const table = jobsTable(jobLines(jobs).lines, jobs[0].user, new Set([17]));
     expect(table).toMatch(/^ *10 +sim\[1\] +▶ running .*on CPU 3$/m);
     expect(table).toMatch(/^ *17 .*stopped: no room now$/m);
     expect(table).toMatch(/^11-13 +sim\[5…15\] +· queued +1 .*3 jobs of an array$/m);
     // With one queue and one user, there is nothing to distinguish.
     expect(table).not.toMatch(/queue |user/);
-    expect(jobsTable([job(1), job(2, { queue: "short", user: "bob" })])).toMatch(/user +queue/);
+    expect(jobsTable([job(1), job(2, { queue: "short", user: "bob" })], "ada")).toMatch(/user +queue/);
   });
+});
+
+test("the user is shown unless all jobs are the caller's", () => {
+  const foreign = [job(1), job(2)];
+  expect(jobsTable(foreign, "ada")).not.toContain("user");
+  expect(jobsTable(foreign, "root")).toMatch(/^ *1 +sim +· queued +ada/m);
+});
+
+test("a program that could not be started has no running time", () => {
+  const ended = { state: "failed", startedAtMs: 5, ranMs: 10_000, endedAtMs: 6 } as const;
+  const never = job(1, { ...ended, reason: 'lost: Cannot run "./nothere": no such command' });
+  expect(jobsTable([never], "ada")).not.toContain("0:00:10");
+  expect(jobsTable([job(1, ended)], "ada")).toContain("0:00:10");
+  expect(outcomeText(never)).toBe('job 1 (sim) failed (Cannot run "./nothere": no such command)');
+});
+
+test("help is broken between words at the width of the terminal", () => {
+  const text = "\nUsage: x\n  -o  a file for the output\nshort\n";
+  expect(foldedToTerminal(text, 16)).toBe("\nUsage: x\n  -o  a file for\n  the output\nshort\n");
+  expect(foldedToTerminal(text, undefined)).toBe(text);
 });
 
 describe("elapsedText()", () => {
@@ -77,7 +98,7 @@ describe("elapsedText()", () => {
 
   test("all times of a list of jobs have this form", () => {
     const running = job(1, { state: "running", startedAtMs: 1, ranMs: 192_000, limitMs: 7_200_000 });
-    expect(jobsTable([running])).toMatch(/▶ running +1 +0:03:12 +2:00:00/);
+    expect(jobsTable([running], running.user)).toMatch(/▶ running +1 +0:03:12 +2:00:00/);
   });
 
   test("a job of milliseconds ran and waited 0:00:00, but its limit is not zero", () => {
@@ -89,7 +110,7 @@ describe("elapsedText()", () => {
       ranMs: 17,
       limitMs: 500,
     });
-    expect(jobsTable([brief])).toMatch(/✓ done +1 +0:00:00 +0:00:01/);
+    expect(jobsTable([brief], brief.user)).toMatch(/✓ done +1 +0:00:00 +0:00:01/);
     const history = new HistoryTable([brief], 1, false);
     expect(history.lines([brief])).toMatch(/✓ done +1 +\S+ \S+ +0:00:00 +0:00:00/);
   });
@@ -109,6 +130,7 @@ describe("outcomeText()", () => {
     [{ state: "failed", signal: "SIGKILL", reason: "ended by SIGKILL" }, "was ended by SIGKILL"],
     [{ state: "failed", signal: "SIGTERM", reason: "time limit" }, "was ended by SIGTERM (time limit)"],
     [{ state: "cancelled", reason: "cancelled" }, "was cancelled"],
+    [{ state: "cancelled", reason: "cancelled by ada" }, "was cancelled by ada"],
     [{ state: "cancelled", reason: "job 2 did not succeed" }, "was cancelled (job 2 did not succeed)"],
     [{ state: "failed", code: 3, reason: "exit code 3" }, "failed with exit code 3"],
     [
@@ -119,5 +141,9 @@ describe("outcomeText()", () => {
     [{ state: "done", code: 0, reason: "exit code 0" }, "succeeded"],
   ] as const)("%j", (more, text) => {
     expect(outcomeText(job(7, { ...more }))).toBe(`job 7 (sim) ${text}`);
+  });
+
+  test("names a job of an array as the lists do", () => {
+    expect(outcomeText(inArray(12, 2, { state: "done" }))).toBe("job 12 (sim[2]) succeeded");
   });
 });

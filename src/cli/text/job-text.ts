@@ -1,8 +1,10 @@
 /** Formats jobs as tables for a terminal. Names that users chose go through `visibleLine`. */
+import { processorsOf } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
+import { hasProcess, isEnded } from "../../protocol/states.ts";
 import { formatCount, NO_VALUE } from "../../report/text/format.ts";
 import { Table, type TableColumn } from "../../report/text/table.ts";
-import { jobName, remarkText, stateText } from "../../words/jobs.ts";
+import { jobName, neverRan, remarkText, stateText } from "../../words/jobs.ts";
 import { clockText, elapsedText, limitCell } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { table, tableOptions } from "./text.ts";
@@ -27,13 +29,13 @@ const column = (
 const NUMBER = column("job", "right", 0, ({ job, upTo }) =>
   upTo === undefined ? String(job) : `${job}-${upTo.job}`,
 );
-const NAME = column("name", "left", 0, nameText);
+const NAME: JobColumn = { ...column("name", "left", 0, nameText), shrinksFirst: true };
 const STATE = column("state", "left", 0, ({ state }) => stateText(state));
 const USER = column("user", "left", 3, ({ user }) => visibleLine(user));
 const QUEUE = column("queue", "left", 5, ({ queue }) => visibleLine(queue));
-const CPUS = column("CPUs", "right", 1, ({ tasks }) => String(tasks));
-const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
-  startedAtMs === undefined ? NO_VALUE : elapsedText(ranMs),
+const CPUS = column("CPUs", "right", 1, (job) => String(processorsOf(job)));
+const RAN = column("ran", "right", 2, (job) =>
+  job.startedAtMs === undefined || neverRan(job) ? NO_VALUE : elapsedText(job.ranMs),
 );
 const LIMIT = column("limit", "right", 6, ({ limitMs }) => limitCell(limitMs));
 const REASON = column("remark", "left", 4, remark);
@@ -46,17 +48,22 @@ const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
 );
 
 /**
- * The table of `tutti jobs`. It shows users and queues only if there are several.
+ * The table of `tutti jobs`. It shows queues only if there are several, and users unless all jobs are the
+ * caller's.
  * @param stopped running jobs for which the matrix has no room
  */
-export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number> = new Set()): string {
+export function jobsTable(
+  jobs: readonly JobLine[],
+  caller: string,
+  stopped: ReadonlySet<number> = new Set(),
+): string {
   const differ = (keyOf: (job: Job) => string) => new Set(jobs.map(keyOf)).size > 1;
   const remarks = column("remark", "left", 4, (job) =>
     stopped.has(job.job) ? "stopped: no room now" : remark(job),
   );
   const columns = [
     ...[NUMBER, NAME, STATE],
-    ...(differ(({ user }) => user) ? [USER] : []),
+    ...(jobs.some(({ user }) => user !== caller) ? [USER] : []),
     ...(differ(({ queue }) => queue) ? [QUEUE] : []),
     ...[CPUS, RAN, LIMIT, remarks],
   ];
@@ -146,8 +153,8 @@ function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string
 }
 
 function rank({ state }: Job): 0 | 1 | 2 {
-  if (state === "running" || state === "ending" || state === "starting") return 0;
-  return state === "queued" || state === "held" ? 1 : 2;
+  if (hasProcess(state)) return 0;
+  return isEnded(state) ? 2 : 1;
 }
 
 function nameText({ upTo, ...job }: JobLine): string {

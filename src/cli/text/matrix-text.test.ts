@@ -39,9 +39,9 @@ describe("matrixText()", () => {
     expect(matrixText(several, { width: 80, colour: false, nowMs: 1150 })).toBe(
       [
         "gang, slot 100 ms, row 1 of 1, policy gang",
-        "        n1       node17",
-        "        0  1  4  0  1",
-        "▶ row 1 13 ·  12 12 ·",
+        "        n1      │node17",
+        "        0  1  4 │0  1",
+        "▶ row 1 13 ·  12│12 ·",
         "  12 a, 13 b",
         "",
       ].join("\n"),

@@ -8,7 +8,8 @@
  *
  * A column is a CPU, and a cell holds the number of the job; · is an idle CPU. Rows run in turn, one slot
  * each; ▶ marks the row that is running. The colours are safe for colour-blind people, and the text says
- * everything without them.
+ * everything without them. If there are several nodes, a line above the CPUs has their names, and bars are
+ * between them.
  */
 import { cpusText, THIS_NODE } from "../../core/machine.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
@@ -27,6 +28,7 @@ const PALETTE: readonly (readonly [back: string, front: string])[] = [
   ["204;121;167", "0;0;0"],
 ];
 const EMPTY = "·";
+const BAR = "│";
 
 interface MatrixTextOptions {
   readonly width: number;
@@ -79,16 +81,23 @@ function scales(columns: readonly Column[], cell: number, indent: number): strin
   const numbers =
     " ".repeat(indent) +
     columns
-      .map(({ cpu }) => String(cpu).padEnd(cell))
-      .join(" ")
+      .map(({ cpu }, i) => String(cpu).padEnd(cell) + gapAfter(columns, i))
+      .join("")
       .trimEnd();
   if (columns.every(({ node }) => node === columns[0].node)) return [numbers];
   let names = " ".repeat(indent);
   for (const [i, { node }] of columns.entries()) {
     const at = indent + i * (cell + 1);
-    if (node !== columns[i - 1]?.node) names = names.padEnd(at).slice(0, at) + node;
+    if (i === 0) names += node;
+    else if (node !== columns[i - 1].node) names = `${names.padEnd(at - 1).slice(0, at - 1)}${BAR}${node}`;
   }
   return [names, numbers];
+}
+
+/** What is between a cell and the next one. */
+function gapAfter(columns: readonly Column[], i: number): string {
+  if (i === columns.length - 1) return "";
+  return columns[i + 1].node === columns[i].node ? " " : BAR;
 }
 
 type Row = MatrixAnswer["rows"][number];
@@ -100,7 +109,7 @@ function cellsOf(row: Row, columns: readonly Column[], cell: number, colour: boo
       const job = holder.get(key);
       const text = (job === undefined ? EMPTY : String(job)).padEnd(cell);
       // If the next cell has the same job, the gap between them gets its colour, so that a gang is one block.
-      const gap = i === columns.length - 1 ? "" : " ";
+      const gap = gapAfter(columns, i);
       if (!colour || job === undefined) return text + gap;
       return holder.get(columns[i + 1]?.key ?? "") === job
         ? painted(text + gap, job)

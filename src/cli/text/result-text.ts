@@ -22,6 +22,7 @@ import {
   plural,
 } from "../../report/text/format.ts";
 import { displayWidth } from "../../report/text/table.ts";
+import { VERDICT_CAUTION, verdictSentence } from "../../report/text/verdict-text.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
 import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
@@ -136,7 +137,17 @@ function endsText({ total, ended, killed, neverStarted }: Summary["jobs"]): stri
 export function comparisonText(comparison: Comparison): string {
   const isReplicated = comparison.policies[0]?.replications !== undefined;
   const parts = isReplicated ? replicationTables(comparison.policies) : rankingTable(comparison.policies);
-  return [heading(comparison), "", ...parts, "", ...footer(comparison), ""].join("\n");
+  const verdict = verdictLines(comparison.policies);
+  return [heading(comparison), "", ...parts, "", ...footer(comparison), ...verdict, ""].join("\n");
+}
+
+/** What each policy would have done with the history of a site. */
+function verdictLines(policies: readonly ComparedPolicy[]): string[] {
+  const sentences = policies.flatMap(({ label, verdict }) =>
+    verdict === undefined ? [] : [verdictSentence(label, verdict)],
+  );
+  if (sentences.length === 0) return [];
+  return ["", bold("Verdict"), ...[...sentences, VERDICT_CAUTION].map((line) => `  - ${wrap(line, 4)}`)];
 }
 
 function rankingTable(policies: readonly ComparedPolicy[]): string[] {

@@ -56,6 +56,29 @@ function proseWidth(): number {
   return Math.max(MIN_WIDTH, Math.min(process.stdout.columns ?? 100, MAX_PROSE_WIDTH));
 }
 
+/** Help for a terminal: longer lines are broken between words and keep their indentation. */
+export function foldedToTerminal(text: string, width = process.stdout.columns): string {
+  if (width === undefined) return text;
+  return text
+    .split("\n")
+    .map((line) => (line.length <= width ? line : foldedLine(line, width)))
+    .join("\n");
+}
+
+function foldedLine(line: string, width: number): string {
+  const [indent] = /^ */.exec(line)!;
+  const lines: string[] = [];
+  let last = indent;
+  for (const word of line.trim().split(" ")) {
+    if (last.length > indent.length && last.length + 1 + word.length > width) {
+      lines.push(last);
+      last = indent;
+    }
+    last += last.length > indent.length ? ` ${word}` : word;
+  }
+  return [...lines, last].join("\n");
+}
+
 /** Bold on a terminal, plain elsewhere or with NO_COLOR. */
 export function bold(text: string): string {
   return styleText("bold", text, { stream: process.stdout });

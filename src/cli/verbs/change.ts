@@ -1,26 +1,36 @@
 /**
- * `tutti cancel`, `hold`, `release`, `requeue` and `priority`: change each job, and at the end list those
- * that could not be changed.
+ * `tutti cancel`, `hold`, `release`, `requeue`, `pause`, `resume`, `priority` and `update`: change each job,
+ * and at the end list those that could not be changed.
  */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
 import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
-import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../../protocol/schema.ts";
+import type { BatchAnswer, BatchBody, Job, JobAnswer, UpdateBody } from "../../protocol/schema.ts";
 import { CHANGEABLE_STATES } from "../../protocol/states.ts";
 import { plural } from "../../report/text/format.ts";
 import { jobCountsText, outcomeText, stateText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { UsageError } from "../errors.ts";
 import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { addUpdateOptions } from "../options/submit-options.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
+import { updatedText } from "../text/updated-text.ts";
 
-type Change = Pick<BatchBody, "action" | "priority">;
+type Change = Pick<BatchBody, "action" | "priority" | "release" | "update">;
 
 type Result = BatchAnswer["results"][number];
 
+const UPDATE_HELP = `
+A waiting job keeps its place in the queue. Of a job that has started, only the
+name and the options about retries can change.
+  tutti update 12 --time 2h -n 8
+  tutti update state:queued --queue night`;
+
 interface Options {
-  readonly json?: boolean;
+  readonly json?: boolean | undefined;
+  readonly release?: boolean;
 }
 
 /** Concurrent requests to a scheduler of the first release, which takes one job per request. */
@@ -28,16 +38,36 @@ const CONCURRENT_REQUESTS = 64;
 /** Maximum number of lines of output. More jobs are only counted. */
 const MAX_LINES = 20;
 
+const RELEASE_HELP =
+  "under space sharing: other jobs may use its CPUs; when it is resumed, it waits until it gets CPUs again";
+const PAUSE_HELP = `
+A paused job is stopped, and its running time and its limit stand still. It
+keeps its memory. Under space sharing, it also keeps its CPUs. Jobs that have
+not started can be held instead.
+  tutti pause 12
+  tutti resume 12`;
+
 export function configure(command: Command): void {
   const action = command.name() as Change["action"];
   if (action === "priority") command.argument("<n>", PRIORITY_HELP, priority);
   command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
-  if (action === "priority") {
+  if (action === "pause") command.option("--release", RELEASE_HELP).addHelpText("after", PAUSE_HELP);
+  if (action === "update") {
+    addUpdateOptions(command).addHelpText("after", UPDATE_HELP);
+    command.action((words: readonly string[], { json, ...update }: Options & UpdateBody) => {
+      if (Object.keys(update).length > 0) return changeJobs(words, { action, update }, { json });
+      throw new UsageError(
+        "Cannot update jobs: nothing changes, expected an option such as --time 2h or -n 8",
+      );
+    });
+  } else if (action === "priority") {
     command.action((value: number, words: readonly string[], options: Options) =>
       changeJobs(words, { action, priority: value }, options),
     );
   } else
-    command.action((words: readonly string[], options: Options) => changeJobs(words, { action }, options));
+    command.action((words: readonly string[], { release, ...options }: Options) =>
+      changeJobs(words, { action, ...(release && { release }) }, options),
+    );
 }
 
 /**
@@ -67,7 +97,7 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   if (jobs.length === 0 && refusals.length === 0) refusals.push(...unchanged.splice(0, 1));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs });
   else if (jobs.length > MAX_LINES) writeOut(`${jobCountsText(jobs)}\n`);
-  else for (const job of jobs) writeOut(`${changeText(job)}\n`);
+  else for (const job of jobs) writeOut(`${changeText(job)}${updatedText(job, change.update ?? {})}\n`);
   for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
   if (unchanged[0] !== undefined)
     hint(`tutti: ${plural(unchanged.length, "job")} left unchanged: ${visibleLine(unchanged[0].message)}`);
@@ -101,10 +131,14 @@ async function* resultsOf(
 }
 
 /** Changes one job, for a scheduler of the first release. */
-async function changeOne(client: Client, { action, priority }: Change, number: number): Promise<Result> {
+async function changeOne(
+  client: Client,
+  { action, priority, update }: Change,
+  number: number,
+): Promise<Result> {
   const [path, options] =
-    action === "priority"
-      ? [`/v1/jobs/${number}`, { method: "PATCH", body: { priority } }]
+    action === "priority" || action === "update"
+      ? [`/v1/jobs/${number}`, { method: "PATCH", body: update ?? { priority } }]
       : [`/v1/jobs/${number}/${action}`, { method: "POST" }];
   try {
     return { number, job: (await client.ask<JobAnswer>(path, options)).job };

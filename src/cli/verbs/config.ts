@@ -8,6 +8,8 @@ import { type Config, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "../../daemon/scheduling/policy-choice.ts";
 import { configSchema, UNLIMITED } from "../../protocol/config.ts";
+import { plural } from "../../report/text/format.ts";
+import { limitText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { hint, leftColumn, table, writeJson, writeOut } from "../text/text.ts";
 
@@ -16,6 +18,7 @@ const FIELDS: readonly (keyof Config)[] = [
   "mode",
   "slotMs",
   "maxRows",
+  "pack",
   "memoryBytes",
   "cpus",
   "graceMs",
@@ -53,8 +56,18 @@ async function check(file: string): Promise<void> {
   };
   const rows = [
     ...FIELDS.map((field) => [field, valueText(config[field]), source(field)]),
+    ["machine.smt", valueText(config.machine.smt), source("machine")],
+    ...config.resources.map((resource) => [
+      `resources.${resource.name}`,
+      resourceText(resource),
+      source(`resources.${resource.name}`),
+    ]),
     ["web.submit", valueText(config.web.submit), source("web")],
-    ...config.queues.map((queue, i) => [`queues[${i}]`, queueText(queue), source("queues")]),
+    ...config.queues.map((queue, i) => [
+      `queues[${i}]`,
+      queueText(queue),
+      source(lines.has(`queues[${i}]`) ? `queues[${i}]` : "queues"),
+    ]),
   ];
   for (const note of notes) hint(`tutti: note: ${note}`);
   writeOut(`${table([leftColumn("setting"), leftColumn("value"), leftColumn("source", 1)], rows)}\n`);
@@ -65,13 +78,20 @@ function valueText(value: unknown): string {
   return Array.isArray(value) ? value.join(",") : visibleLine(String(value));
 }
 
+function resourceText({ units, isShared }: Config["resources"][number]): string {
+  if (units.length === 0) return "none";
+  const shown = units.slice(0, 8).map((unit) => visibleLine(unit));
+  const more = units.length > shown.length ? ", …" : "";
+  return `${units.length}: ${shown.join(", ")}${more}${isShared ? "; shared" : ""}`;
+}
+
 function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): string {
   const { name, processors, elapsedBelowS, reservations } = queueClass;
   return [
     visibleLine(name),
     processors >= UNLIMITED ? "any number of CPUs" : `at most ${processors} CPUs`,
-    ...(elapsedBelowS === undefined ? [] : [`limit below ${elapsedBelowS} s`]),
-    ...(defaultLimitMs === undefined ? [] : [`limit ${defaultLimitMs} ms for jobs without one`]),
-    ...(reservations === undefined ? [] : [`${reservations.limit} reservations`]),
+    ...(elapsedBelowS === undefined ? [] : [`limit below ${limitText(elapsedBelowS * 1000)}`]),
+    ...(defaultLimitMs === undefined ? [] : [`limit ${limitText(defaultLimitMs)} for jobs without one`]),
+    ...(reservations === undefined ? [] : [plural(reservations.limit, "reservation")]),
   ].join(", ");
 }

@@ -61,7 +61,8 @@ async function run({ slot, work, web = false }: Options): Promise<void> {
     detached: true,
   });
   let client: Client | undefined;
-  const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
+  // SIGHUP: the terminal has gone, and nobody else would end the scheduler.
+  const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   try {
     client = await connect(env, server);
     if (web) await showInBrowser(client, work, interrupt);
@@ -92,7 +93,13 @@ async function show(client: Client, work: number, interrupt: AbortSignal): Promi
   waiting.catch(() => {});
   const below = () => `\n${ended} of ${jobs.length} gangs have ended\n`;
   const ask = () => client.ask<MatrixAnswer>("/v1/matrix");
-  await watchMatrix(ask, AbortSignal.any([allEnded.signal, interrupt]), process.stdout, below);
+  await watchMatrix(
+    ask,
+    AbortSignal.any([allEnded.signal, interrupt]),
+    process.stdout,
+    below,
+    () => !interrupt.aborted,
+  );
   if (interrupt.aborted) return;
   const done: Job[] = await waiting;
   const table = new HistoryTable(done, 0, false);

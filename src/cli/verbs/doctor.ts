@@ -2,9 +2,10 @@
  * `tutti doctor`: shows how this machine can run gangs, how fast it switches between them, and what to
  * expect.
  */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Diagnosis, diagnose, type Spread } from "../../conductor/doctor.ts";
 import { jsonDocument } from "../../report/text/json.ts";
+import { UsageError } from "../errors.ts";
 import { bold, wrap, writeOut } from "../text/text.ts";
 
 /** Lateness in ms above which the advice mentions a late clock. */
@@ -32,20 +33,47 @@ const CONCURRENT = {
 const KEPT = "enforced by the kernel";
 const USERS = { all: "jobs run as the user who submits them", own: "jobs run as you" };
 
+interface DoctorOptions {
+  readonly json?: boolean;
+  readonly on: "local" | "slurm";
+}
+
 export function configure(command: Command): void {
   command
+    .argument("[options...]", "with --on slurm, after --: options of sbatch, such as --partition=long")
     .option("--json", "print as JSON")
+    .addOption(
+      new Option("--on <where>", "what to examine: this machine, or a cluster with Slurm")
+        .choices(["local", "slurm"])
+        .default("local"),
+    )
     .addHelpText(
       "after",
-      "\nMeasures for about three seconds. Other work on the machine makes the numbers\nworse.",
+      "\nMeasures for about three seconds. Other work on the machine makes the numbers\nworse. On Slurm, a short job on one node is started, examined and cancelled.",
     )
-    .action(async (options: { readonly json?: boolean }) => {
+    .action(async (words: readonly string[], options: DoctorOptions) => {
+      if (options.on === "slurm") return examineSite(words, options);
+      if (words.length > 0) throw new UsageError(`Cannot use "${words[0]}": expected --on slurm before it`);
       const diagnosis = await diagnose();
       const advice = adviceFor(diagnosis);
       writeOut(
         options.json ? jsonDocument("tutti.doctor/1", { ...diagnosis, advice }) : text(diagnosis, advice),
       );
     });
+}
+
+async function examineSite(words: readonly string[], { json }: DoctorOptions): Promise<void> {
+  const [{ checkSbatchOptions }, { diagnoseSite }, { siteAdvice, siteDiagnosisText }] = await Promise.all([
+    import("../../daemon/executor/slurm/sbatch-options.ts"),
+    import("../../daemon/executor/slurm/site-doctor.ts"),
+    import("../text/site-diagnosis-text.ts"),
+  ]);
+  checkSbatchOptions(words);
+  const site = await diagnoseSite(words);
+  const advice = siteAdvice(site);
+  writeOut(
+    json ? jsonDocument("tutti.doctor-slurm/1", { ...site, advice }) : siteDiagnosisText(site, advice),
+  );
 }
 
 function text(diagnosis: Diagnosis, advice: readonly string[]): string {
@@ -55,6 +83,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     "stopping gangs": FREEZERS[diagnosis.freezer],
     "  works too": others.length === 0 ? "nothing" : others.join(", "),
     CPUs: `${diagnosis.cpus}, given to gangs ${PINNING[diagnosis.pinning]}`,
+    cores: coresText(diagnosis.cores),
     "memory limits": diagnosis.memoryLimit ? KEPT : "not possible here: no memory control group",
     "process limits": diagnosis.processLimit ? KEPT : "not possible here: no pids control group",
     "concurrent mode": CONCURRENT[diagnosis.concurrentMode],
@@ -72,6 +101,11 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     ...advice.map((line) => `  - ${wrap(line, 4)}`),
     "",
   ].join("\n");
+}
+
+function coresText({ sockets, cores, cpus }: Diagnosis["cores"]): string {
+  const threads = cpus === cores ? "" : `, ${cpus} CPUs: jobs get one thread of each core (smt: all)`;
+  return `${cores} on ${sockets} ${sockets === 1 ? "socket" : "sockets"}${threads}`;
 }
 
 /** Advice in plain words, the most important first. */

@@ -3,7 +3,15 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
 import { sleep } from "../../host/sleep.ts";
-import { commandName, writeOut } from "../text/text.ts";
+import type { ShutdownAnswer } from "../../protocol/schema.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { UsageError } from "../errors.ts";
+import { commandName, hint, writeOut } from "../text/text.ts";
+
+interface Options {
+  readonly kill?: boolean;
+  readonly keepPilot?: boolean;
+}
 
 const POLL_MS = 50;
 
@@ -13,11 +21,20 @@ export function configure(command: Command): void {
       "--kill",
       "also end running jobs; without this option, the scheduler does not stop while jobs run",
     )
-    .action(async ({ kill = false }: { readonly kill?: boolean }) => {
+    .option(
+      "--keep-pilot",
+      "on Slurm: end only the scheduler; its pilot and running jobs continue until the next tutti serve",
+    )
+    .action(async ({ kill = false, keepPilot = false }: Options) => {
+      if (kill && keepPilot)
+        throw new UsageError("Cannot end jobs and keep the pilot: use one of the options");
       const client = new Client();
-      await client.ask("/v1/shutdown", { method: "POST", body: { killJobs: kill } });
+      const body = { killJobs: kill, ...(keepPilot && { keepPilot }) };
+      const { warning } = await client.ask<ShutdownAnswer>("/v1/shutdown", { method: "POST", body });
       await untilGone(client);
-      writeOut(`The scheduler has stopped. Waiting jobs are kept for the next ${commandName()} serve.\n`);
+      if (warning !== undefined) hint(`tutti: warning: ${visibleLine(warning)}`);
+      const kept = keepPilot ? "Its pilot and running jobs continue." : "Waiting jobs are kept.";
+      writeOut(`The scheduler has stopped. ${kept} The next ${commandName()} serve finds them.\n`);
     });
 }
 

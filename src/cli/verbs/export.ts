@@ -1,7 +1,8 @@
-/** `tutti export`: writes the jobs that ran here as SWF, which `tutti simulate` reads, or as CSV. */
+/** `tutti export`: writes the jobs of the scheduler as SWF, as a workload file or as CSV. */
 import { type Command, Option } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
+import { unitsText, useText } from "../../protocol/resources.ts";
 import type { Job, MatrixAnswer } from "../../protocol/schema.ts";
 import { csvLine } from "../../report/text/csv.ts";
 import { isoText } from "../../words/times.ts";
@@ -10,7 +11,7 @@ import { Progress, withProgress } from "../text/progress.ts";
 import { commandName, hint, writePiece } from "../text/text.ts";
 
 interface Options {
-  readonly format: "swf" | "csv";
+  readonly format: "swf" | "jsonl" | "csv";
   readonly output?: string;
 }
 
@@ -24,6 +25,7 @@ const COLUMNS: Readonly<Record<string, (job: Job) => string | number>> = {
   queue: ({ queue }) => queue,
   state: ({ state }) => state,
   tasks: ({ tasks }) => tasks,
+  threads: ({ threads = 1 }) => threads,
   priority: ({ priority }) => priority,
   submitted: ({ submittedAtMs }) => isoText(submittedAtMs),
   started: ({ startedAtMs }) => (startedAtMs === undefined ? "" : isoText(startedAtMs)),
@@ -33,6 +35,12 @@ const COLUMNS: Readonly<Record<string, (job: Job) => string | number>> = {
   run_s: ({ ranMs }) => ranMs / 1000,
   limit_s: ({ limitMs }) => (limitMs === undefined ? "" : limitMs / 1000),
   memory_bytes: ({ memoryBytes }) => memoryBytes ?? "",
+  use: ({ use }) => (use === undefined ? "" : useText(use)),
+  units: ({ units }) => (units === undefined ? "" : unitsText(units)),
+  cpu_s: ({ usage }) => (usage?.cpuMs === undefined ? "" : usage.cpuMs / 1000),
+  peak_memory_bytes: ({ usage }) => usage?.peakMemoryBytes ?? "",
+  read_bytes: ({ usage }) => usage?.readBytes ?? "",
+  written_bytes: ({ usage }) => usage?.writtenBytes ?? "",
   exit_code: ({ code }) => code ?? "",
   signal: ({ signal }) => signal ?? "",
   attempt: ({ attempt }) => attempt,
@@ -41,8 +49,11 @@ const COLUMNS: Readonly<Record<string, (job: Job) => string | number>> = {
 export function configure(command: Command): void {
   command
     .addOption(
-      new Option("--format <format>", "format of the output; tutti simulate reads SWF")
-        .choices(["swf", "csv"])
+      new Option(
+        "--format <format>",
+        "format of the output; tutti simulate reads swf and jsonl, which also has begin times, resources, pauses and drains",
+      )
+        .choices(["swf", "jsonl", "csv"])
         .default("swf"),
     )
     .option("-o, --output <file>", "write to a file instead of standard output")
@@ -51,7 +62,7 @@ export function configure(command: Command): void {
 
 async function run({ format, output }: Options): Promise<void> {
   const client = new Client();
-  const pieces = format === "swf" ? swfPieces(client) : csvPieces(client);
+  const pieces = format === "csv" ? csvPieces(client) : filePieces(client, format);
   if (output === undefined) {
     for await (const piece of pieces) await writePiece(piece);
     return;
@@ -69,9 +80,9 @@ async function run({ format, output }: Options): Promise<void> {
   );
 }
 
-async function* swfPieces(client: Client): AsyncGenerator<Uint8Array> {
+async function* filePieces(client: Client, format: "swf" | "jsonl"): AsyncGenerator<Uint8Array> {
   const progress = new Progress("bytes", !process.stdout.isTTY);
-  const pieces = client.pieces(await client.open("/v1/export.swf"));
+  const pieces = client.pieces(await client.open(`/v1/export.${format}`));
   yield* withProgress(progress, pieces, ({ length }) => length);
 }
 

@@ -2,8 +2,9 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
-import type { Job } from "../../protocol/schema.ts";
+import type { Job, StatusAnswer } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { noJobsText } from "../../words/status.ts";
 import { NotFoundError } from "../errors.ts";
 import { type AskedJobs, jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
@@ -37,13 +38,15 @@ async function run(words: readonly string[], { all = false, first, json }: Optio
   for await (const page of withProgress(new Progress("jobs", true), pages, ({ length }) => length))
     for (const job of page) lines.add(job);
   if (lines.count === 0) {
-    writeOut(all ? "There are no jobs.\n" : "No jobs are waiting or running.\n");
+    const { counts } = await client.ask<StatusAnswer>("/v1/status");
+    writeOut(all ? "There are no jobs.\n" : `${noJobsText(counts)}\n`);
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for jobs that have ended`);
     return;
   }
   // The number of lines keeps the table readable on a terminal. --json has all jobs.
   const { lines: shown, more } = lines.shown();
-  writeOut(jobsTable(shown, await stoppedJobs(client, shown)));
+  const { user } = await client.ask<StatusAnswer>("/v1/status");
+  writeOut(jobsTable(shown, user, await stoppedJobs(client, shown)));
   if (more > 0) writeOut(`and ${more} more; --first ${lines.count} shows all\n`);
 }
 

@@ -20,7 +20,7 @@ export function configure(command: Command): void {
     .argument("<jobs...>", SELECTOR_HELP)
     .option("-f, --follow", "keep printing until the job has ended")
     .option("--stderr", "show standard error instead of standard output")
-    .option("--tail <bytes>", "show only this many bytes from the end", integer(0))
+    .option("--tail <lines>", "show only this many lines from the end", integer(0))
     .option("--raw", "on a terminal, obey escape sequences instead of showing them as text")
     .action(run);
 }

@@ -40,23 +40,29 @@ export function configure(command: Command): void {
  * Redraws in place on a terminal; elsewhere prints the matrix whenever it has changed.
  * @param stop ends the watch
  * @param below returns the text to show below the matrix
+ * @param showsEnd whether to draw once more at the end, with what has changed meanwhile
  */
 export async function watchMatrix(
   ask: () => Promise<MatrixAnswer>,
   stop: AbortSignal,
   to: NodeJS.WriteStream,
   below: () => string = () => "",
+  showsEnd: () => boolean = () => false,
 ): Promise<void> {
   const isTerminal = to.isTTY === true;
   if (isTerminal) to.write("\u001b[?25l\u001b[2J");
   let before = "";
+  const show = async (): Promise<MatrixAnswer> => {
+    const matrix = await ask();
+    const picture = draw(matrix) + below();
+    if (isTerminal) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
+    else if (picture !== before) to.write(`${picture}\n`);
+    before = picture;
+    return matrix;
+  };
   try {
     while (!stop.aborted) {
-      const matrix = await ask();
-      const picture = draw(matrix) + below();
-      if (isTerminal) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
-      else if (picture !== before) to.write(`${picture}\n`);
-      before = picture;
+      const matrix = await show();
       await sleep(Math.max(MIN_REDRAW_MS, Math.min(MAX_REDRAW_MS, matrix.slotMs)), stop);
     }
   } catch (error) {
@@ -64,6 +70,7 @@ export async function watchMatrix(
   } finally {
     if (isTerminal) to.write("\u001b[?25h");
   }
+  if (showsEnd()) await show();
 }
 
 function draw(matrix: MatrixAnswer): string {

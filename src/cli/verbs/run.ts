@@ -13,7 +13,7 @@ import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { hint } from "../text/text.ts";
-import { submit } from "./submit.ts";
+import { reportMemory, submit } from "./submit.ts";
 
 interface Options extends SubmitOptions {
   readonly raw?: boolean;
@@ -49,10 +49,11 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   }
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
-  const { jobs } = await submit(connection, wanted);
+  const { jobs } = await submit(connection, [wanted]);
   const job = jobs[0];
   connection.next = `tutti logs -f ${job.job}`;
   const stop = cancelOnSignal(connection, job.job);
+  await reportMemory(connection, [wanted]);
   const { raw = false } = options;
   const copies = [
     copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
@@ -105,7 +106,7 @@ function cancelOnSignal(connection: ReconnectingClient, job: number): () => bool
     await connection.retry(async (client) => {
       // A second request while the job is ending would make the scheduler kill it.
       const { state } = (await client.job(job)).job;
-      if (["queued", "held", "starting", "running"].includes(state)) {
+      if (["queued", "held", "starting", "running", "paused"].includes(state)) {
         await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
       }
     });

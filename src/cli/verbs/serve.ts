@@ -7,18 +7,25 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { currentUid, defaultSocket, runtimeDirOf } from "../../api/runtime-dir.ts";
 import { type Api, startApi } from "../../api/server/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../../daemon/config/config.ts";
+import type { NativeOptions, SlurmOptions } from "../../daemon/executor/slurm/slurm-options.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { parseCpus } from "../../host/machine.ts";
-import { ownVersion } from "../../lab/experiments/provenance.ts";
+import { ownVersion } from "../../host/version.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "../../protocol/limits.ts";
-import { formatDuration } from "../../report/text/format.ts";
+import { formatDuration, plural } from "../../report/text/format.ts";
 import { UsageError } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
 import { duration, integer } from "../options/parse.ts";
+import {
+  addSlurmOptions,
+  nativeOptionsOf,
+  type SlurmFlags,
+  slurmOptionsOf,
+} from "../options/serve-on-slurm.ts";
 import { bold, commandName, dim, hint, writeOut } from "../text/text.ts";
 
-interface ServeOptions {
+interface ServeOptions extends SlurmFlags {
   readonly state?: string;
   readonly config?: string;
   /** A port; undefined: the default port, or any free port if the default is taken. */
@@ -29,7 +36,9 @@ interface ServeOptions {
   readonly slot?: number;
   readonly rows?: number;
   readonly mode?: Config["mode"];
+  readonly pack?: Config["pack"];
   readonly cpus?: readonly number[];
+  readonly smt?: boolean;
   readonly private?: boolean;
 }
 
@@ -63,7 +72,7 @@ export function configure(command: Command): void {
     .option("--state <folder>", "folder for jobs and their output")
     .option(
       "--config <file>",
-      "TOML or JSON file with queues, limits and the settings below; command-line options override it",
+      "TOML or JSON file with queues, limits, resources such as GPUs, and the settings below; command-line options override it",
     )
     .option(
       "--policy <policy>",
@@ -86,22 +95,33 @@ export function configure(command: Command): void {
     )
     // The help states the default, but an option that is not given must not override the file.
     .setOptionValue("mode", undefined)
-    .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
+    .addOption(
+      new Option("--pack <unit>", "what a gang is rounded up to on a cluster: its CPUs, or whole nodes")
+        .choices(["cpus", "whole-node"])
+        .default(DEFAULT_CONFIG.pack),
+    )
+    .setOptionValue("pack", undefined)
+    .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: one of each core)", cpuList)
+    .option("--smt", "two threads of a core are two CPUs for jobs")
     .option(
       "--port <n>",
       `port on 127.0.0.1 for the API; 0 for any free port (default: ${DEFAULT_PORT}, or any free port if that one is taken)`,
       integer(0, 65_535),
     )
     .option("--no-http", "serve the API on the socket only")
-    .option("--private", "when started by root, serve only root")
+    .option("--private", "when started by root, serve only root");
+  addSlurmOptions(command);
+  command
     .addHelpText("after", HELP)
-    .action(run);
+    .action((sbatch: readonly string[], options: ServeOptions) => run(options, sbatch));
 }
 
-async function run(options: ServeOptions): Promise<void> {
-  const scheduler = await startScheduler(options);
+async function run(options: ServeOptions, sbatch: readonly string[]): Promise<void> {
+  const slurm = slurmOptionsOf(options, sbatch);
+  const native = nativeOptionsOf(options, sbatch);
+  const scheduler = await startScheduler(options, slurm, native);
   const { api, frontEnd } = scheduler;
-  writeOut(announcement(scheduler));
+  writeOut(announcement(scheduler, slurm, native !== undefined));
   for (const note of frontEnd.notes) hint(`tutti: note: ${note}`);
   for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
   const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
@@ -120,13 +140,21 @@ async function run(options: ServeOptions): Promise<void> {
  * Starts front end and API.
  * @throws InputError when another scheduler runs, or for a wrong setting
  */
-async function startScheduler(options: ServeOptions): Promise<RunningScheduler> {
-  const isShared = currentUid() === 0 && options.private !== true;
+async function startScheduler(
+  options: ServeOptions,
+  slurm: SlurmOptions | undefined,
+  native: NativeOptions | undefined,
+): Promise<RunningScheduler> {
+  // On Slurm, all jobs are of one user, who has the pilot.
+  const isLocal = slurm === undefined && native === undefined;
+  const isShared = currentUid() === 0 && options.private !== true && isLocal;
   const frontEnd = await startFrontEnd({
     stateFolder: options.state ?? defaultStateFolder(process.env),
     configFile: options.config,
     settings: settingsOf(options),
     isShared,
+    slurm,
+    native,
   });
   try {
     const api = await startApi({
@@ -149,18 +177,34 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
 }
 
 /** The page, the scheduler's addresses, and what to type next. */
-function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
+function announcement(
+  { api, frontEnd: { config, service, jobsFolder } }: RunningScheduler,
+  slurm: SlurmOptions | undefined,
+  isNative: boolean,
+): string {
   const { cpus } = service.status();
-  const submit = `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
-  const watch = `${commandName()} matrix --watch`.padEnd(submit.length);
+  const processors = isNative ? `${plural(cpus, "CPU")} of Slurm, without a pilot` : plural(cpus, "CPU");
+  const place = slurm === undefined ? processors : `${plural(slurm.nodes, "node")} of Slurm`;
+  const tasks = slurm === undefined ? Math.min(2, Math.max(1, cpus)) : 2;
+  const next = [
+    [`${commandName()} submit -n ${tasks} -- COMMAND`, "in another terminal"],
+    // Without a pilot, no jobs take turns.
+    isNative
+      ? [`${commandName()} jobs`, "lists them"]
+      : [`${commandName()} matrix --watch`, "shows the turns"],
+    ...(slurm === undefined ? [] : [[`${commandName()} pilot`, "shows the job that holds the nodes"]]),
+  ];
   const lines: (readonly [string, string])[] = [
     ["socket", api.socket],
     ["state", join(jobsFolder, "..")],
     ...(api.http === undefined ? [] : [["API", apiText(api)] as const]),
-    ["next", `${submit}   (in another terminal)`],
-    ["", `${watch}   (shows the turns)`],
+    ...next.map(
+      ([command, what], i) =>
+        [i === 0 ? "next" : "", `${command.padEnd(next[0][0].length)}   (${what})`] as const,
+    ),
   ];
-  const head = `${bold("tutti")} ${ownVersion()} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`;
+  const turns = isNative ? "" : `, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`;
+  const head = `${bold("tutti")} ${ownVersion()} schedules ${place}: policy ${config.policy}${turns}`;
   const facts = lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`);
   return `${[...pageLines(api), head, ...facts].join("\n")}\n`;
 }
@@ -181,13 +225,15 @@ function apiText({ socket, http }: Api): string {
   return `${http}api with the token in ${join(runtimeDirOf(socket).tokens, String(currentUid()))}`;
 }
 
-function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {
+function settingsOf({ policy, slot, rows, mode, pack, cpus, smt }: ServeOptions): Partial<Config> {
   return {
     ...(policy === undefined ? {} : { policy }),
     ...(slot === undefined ? {} : { slotMs: slotMs(slot) }),
     ...(rows === undefined ? {} : { maxRows: rows }),
     ...(mode === undefined ? {} : { mode }),
+    ...(pack === undefined ? {} : { pack }),
     ...(cpus === undefined ? {} : { cpus }),
+    ...(smt === undefined ? {} : { machine: { smt } }),
   };
 }
 

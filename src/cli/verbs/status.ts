@@ -6,17 +6,32 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
 import { currentUid } from "../../api/runtime-dir.ts";
-import type { StatusAnswer, Stray } from "../../protocol/schema.ts";
+import type { NodeAnswer, StatusAnswer, Stray } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
-import { conductorText, forecastsText, straysText, strayText } from "../../words/status.ts";
+import {
+  conductorText,
+  drainText,
+  forecastsText,
+  machineText,
+  nodesText,
+  nodeText,
+  nodeWarnings,
+  noJobsText,
+  resourcesText,
+  straysText,
+  strayText,
+} from "../../words/status.ts";
 import { bytesText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { windowText } from "../../words/windows.ts";
 import { jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
 import { bold, commandName, dim, wrap, writeJson, writeOut } from "../text/text.ts";
 
 const LINES_SHOWN = 10;
 const STRAYS_SHOWN = 10;
+const NODES_SHOWN = 40;
+const WINDOWS_SHOWN = 3;
 
 export function configure(command: Command): void {
   command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
@@ -56,10 +71,14 @@ function howToStart(tutti: string): string {
 }
 
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
-  const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;
+  const { counts, conductor, cpus, busyCpus, trouble, drain, forecasts, nodes, machine, resources } = status;
+  const { windows = [] } = status;
   const running = counts.starting + counts.running + counts.ending;
   const facts = {
     conductor: conductorText(conductor),
+    CPUs: machine && machineText(machine),
+    nodes: nodes && nodesText(nodes),
+    units: resources && resourcesText(resources),
     page: status.http && `${commandName()} web prints a link to it`,
     socket: client.socket,
     API: status.http && `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`,
@@ -68,11 +87,15 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   };
   writeOut(
     [
-      `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${counts.queued} queued, ${counts.held} held`,
+      `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${counts.paused > 0 ? `${counts.paused} paused, ` : ""}${counts.queued} queued, ${counts.held} held`,
       ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
+      ...(drain === undefined ? [] : [bold(wrap(`drained: ${drainText(drain)}`, 0))]),
+      ...windows.slice(0, WINDOWS_SHOWN).map((window) => bold(wrap(`window ${windowText(window)}`, 0))),
+      ...nodeWarnings(nodes ?? []).map((warning) => bold(wrap(`warning: ${warning}`, 0))),
       ...Object.entries(facts).flatMap(([name, value]) =>
         value === undefined ? [] : [dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)],
       ),
+      ...nodeLines(nodes ?? []),
       "",
     ].join("\n"),
   );
@@ -82,13 +105,23 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
     for (const job of jobs) listed.add(job);
   if (listed.count === 0) {
     writeOut(
-      `\nNo jobs are waiting or running. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`,
+      `\n${noJobsText(counts)} Next: ${commandName()} submit -n ${Math.min(2, Math.max(1, cpus))} -- COMMAND\n`,
     );
     return;
   }
   const { lines: shown, more } = listed.shown();
-  writeOut(`\n${jobsTable(shown, await stoppedJobs(client, shown))}`);
+  writeOut(`\n${jobsTable(shown, status.user, await stoppedJobs(client, shown))}`);
   if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
+}
+
+function nodeLines(nodes: readonly NodeAnswer[]): string[] {
+  if (nodes.length === 0) return [];
+  const more = nodes.length - NODES_SHOWN;
+  return [
+    "",
+    ...nodes.slice(0, NODES_SHOWN).map((node) => `  ${wrap(nodeText(node), 4)}`),
+    ...(more > 0 ? [`  and ${more} more: ${commandName()} status --json`] : []),
+  ];
 }
 
 /** Running attempts that the store does not know, and what to do about them. */

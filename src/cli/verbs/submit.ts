@@ -4,14 +4,37 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { RefusedError } from "../../api/client/errors.ts";
-import type { JobsAnswer, SubmitBody, SubmitJob } from "../../protocol/schema.ts";
+import { rangesOf, rangesText } from "../../core/number-ranges.ts";
+import type {
+  DryRunAnswer,
+  Job,
+  JobsAnswer,
+  StatusAnswer,
+  SubmitBody,
+  SubmitJob,
+} from "../../protocol/schema.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
-import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
+import { workflowJobs } from "../live/workflow-run.ts";
+import { LAST_JOB } from "../options/job-values.ts";
+import { readJobs } from "../options/read-jobs.ts";
+import {
+  addSubmitOptions,
+  givenFields,
+  type SubmitOptions,
+  submitJob,
+  surroundings,
+} from "../options/submit-options.ts";
+import { addSweepOptions, type SweepOptions, sweepOf } from "../options/sweep-options.ts";
+import { isWorkflow } from "../options/workflow.ts";
+import { dryRunText, submittedText } from "../text/submitted-text.ts";
 import { commandName, hint, writeJson, writeOut } from "../text/text.ts";
 
-interface Options extends SubmitOptions {
+interface Options extends SubmitOptions, SweepOptions {
   readonly json?: boolean;
+  readonly parsable?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export function configure(command: Command): void {
@@ -19,23 +42,37 @@ export function configure(command: Command): void {
     "tutti submit -n 4 --time 10m -- ./a.out input.dat",
     "tutti submit job.sh",
     "tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'",
-  ])
+    "tutti submit -a 1-20 --retries 2 --retry-on fail job.sh",
+    "tutti submit -n 2 -c 4 -- mpirun ./hybrid",
+    "tutti submit --use gpu --begin 23:00 -- ./train.py",
+    "tutti submit --each-line files.txt -- ./convert.sh {}",
+    "tutti submit --grid lr=0.1,0.01 seed=1..5 -- ./train --lr {lr} --seed {seed}",
+  ]);
+  addSweepOptions(command)
+    .optionsGroup("Options:")
     .option("--json", "print the jobs as JSON")
+    .option("--parsable", "print only the number, or of an array the first and the last: 12-111")
+    .option("--dry-run", "submit nothing; say what a submit would do, and when the job should start")
     .action(run);
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const job = await submitJob("submit", words, options, process.argv);
-  const answer = await submit(new ReconnectingClient("tutti jobs shows whether it was submitted"), job);
+  // A mistake in a file is reported even if no scheduler runs.
+  const connect = () => new ReconnectingClient("tutti jobs shows whether it was submitted");
+  const asked = await jobsOf(connect, words, options);
+  if (asked.length === 0) return;
+  const connection = connect();
+  if (options.dryRun) return tryOut(connection, asked, options);
+  const answer = await submit(connection, asked);
   const [first] = answer.jobs;
-  if (options.json) return writeJson(answer);
-  if (first === undefined) return;
+  if (first === undefined) return options.json ? writeJson(answer) : undefined;
   const numbers = answer.jobs.map(({ job }) => job);
-  writeOut(
-    numbers.length === 1
-      ? `submitted job ${first.job}\n`
-      : `submitted jobs ${first.job}-${numbers.at(-1)}: an array of ${numbers.length}\n`,
-  );
+  if (options.json) writeJson(answer);
+  else if (options.parsable) writeOut(`${rangesText(rangesOf(numbers))}\n`);
+  else writeOut(`${submittedText(answer.jobs)}\n`);
+  reportUnmet(answer.jobs);
+  if (options.parsable) return;
+  await reportMemory(connection, asked);
   if (process.stderr.isTTY) {
     const jobs = numbers.length === 1 ? String(first.job) : `${first.job}-${numbers.at(-1)}`;
     hint(
@@ -44,21 +81,123 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   }
 }
 
+/** The jobs that the command line asks for. Empty if a workflow has nothing left to run. */
+async function jobsOf(
+  connect: () => ReconnectingClient,
+  words: readonly string[],
+  options: Options,
+): Promise<readonly SubmitJob[]> {
+  const { fromJson, resume = false } = options;
+  const flow = fromJson === undefined && process.argv.at(-words.length - 1) !== "--" ? words[0] : undefined;
+  if (flow !== undefined && isWorkflow(flow)) {
+    // Words after a script are its arguments, but a workflow has none.
+    const [last, ...others] = words.slice(1);
+    refuseWords(last === "--resume" ? others : words.slice(1), `the workflow "${flow}" has no arguments`);
+    if (options.eachLine !== undefined || options.grid !== undefined) {
+      throw new UsageError(
+        "Cannot combine a workflow with --each-line or --grid: its tasks have grid and each-line",
+      );
+    }
+    return workflowJobs(connect, flow, options, resume || last === "--resume");
+  }
+  if (resume) {
+    throw new UsageError(
+      "Cannot resume a job: expected a workflow file, such as tutti submit flow.toml --resume; tutti rerun runs jobs again",
+    );
+  }
+  if (fromJson === undefined) {
+    return [await sweepOf(await submitJob("submit", words, options, process.argv), options)];
+  }
+  refuseWords(words, "the jobs of --from-json have their own commands");
+  if (options.eachLine !== undefined || options.grid !== undefined) {
+    throw new UsageError("Cannot combine --from-json with --each-line or --grid: expected one of them");
+  }
+  const { env: _, ...given } = givenFields(options);
+  return readJobs(fromJson, surroundings("submit", options), given);
+}
+
+function refuseWords(words: readonly string[], why: string): void {
+  if (words.length > 0) throw new UsageError(`Cannot use "${words[0]}": ${why}`);
+}
+
+/** Says what a submit would do. It is refused if the submit would be refused. */
+async function tryOut(
+  connection: ReconnectingClient,
+  asked: readonly SubmitJob[],
+  { json }: Options,
+): Promise<void> {
+  const body: SubmitBody = { jobs: await withLast(connection, asked) };
+  const answer = await connection.retry((client) =>
+    client.ask<DryRunAnswer>("/v1/dry-run", { method: "POST", body }),
+  );
+  if (json) return writeJson(answer);
+  writeOut(`${dryRunText(answer, asked[0])}\n`);
+  await reportMemory(connection, asked);
+}
+
+/** Says so if a memory limit was asked for that nothing enforces. */
+export async function reportMemory(
+  connection: ReconnectingClient,
+  jobs: readonly SubmitJob[],
+): Promise<void> {
+  if (jobs.every(({ memoryBytes }) => memoryBytes === undefined)) return;
+  const { conductor } = await connection.retry((client) => client.ask<StatusAnswer>("/v1/status"));
+  if (conductor.limitsMemory !== false) return;
+  hint(
+    "tutti: nothing stops the job from using more than --mem: this scheduler has no memory control group; tutti doctor says why. --mem counts for scheduling only",
+  );
+}
+
+/**
+ * Jobs may wait for others that have already ended in another way: they are cancelled at once.
+ * @throws CheckFailed if none of them can run
+ */
+function reportUnmet(jobs: readonly Job[]): void {
+  const cancelled = jobs.filter(({ state }) => state === "cancelled");
+  const [first] = cancelled;
+  if (first === undefined) return;
+  const which = rangesText(rangesOf(cancelled.map(({ job }) => job)), ", ");
+  hint(
+    `tutti: cancelled at once: ${cancelled.length === 1 ? "job" : "jobs"} ${which}: ${visibleLine(first.reason ?? "")}`,
+  );
+  if (cancelled.length === jobs.length) throw new CheckFailed();
+}
+
+/** `--after last` means the newest job. */
+async function withLast(
+  connection: ReconnectingClient,
+  jobs: readonly SubmitJob[],
+): Promise<readonly SubmitJob[]> {
+  if (!jobs.some(({ after }) => after?.some((other) => other.job === LAST_JOB))) return jobs;
+  const answer = await connection.retry((client) => client.jobs({ last: 1 }));
+  const last = answer.jobs.at(-1)?.job;
+  if (last === undefined) throw new NotFoundError("Cannot wait for the last job: there is none");
+  return jobs.map((job) => ({
+    ...job,
+    ...(job.after && {
+      after: job.after.map((other) => (other.job === LAST_JOB ? { ...other, job: last } : other)),
+    }),
+  }));
+}
+
 /**
  * Sends the request. If the scheduler goes away before it answers, the request is sent again with the same
  * key, so nothing runs twice.
  */
-export async function submit(connection: ReconnectingClient, job: SubmitJob): Promise<JobsAnswer> {
-  const body: SubmitBody = { jobs: [job], key: randomUUID() };
+export async function submit(
+  connection: ReconnectingClient,
+  asked: readonly SubmitJob[],
+): Promise<JobsAnswer> {
+  const jobs = await withLast(connection, asked);
+  const body: SubmitBody = { jobs, key: randomUUID() };
   try {
     return await send(connection, body);
   } catch (error) {
     if (!isUnknownMask(error)) throw error;
-    const { umask, ...without } = job;
     hint(
-      `tutti: the scheduler is an earlier version, so the job gets umask 022 instead of ${umask}; tutti down and tutti serve start the new version`,
+      `tutti: the scheduler is an earlier version, so the job gets umask 022 instead of ${jobs[0].umask}; tutti down and tutti serve start the new version`,
     );
-    return send(connection, { ...body, jobs: [without] });
+    return send(connection, { ...body, jobs: jobs.map(({ umask: _, ...without }) => without) });
   }
 }
 

@@ -4,6 +4,7 @@ import type { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { formatCount } from "../../report/text/format.ts";
 import { outcomeText } from "../../words/jobs.ts";
 import { CheckFailed, NotFoundError } from "../errors.ts";
 import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
@@ -24,13 +25,18 @@ async function run(words: readonly string[], { json = false }: { readonly json?:
   const { numbers, missing } = await connection.retry((client) => chosen(client, words));
   reportMissing(missing);
   let areAllWell = missing.length === 0;
+  const counts = new Map<string, number>();
   const ended: Job[] = [];
   const forgotten = await untilEnded(connection, numbers, (job) => {
     areAllWell &&= job.state === "done";
+    counts.set(job.state, (counts.get(job.state) ?? 0) + 1);
     if (json) ended.push(job);
     else writeOut(`${outcomeText(job)}\n`);
   });
   reportMissing(forgotten);
+  // On standard error: programs read one line per job.
+  if (!json && numbers.length > 1)
+    hint([...counts].map(([state, count]) => `${formatCount(count)} ${state}`).join(", "));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs: ended.sort((a, b) => a.job - b.job) });
   if (!areAllWell || forgotten.length > 0) throw new CheckFailed("a job did not succeed");
 }

@@ -15,9 +15,10 @@ import { scaleArrivals, scaleToLoad } from "../../workload/scale.ts";
 import { FORMATS } from "../../workload/traces/formats.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import { writeSwf } from "../../workload/traces/swf-writer.ts";
+import { WRITERS } from "../../workload/traces/writers.ts";
 import { asUsage, UsageError, unknownName } from "../errors.ts";
 import { addProcessorsOption, addSizeFromOption, checkOutputs, SOURCE_HELP } from "../options/options.ts";
-import { duration, integer, positive } from "../options/parse.ts";
+import { duration, integer, load, positive } from "../options/parse.ts";
 import { diagnosticLines } from "../text/result-text.ts";
 import { bold, hint, leftColumn, rightColumn, table, writeOut } from "../text/text.ts";
 
@@ -50,7 +51,7 @@ const ESTIMATES_HELP =
 const OUT_HELP = "file to write (default: standard output)";
 
 /** Names of the formats that can be written, the usual one first. */
-const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
+const WRITABLE = [...WRITERS.keys()];
 
 const MODELS_HELP = `
 Models: ${MODELS.map(({ name }) => name).join(", ")}.
@@ -90,7 +91,7 @@ export function configure(command: Command): void {
     .option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load", positive)
     .addOption(
       new Option("-l, --load <x>", "offered load to reach; 1 fills the machine exactly")
-        .argParser(positive)
+        .argParser(load)
         .conflicts("factor"),
     );
   addProcessorsOption(scaling, "processors that the load refers to");
@@ -208,11 +209,11 @@ async function writeWorkload(
   { to, estimates, seed, out }: ConvertOptions,
 ): Promise<void> {
   const jobs = estimates === undefined ? workload : withEstimates(workload, estimates, seed);
-  const format = FORMATS.find(({ name }) => name === to);
-  if (format?.write === undefined)
+  const write = WRITERS.get(to);
+  if (write === undefined)
     throw new UsageError(`Cannot write format "${to}": expected one of ${WRITABLE.join(", ")}`);
   for (const line of diagnosticLines(jobs.diagnostics)) hint(line);
-  await writeParts(format.write(jobs), out);
+  await writeParts(write(jobs), out);
 }
 
 async function writeParts(parts: Iterable<string>, out: string | undefined): Promise<void> {

@@ -1,28 +1,62 @@
-/** Describes an attempt to the front end, and in the state file for the next conductor. */
+/** Describes gangs to the front end, and in the state file for the next conductor. */
 import type { AttemptState } from "../../protocol/attempts.ts";
-import type { SavedAttempt } from "../state-file.ts";
+import type { SavedAttempt, SavedState } from "../state-file.ts";
 import type { Attempt } from "./attempt.ts";
 import { keyOf } from "./claim.ts";
+import type { GangPart } from "./gang-part.ts";
+import { Member } from "./member.ts";
 
-export function stateOf(attempt: Attempt): AttemptState {
-  const { spec, shim, end } = attempt;
+export function stateOf(part: GangPart): AttemptState {
+  const { spec, shim, end } = part;
   return {
     ...keyOf(spec),
-    about: aboutOf(attempt),
-    phase: attempt.phase,
-    ranMs: Math.round(attempt.ranMs()),
+    about: aboutOf(part),
+    phase: part.phase,
+    ranMs: Math.round(part.ranMs()),
     ...(shim === undefined ? {} : { shim }),
     ...(end === undefined ? {} : { end }),
   };
 }
 
-function aboutOf({ spec, begun, startedAtMs }: Attempt): NonNullable<AttemptState["about"]> {
-  const { uid, command, cwd, folder } = spec;
-  return { ...(uid === undefined ? {} : { uid }), command, cwd, folder, ...(begun && { startedAtMs }) };
+function aboutOf(part: GangPart): NonNullable<AttemptState["about"]> {
+  const { spec, begun, startedAtMs } = part;
+  const { uid, folder } = spec;
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...commandOf(part),
+    folder,
+    ...(begun && { startedAtMs }),
+  };
 }
 
-export function savedOf(attempt: Attempt): SavedAttempt {
-  const { spec, shim, job, end } = attempt;
+/** Only the node that starts the command knows it. */
+function commandOf(part: GangPart) {
+  if (part instanceof Member) {
+    const { nodes, tasksRun, folder } = part.spec;
+    const { command = [], cwd = folder } = part.step?.spec ?? {};
+    return { command, cwd, nodes, tasksRun };
+  }
+  const { command, cwd, nodes, tasksRun } = (part as Attempt).spec;
+  return {
+    command,
+    cwd,
+    ...(nodes && { nodes: nodes.map(({ node }) => node) }),
+    ...(tasksRun && { tasksRun }),
+  };
+}
+
+export function savedOf(parts: Iterable<GangPart>): Pick<SavedState, "attempts" | "members"> {
+  const all = [...parts];
+  const members = all.filter((part) => part instanceof Member);
+  const attempts = all.filter((part) => !(part instanceof Member)) as Attempt[];
+  return {
+    attempts: attempts.map(savedAttempt),
+    ...(members.length > 0 && { members: members.map((member) => member.saved) }),
+  };
+}
+
+function savedAttempt(attempt: Attempt): SavedAttempt {
+  const { spec, shim, job, lost, end } = attempt;
   return {
     spec,
     begun: attempt.begun,
@@ -32,6 +66,7 @@ export function savedOf(attempt: Attempt): SavedAttempt {
     killed: attempt.killed,
     ...(shim === undefined ? {} : { shim }),
     ...(job === undefined ? {} : { job }),
+    ...(lost === undefined ? {} : { lost }),
     ...(attempt.kept && { kept: true }),
     ...(end === undefined ? {} : { end }),
   };

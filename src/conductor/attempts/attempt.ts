@@ -17,15 +17,12 @@ import { existsSync } from "node:fs";
 import { monotonicMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
 import { identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/processes.ts";
-import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
-import { gangName } from "../../protocol/wire.ts";
-import { signalAll } from "../freezers/freezer.ts";
-import type { Containment } from "../freezers/open-containment.ts";
-import type { GangShares } from "../shares.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 import type { SavedAttempt } from "../state-file.ts";
+import { usageOf } from "../usage.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
-import { GangLimits } from "./gang-limits.ts";
+import { GangPart, type Machine } from "./gang-part.ts";
 import { ObservedTime } from "./observed-time.ts";
 import { outcomeOf } from "./outcome.ts";
 import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
@@ -44,31 +41,7 @@ const BEGIN_MS = 30_000;
 /** An attempt that has waited this long is checked less often. */
 const HURRIED_BEGIN_MS = 2000;
 
-/** What all attempts of a conductor share. */
-export interface Machine {
-  readonly containment: Containment;
-  readonly shares: GangShares;
-  /** Path of setpriv, if there is one. */
-  readonly setpriv: string | undefined;
-}
-
-export class Attempt {
-  readonly name: string;
-  readonly spec: Omit<LaunchSpec, "env">;
-  phase: AttemptState["phase"] = "launching";
-  shim: ProcessIdentity | undefined;
-  /** Whether the job has gone through its gate. */
-  begun = false;
-  /** When the present slot of its row began; undefined if its row does not have the slot. */
-  onSinceMs: number | undefined;
-  startedAtMs = 0;
-  reason: EndReason = "none";
-  killed = false;
-  end: AttemptEnd | undefined;
-  frozen = false;
-  /** It runs all the time instead of taking turns, because the front end's store does not know it. */
-  kept = false;
-  readonly #machine: Machine;
+export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   #child: ChildProcess | undefined;
   #childIdentity: ProcessIdentity | undefined;
   #childEnded = false;
@@ -78,21 +51,15 @@ export class Attempt {
   #lost: string | undefined;
   /** With `#lost`: the command certainly never began. */
   #lostBeforeBegin = false;
-  readonly #limits: GangLimits;
   readonly #entry: GangEntry;
   readonly #beginning = new ObservedTime();
   readonly #shimWatch = new ShimWatch();
-  #ranMs = 0;
-  #killAtMs = Number.POSITIVE_INFINITY;
   #killedAtMs: number | undefined;
   #gaveUpAtMs: number | undefined;
 
   constructor(machine: Machine, spec: Omit<LaunchSpec, "env">) {
-    this.#machine = machine;
-    this.spec = spec;
-    this.name = gangName(spec);
-    this.#limits = new GangLimits(machine.containment, this.name, spec);
-    this.#entry = new GangEntry(machine.containment, spec, this.#limits);
+    super(machine, spec);
+    this.#entry = new GangEntry(machine.containment, spec, this.limits);
   }
 
   /**
@@ -103,7 +70,7 @@ export class Attempt {
     const { env: _, ...spec } = { env: {}, ...saved.spec };
     const attempt = new Attempt(machine, spec);
     attempt.startedAtMs = saved.startedAtMs;
-    attempt.#ranMs = saved.ranMs;
+    attempt.ranBeforeMs = saved.ranMs;
     attempt.reason = saved.reason;
     attempt.killed = saved.killed;
     attempt.kept = saved.kept === true;
@@ -117,7 +84,8 @@ export class Attempt {
     if (saved.begun) attempt.#begins();
     attempt.#entry.join(attempt.shim, attempt.begun, saved.job);
     attempt.#noticeBegun();
-    if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
+    if (saved.lost !== undefined) attempt.abandon(saved.lost);
+    else if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
     return attempt;
   }
 
@@ -126,17 +94,15 @@ export class Attempt {
     return this.#entry.job;
   }
 
-  get isOver(): boolean {
-    return this.phase === "ended";
+  override get isReady(): boolean {
+    return this.begun || (this.phase === "launching" && this.#entry.state === "yes");
   }
 
-  /** Whether it is stopped and continued together with its row. */
-  get turns(): boolean {
-    return this.phase === "running" && this.begun && !this.kept;
+  protected override get canMove(): boolean {
+    return this.#entry.state !== "no";
   }
 
-  /** Whether the next step is due within milliseconds. */
-  get isHurried(): boolean {
+  override get isHurried(): boolean {
     return (
       (this.phase === "launching" && this.#isAwaited && this.#beginning.ms < HURRIED_BEGIN_MS) ||
       (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined) && !this.#isStubborn())
@@ -148,14 +114,9 @@ export class Attempt {
     return this.#entry.state !== "yes" || this.onSinceMs !== undefined;
   }
 
-  /** Running time so far. */
-  ranMs(nowMs = monotonicMs()): number {
-    return this.#ranMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);
-  }
-
   /** Starts the shim. If that fails, `advance` reports it as an end. */
   launch(spec: LaunchSpec): void {
-    const { containment, setpriv } = this.#machine;
+    const { containment, setpriv } = this.machine;
     // Our script would replace the script of another attempt, whose shim may be about to read it.
     if (["another", "stranger"].includes(this.#readClaim().kind)) return;
     if (containment.groups.pids(this.name).length > 0) {
@@ -164,7 +125,8 @@ export class Attempt {
       return;
     }
     try {
-      this.#child = startShim(spec, `${containment.marks}${this.name}`, setpriv);
+      const starter = containment.isOfCluster ? "node" : "machine";
+      this.#child = startShim(spec, `${containment.marks}${this.name}`, setpriv, starter);
       this.#childIdentity = this.#child.pid === undefined ? undefined : identityOf(this.#child.pid);
       this.#child.once("error", (error) => this.#shimFailed(error.message));
       this.#child.once("exit", (_, signal) => {
@@ -187,8 +149,7 @@ export class Attempt {
     this.#child?.once("exit", listener);
   }
 
-  /** Takes the next step, if possible. @returns what happened, for the front end */
-  advance(nowMs: number): "launched" | "ended" | undefined {
+  override advance(nowMs: number): "launched" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
     const isLate = this.phase === "launching" && this.#beginning.add(nowMs, this.#isAwaited) >= BEGIN_MS;
     if (this.#shimIsGone()) {
@@ -203,19 +164,19 @@ export class Attempt {
     } else if (this.phase === "running") {
       this.#keepLimits(nowMs);
       this.#watchShim(nowMs);
-    } else if (this.killed || nowMs >= this.#killAtMs) this.#kill();
+    } else if (this.killed || nowMs >= this.killAtMs) this.kill();
     return undefined;
   }
 
   /** Lets the job through its gate if its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
     if (this.#entry.state !== "yes" || this.onSinceMs === undefined) return false;
-    if (openGate(this.spec, this.#limits.cpusForGate())) this.#begins();
+    if (openGate(this.spec, this.limits.cpusForGate())) this.#begins();
     else this.#noticeBegun();
     if (!this.begun) return false;
     this.onSinceMs = nowMs;
     this.startedAtMs = Date.now();
-    this.#machine.shares.slotBegins(this.name);
+    this.machine.shares.slotBegins(this.name);
     return true;
   }
 
@@ -233,62 +194,17 @@ export class Attempt {
     if (this.phase === "launching") this.phase = "running";
   }
 
-  /** The row has its slot from now on. */
-  slotBegins(nowMs: number): void {
-    this.onSinceMs = nowMs;
-    if (this.begun) this.#machine.shares.slotBegins(this.name);
+  override lose(why: string): void {
+    this.#lost ??= why;
   }
 
-  /** The slot of its row has ended. */
-  slotEnds(nowMs: number): void {
-    if (this.onSinceMs === undefined) return;
-    const ranMs = nowMs - this.onSinceMs;
-    this.onSinceMs = undefined;
-    if (!this.begun) return;
-    this.#ranMs += ranMs;
-    this.#machine.shares.slotEnds(this.name, ranMs, this.#limits.cpuCount);
+  /** Why it is lost, however it ends. */
+  get lost(): string | undefined {
+    return this.#lost;
   }
 
-  /** From now on it runs all the time on its present CPUs, whatever the rows are. */
-  keep(): void {
-    if (this.isOver) return;
-    this.kept = true;
-    this.thaw();
-    this.#machine.shares.weigh(this.name, false);
-  }
-
-  thaw(): void {
-    this.#machine.containment.freezer.thaw(this.name);
-    this.frozen = false;
-  }
-
-  /** Gives it other CPUs. Running threads move at once. */
-  pin(cpus: readonly number[]): void {
-    // A row may refer to another attempt with the same number.
-    if (this.kept || !this.#limits.setCpus(cpus)) return;
-    if (this.#entry.state !== "no") this.#limits.applyCpus(this.begun);
-  }
-
-  /**
-   * Sends TERM now and KILL after the grace time, or KILL now. A second call can still kill, but does not
-   * change the reason.
-   */
-  stop(reason: EndReason, kill: boolean): void {
-    if (this.phase === "ended") return;
-    const isNew = this.phase !== "stopping";
-    if (isNew) {
-      if (this.reason === "none") this.reason = reason;
-      this.slotEnds(monotonicMs());
-      this.phase = "stopping";
-      this.#killAtMs = monotonicMs() + this.spec.graceMs;
-    }
-    if (kill || !this.begun) this.#kill();
-    else if (isNew) {
-      this.thaw();
-      // During its grace time, it does not wait for other gangs.
-      this.#machine.shares.weigh(this.name, false);
-      signalAll(this.#machine.containment.freezer, this.name, "SIGTERM");
-    }
+  protected override get folders() {
+    return [this.spec];
   }
 
   #shimIsGone(): boolean {
@@ -305,7 +221,7 @@ export class Attempt {
   #keepLimits(nowMs: number): void {
     const { limitMs } = this.spec;
     if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
-    else if (this.#limits.isOutOfMemory) this.stop("memory-limit", true);
+    else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
   }
 
   /**
@@ -338,10 +254,10 @@ export class Attempt {
     this.#killShim();
   }
 
-  #kill(): void {
+  protected override kill(): void {
     this.killed = true;
     this.#killedAtMs ??= monotonicMs();
-    const { freezer } = this.#machine.containment;
+    const { freezer } = this.machine.containment;
     // At its gate, the job may not be in its gang yet, so the freezer would miss it.
     this.#killOne(this.#entry.job);
     if (this.#entry.state !== "no") freezer.kill(this.name);
@@ -375,7 +291,7 @@ export class Attempt {
 
   /** Sets `end` once no process is left. Returns whether it did. */
   #finish(nowMs: number): boolean {
-    const { freezer, groups } = this.#machine.containment;
+    const { freezer, groups } = this.machine.containment;
     if (this.shim === undefined) {
       // A shim started by an earlier conductor may still claim it.
       blockClaims(this.spec);
@@ -404,20 +320,19 @@ export class Attempt {
       childKilled: this.#childKilled,
       lost: this.#lost ?? this.#entry.problem,
       lostBeforeBegin: this.#lostBeforeBegin,
-      isOutOfMemory: this.#limits.isOutOfMemory,
+      isOutOfMemory: this.limits.isOutOfMemory,
     });
-    const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
       ...keyOf(this.spec),
       ...outcome,
       endedAtMs: Date.now(),
-      ranMs: Math.round(this.#ranMs),
-      ...(cpuMs === undefined ? {} : { cpuMs: Math.round(cpuMs) }),
+      ranMs: Math.round(this.ranBeforeMs),
+      ...usageOf(groups, this.name),
     };
     this.phase = "ended";
     groups.remove(this.name);
     freezer.leave(this.name);
-    this.#machine.shares.forget(this.name);
+    this.machine.shares.forget(this.name);
     return true;
   }
 

@@ -1,11 +1,13 @@
 /** Puts a job's first process into its gang's control groups while that process waits at its gate. */
 
 import { isAlive, mayBelongTo, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
-import type { LaunchSpec } from "../../protocol/attempts.ts";
+import type { AttemptKey, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import type { Containment } from "../freezers/open-containment.ts";
-import { readIdentity } from "./claim.ts";
+import { type AttemptFolder, readIdentity } from "./claim.ts";
 import type { GangLimits } from "./gang-limits.ts";
+
+type EntrySpec = AttemptKey & AttemptFolder & Pick<LaunchSpec, "memoryBytes">;
 
 export class GangEntry {
   /** The first process, once it is known. */
@@ -15,10 +17,10 @@ export class GangEntry {
   /** Why it could not be put into its groups; it was then killed. */
   problem: string | undefined;
   readonly #containment: Containment;
-  readonly #spec: Omit<LaunchSpec, "env">;
+  readonly #spec: EntrySpec;
   readonly #limits: GangLimits;
 
-  constructor(containment: Containment, spec: Omit<LaunchSpec, "env">, limits: GangLimits) {
+  constructor(containment: Containment, spec: EntrySpec, limits: GangLimits) {
     this.#containment = containment;
     this.#spec = spec;
     this.#limits = limits;

@@ -13,6 +13,8 @@ export class GangLimits {
   readonly #gang: string;
   readonly #memoryBytes: number | undefined;
   #cpus: readonly number[] = [];
+  /** Processes that `applyCpus` and `pinNew` have pinned. */
+  #pinned: ReadonlySet<number> = new Set();
 
   constructor(containment: Containment, gang: string, { memoryBytes }: Pick<LaunchSpec, "memoryBytes">) {
     this.#containment = containment;
@@ -59,11 +61,26 @@ export class GangLimits {
         `Cannot pin job ${this.#gang} to CPUs ${list}: the kernel refused them, expected CPUs that are online`,
       );
     } else if (hasBegun) {
-      const pids = freezer.pids(this.#gang).map(String);
-      const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
-      const options = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;
-      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], options).on("error", () => {});
+      const pids = freezer.pids(this.#gang);
+      this.#pinned = new Set(pids);
+      this.#pin(pids);
     }
+  }
+
+  /** Pins the processes that others have started for the gang since the last time. */
+  pinNew(): void {
+    if (this.#cpus.length === 0 || this.#containment.groups.of("cpuset") !== undefined) return;
+    const pids = this.#containment.freezer.pids(this.#gang);
+    const newOnes = pids.filter((pid) => !this.#pinned.has(pid));
+    this.#pinned = new Set(pids);
+    if (newOnes.length > 0) this.#pin(newOnes);
+  }
+
+  #pin(pids: readonly number[]): void {
+    const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
+    const options = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;
+    const words = ["-c", script, "sh", this.#cpus.join(","), ...pids.map(String)];
+    spawn("/bin/sh", words, options).on("error", () => {});
   }
 
   /** CPUs to which the job pins itself before it becomes the command; empty if a cpuset does that. */

@@ -1,16 +1,16 @@
 /** Determines the outcome of an attempt from its folder and from what the conductor has seen. */
 import { existsSync } from "node:fs";
 import { bootId, type ProcessIdentity } from "../../host/processes.ts";
-import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
+import type { AttemptEnd, AttemptKey, EndReason } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
-import { blockClaims, type Claim, readIdentity } from "./claim.ts";
+import { type AttemptFolder, blockClaims, type Claim, readIdentity } from "./claim.ts";
 import { readExit, readLost } from "./shim.ts";
 
 type Outcome = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason">;
 
 /** What the conductor knows about an attempt that has ended. */
 interface Facts {
-  readonly spec: Omit<LaunchSpec, "env">;
+  readonly spec: AttemptKey & AttemptFolder;
   readonly shim: ProcessIdentity | undefined;
   readonly claim: Claim;
   /** An earlier conductor started the shim. That conductor may have done more than it could save. */

@@ -6,13 +6,14 @@
 import { lstatSync } from "node:fs";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 
+type RightsSpec = Pick<LaunchSpec, "job" | "uid" | "gid" | "folder">;
 type Rights = Required<Pick<LaunchSpec, "uid" | "gid">>;
 
 /**
  * The account under which an attempt starts; undefined: the conductor's own, unchanged.
  * @throws Error with the reason why it must not be started
  */
-export function rightsFor(spec: LaunchSpec): Rights | undefined {
+export function rightsFor(spec: RightsSpec): Rights | undefined {
   const { uid, gid } = spec;
   const own = process.getuid!();
   if (own === 0 && uid === undefined) {
@@ -30,13 +31,13 @@ export function rightsFor(spec: LaunchSpec): Rights | undefined {
   return { uid, gid };
 }
 
-function checkFolder(spec: LaunchSpec, uid: number): void {
+function checkFolder(spec: RightsSpec, uid: number): void {
   const stats = lstatSync(spec.folder);
   if (stats.isDirectory() && stats.uid === uid) return;
   const state = stats.isDirectory() ? `belongs to user ${stats.uid}` : "is not a folder";
   throw refusal(spec, `"${spec.folder}" ${state}, expected a folder of user ${uid}`);
 }
 
-function refusal({ job }: LaunchSpec, why: string): Error {
+function refusal({ job }: RightsSpec, why: string): Error {
   return new Error(`Cannot start job ${job}: ${why}`);
 }

@@ -7,6 +7,7 @@
  *          job      the same for the first process of the job, which waits at the gate
  *          gate     named pipe; the conductor puts the job into its groups, and writes "go CPUS" when the row
  *                   of the job has its first slot
+ *          asked    the conductor is about to send signals, so a death by TERM or KILL is no surprise
  *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
  *          lost     why the command could not be started, for people
  *
@@ -16,6 +17,9 @@
  *
  * The shell cannot tell an exit with 137 from a death by SIGKILL, but awk's system() can. So the shim becomes
  * an awk that waits for the job. The job has its own session, because many scripts end with `kill 0`.
+ * A cluster that ends a step kills its processes one after the other. So there, if a job dies by TERM or KILL
+ * and nobody of us has asked for that, its shim waits before it writes the status: if it is killed, too, the
+ * attempt is lost.
  * Everything runs as the job's user, with a clean environment until the command. So whatever a job does to
  * its folder harms only that job. A user can rename any other user's file into the folder, so the conductor
  * reads and writes only files there that clearly belong to the job's user.
@@ -38,37 +42,63 @@ import {
 } from "node:fs";
 import { constants as osConstants } from "node:os";
 import { join } from "node:path";
-import { isPlainFileOf } from "../../host/files.ts";
+import { isPlainFileOf, readText } from "../../host/files.ts";
 import { readSmall } from "../../host/processes.ts";
 import type { AttemptEnd, LaunchSpec } from "../../protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
 import { rightsFor } from "./rights.ts";
 
-const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
+const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_NONBLOCK, O_NOFOLLOW } = constants;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /**
  * Soft limit on open files for a job, the same as at a login. Node has raised its own limit to the maximum,
  * which jobs would otherwise inherit.
  */
 const OPEN_FILES = 1024;
+/** How a shim waits for its own death on a node of a cluster. Two seconds are long for a loop of kills. */
+const EXPECT_KILL = `case $status in ${256 + 9} | ${256 + 15}) [ -e asked ] || sleep 1; [ -e asked ] || sleep 1; esac
+    `;
 /** Exit status of a shim that finds the attempt already claimed. */
 const ALREADY_CLAIMED = 75;
 /** Variables that some shells do not allow to be set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
 /** Umask of jobs that were submitted to the first release. */
 const FIRST_RELEASE_UMASK = 0o022;
+/** Variables that a cluster sets for each task, such as SLURM_PROCID and PMIX_RANK. */
+const OF_TASKS = /^(SLURM|PMI|OMPI_|I_MPI_|MPI_)/;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** Makes the shim of a task lead a session; `setsid -w` waits, because the cluster waits for its task. */
+const LEAD_SESSION = `  leads() {
+    read -r stat < /proc/$$/stat || exit 74
+    set -- \${stat##*) }
+    [ "$4" = $$ ]
+  }
+  leads || exec setsid -w /bin/sh "$PWD/launch"
+`;
+
+/**
+ * Who starts a shim: the conductor of this machine or of a node of a cluster, or the cluster, which gives
+ * each task variables of its own. The task keeps them.
+ */
+type Starter = "machine" | "node" | "cluster";
+
 /** The script of an attempt. `mark` is put into the job's environment (freezers/signals.ts). */
-function launchScript(spec: LaunchSpec, mark: string): string {
+function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string {
+  const isTask = starter === "cluster";
   const variables = Object.entries(spec.env).filter(([name]) => !SHELLS_OWN.has(name));
   const exports = variables
     .filter(([name]) => IDENTIFIER.test(name))
-    .map(([name, value]) => `export ${name}=${quote(value)}`);
+    .map(([name, value]) => {
+      const keep = isTask && OF_TASKS.test(name) ? `[ -n "\${${name}+x}" ] || ` : "";
+      return `${keep}export ${name}=${quote(value)}`;
+    });
   // For example functions exported by bash, which other shells drop.
   const odd = variables.filter(([name]) => !IDENTIFIER.test(name)).map(([name, value]) => `${name}=${value}`);
   const [program = ""] = spec.command;
+  // What one node lacks, such as a program or a folder, others may have.
+  const where = starter === "machine" ? "" : `On \${SLURMD_NODENAME:-$(uname -n)}: `;
   return `PATH=${PATH}; export PATH
 cd ${quote(spec.folder)} || exit 74
 identity() {
@@ -78,22 +108,22 @@ identity() {
   identity=$boot:$$:$1${identitySuffix(spec)}
 }
 fail() {
-  printf '%s\\n' "$1" > lost
+  printf '%s\\n' "${where}$1" > lost
   exit 74
 }
 identity
 if [ "\${1-}" != job ]; then
-  if ! ln -s "$identity" claim 2>/dev/null; then
+${isTask ? LEAD_SESSION : ""}  if ! ln -s "$identity" claim 2>/dev/null; then
     [ -L claim ] && exit ${ALREADY_CLAIMED}
     exit 74
   fi
-  rm -f job lost gate exit.new
+  rm -f job lost gate asked exit.new
   mkfifo -m 600 gate || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
   # Reserve space for the status now, so that it can be written even if the disk fills up.
   printf '%-63s\\n' pending > exit.new
   setsid=
   command -v setsid > /dev/null && setsid=setsid
-  finish='until printf "%-63s\\n" "$status${spec.identity === undefined ? "" : ` ${spec.identity}`}" 1<> exit.new; do
+  finish='${starter === "machine" ? "" : EXPECT_KILL}until printf "%-63s\\n" "$status${spec.identity === undefined ? "" : ` ${spec.identity}`}" 1<> exit.new; do
       [ -d "$folder" ] || exit 74
       sleep 1
     done
@@ -147,7 +177,28 @@ exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
  * claimed.
  * @throws Error if it must not or cannot be started
  */
-export function startShim(spec: LaunchSpec, mark: string, setpriv: string | undefined): ChildProcess {
+export function startShim(
+  spec: LaunchSpec,
+  mark: string,
+  setpriv: string | undefined,
+  starter: Starter = "machine",
+): ChildProcess {
+  const rights = rightsFor(spec);
+  const path = writeLaunch(spec, mark, starter);
+  const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
+  if (rights === undefined) return spawn("/bin/sh", [path], options);
+  if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, ...rights });
+  // setpriv also sets the user's supplementary groups, which Node cannot.
+  const user = [`--reuid=${rights.uid}`, `--regid=${rights.gid}`, "--init-groups", "--"];
+  return spawn(setpriv, [...user, "/bin/sh", path], options);
+}
+
+/**
+ * Writes the script.
+ * @returns its path
+ * @throws Error if it must not or cannot be written
+ */
+export function writeLaunch(spec: LaunchSpec, mark: string, starter: Starter): string {
   const rights = rightsFor(spec);
   const path = join(spec.folder, "launch");
   // The file appears only when it is complete: a shim of an earlier conductor may be about to read it.
@@ -155,18 +206,20 @@ export function startShim(spec: LaunchSpec, mark: string, setpriv: string | unde
   rmSync(whole, { force: true });
   const descriptor = openSync(whole, "wx", 0o400);
   try {
-    writeFileSync(descriptor, launchScript(spec, mark));
+    writeFileSync(descriptor, launchScript(spec, mark, starter));
     if (rights !== undefined) fchownSync(descriptor, rights.uid, rights.gid);
   } finally {
     closeSync(descriptor);
   }
   renameSync(whole, path);
-  const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
-  if (rights === undefined) return spawn("/bin/sh", [path], options);
-  if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, ...rights });
-  // setpriv also sets the user's supplementary groups, which Node cannot.
-  const user = [`--reuid=${rights.uid}`, `--regid=${rights.gid}`, "--init-groups", "--"];
-  return spawn(setpriv, [...user, "/bin/sh", path], options);
+  return path;
+}
+
+/** Tells the shim of a cluster's node that we end its job. Without it, the shim only waits longer. */
+export function noteAsked({ folder }: AttemptFolder): void {
+  try {
+    closeSync(openSync(join(folder, "asked"), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
+  } catch {}
 }
 
 /** Path of setpriv, which root needs to give a job all groups of its user. */
@@ -217,6 +270,12 @@ function isGate(stats: Stats, of: AttemptFolder): boolean {
 /** Whether the process is still the shell that waits at a gate or has just passed it. */
 export function isAtGate(pid: number): boolean {
   return readSmall(`/proc/${pid}/cmdline`) === "/bin/sh\0launch\0job\0";
+}
+
+/** Whether the process waits at the gate of a gang whose mark begins so. Only its script has the mark. */
+export function isAtGateOf(pid: number, marks: string): boolean {
+  const start = `\n${MARK_VARIABLE}=${quote(marks).slice(0, -1)}`;
+  return isAtGate(pid) && (readText(`/proc/${pid}/cwd/launch`, "latin1") ?? "").includes(start);
 }
 
 /** Exit status that the shim of this attempt has written; undefined if there is none (yet). */

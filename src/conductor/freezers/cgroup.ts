@@ -1,6 +1,7 @@
 /** Stops gangs with the freezer of control groups. No process of the gang can escape it or undo it. */
 import type { GangGroups } from "../../host/cgroups.ts";
 import { type Freezer, signalAll } from "./freezer.ts";
+import type { PausedGangs } from "./paused-gangs.ts";
 
 /** The file that stops and continues a group, and what is written to it. */
 export const SWITCHES = {
@@ -11,9 +12,11 @@ export const SWITCHES = {
 abstract class CgroupFreezer implements Freezer {
   abstract readonly kind: keyof typeof SWITCHES;
   protected readonly groups: GangGroups;
+  readonly #paused: PausedGangs;
 
-  constructor(groups: GangGroups) {
+  constructor(groups: GangGroups, paused: PausedGangs) {
     this.groups = groups;
+    this.#paused = paused;
   }
 
   abstract isFrozen(gang: string): boolean;
@@ -38,10 +41,12 @@ abstract class CgroupFreezer implements Freezer {
 
   leave(): void {}
 
-  rewriteHome(): void {}
+  rewriteHome(): void {
+    this.#paused.write();
+  }
 
   thawLeftovers(): void {
-    for (const gang of this.groups.gangs()) this.thaw(gang);
+    for (const gang of this.groups.gangs()) if (!this.#paused.has(gang)) this.thaw(gang);
   }
 }
 

@@ -7,8 +7,12 @@ import type { FreezerKind } from "../../protocol/attempts.ts";
 
 export interface Freezer {
   readonly kind: FreezerKind;
-  /** From now on, the gang can be stopped. Called before its first process, the job, passes its gate. */
-  enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void;
+  /**
+   * From now on, the gang can be stopped. Called before a first process, the job, passes its gate; a gang
+   * whose tasks were started by the cluster has several. Without a job, only the mark tells what belongs to
+   * it.
+   */
+  enter(gang: string, shim?: ProcessIdentity, job?: ProcessIdentity): void;
   /**
    * Stops every process of the gangs, including processes that they start meanwhile. Gangs may already be
    * frozen.
@@ -29,7 +33,7 @@ export interface Freezer {
   leave(gang: string): void;
   /** The conductor's folder was removed and created again: writes its files again. */
   rewriteHome(): void;
-  /** Continues all processes that an earlier conductor may have left stopped. */
+  /** Continues what an earlier conductor may have left stopped, except the processes of paused gangs. */
   thawLeftovers(): void;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Finds out how this machine can contain gangs: the best kind of freezer that works, and its control groups.
+ * Finds out how this machine can contain gangs: the best kind of freezer that works, and its control
+ * groups.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { GangGroups, mountsHere, openHierarchies } from "../../host/cgroups.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
 import { Cgroup1Freezer, Cgroup2Freezer, SWITCHES } from "./cgroup.ts";
 import type { Freezer } from "./freezer.ts";
+import { PausedGangs } from "./paused-gangs.ts";
 import { SignalsFreezer } from "./signals.ts";
 
 /** Best first. */
@@ -19,6 +21,10 @@ export interface Containment {
   readonly groups: GangGroups;
   /** Prefix of the environment mark of each gang. */
   readonly marks: string;
+  /** Whether this is a node of a cluster, which may kill processes of gangs itself. */
+  readonly isOfCluster: boolean;
+  /** Gangs that nobody continues when the conductor has died. */
+  readonly paused: PausedGangs;
   /** File in which the signals freezer lists the processes that it may have stopped. */
   readonly membersFile: string;
 }
@@ -26,21 +32,30 @@ export interface Containment {
 /**
  * @param home folder of the conductor; groups are named after it, so two conductors have different groups
  * @param wanted try only this kind; undefined: use the best kind that works
+ * @param cluster name of the cluster; its conductors have the same marks, so that each finds the processes
+ *   that a gang of another node starts on its own node
  * @returns undefined if the wanted kind does not work here; signals always work
  */
-export function openContainment(home: string, wanted?: FreezerKind): Containment | undefined {
+export function openContainment(
+  home: string,
+  wanted?: FreezerKind,
+  cluster?: string,
+): Containment | undefined {
   const name = `tutti-${createHash("sha256").update(home).digest("hex").slice(0, 12)}`;
   const membersFile = join(home, "members");
-  const marks = `${name}/`;
+  const paused = new PausedGangs(join(home, "paused"));
+  const isOfCluster = cluster !== undefined;
+  const marks = `${cluster === undefined ? name : `tutti-${cluster}`}/`;
   for (const kind of wanted === undefined ? FREEZER_KINDS : [wanted]) {
     if (kind === "signals") {
-      const freezer = new SignalsFreezer(marks, membersFile);
-      return { freezer, groups: new GangGroups([]), marks, membersFile };
+      const freezer = new SignalsFreezer(marks, membersFile, paused, isOfCluster);
+      return { freezer, groups: new GangGroups([]), marks, isOfCluster, membersFile, paused };
     }
     const groups = openGroups(name, kind);
     if (groups === undefined) continue;
-    const freezer = kind === "cgroup2" ? new Cgroup2Freezer(groups) : new Cgroup1Freezer(groups);
-    return { freezer, groups, marks, membersFile };
+    const freezer =
+      kind === "cgroup2" ? new Cgroup2Freezer(groups, paused) : new Cgroup1Freezer(groups, paused);
+    return { freezer, groups, marks, isOfCluster, membersFile, paused };
   }
   return undefined;
 }

@@ -21,6 +21,7 @@ import {
   signal,
 } from "../../host/processes.ts";
 import type { Freezer } from "./freezer.ts";
+import type { PausedGangs } from "./paused-gangs.ts";
 
 /** Environment variable that marks the processes of a gang. */
 export const MARK_VARIABLE = "TUTTI_GANG";
@@ -34,8 +35,14 @@ const ALL_PIDS_MS = 3000;
  */
 const LOOKED_AT_AGAIN = 64;
 
+/** Processes younger than this may still take on the mark of a gang of a cluster. */
+const YOUNG_S = 30;
+/** Clock ticks per second in /proc, on all machines. */
+const TICKS_PER_S = 100;
+
 interface Gang {
-  readonly shim: ProcessIdentity;
+  /** Pids of its shims. */
+  readonly shims: Set<number>;
   /** Start ticks by pid. */
   readonly members: Map<number, number>;
   /**
@@ -50,6 +57,8 @@ export class SignalsFreezer implements Freezer {
   readonly kind = "signals";
   readonly #marks: string;
   readonly #membersFile: string;
+  readonly #paused: PausedGangs;
+  readonly #hasOutsiders: boolean;
   readonly #gangs = new Map<string, Gang>();
   readonly #owner = new Map<number, string>();
   #strangers = new Set<number>();
@@ -62,21 +71,28 @@ export class SignalsFreezer implements Freezer {
   /**
    * @param marks prefix of all marks of this conductor
    * @param membersFile lists processes for the guardian before they are stopped
+   * @param hasOutsiders whether other programs start processes with the marks, as the daemons of a cluster
+   *   do. Then also a stopped gang may get new processes, and a process may get the mark only some time
+   *   after it was forked.
    */
-  constructor(marks: string, membersFile: string) {
+  constructor(marks: string, membersFile: string, paused: PausedGangs, hasOutsiders = false) {
+    this.#paused = paused;
     this.#marks = marks;
     this.#membersFile = membersFile;
+    this.#hasOutsiders = hasOutsiders;
   }
 
-  enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void {
-    const members = this.#gangs.get(gang)?.members ?? new Map<number, number>();
-    this.#gangs.set(gang, {
-      shim,
-      members: members.set(job.pid, job.startTicks),
-      frozen: false,
-      lookedAt: 0,
-    });
-    this.#owner.set(job.pid, gang);
+  enter(gang: string, shim?: ProcessIdentity, job?: ProcessIdentity): void {
+    const { shims, members } = this.#gangs.get(gang) ?? {
+      shims: new Set<number>(),
+      members: new Map<number, number>(),
+    };
+    if (shim !== undefined) shims.add(shim.pid);
+    if (job !== undefined) {
+      members.set(job.pid, job.startTicks);
+      this.#owner.set(job.pid, gang);
+    }
+    this.#gangs.set(gang, { shims, members, frozen: false, lookedAt: 0 });
     // Other processes of the gang may have been classified as strangers before.
     this.#strangers.clear();
   }
@@ -84,7 +100,8 @@ export class SignalsFreezer implements Freezer {
   freeze(...gangs: readonly string[]): boolean {
     const open = gangs.filter((name) => {
       const gang = this.#gangs.get(name);
-      return gang !== undefined && !(gang.frozen && this.#seemsStopped(gang));
+      if (gang === undefined) return false;
+      return this.#hasOutsiders || !gang.frozen || !this.#seemsStopped(gang);
     });
     if (open.length === 0) return true;
     const stopped = new Set<number>();
@@ -95,7 +112,7 @@ export class SignalsFreezer implements Freezer {
       const running: ProcessStat[] = [];
       for (const name of open) {
         for (const stat of this.#living(name, stopped)) {
-          if (isStopped(stat)) stopped.add(stat.pid);
+          if (this.#isAtRest(stat)) stopped.add(stat.pid);
           else running.push(stat);
         }
       }
@@ -122,12 +139,14 @@ export class SignalsFreezer implements Freezer {
   thaw(gang: string): void {
     this.#setFrozen(gang, false);
     // The youngest first, so that no parent sees a child that is still stopped.
-    for (const { pid } of this.#living(gang).reverse()) signal(pid, "SIGCONT");
+    for (const stat of this.#living(gang).reverse()) {
+      if (!this.#isLauncher(stat)) signal(stat.pid, "SIGCONT");
+    }
   }
 
   isFrozen(gang: string): boolean {
     this.#look();
-    return this.#living(gang).every(isStopped);
+    return this.#living(gang).every((stat) => this.#isAtRest(stat));
   }
 
   pids(gang: string): number[] {
@@ -149,17 +168,28 @@ export class SignalsFreezer implements Freezer {
   }
 
   rewriteHome(): void {
+    this.#paused.write();
     this.#written.clear();
     this.#writeMembers();
   }
 
   thawLeftovers(): void {
     for (const line of readText(this.#membersFile, "latin1")?.split("\n") ?? []) {
-      const [boot, pid, startTicks] = line.split(" ");
+      const [boot, pid, startTicks, gang] = line.split(" ");
+      if (gang !== undefined && this.#paused.has(gang)) continue;
       if (boot === bootId() && readStat(Number(pid))?.startTicks === Number(startTicks)) {
         signal(Number(pid), "SIGCONT");
       }
     }
+  }
+
+  #isAtRest(stat: ProcessStat): boolean {
+    return isStopped(stat) || this.#isLauncher(stat);
+  }
+
+  /** srun only waits and passes on what its tasks print, and it prints a line at every SIGCONT. */
+  #isLauncher({ name }: ProcessStat): boolean {
+    return this.#hasOutsiders && name === "srun";
   }
 
   /** Checks some of the members, different ones each time. */
@@ -170,7 +200,10 @@ export class SignalsFreezer implements Freezer {
     return pids.slice(from, from + LOOKED_AT_AGAIN).every((pid) => {
       const stat = readStat(pid);
       return (
-        stat === undefined || stat.startTicks !== gang.members.get(pid) || hasEnded(stat) || isStopped(stat)
+        stat === undefined ||
+        stat.startTicks !== gang.members.get(pid) ||
+        hasEnded(stat) ||
+        this.#isAtRest(stat)
       );
     });
   }
@@ -201,17 +234,26 @@ export class SignalsFreezer implements Freezer {
     this.#lastPid = lastPid;
     this.#lookedAtMs = nowMs;
     const strangers = new Set<number>();
+    const youngSince = this.#youngSinceTicks();
     for (const pid of allPids()) {
       if (this.#strangers.has(pid)) strangers.add(pid);
       else if (!this.#owner.has(pid)) {
         const stat = readStat(pid);
-        if (stat !== undefined && this.#isStranger(stat)) strangers.add(pid);
+        if (stat === undefined || !this.#isStranger(stat)) continue;
+        if (stat.startTicks < youngSince) strangers.add(pid);
       }
     }
     this.#strangers = strangers;
   }
 
-  /** Whether the process belongs to no gang and never can. */
+  /** Strangers that started later are looked at again. */
+  #youngSinceTicks(): number {
+    if (!this.#hasOutsiders) return Number.POSITIVE_INFINITY;
+    const uptimeS = Number.parseFloat(readSmall("/proc/uptime") ?? "0");
+    return (uptimeS - YOUNG_S) * TICKS_PER_S;
+  }
+
+  /** Whether the process belongs to no gang, and never can unless it is young. */
   #isStranger(stat: ProcessStat): boolean {
     if (hasEnded(stat)) return false;
     const owner = this.#ownerOf(stat.parent) ?? this.#ownerOf(stat.session) ?? this.#markOf(stat.pid);
@@ -222,8 +264,8 @@ export class SignalsFreezer implements Freezer {
       return false;
     }
     // A child of a shim has the mark only after its second exec.
-    for (const { shim } of this.#gangs.values()) {
-      if (shim.pid === stat.parent || shim.pid === stat.pid) return false;
+    for (const { shims } of this.#gangs.values()) {
+      if (shims.has(stat.parent) || shims.has(stat.pid)) return false;
     }
     return true;
   }
@@ -246,16 +288,20 @@ export class SignalsFreezer implements Freezer {
    *   conductor died
    */
   #writeDown(processes: readonly ProcessStat[]): boolean {
-    const lines = processes.map(({ pid, startTicks }) => `${bootId()} ${pid} ${startTicks}`);
+    const lines = processes.map(({ pid, startTicks }) => this.#line(pid, startTicks));
     if (lines.every((line) => this.#written.has(line))) return true;
     this.#written.clear();
     for (const line of lines) this.#written.add(line);
     return this.#writeMembers();
   }
 
+  #line(pid: number, startTicks: number): string {
+    return `${bootId()} ${pid} ${startTicks} ${this.#owner.get(pid) ?? ""}`;
+  }
+
   #writeMembers(): boolean {
     for (const { members } of this.#gangs.values()) {
-      for (const [pid, startTicks] of members) this.#written.add(`${bootId()} ${pid} ${startTicks}`);
+      for (const [pid, startTicks] of members) this.#written.add(this.#line(pid, startTicks));
     }
     try {
       writeFileSync(`${this.#membersFile}.new`, `${[...this.#written].join("\n")}\n`, { mode: 0o600 });

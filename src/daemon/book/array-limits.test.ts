@@ -8,11 +8,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { FakeClock } from "../../host/clock-for-tests.ts";
+import { FakeMachine } from "../front-end/fake-machine-for-tests.ts";
 import {
   ANNA,
   answerOf,
   type Bench,
-  FakeMachine,
   makeBench,
   ROOT,
   request,

@@ -4,15 +4,23 @@
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess, isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import { isConditional } from "../contract/dependencies.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import { retainedBytes } from "../contract/submission.ts";
 import type { StoredContent } from "../store/contents.ts";
 import type { EndedJob } from "../store/kept.ts";
+import { changesSpec } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { ArrayLimits } from "./array-limits.ts";
+import { Delays } from "./delays.ts";
 import { EndedJobs } from "./ended-jobs.ts";
 import { Holdings } from "./holdings.ts";
+import { KeptContents } from "./kept-contents.ts";
 import { LiveNumbers } from "./rising-numbers.ts";
+import { SameNames } from "./same-names.ts";
+
+/** Maximum number of jobs of its name that a singleton says it waits for. */
+const NAMED = 10;
 
 export class JobBook {
   readonly #store: Store;
@@ -25,8 +33,11 @@ export class JobBook {
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
   readonly #unsettled = new Map<JobNumber, JobRecord>();
   readonly #arrayLimits = new ArrayLimits();
+  readonly #delays = new Delays();
+  readonly #names = new SameNames();
   readonly #counts: Record<JobState, number>;
   readonly holdings = new Holdings();
+  readonly #keptContents = new KeptContents();
   /** Statistics of ended jobs. */
   readonly ended: EndedJobs;
   #undo: (() => void)[] = [];
@@ -47,20 +58,25 @@ export class JobBook {
     for (const record of store.liveJobs()) {
       this.#enter(record);
       this.numbers.enter(record);
+      this.#names.enter(record);
       this.holdings.enter(record, store.contents.of(record));
     }
     this.#findUnsettled();
+    for (const { job, uid, ...ids } of store.kept.withContents(store.contents.nothing())) {
+      this.#keptContents.enter(uid, job, store.contents.of(ids));
+    }
   }
 
   /** Finds ended jobs whose dependents were not handled before the last front end stopped. */
   #findUnsettled(): void {
     const others = new Set<JobNumber>();
     for (const { after } of this.#live.values()) {
-      for (const { job, ok } of after) if (ok && !this.#live.has(job)) others.add(job);
+      for (const other of after)
+        if (isConditional(other) && !this.#live.has(other.job)) others.add(other.job);
     }
     for (const job of others) {
       const ended = this.#store.job(job);
-      if (ended !== undefined && ended.state !== "done") this.#unsettled.set(job, ended);
+      if (ended !== undefined) this.#unsettled.set(job, ended);
     }
   }
 
@@ -129,9 +145,15 @@ export class JobBook {
   isEligible(record: JobRecord): boolean {
     return (
       record.state === "queued" &&
+      record.notBeforeMs === undefined &&
       this.#arrayLimits.mayStart(record) &&
-      !record.after.some(({ job }) => this.#live.has(job) || this.#unsettled.has(job))
+      !this.#waitsForJobs(record)
     );
+  }
+
+  #waitsForJobs(record: JobRecord): boolean {
+    if (record.singleton && this.#names.before(record, 1).length > 0) return true;
+    return record.after.some(({ job }) => this.#live.has(job) || this.#unsettled.has(job));
   }
 
   /** Ended jobs whose dependents have not been handled yet: some may have to be cancelled. */
@@ -149,20 +171,52 @@ export class JobBook {
 
   /** Whether the job waits because of the limit of its array. */
   waitsForArray(record: JobRecord): boolean {
-    return record.state === "queued" && !this.#arrayLimits.mayStart(record);
+    const { state, notBeforeMs } = record;
+    return state === "queued" && notBeforeMs === undefined && !this.#arrayLimits.mayStart(record);
   }
 
-  /** Jobs that became eligible since the last call because of the limits of their arrays. */
+  /** Jobs that only wait for a time. */
+  *delayed(): Generator<JobRecord & { readonly notBeforeMs: number }, void> {
+    for (const job of this.#delays.jobs()) {
+      const record = this.#live.get(job)!;
+      const { notBeforeMs } = record;
+      if (notBeforeMs === undefined || record.state !== "queued" || this.#waitsForJobs(record)) continue;
+      yield { ...record, notBeforeMs };
+    }
+  }
+
+  /** Unix time at which the next job need no longer wait for its begin or its next attempt; or Infinity. */
+  nextDueMs(): number {
+    return this.#delays.nextMs();
+  }
+
+  /** Takes the jobs that need no longer wait, the earliest first. The caller must change them at once. */
+  takeDue(unixMs: number, most: number): JobRecord[] {
+    return this.#delays.takeDue(unixMs, most).map((job) => this.#live.get(job)!);
+  }
+
+  /** Jobs that became eligible since the last call, because of limits of arrays or as singletons. */
   takeReleased(): readonly JobRecord[] {
-    return this.#arrayLimits
-      .takeReleased()
+    return [...this.#arrayLimits.takeReleased(), ...this.#names.takeReleased()]
       .map((job) => this.#live.get(job))
       .filter((record) => record !== undefined && this.isEligible(record)) as JobRecord[];
   }
 
   /** Live jobs that must end before this one starts. */
   waitsFor(record: JobRecord): JobNumber[] {
-    return record.after.filter(({ job }) => this.#live.has(job)).map(({ job }) => job);
+    const jobs = record.after.filter(({ job }) => this.#live.has(job)).map(({ job }) => job);
+    return record.singleton ? [...jobs, ...this.#names.before(record, NAMED)] : jobs;
+  }
+
+  /** Live jobs that a new singleton would wait for. */
+  namesakesOf(named: Pick<JobRecord, "uid" | "name">): JobNumber[] {
+    return this.#names.all(named, NAMED);
+  }
+
+  /** The live job of the same user and name that comes next by number. */
+  nextOfSameName(record: JobRecord): JobRecord | undefined {
+    const job = this.#names.after(record);
+    return job === undefined ? undefined : this.#live.get(job);
   }
 
   *dependentsOf(job: JobNumber): Generator<JobRecord, void> {
@@ -175,27 +229,29 @@ export class JobBook {
   add(record: JobRecord): void {
     this.#store.insertJob(record, isEnded(record.state) ? retainedBytes(record) : undefined);
     this.#replace(record, undefined);
+    if (isEnded(record.state)) this.#keepContents(record, this.#store.contents.of(record));
   }
 
-  /**
-   * Changes a live job. When it ends, it leaves the book, and its environment and script are dropped unless
-   * other jobs use them.
-   */
+  /** Changes a live job. When it ends, it leaves the book. */
   change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
     const changed = { ...record, ...changes };
     if (isEnded(changed.state)) return this.#end(changed, record);
     this.#store.updateJob(changed);
+    if (changesSpec(changes)) this.#store.updateSpec(changed);
     this.#replace(changed, record);
     return changed;
   }
 
   #end(changed: JobRecord, before: JobRecord): JobRecord {
     const { contents } = this.#store;
-    const ended = { ...changed, environment: contents.nothing(), script: undefined };
+    // A job of an earlier version cannot be run again, so nothing is kept for that.
+    const isKept = changed.repeat !== undefined;
+    const ended = isKept ? changed : { ...changed, environment: contents.nothing(), script: undefined };
     this.#store.endJob(ended, retainedBytes(ended));
     const had = contents.of(before);
     this.#replace(ended, before);
-    for (const content of had) if (!this.holdings.isUsed(content)) contents.drop(content);
+    if (isKept) this.#keepContents(ended, had);
+    else this.#dropContents(had);
     if (this.#dependents.has(ended.job)) {
       this.#unsettled.set(ended.job, ended);
       this.#undo.push(() => this.#unsettled.delete(ended.job));
@@ -203,17 +259,44 @@ export class JobBook {
     return ended;
   }
 
+  /** Keeps environment and script of an ended job; earlier ones of its user lose theirs. */
+  #keepContents({ uid, job }: JobRecord, contents: readonly StoredContent[]): void {
+    const surplus = this.#keptContents.enter(uid, job, contents);
+    this.#undo.push(() => this.#keptContents.leave(uid, job));
+    for (const earlier of surplus) {
+      this.#store.loseContents(earlier);
+      const had = this.#keptContents.leave(uid, earlier);
+      this.#undo.push(() => this.#keptContents.enter(uid, earlier, had));
+      this.#dropContents(had);
+    }
+  }
+
+  #dropContents(contents: readonly StoredContent[]): void {
+    for (const content of contents) if (!this.holdings.isUsed(content)) this.#store.contents.drop(content);
+  }
+
   /** The last number given. */
   get latestJob(): JobNumber {
     return this.#latestJob;
   }
 
+  /** Drops environments and scripts that only these ended jobs had, after they were removed. */
+  dropContentsOf(jobs: readonly EndedJob[]): void {
+    for (const { uid, job } of jobs) this.#dropContents(this.#keptContents.of(uid, job));
+  }
+
   /** Updates counts after ended jobs were removed from the store. */
   forget(jobs: readonly EndedJob[]): void {
     for (const job of jobs) {
+      this.#keptContents.leave(job.uid, job.job);
       this.#counts[job.state]--;
       this.ended.remove(job);
     }
+  }
+
+  /** If the cycle is rolled back, this is undone together with the jobs. */
+  alsoUndo(undo: () => void): void {
+    this.#undo.push(undo);
   }
 
   commit(): void {
@@ -223,7 +306,11 @@ export class JobBook {
 
   rollback(): void {
     for (let i = this.#undo.length - 1; i >= 0; i--) this.#undo[i]();
-    if (this.#undo.length > 0) this.#arrayLimits.rebuild(this.#live.values());
+    if (this.#undo.length > 0) {
+      this.#arrayLimits.rebuild(
+        [...this.#live.values()].filter((record) => record.notBeforeMs === undefined),
+      );
+    }
     this.#undo = [];
   }
 
@@ -243,6 +330,8 @@ export class JobBook {
       this.holdings.leave(from, contents);
       this.numbers.leave(from);
     }
+    if (isLive(from) && !(isLive(to) && to.name === from.name)) this.#names.leave(from);
+    if (isLive(to) && !(isLive(from) && from.name === to.name)) this.#names.enter(to);
     if (from !== undefined) {
       this.#counts[from.state]--;
       if (isLive(from)) this.#leave(from);
@@ -257,7 +346,9 @@ export class JobBook {
 
   #enter(record: JobRecord): void {
     this.#live.set(record.job, record);
-    this.#arrayLimits.enter(record);
+    this.#delays.enter(record);
+    // A job that waits for a time takes no place that others of its array could use.
+    if (record.notBeforeMs === undefined) this.#arrayLimits.enter(record);
     if (hasProcess(record.state)) this.#withProcess.add(record.job);
     for (const { job } of record.after) {
       const dependents = this.#dependents.get(job);
@@ -268,6 +359,7 @@ export class JobBook {
 
   #leave(record: JobRecord): void {
     this.#live.delete(record.job);
+    this.#delays.leave(record);
     this.#arrayLimits.leave(record);
     this.#withProcess.delete(record.job);
     for (const { job } of record.after) {

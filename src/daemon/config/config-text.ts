@@ -43,7 +43,7 @@ export function parseText(text: string, file: string): unknown {
 
 /** The line, from 1, of a field such as `slotMs`, `cpus[1]` or `queues[1].processors`; else undefined. */
 export function lineOf(text: string, field: string): number | undefined {
-  const parts = field.match(/\w+|\[\d+\]/g) ?? [];
+  const parts = field.match(/[\w-]+|\[\d+\]/g) ?? [];
   const bare = withoutComments(text);
   let at = 0;
   for (const [i, part] of parts.entries()) {

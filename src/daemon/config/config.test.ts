@@ -17,11 +17,26 @@ const parseConfig = (text: string, file: string) => readConfig(text, file).confi
 const example = readFileSync(fileURLToPath(new URL("../../../docs/tutti.toml", import.meta.url)), "utf8");
 
 describe("docs/tutti.toml", () => {
+  test("each queue is in the line of its own heading", () => {
+    const { lines } = readConfig(example, "tutti.toml");
+    const headings = example.split("\n").flatMap((line, i) => (line.startsWith("[[queues]]") ? [i + 1] : []));
+    expect(headings.length).toBeGreaterThan(2);
+    expect(headings.map((_, i) => lines.get(`queues[${i}]`))).toEqual(headings);
+  });
+
   test("has the defaults, as its comments say, and its queues choose like those of the paper", () => {
     const { queues, ...rest } = parseConfig(example, "tutti.toml");
     const { queues: _, ...defaults } = DEFAULT_CONFIG;
     expect(rest).toEqual(defaults);
-    const limits = { cpus: 512, memoryBytes: 1, queues };
+    const limits = {
+      cpus: 512,
+      cpusOfNode: undefined,
+      mostTasks: () => Number.POSITIVE_INFINITY,
+      memoryBytes: 1,
+      tasksRunEach: false,
+      resources: [],
+      queues,
+    };
     const queueOf = (tasks: number, limitMs?: number) =>
       chooseQueue(request({ tasks, ...(limitMs !== undefined && { limitMs }) }), limits);
     expect(queueOf(4, 600_000)).toMatchObject({ queue: "ss8" });
@@ -41,6 +56,14 @@ describe("docs/tutti.toml", () => {
     const everything = Object.fromEntries(Object.keys(properties).map((field) => [field, undefined]));
     expect(parseConfig(JSON.stringify(everything), "x.json")).toEqual(DEFAULT_CONFIG);
   });
+});
+
+test.each([
+  ["f.toml", '[resources]\ngpu = ["0", "1"]\n# disk\nmy-disk = { units = 2, shared = true }\n'],
+  ["f.json", '{"resources": {\n"gpu": ["0", "1"],\n\n"my-disk": {"units": 2, "shared": true}}}'],
+])("%s: each resource has the line of its own", (file, text) => {
+  const { lines } = readConfig(text, file);
+  expect([lines.get("resources.gpu"), lines.get("resources.my-disk")]).toEqual([2, 4]);
 });
 
 test("the schema and readConfig() require the same of a queue", () => {
@@ -87,7 +110,7 @@ processors = 4
     [
       "processors = 4",
       "processors = 0",
-      /Cannot use 0 as processors of queue class "long" in "f.toml", line 9: /,
+      /Cannot use 0 as processors of queue class "long" in "f.toml", line 11: /,
     ],
     [
       "processors = 4",
@@ -97,7 +120,7 @@ processors = 4
     [
       '"long"',
       '"short"',
-      /queue class 2 in "f.toml", line 9: an earlier class has that name; choose another/,
+      /queue class 2 in "f.toml", line 10: an earlier class has that name; choose another/,
     ],
     ["slotMs = 100", "# slotMs = 100\nslotMs = 1", /as slotMs in "f.toml", line 2: /],
     [
@@ -127,7 +150,7 @@ processors = 4
 
   test.each([
     ['"slotMs": 100', '"slotMs": "100"', /Cannot use "100" as slotMs in "f.json", line 2: /],
-    ['"processors": 4', '"processors": -4', /queue class "long" in "f.json", line 12: /],
+    ['"processors": 4', '"processors": -4', /queue class "long" in "f.json", line 14: /],
     ['"processors": 4', '"procesors": 4', /"procesors" in queues\[1\] in "f.json", line 14: /],
     ['"processors": 4', '"processors": }', /Cannot read "f.json": Unexpected token '}'.*; expected JSON/],
   ])("JSON: %s as %s", (right, wrong, message) => {

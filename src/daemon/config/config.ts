@@ -6,15 +6,19 @@
 import type { z } from "zod";
 import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
-import { checkQueueClasses, type QueueClass } from "../../core/queue-classes.ts";
+import { checkQueueClasses, type QueueClass, QueueClassError } from "../../core/queue-classes.ts";
 import {
   configFile,
+  machineSetting,
   queueSetting,
   RENAMED_SETTINGS,
   reservationRule,
+  type resourceSettings,
+  sharedUnits,
   UNLIMITED,
   webSetting,
 } from "../../protocol/config.ts";
+import { GPU, GPU_VARIABLES, type Resource } from "../../protocol/resources.ts";
 import { lineOf, parseText } from "./config-text.ts";
 
 export interface QueueSetting {
@@ -27,8 +31,10 @@ export interface QueueSetting {
  * The file with defaults filled in. If `cpus` or `memoryBytes` is undefined, jobs may use all of the
  * machine's.
  */
-export interface Config extends Readonly<Omit<z.infer<typeof configFile>, "queues" | "cpus">> {
+export interface Config extends Readonly<Omit<z.infer<typeof configFile>, "queues" | "cpus" | "resources">> {
   readonly cpus?: readonly number[] | undefined;
+  /** In the order of the file. A kind without units counts as named there, and has no other effect. */
+  readonly resources: readonly Resource[];
   /** Never empty: a file without queues gets a queue `default` that admits everything. */
   readonly queues: readonly QueueSetting[];
 }
@@ -70,7 +76,13 @@ export function readConfig(text: string, file: string): ReadConfig {
       ([old, name]) =>
         `"${old}" in ${placeIn(text, file, old)} is the older name of "${name}", and still works; write "${name}"`,
     );
-    return { config, lines: new Map(lines), notes };
+    const ofQueues = config.queues.map((_, i) => [`queues[${i}]`, lineOf(text, `queues[${i}]`)] as const);
+    const hasQueues = lines.some(([field]) => field === "queues");
+    const ofResources = config.resources.map(({ name }) => {
+      const field = `resources.${name}`;
+      return [field, lineOf(text, field)] as const;
+    });
+    return { config, lines: new Map([...lines, ...(hasQueues ? ofQueues : []), ...ofResources]), notes };
   } catch (error) {
     if (!(error instanceof Mistake)) throw error;
     const end = error.message.lastIndexOf(": ");
@@ -121,16 +133,35 @@ function configOf(value: unknown): Config {
     if (issue.path[0] === "queues" && issue.code !== "unrecognized_keys") checkClasses(value);
     throw mistakeOf(issue, value);
   }
-  const { cpus, queues = [{ name: "default" }], ...rest } = data;
+  const { cpus, queues = [{ name: "default" }], resources = {}, ...rest } = data;
   checkClasses({ queues });
   return {
     ...rest,
+    resources: Object.entries(resources).map(([name, setting]) => resourceOf(name, setting)),
     ...(cpus !== undefined && { cpus: cpus.toSorted((a, b) => a - b) }),
     queues: queues.map(({ defaultLimitMs, ...fields }) => ({
       queueClass: queueClassOf(fields),
       ...(defaultLimitMs !== undefined && { defaultLimitMs }),
     })),
   };
+}
+
+/**
+ * Units that are only counted are named 0, 1, 2, …
+ * @throws Mistake if a unit is named twice
+ */
+function resourceOf(name: string, setting: z.infer<typeof resourceSettings>[string]): Resource {
+  const { units, shared } =
+    typeof setting === "object" && "units" in setting ? setting : { units: setting, shared: false };
+  const names = typeof units === "number" ? Array.from({ length: units }, (_, i) => String(i)) : units;
+  const twice = names.find((unit, i) => names.indexOf(unit) < i);
+  if (twice !== undefined) {
+    throw new Mistake(
+      `resources.${name}`,
+      `Cannot use ${JSON.stringify(names)} as resources.${name}: unit "${twice}" is named twice, expected each unit once`,
+    );
+  }
+  return { name, units: names, isShared: shared, variables: name === GPU ? GPU_VARIABLES : [] };
 }
 
 /** Processors, processes and threads are unlimited unless the file limits them. */
@@ -145,11 +176,9 @@ function checkClasses(value: unknown): void {
   try {
     checkQueueClasses(queues.map(queueClassOf));
   } catch (error) {
-    const { message } = error as Error;
-    const [, number] = /queue class (\d+)/.exec(message) ?? [];
-    const byName = queues.findIndex(({ name }) => message.includes(`"${name}"`));
-    const index = number === undefined ? byName : Number(number) - 1;
-    throw new Mistake(index < 0 ? "queues" : `queues[${index}]`, message);
+    if (!(error instanceof QueueClassError)) throw error;
+    const { index, field, message } = error;
+    throw new Mistake(index === undefined ? "queues" : `queues[${index}].${field}`, message);
   }
 }
 
@@ -159,14 +188,22 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     .join("")
     .replace(/^\./, "");
   const what = where === "" ? "the configuration" : where;
+  if (issue.code === "invalid_key") {
+    const [key] = issue.path.slice(-1);
+    return new Mistake(
+      where,
+      `Cannot use "${String(key)}" in resources: expected ${issue.issues[0].message}`,
+    );
+  }
   if (issue.code !== "unrecognized_keys") {
     const actual = issue.path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
     return new Mistake(where, `Cannot use ${JSON.stringify(actual)} as ${what}: expected ${issue.message}`);
   }
   const [field] = issue.keys as [string];
-  const object =
-    { "": configFile, queues: queueSetting, web: webSetting }[where.replace(/\[\d+\]$/, "")] ??
-    reservationRule;
+  const sections = { "": configFile, queues: queueSetting, web: webSetting, machine: machineSetting };
+  const object = where.startsWith("resources.")
+    ? sharedUnits
+    : (sections[where.replace(/\[\d+\]$/, "") as keyof typeof sections] ?? reservationRule);
   const known = Object.keys(object.shape);
   return new Mistake(
     where === "" ? field : `${where}.${field}`,

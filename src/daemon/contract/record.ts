@@ -1,11 +1,15 @@
 /**
  * Describes a job as the front end keeps it, in one of these states:
  *
- *   queued ⇄ held        the policy sees the job only while it is queued and its dependencies are met
+ *   queued ⇄ held        the policy sees the job only while it is queued, its dependencies are met, and it
+ *     │                  waits neither for its begin nor for its next attempt (`notBeforeMs`)
  *     │
  *   starting             a decision gave it CPUs; the attempt is written to disk, then sent to the conductor
  *     │
  *   running              the conductor has launched it (under time sharing, also while it is stopped)
+ *     │
+ *     │
+ *   (paused)             between running and running again: its processes are stopped, in no row
  *     │
  *   ending               the front end has asked the job to end
  *     │
@@ -17,15 +21,20 @@
 import { type NodeCpus, THIS_NODE } from "../../core/machine.ts";
 import type { EndReason } from "../../protocol/attempts.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { isEnded } from "../../protocol/states.ts";
+import { commandWithValues } from "../../protocol/sweep-values.ts";
+import type { Dependency } from "./dependencies.ts";
 import type { Caller } from "./service.ts";
 
 /** Fields that users see unchanged; optional ones may also be undefined. */
-type Shown = Omit<Job, "cpus" | "nodes" | "after">;
+type Shown = Omit<Job, "cpus" | "nodes" | "after" | "retries">;
 type OrUndefined<T> = {
   readonly [Field in keyof T]: T extends Required<Pick<T, Field>> ? T[Field] : T[Field] | undefined;
 };
 
-export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, "after" | "retries">> {
+/** The command is the one of the request: users see it with the job's values in it. */
+export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, "retries">> {
+  readonly after: readonly Dependency[];
   /** Maximum number of jobs of the array that may be in flight at a time. */
   readonly arrayLimit?: number | undefined;
   readonly uid: number;
@@ -49,8 +58,18 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
   readonly identity?: string | undefined;
   /** Current CPUs, or the last ones. */
   readonly nodes: readonly NodeCpus[];
-  /** Why the job was asked to end; only in the state ending. */
-  readonly ending?: EndReason | undefined;
+  /**
+   * Why the job was asked to end; only in the state ending. made-room: the processors are taken away, so the
+   * job is queued again.
+   */
+  readonly ending?: EndReason | "made-room" | undefined;
+  /**
+   * The names of the output files as they were requested, with their placeholders: what it takes to run the
+   * job again, in addition to its environment and script. Undefined: these are no longer kept.
+   */
+  readonly repeat?: Pick<SubmitJob, "stdout" | "stderr"> | undefined;
+  /** Attempts that made room. They do not count against the retries. */
+  readonly uncharged?: number | undefined;
 }
 
 export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
@@ -60,39 +79,75 @@ export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boole
 /** The job as users see it. For a waiting job, `reason` says why it waits. */
 export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
   const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
+  const { threads, tasksRun, mpi, use, units, retryOn, retryDelayMs, notBeforeMs, eligibleAtMs } = record;
+  const { pausedAtMs, released, usage } = record;
   return {
     job: record.job,
     ...(array !== undefined && { array }),
     ...(arrayIndex !== undefined && { arrayIndex }),
+    ...(record.values !== undefined && { values: record.values }),
     name: record.name,
     user: record.user,
     queue: record.queue,
     state: record.state,
     tasks: record.tasks,
+    ...(threads !== undefined && { threads }),
     priority: record.priority,
-    command: record.command,
+    command: commandWithValues(record.command, record.values, record.scriptWord),
     cwd: record.cwd,
     ...(limitMs !== undefined && { limitMs }),
     ...(memoryBytes !== undefined && { memoryBytes }),
+    ...(use !== undefined && { use }),
+    ...(units !== undefined && { units }),
+    ...(tasksRun !== undefined && { tasksRun }),
+    ...(mpi !== undefined && { mpi }),
     attempt: record.attempt,
+    ...(record.retries > 0 && { retries: record.retries }),
+    ...(record.singleton && { singleton: true as const }),
+    ...(record.repeats !== undefined && { repeats: record.repeats }),
+    ...(retryOn !== undefined && { retryOn }),
+    ...(retryDelayMs !== undefined && { retryDelayMs }),
+    ...(record.beginAtMs !== undefined && { beginAtMs: record.beginAtMs }),
+    ...(notBeforeMs !== undefined && !isEnded(record.state) && { notBeforeMs }),
+    ...(eligibleAtMs !== undefined && { eligibleAtMs }),
     submittedAtMs: record.submittedAtMs,
     ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(pausedAtMs !== undefined && { pausedAtMs }),
+    ...(released !== undefined && { released }),
     ...(endedAtMs !== undefined && { endedAtMs }),
     ranMs,
+    ...(usage !== undefined && { usage }),
     ...(code !== undefined && { code }),
     ...(signal !== undefined && { signal }),
     ...(reason !== undefined && { reason }),
-    stdout: record.stdout,
-    stderr: record.stderr,
+    ...outputsOf(record),
     ...shownCpus(record.nodes),
     after: record.after.map(({ job }) => job),
   };
 }
 
+/** Starts that count against the retries. */
+export function chargedStarts({ attempt, uncharged = 0 }: Pick<JobRecord, "attempt" | "uncharged">): number {
+  return attempt - uncharged;
+}
+
 /** CPUs as users see them: their numbers, and their nodes unless all belong to this machine. */
 export function shownCpus(nodes: readonly NodeCpus[]) {
-  const isElsewhere = nodes.some(({ node }) => node !== THIS_NODE);
-  return { cpus: nodes.flatMap(({ cpus }) => cpus), ...(isElsewhere && { nodes }) };
+  return { cpus: nodes.flatMap(({ cpus }) => cpus), ...(isElsewhere(nodes) && { nodes }) };
+}
+
+/** Stands for the first node of the gang in paths of outputs. No path contains this character. */
+export const FIRST_NODE = "\0";
+
+/** Paths of the outputs of the present attempt, or of the last one; with %N if no node is known. */
+export function outputsOf({ stdout, stderr, nodes }: Pick<JobRecord, "stdout" | "stderr" | "nodes">) {
+  const node = nodes.length === 0 ? "%N" : nodes[0].node;
+  return { stdout: stdout.replaceAll(FIRST_NODE, node), stderr: stderr.replaceAll(FIRST_NODE, node) };
+}
+
+/** Whether some CPUs are on other nodes than this machine. */
+export function isElsewhere(nodes: readonly NodeCpus[]): boolean {
+  return nodes.some(({ node }) => node !== THIS_NODE);
 }
 
 /** Whether job a is served before job b, unless the policy orders them otherwise. */

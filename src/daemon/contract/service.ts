@@ -3,14 +3,19 @@
  * Arguments have already been checked against protocol/schema.ts. A refusal is a value with a reason, never
  * an exception. When a submit is answered, its jobs are on disk.
  */
+
 import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/refusal.ts";
 import type {
+  DrainAnswer,
+  DrainBody,
+  DryRunAnswer,
   Job,
   JobsAnswer,
   MatrixAnswer,
+  PilotAnswer,
   PolicyAnswer,
   QueuesAnswer,
   ShutdownAnswer,
@@ -18,9 +23,14 @@ import type {
   Stray,
   SubmitJob,
   TimelineAnswer,
+  UpdateBody,
+  UsageAnswer,
   WhatIfAnswer,
   WhatIfBody,
   WhyAnswer,
+  WindowAnswer,
+  WindowBody,
+  WindowsAnswer,
 } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
 
@@ -58,12 +68,16 @@ export type ListEnd = Pick<JobsAnswer, "next" | "missing">;
 
 /** A change to apply to each of many jobs. */
 export type Change =
-  | { readonly action: "cancel" | "hold" | "release" | "requeue" }
-  | { readonly action: "priority"; readonly priority: number };
+  | { readonly action: "cancel" | "hold" | "release" | "requeue" | "resume" }
+  /** `release`: under space sharing, other jobs may use its CPUs until it is resumed. */
+  | { readonly action: "pause"; readonly release?: boolean | undefined }
+  | { readonly action: "priority"; readonly priority: number }
+  | { readonly action: "update"; readonly update: UpdateBody };
 
 /** An answer of the API without the name of its schema. */
 type Content<ApiAnswer> = Omit<ApiAnswer, "schema">;
 export type Why = Content<WhyAnswer>;
+export type DryRun = Content<DryRunAnswer>;
 export type WhatIf = WhatIfAnswer["policies"][number];
 export type Timeline = Content<TimelineAnswer>;
 /** What would be different. */
@@ -76,13 +90,35 @@ export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
+export interface UsageQuestion {
+  /** What has a row of its own; neither: one row for all. */
+  readonly by: { readonly user: boolean; readonly queue: boolean };
+  /** Unix times in ms, of the ends of jobs; `toMs` left out: now. */
+  readonly fromMs: number;
+  readonly toMs?: number | undefined;
+}
 export type Matrix = Omit<MatrixAnswer, "schema" | "nowMs">;
 export type Status = Omit<
   StatusAnswer,
   "schema" | "version" | "user" | "isAdministrator" | "http" | "strays" | "web"
 >;
 
+/** Sums since the front end started. Durations are in ms. */
+export interface Totals {
+  /** Jobs that ended. */
+  readonly ended: Readonly<Record<"done" | "failed" | "cancelled", number>>;
+  /** First starts of jobs. */
+  readonly starts: number;
+  /** Sum over them: from the submit, or the requested begin if that was later. */
+  readonly waitMs: number;
+  /** Running time of ended attempts. */
+  readonly ranMs: number;
+  /** CPU time of ended attempts, where it is counted. */
+  readonly cpuMs: number;
+}
+
 export interface Service {
+  readonly totals: Totals;
   /**
    * Accepts either all jobs or none; resolves when the accepted jobs are on disk.
    * @param key makes a repeated submit harmless: the same key of the same user returns the same jobs
@@ -92,6 +128,17 @@ export interface Service {
     jobs: readonly SubmitJob[],
     key?: string,
   ): Promise<Answer<{ readonly jobs: readonly Job[] }>>;
+  /**
+   * Runs ended jobs again, as new jobs of the same users: either all or none. Resolves when they are on disk.
+   * @param key as for `submit`
+   */
+  rerun(
+    caller: Caller,
+    jobs: readonly JobNumber[],
+    key?: string,
+  ): Promise<Answer<{ readonly jobs: readonly Job[] }>>;
+  /** What a submit would answer, with a forecast of the first job. Submits nothing. */
+  dryRun(caller: Caller, jobs: readonly SubmitJob[]): Promise<Answer<DryRun>>;
   /** The jobs by number, in pages that take a few ms each. Jobs may come, change and go between two pages. */
   list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void>;
   /** The numbers of the jobs that `list` would return, in steps of a few ms. */
@@ -116,9 +163,13 @@ export interface Service {
    * seconds, and then returns steps of a few ms, the last of which returns the answer.
    */
   timeline(caller: Caller, span: TimeSpan): Promise<Answer<Generator<undefined, Timeline, void>>>;
+  /** Sums over the caller's ended jobs; for administrators, over all. In steps of a few ms. */
+  usage(caller: Caller, question: UsageQuestion): Generator<undefined, Content<UsageAnswer>, void>;
   queues(): QueuesAnswer["queues"];
   /** Ended and running jobs as SWF text, in pieces that take a few ms each. */
   exportSwf(caller: Caller): Generator<string, void, void>;
+  /** The jobs and events as a workload file, in pieces. */
+  exportJsonl(caller: Caller): Generator<string, void, void>;
   /** The strays that the caller may end with `cancel`. */
   strays(caller: Caller): readonly Stray[];
   /** Sequence number of the last event of all users; 0 if there is none. */
@@ -133,9 +184,32 @@ export interface Service {
    * administrators; so does the time since which ended jobs are kept.
    */
   status(caller: Caller): Status;
+  /** From now on nothing starts, also after a restart of the front end; undefined undoes it. */
+  setDrain(caller: Caller, drain: DrainBody | undefined): Promise<Answer<Content<DrainAnswer>>>;
+  /** Keeps the machine for some jobs, or for none, for a time; also over restarts of the front end. */
+  reserve(caller: Caller, window: WindowBody): Promise<Answer<Content<WindowAnswer>>>;
+  unreserve(caller: Caller, name: string): Promise<Answer<Content<WindowAnswer>>>;
+  windows(): WindowsAnswer["windows"];
   /**
-   * Ends the conductor; refused while jobs run, unless `killJobs`. Afterwards, the owner of the front end
-   * ends it, too (`drained`).
+   * Ends the conductors; refused while jobs run, unless `killJobs`. Afterwards, the owner of the front end
+   * ends it, too (`drained`). With `keepPilot`, only the front end ends, and jobs continue.
    */
-  shutdown(caller: Caller, killJobs: boolean): Promise<Answer<Content<ShutdownAnswer>>>;
+  shutdown(caller: Caller, killJobs: boolean, keepPilot?: boolean): Promise<Answer<Content<ShutdownAnswer>>>;
+  /** Refused by a scheduler that does not run on Slurm. */
+  pilots(): Answer<Content<PilotAnswer>>;
+  /** Asks for a pilot again, after one was cancelled or all have ended. */
+  startPilots(caller: Caller): Answer<Content<PilotAnswer>>;
+}
+
+/** The jobs of Slurm that hold nodes for this scheduler. */
+export interface PilotControl {
+  readonly pilots: PilotAnswer["pilots"];
+  /** Why there are no nodes now. */
+  readonly trouble: string | undefined;
+  /** What follows the one in use, and when; undefined: none is in use. */
+  readonly next?: string | undefined;
+  /** Asks for one again. */
+  again(): void;
+  /** Cancels them. Rejects with a reason for people. */
+  release(): Promise<void>;
 }

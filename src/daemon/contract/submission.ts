@@ -6,16 +6,32 @@ import { closest } from "../../core/did-you-mean.ts";
 import { NO_QUEUE } from "../../core/queue-classes.ts";
 import { explainQueue } from "../../policies/space/queue-selection.ts";
 import { parseArray } from "../../protocol/array.ts";
-import { MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "../../protocol/limits.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import { processorsOf, tasksText } from "../../protocol/job-size.ts";
+import {
+  MAX_BEGIN_AHEAD_MS,
+  MAX_JOBS_PER_BATCH,
+  MAX_NAME_LENGTH,
+  MAX_STRING_LENGTH,
+} from "../../protocol/limits.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { Resource } from "../../protocol/resources.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
+import { type JobValues, lengthWithValues, valuesAt } from "../../protocol/sweep-values.ts";
 import type { QueueSetting } from "../config/config.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller } from "./service.ts";
 
 export interface SubmissionLimits {
   readonly cpus: number;
+  /** CPUs of the largest node; undefined: there is none now. */
+  readonly cpusOfNode: number | undefined;
+  /** How many tasks with these threads fit at once; infinity: unknown. */
+  mostTasks(threads: number): number;
   readonly memoryBytes: number;
+  /** Whether the command of a job can run once per task. */
+  readonly tasksRunEach: boolean;
+  readonly resources: readonly Resource[];
   readonly queues: readonly QueueSetting[];
 }
 
@@ -26,6 +42,12 @@ export interface Submission {
   readonly indices: readonly (number | undefined)[];
   /** Maximum number of jobs of the array in flight at a time; undefined: no maximum. */
   readonly arrayLimit?: number | undefined;
+  /** The jobs that these run again, in the order of the indices. */
+  readonly repeats?: readonly JobNumber[];
+  /**
+   * Dependencies of each of its jobs in addition to those in `after`, which may name a whole array.
+   */
+  readonly waitsMore?: number;
 }
 
 /** Command and environment together; well below Linux's limit. */
@@ -50,29 +72,40 @@ export function readBatch(
 ): Answer<readonly Submission[]> {
   const batch: Submission[] = [];
   let bytes = 0;
+  let count = 0;
   for (const request of jobs) {
-    if (request.array !== undefined && jobs.length > 1) {
+    const array = readArray(request);
+    if (isRefusal(array)) return array;
+    const submission = readEntries(array, batch);
+    if (isRefusal(submission)) return submission;
+    count += submission.indices.length;
+    if (count > MAX_JOBS_PER_BATCH) {
       return refuse(
-        "invalid",
-        "Cannot submit an array together with other jobs: expected it alone in its request",
+        "too-large",
+        `Cannot submit more than ${MAX_JOBS_PER_BATCH} jobs in one request, and each job of an array counts; submit several batches`,
       );
     }
-    const submission = readArray(request);
-    if (isRefusal(submission)) return submission;
     const refusal =
       checkProgram(request) ??
       checkScriptWord(request) ??
+      checkTasksRun(request, limits) ??
+      checkRetries(request) ??
       checkPriority(caller, request.priority ?? 0) ??
-      checkSize(request, limits);
+      checkSize(request, limits) ??
+      checkUse(request, limits);
     if (refusal !== undefined) return refusal;
     batch.push(submission);
-    bytes += submission.indices.length * retainedBytes(request);
-    if (bytes > MAX_BATCH_BYTES) {
+    for (const values of eachValues(submission)) {
+      const ofJob = retainedBytes({ ...request, values }) + (submission.waitsMore ?? 0) * DEPENDENCY_BYTES;
+      bytes += ofJob * (values === undefined ? submission.indices.length : 1);
+      if (bytes <= MAX_BATCH_BYTES) continue;
       return refuse(
         "too-large",
-        `Cannot submit these ${Math.max(jobs.length, submission.indices.length)} jobs: their commands, paths and dependencies have more than ${MAX_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
+        `Cannot submit these ${Math.max(jobs.length, count)} jobs: their commands, values, paths and dependencies have more than ${MAX_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
       );
     }
+    const tooLong = checkValues(submission);
+    if (tooLong !== undefined) return tooLong;
   }
   return batch;
 }
@@ -82,13 +115,39 @@ export function jobCount(batch: readonly Submission[]): number {
   return batch.reduce((count, { indices }) => count + indices.length, 0);
 }
 
-/** Approximate bytes that a live job takes in memory. Environment and script are only on disk, and shared. */
+/** The values of each job of a sweep; of other jobs, undefined once. */
+function* eachValues({ request: { values }, indices }: Submission): Generator<JobValues | undefined, void> {
+  if (values === undefined) yield undefined;
+  else for (let i = 0; i < indices.length; i++) yield valuesAt(values, i);
+}
+
+/** Approximate bytes that the jobs of a submission take in memory. */
+export function retainedBytesOf(submission: Submission): number {
+  const { request, indices } = submission;
+  let bytes = indices.length * (submission.waitsMore ?? 0) * DEPENDENCY_BYTES;
+  if (request.values === undefined)
+    return bytes + indices.length * retainedBytes({ ...request, values: undefined });
+  for (const values of eachValues(submission)) bytes += retainedBytes({ ...request, values });
+  return bytes;
+}
+
+/**
+ * Approximate bytes that a live job takes in memory. Environment and script are only on disk, and shared. The
+ * command of a job with values counts as users see it: it may be much longer than the one in memory.
+ */
 export function retainedBytes(
-  job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after">,
+  job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after"> & {
+    readonly values?: JobValues | undefined;
+  },
 ): number {
-  const { command, cwd, stdout = "", stderr = "", after = [] } = job;
+  const { command, cwd, stdout = "", stderr = "", after = [], values } = job;
   let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * DEPENDENCY_BYTES;
-  for (const word of command) bytes += textBytes(word);
+  if (values === undefined) {
+    for (const word of command) bytes += textBytes(word);
+    return bytes;
+  }
+  for (const word of command) bytes += textBytes(word) - word.length + lengthWithValues(word, values);
+  for (const name of Object.keys(values)) bytes += textBytes(values[name]);
   return bytes;
 }
 
@@ -105,16 +164,27 @@ export function maskOf({ umask = DEFAULT_MASK }: SubmitJob): number {
 /** The queue of a job and how it was chosen. */
 export type ChosenQueue = Pick<JobRecord, "queue" | "queueReason" | "estimateMs">;
 
+const NAMED_IN_REQUEST = "named in the request";
+
+/** Whether the request named the queue, so that another size or limit chooses no other one. */
+export function hasNamedQueue({ queueReason }: Pick<JobRecord, "queueReason">): boolean {
+  return queueReason === NAMED_IN_REQUEST;
+}
+
+/** Estimate of a job without a limit. */
+export function unlimitedMs(queue: QueueSetting | undefined): number {
+  return queue?.defaultLimitMs ?? DEFAULT_ESTIMATE_MS;
+}
+
 /** The queue that the request names, or the tightest one that admits it. */
 export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): ChosenQueue | Refusal {
-  const tasks = request.tasks ?? 1;
+  const { tasks = 1, threads = 1 } = request;
   const { queues } = limits;
-  const estimateOf = (setting: QueueSetting | undefined): number =>
-    request.limitMs ?? setting?.defaultLimitMs ?? DEFAULT_ESTIMATE_MS;
+  const estimateOf = (setting: QueueSetting | undefined): number => request.limitMs ?? unlimitedMs(setting);
   const shape = (setting?: QueueSetting) => ({
-    processors: tasks,
+    processors: processorsOf({ tasks, threads }),
     processes: tasks,
-    threads: 1,
+    threads,
     estimateS: estimateOf(setting) / 1000,
   });
   if (request.queue !== undefined) {
@@ -134,7 +204,7 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
         `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, but the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
       );
     }
-    return { queue: request.queue, queueReason: "named in the request", estimateMs: estimateOf(setting) };
+    return { queue: request.queue, queueReason: NAMED_IN_REQUEST, estimateMs: estimateOf(setting) };
   }
   const classes = queues.map(({ queueClass }) => queueClass);
   const selection = explainQueue(classes, shape());
@@ -144,7 +214,7 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
     );
     return refuse(
       "too-large",
-      `Cannot find a queue for ${tasks} tasks${request.limitMs === undefined ? "" : ` and ${request.limitMs / 1000} s`}: ${why.join(", ")}; ask for less`,
+      `Cannot find a queue for ${tasksText({ tasks, threads })}${request.limitMs === undefined ? "" : ` and ${request.limitMs / 1000} s`}: ${why.join(", ")}; ask for less`,
     );
   }
   const chosen = queues[selection.queue];
@@ -170,19 +240,84 @@ function describeLimit(limit: string, value: number): string {
 }
 
 function readArray(request: SubmitJob): Submission | Refusal {
-  if (request.array === undefined) return { request, indices: NO_ARRAY };
-  const spec = parseArray(request.array);
+  const { array, values } = request;
+  if (values === undefined && array === undefined) return { request, indices: NO_ARRAY };
+  const counts = Object.values(values ?? {}).map((column) => column.length);
+  const [count] = counts;
+  if (counts.some((other) => other !== count)) {
+    return refuse(
+      "invalid",
+      `Cannot use values: the variables have ${[...new Set(counts)].join(", ")} values, expected as many for each: one for each job`,
+    );
+  }
+  const spec = parseArray(array ?? `1-${count}`, count);
   if (typeof spec === "string") return refuse("invalid", spec);
-  return { request, indices: spec.indices, arrayLimit: spec.atOnce };
+  const { indices, atOnce } = spec;
+  if (values !== undefined && indices.length !== count) {
+    return refuse(
+      "invalid",
+      `Cannot submit the array ${JSON.stringify(array)}: it has ${indices.length} jobs, and each variable has ${count} values; expected as many, or an array such as %5`,
+    );
+  }
+  return { request, indices, arrayLimit: atOnce };
+}
+
+/** The submission, if the entries for which it waits are among those before it. */
+function readEntries(submission: Submission, earlier: readonly Submission[]): Submission | Refusal {
+  const { request, indices } = submission;
+  const { after = [] } = request;
+  let waits = 0;
+  for (const { entry, kind } of after) {
+    const other = entry === undefined ? undefined : earlier[entry];
+    if (entry !== undefined && other === undefined) {
+      return refuse(
+        "invalid",
+        `Cannot wait for entry ${entry} of the request: job ${earlier.length} of it (counted from 0) can only wait for earlier ones; expected less than ${earlier.length}`,
+      );
+    }
+    waits += other === undefined || kind === "each" ? 1 : other.indices.length;
+    if (other === undefined || kind !== "each") continue;
+    const known = new Set(other.indices);
+    const missing = indices.find((index) => index === undefined || !known.has(index));
+    if (indices[0] !== undefined && missing === undefined) continue;
+    return refuse(
+      "invalid",
+      `Cannot wait for each job of entry ${entry} of the request: ${missing === undefined ? "one of both is no array" : `that has no index ${missing}`}; expected arrays with the same indices`,
+    );
+  }
+  return waits === after.length ? submission : { ...submission, waitsMore: waits - after.length };
 }
 
 function checkProgram({ command, env }: SubmitJob): Refusal | undefined {
+  return refuseProgram(variableBytes(env) + command.reduce((bytes, word) => bytes + word.length + 1, 0));
+}
+
+/** The first job whose program cannot be started with its values. */
+function checkValues(submission: Submission): Refusal | undefined {
+  const { command, env, script } = submission.request;
+  const shared = variableBytes(env);
+  for (const values of eachValues(submission)) {
+    if (values === undefined) return undefined;
+    let bytes = shared + variableBytes(values);
+    for (const [i, word] of command.entries()) {
+      const length = i === script?.word ? word.length : lengthWithValues(word, values);
+      bytes += length > MAX_STRING_LENGTH ? Number.POSITIVE_INFINITY : length + 1;
+      if (bytes > MAX_PROGRAM_BYTES) return refuseProgram(bytes);
+    }
+  }
+  return undefined;
+}
+
+function variableBytes(variables: Readonly<Record<string, string>>): number {
   let bytes = 0;
-  for (const [name, value] of Object.entries(env)) {
+  for (const [name, value] of Object.entries(variables)) {
     const length = name.length + value.length + 2;
     bytes += length > MAX_STRING_LENGTH ? Number.POSITIVE_INFINITY : length;
   }
-  for (const word of command) bytes += word.length + 1;
+  return bytes;
+}
+
+function refuseProgram(bytes: number): Refusal | undefined {
   if (bytes <= MAX_PROGRAM_BYTES) return undefined;
   return refuse(
     "too-large",
@@ -198,6 +333,43 @@ function checkScriptWord({ script, command }: SubmitJob): Refusal | undefined {
   );
 }
 
+function checkTasksRun({ tasksRun, mpi }: SubmitJob, limits: SubmissionLimits): Refusal | undefined {
+  if (tasksRun === "each" && !limits.tasksRunEach) {
+    return refuse(
+      "invalid",
+      "Cannot run the command once per task: only a scheduler on a cluster does that; leave out tasksRun (--tasks-run each), and let the command start its processes itself, for example with mpirun",
+    );
+  }
+  if (mpi === undefined || tasksRun === "each") return undefined;
+  return refuse(
+    "invalid",
+    `Cannot start a job with MPI of type ${JSON.stringify(mpi)}: its command runs once; expected tasksRun each (--tasks-run each) with mpi`,
+  );
+}
+
+function checkRetries({ retries = 0, retryOn, retryDelayMs }: SubmitJob): Refusal | undefined {
+  if (retryOn === undefined && retryDelayMs !== undefined) {
+    return refuse(
+      "invalid",
+      "Cannot wait before a retry: the job names no end after which it is retried; expected retryOn with retryDelayMs (--retry-on, such as fail)",
+    );
+  }
+  if (retryOn === undefined || retries > 0) return undefined;
+  return refuse(
+    "invalid",
+    "Cannot retry a job without retries: expected retries of at least 1 with retryOn (such as --retries 3)",
+  );
+}
+
+/** A refusal of a begin that is certainly a mistake. */
+export function refuseBegin({ beginAtMs = 0 }: SubmitJob, unixMs: number): Refusal | undefined {
+  if (beginAtMs - unixMs <= MAX_BEGIN_AHEAD_MS) return undefined;
+  return refuse(
+    "invalid",
+    `Cannot begin the job at the Unix time ${beginAtMs} ms: it is more than ten years from now; expected milliseconds since 1970, not microseconds`,
+  );
+}
+
 /** Only administrators may set a priority above 0. */
 export function checkPriority(caller: Caller, priority: number): Refusal | undefined {
   if (priority <= 0 || caller.isAdministrator) return undefined;
@@ -207,11 +379,31 @@ export function checkPriority(caller: Caller, priority: number): Refusal | undef
   );
 }
 
-function checkSize({ tasks = 1, memoryBytes = 0 }: SubmitJob, limits: SubmissionLimits): Refusal | undefined {
-  if (tasks > limits.cpus) {
+function checkSize(
+  { tasks = 1, threads = 1, memoryBytes = 0 }: SubmitJob,
+  limits: SubmissionLimits,
+): Refusal | undefined {
+  const { cpus, cpusOfNode } = limits;
+  const needed = processorsOf({ tasks, threads });
+  if (needed > cpus) {
     return refuse(
       "too-large",
-      `Cannot run ${tasks} tasks: each needs a CPU of its own, and the scheduler has ${limits.cpus}; ask for ${limits.cpus} or fewer`,
+      threads === 1
+        ? `Cannot run ${tasks} tasks: each needs a CPU of its own, and the scheduler has ${cpus}; ask for ${cpus} or fewer`
+        : `Cannot run ${tasksText({ tasks, threads })}: they need ${needed} CPUs, and the scheduler has ${cpus}; ask for fewer tasks (-n) or threads (-c)`,
+    );
+  }
+  if (cpusOfNode !== undefined && threads > cpusOfNode) {
+    return refuse(
+      "too-large",
+      `Cannot run ${tasksText({ tasks, threads })}: the threads of a task need CPUs on one node, and the largest node has ${cpusOfNode}; ask for ${cpusOfNode} or fewer threads (-c), and for more tasks (-n)`,
+    );
+  }
+  const most = limits.mostTasks(threads);
+  if (tasks > most) {
+    return refuse(
+      "too-large",
+      `Cannot run ${tasksText({ tasks, threads })}: the threads of a task need CPUs on one node, and the nodes have room for ${most} such tasks; ask for fewer tasks (-n) or threads (-c)`,
     );
   }
   if (memoryBytes > limits.memoryBytes) {
@@ -219,6 +411,29 @@ function checkSize({ tasks = 1, memoryBytes = 0 }: SubmitJob, limits: Submission
       "too-large",
       `Cannot provide ${gibibytes(memoryBytes)} of memory: the scheduler has ${gibibytes(limits.memoryBytes)}; ask for less`,
     );
+  }
+  return undefined;
+}
+
+function checkUse({ use = {} }: SubmitJob, { resources }: SubmissionLimits): Refusal | undefined {
+  for (const [kind, amount] of Object.entries(use)) {
+    const there = resources.filter(({ units }) => units.length > 0);
+    const resource = there.find(({ name }) => name === kind);
+    if (resource === undefined) {
+      const names = there.map(({ name }) => name);
+      const expected = names.length === 0 ? "a job without use" : `one of ${names.join(", ")}`;
+      return refuse(
+        "invalid",
+        `Cannot use ${JSON.stringify(kind)}${closest(kind, names)}: the scheduler has no such resource, expected ${expected}; administrators name them in the setting resources`,
+      );
+    }
+    const most = resource.units.length;
+    if (amount > most) {
+      return refuse(
+        "too-large",
+        `Cannot provide ${amount} units of ${kind}: the scheduler has ${most}; ask for ${most} or fewer`,
+      );
+    }
   }
   return undefined;
 }

@@ -5,43 +5,47 @@
  * An attempt is on disk before the executor receives it. The executor launches an attempt only once, even if
  * the command is repeated, because only one shim can have the claim in the attempt's folder. So after any
  * crash, an attempt that the executor does not know is simply launched again: if it never started, it starts
- * now; otherwise the executor reports its end. Only after a reboot does such an attempt count as lost,
- * because more may have happened in its folder than was synced.
+ * now; otherwise the executor reports its end. Only after a reboot of the machine that runs the jobs does
+ * such an attempt count as lost, because more may have happened in its folder than was synced.
  *
  * Reports about an attempt are accepted only with the identity that we made for it (protocol/attempts.ts). An
  * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and its reports do not affect
  * the job with the same number.
  */
 import { randomBytes } from "node:crypto";
-import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";
+import { areSameCpus } from "../../core/machine.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { START_RULE_NAMES } from "../../core/policy.ts";
-import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../../protocol/attempts.ts";
+import type { AttemptEnd, AttemptKey, AttemptState } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
-import { type JobRecord, shownCpus } from "../contract/record.ts";
+import type { JobRecord } from "../contract/record.ts";
 import type { Command, Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Start } from "../scheduling/live-driver.ts";
-import type { Outcome } from "../scheduling/scheduler.ts";
+import type { Outcome } from "../scheduling/outcome.ts";
+import { chooseUnits } from "../scheduling/units.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
+import { cpusData, dataOf, unitsData } from "./event-data.ts";
 import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
-import { lostEnd, outcomeOf, refusedEnd } from "./outcome.ts";
+import { NodeReports } from "./node-reports.ts";
+import { lostEnd, outcomeOf, refusedEnd, sentReason, usageOf } from "./outcome.ts";
+import { hasCpusAgain, reasonToHoldPaused, withoutPause } from "./pauses.ts";
 import type { StoreAge } from "./store-age.ts";
 import { type NamedAttempt, nameOf, recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
-
-/** Dependents that are cancelled in one cycle, which takes about 20 ms. */
-const MAX_CANCELLED_IN_CYCLE = 500;
+import { WaitingJobs } from "./waiting-jobs.ts";
 
 export class Dispatcher {
   readonly strays = new Strays();
   readonly earlierStarts: EarlierStarts;
+  readonly waiting: WaitingJobs;
   readonly #context: FrontEndParts;
   readonly #storeAge: StoreAge;
   #outbox: Command[] = [];
   #refused: AttemptEnd[] = [];
   readonly matrix: MatrixSender;
   readonly health: ExecutorHealth;
+  readonly nodes: NodeReports;
   /** Whether the attempts on disk belong to the current boot of the machine. */
   #isSameBoot: boolean;
   /** Values before the cycle, for `rollback`. */
@@ -51,8 +55,10 @@ export class Dispatcher {
     this.#context = context;
     this.#storeAge = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);
+    this.waiting = new WaitingJobs(context, (record, reason) => this.cancel(record, reason));
     this.matrix = new MatrixSender(context);
     this.health = new ExecutorHealth(context);
+    this.nodes = new NodeReports(context);
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
   }
 
@@ -96,6 +102,7 @@ export class Dispatcher {
   onReport(report: Report, nowMs: number): void {
     const { feed, clock } = this.#context;
     this.health.onReport(report, nowMs);
+    this.nodes.onReport(report, nowMs);
     switch (report.type) {
       case "connected":
         this.#reconcile(report, nowMs);
@@ -105,6 +112,16 @@ export class Dispatcher {
         return;
       case "ended":
         this.#ended(report.end, nowMs);
+        return;
+      case "node-clean":
+        this.#outbox.push(...this.nodes.admission(report));
+        return;
+      case "make-room":
+        this.#context.scheduler.machine.close(nowMs);
+        this.#context.scheduler.invalidate(report.reason);
+        for (const record of [...this.#context.book.withProcess()]) {
+          if (record.state !== "ending") this.stop(record, "made-room");
+        }
         return;
       case "refused":
         // The message may name jobs and their folders, so only administrators see it.
@@ -120,16 +137,16 @@ export class Dispatcher {
     if (hasProcess(record.state)) return this.stop(record, "cancelled");
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.withdrawn(record, "was cancelled");
-    scheduler.forget(record.job);
+    scheduler.jobs.forget(record.job);
     const cancelled = book.change(record, { state: "cancelled", endedAtMs: clock.unixMs(), reason });
     feed.add("cancelled", clock.unixMs(), cancelled, { reason });
     return cancelled;
   }
 
-  stop(record: JobRecord, reason: EndReason): JobRecord {
+  stop(record: JobRecord, reason: NonNullable<JobRecord["ending"]>): JobRecord {
     const { book, feed, clock } = this.#context;
     const isAgain = record.state === "ending";
-    this.#outbox.push({ type: "stop", ...namedBy(record), kill: isAgain, reason });
+    this.#outbox.push({ type: "stop", ...namedBy(record), kill: isAgain, reason: sentReason(reason) });
     if (isAgain && record.ending === reason) return record;
     const ending = book.change(record, { state: "ending", ending: reason });
     if (reason === "cancelled") feed.add("cancelled", clock.unixMs(), ending, undefined);
@@ -171,6 +188,14 @@ export class Dispatcher {
     if (matrix !== undefined) this.#outbox.push({ type: "matrix", matrix });
   }
 
+  /** A paused gang stops at once, although the policy decides only at the next boundary of slots. */
+  sendPauses(): void {
+    const { scheduler, clock } = this.#context;
+    if (scheduler.isStale) return;
+    const matrix = this.matrix.next(true, clock.unixMs());
+    if (matrix !== undefined) this.#outbox.push({ type: "matrix", matrix });
+  }
+
   #noteAdoption({ because, stopped }: NonNullable<Outcome["adoption"]>, atMs: number): void {
     const { feed, book, scheduler } = this.#context;
     const { text, visibleTo } = because;
@@ -184,8 +209,9 @@ export class Dispatcher {
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
     for (const { job, nodes } of this.matrix.placements().flat()) {
       const record = book.live(job);
-      if (record === undefined || !hasProcess(record.state) || areSameCpus(record.nodes, nodes)) continue;
-      const moved = book.change(record, { nodes });
+      if (record === undefined || !hasProcess(record.state)) continue;
+      if (areSameCpus(record.nodes, nodes) && record.released === undefined) continue;
+      const moved = book.change(record, { nodes, ...hasCpusAgain(record) });
       feed.add("placed", atMs, moved, { ...cpusData(nodes), before: cpusData(record.nodes).cpus });
     }
   }
@@ -195,28 +221,34 @@ export class Dispatcher {
     const record = book.live(job);
     if (record === undefined)
       throw new Error(`Broken invariant: job ${job} was started, but it does not exist`);
-    const nodes = scheduler.options.nodes.cpusAt(processors);
+    const nodes = scheduler.machine.nodes.cpusAt(processors);
     const atMs = clock.unixMs();
     if (hasProcess(record.state)) {
-      const placed = areSameCpus(record.nodes, nodes) ? record : book.change(record, { nodes });
+      const placed =
+        areSameCpus(record.nodes, nodes) && record.released === undefined
+          ? record
+          : book.change(record, { nodes, ...hasCpusAgain(record) });
       feed.add("placed", atMs, placed, { ...cpusData(nodes), rule: START_RULE_NAMES[rule] });
       return;
     }
     const identity = this.health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
+    const units = chooseUnits(record, scheduler.machine.resources, [...book.withProcess()]);
     const started = book.change(record, {
       state: "starting",
       attempt: record.attempt + 1,
       identity,
       nodes,
+      units,
       startedAtMs: undefined,
       ranMs: 0,
     });
-    scheduler.noteRan(job, 0);
-    store.insertAttempt(keyOf(started), nodes, atMs, identity);
+    scheduler.jobs.noteRan(job, 0);
+    store.insertAttempt(keyOf(started), nodes, atMs, identity, units);
     store.noteForecastStart(job, atMs);
     feed.add("starting", atMs, started, {
       attempt: started.attempt,
       ...cpusData(nodes),
+      ...unitsData(units),
       rule: START_RULE_NAMES[rule],
       timeMs: nowMs,
     });
@@ -245,7 +277,7 @@ export class Dispatcher {
   }
 
   #launched(attempt: AttemptKey, identity: string | undefined, startedAtMs: number): void {
-    const { book, feed, store, clock } = this.#context;
+    const { book, feed, store, clock, executor, scheduler } = this.#context;
     const record = this.#jobOf(attempt, identity);
     if (record === undefined) return;
     if (record.startedAtMs !== undefined) return;
@@ -253,6 +285,12 @@ export class Dispatcher {
     const state = record.state === "starting" ? "running" : record.state;
     const running = book.change(record, { state, startedAtMs });
     feed.add("started", clock.unixMs(), running, { attempt: attempt.attempt, startedAtMs });
+    // On other executors, slots are counted from the first one that the gang gets.
+    if (executor.capabilities.timeSharing) return;
+    const ranMs = Math.max(0, clock.unixMs() - startedAtMs);
+    scheduler.beganAt(record.job, clock.nowMs() - ranMs);
+    scheduler.invalidate(`job ${record.job} began later than it was decided`, record.uid);
+    scheduler.jobs.noteRan(record.job, ranMs);
   }
 
   #ended(end: AttemptEnd, nowMs: number): void {
@@ -267,28 +305,37 @@ export class Dispatcher {
     const outcome = outcomeOf(record, end);
     const data = { attempt: end.attempt, ...dataOf(end, outcome.reason) };
     if (outcome.state === "queued") {
-      const toHold = this.earlierStarts.reasonToHold(record);
+      const toHold = this.earlierStarts.reasonToHold(record) ?? reasonToHoldPaused(record, outcome.reason);
+      // From the end, so that a front end that was away does not make the job wait longer.
+      const nextAtMs = outcome.delayMs === undefined ? undefined : end.endedAtMs + outcome.delayMs;
       const queued = book.change(record, {
         state: toHold === undefined ? "queued" : "held",
         nodes: [],
+        units: undefined,
         ending: undefined,
+        ...(outcome.isUncharged && { uncharged: (record.uncharged ?? 0) + 1 }),
         ranMs: 0,
         startedAtMs: undefined,
+        ...withoutPause(record),
         reason: toHold ?? `queued again: ${outcome.reason}`,
+        ...(nextAtMs !== undefined && { notBeforeMs: nextAtMs }),
       });
-      feed.add("requeued", end.endedAtMs, queued, data);
+      const next = nextAtMs !== undefined && { nextAtMs };
+      feed.add("requeued", end.endedAtMs, queued, { ...data, ...next });
       if (book.isEligible(queued)) scheduler.arrived(queued);
       return;
     }
-    scheduler.forget(record.job);
+    scheduler.jobs.forget(record.job);
     const ended = book.change(record, {
       state: outcome.state,
       endedAtMs: end.endedAtMs,
       ranMs: end.ranMs,
+      usage: usageOf(end),
       code: end.code,
       signal: end.signal,
       reason: outcome.reason,
       ending: undefined,
+      ...withoutPause(record),
     });
     feed.add("ended", end.endedAtMs, ended, { ...data, state: outcome.state });
   }
@@ -300,46 +347,10 @@ export class Dispatcher {
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
     const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
-    const data = { attempt, stray: true, ...dataOf(end, reason) };
-    this.#context.feed.add("ended", end.endedAtMs, stray, data);
+    this.#context.feed.add("ended", end.endedAtMs, stray, { attempt, stray: true, ...dataOf(end, reason) });
     this.strays.remove(stray);
     const record = this.#context.book.live(job);
     if (record?.attempt === attempt && hasProcess(record.state)) this.#launch(record);
-  }
-
-  /**
-   * Handles the dependents of ended jobs: they become eligible, or are cancelled if the job should have
-   * succeeded but did not; then their own dependents follow. A long chain or a large array is cancelled over
-   * several cycles.
-   */
-  settle(): void {
-    const { book } = this.#context;
-    let remaining = MAX_CANCELLED_IN_CYCLE;
-    for (const ended of book.unsettled.values()) {
-      remaining = this.#settle(ended, remaining);
-      if (remaining === 0) return;
-      book.settled(ended.job);
-      for (const dependent of book.dependentsOf(ended.job)) {
-        if (book.isEligible(dependent)) this.#context.scheduler.arrived(dependent);
-      }
-    }
-  }
-
-  /**
-   * Cancels at most `most` dependents of a job that did not succeed.
-   * @returns how many more may be cancelled
-   */
-  #settle(ended: JobRecord, most: number): number {
-    if (ended.state === "done") return most;
-    let remaining = most;
-    for (const dependent of this.#context.book.dependentsOf(ended.job)) {
-      if (hasProcess(dependent.state)) continue;
-      if (!dependent.after.some(({ job, ok }) => job === ended.job && ok)) continue;
-      if (remaining === 0) return 0;
-      this.cancel(dependent, `job ${ended.job} did not succeed`);
-      remaining--;
-    }
-    return remaining;
   }
 
   /** The executor has connected and listed its attempts: brings the book and the executor into agreement. */
@@ -389,7 +400,9 @@ export class Dispatcher {
 
   #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
     const { feed, scheduler, clock, launcher } = this.#context;
-    if (attempt === undefined && this.#isSameBoot && launcher.isPrepared(record)) {
+    // A reboot of this machine says nothing about other nodes.
+    const isSameBoot = this.#isSameBoot || !scheduler.machine.isThisMachine;
+    if (attempt === undefined && isSameBoot && launcher.isPrepared(record)) {
       // Cannot be launched while a stray of the same number runs; #strayEnded() does it then.
       if (this.strays.of(record.job).every((stray) => stray.attempt !== record.attempt)) this.#launch(record);
     } else if (attempt === undefined) {
@@ -402,11 +415,11 @@ export class Dispatcher {
       this.#ended(end, nowMs);
       return;
     } else {
-      scheduler.noteRan(record.job, attempt.ranMs);
+      scheduler.jobs.noteRan(record.job, attempt.ranMs);
       if (attempt.phase !== "launching") this.#launched(attempt, attempt.identity, clock.unixMs());
     }
     if (record.ending !== undefined) {
-      this.#outbox.push({ type: "stop", ...namedBy(record), kill: false, reason: record.ending });
+      this.#outbox.push({ type: "stop", ...namedBy(record), kill: false, reason: sentReason(record.ending) });
     }
   }
 
@@ -422,15 +435,4 @@ function keyOf({ job, attempt }: AttemptKey): AttemptKey {
 /** The fields that name an attempt in a command. */
 function namedBy({ job, attempt, identity }: NamedAttempt) {
   return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
-}
-
-/** The end of an attempt as data of an event. */
-function dataOf({ ranMs, code, signal }: AttemptEnd, reason: string) {
-  return { reason, ranMs, ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
-}
-
-/** CPUs as data of an event. The data must be flat, so nodes and their CPUs become one text. */
-function cpusData(cpus: readonly NodeCpus[]) {
-  const { cpus: numbers, nodes } = shownCpus(cpus);
-  return { cpus: numbers.join(","), ...(nodes !== undefined && { nodes: cpusText(numbers, nodes) }) };
 }

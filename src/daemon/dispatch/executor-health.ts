@@ -15,6 +15,8 @@ export class ExecutorHealth {
   /** Time of its last report, or the time at which it got gangs if that is later. */
   #lastReportMs = Number.NEGATIVE_INFINITY;
   #hasGangs = false;
+  /** On a cluster, the executor notices silent nodes itself. */
+  #hasNodes = false;
 
   constructor(context: FrontEndParts) {
     this.#context = context;
@@ -27,7 +29,9 @@ export class ExecutorHealth {
 
   /** Why nothing can be started; undefined while the executor is connected and answers. */
   get trouble(): string | undefined {
-    if (this.#connected === undefined) return this.#lostBecause;
+    const { executor, scheduler } = this.#context;
+    if (this.#connected === undefined) return executor.trouble ?? this.#lostBecause;
+    if (scheduler.machine.processors === 0) return executor.trouble ?? "there are no processors now";
     const silentMs = this.#silentMs();
     return silentMs === undefined
       ? undefined
@@ -47,6 +51,7 @@ export class ExecutorHealth {
   onReport(report: Report, nowMs: number): void {
     this.#lastReportMs = nowMs;
     if (report.type === "connected") this.#connected = report;
+    if (report.type === "nodes") this.#hasNodes = true;
     if (report.type === "slots") this.#statistics = report.statistics;
   }
 
@@ -66,6 +71,7 @@ export class ExecutorHealth {
     const { clock, config } = this.#context;
     const silentMs = clock.nowMs() - this.#lastReportMs;
     const isTooLong = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
-    return this.#connected !== undefined && this.#hasGangs && isTooLong ? silentMs : undefined;
+    const isExpected = this.#connected !== undefined && this.#hasGangs && !this.#hasNodes;
+    return isExpected && isTooLong ? silentMs : undefined;
   }
 }

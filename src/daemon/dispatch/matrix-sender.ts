@@ -1,13 +1,22 @@
 /** Turns the policy's layout into the numbered matrices for the executor. */
+import type { NodeTable } from "../../core/machine.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Matrix } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { MatrixRows } from "../scheduling/live-driver.ts";
 
+/** Whether these CPUs are the processors, in any order. */
+function hasCpus(table: NodeTable, nodes: JobRecord["nodes"], processors: readonly number[]): boolean {
+  const indices = new Set(table.indicesOf(nodes));
+  return indices.size === processors.length && processors.every((processor) => indices.has(processor));
+}
+
 export class MatrixSender {
   readonly #context: FrontEndParts;
   #sequence: number;
   #sentRows = "";
+  /** The last matrix of an earlier front end, until this one has sent its own. */
+  #stored: Matrix | undefined;
   /** Values before the cycle, for `rollback`. */
   #before: { readonly sequence: number; readonly sentRows: string } | undefined;
 
@@ -15,11 +24,16 @@ export class MatrixSender {
   constructor(context: FrontEndParts) {
     this.#context = context;
     const stored = context.store.meta("matrix");
-    const matrix: Matrix | undefined = stored === undefined ? undefined : JSON.parse(stored);
-    this.#sequence = matrix?.sequence ?? 0;
-    if (matrix !== undefined) {
-      context.scheduler.setLayout(this.#layoutOf(matrix), matrix.fromSlot ?? 0);
-    }
+    this.#stored = stored === undefined ? undefined : JSON.parse(stored);
+    this.#sequence = this.#stored?.sequence ?? 0;
+    this.#useStored();
+  }
+
+  /** The nodes of a cluster may not be known before the executor has connected. */
+  #useStored(): void {
+    const stored = this.#stored;
+    if (stored === undefined) return;
+    this.#context.scheduler.setLayout(this.#layoutOf(stored), stored.fromSlot ?? 0);
   }
 
   /** Number of the matrix that was sent last. */
@@ -32,6 +46,7 @@ export class MatrixSender {
     this.#remember();
     this.#sequence = Math.max(this.#sequence, sequence);
     this.#sentRows = "";
+    this.#useStored();
   }
 
   /** The next matrix to send, also written to the store; undefined if the executor has it already. */
@@ -44,7 +59,10 @@ export class MatrixSender {
         return record === undefined ? [] : [{ job, attempt: record.attempt, nodes }];
       }),
     );
-    const rowsText = JSON.stringify(placed);
+    const paused = [...book.withProcess()].flatMap(({ state, job, attempt }) =>
+      state === "paused" ? [{ job, attempt }] : [],
+    );
+    const rowsText = JSON.stringify([placed, paused]);
     // With several rows, `fromSlot` changes from decision to decision, so the matrix is always sent.
     if (!always && placed.length <= 1 && rowsText === this.#sentRows) return undefined;
     this.#remember();
@@ -55,6 +73,7 @@ export class MatrixSender {
       mode: config.mode,
       fromSlot: slot,
       rows: placed,
+      ...(paused.length > 0 && { paused }),
     };
     store.setMeta("matrix", JSON.stringify(matrix));
     feed.add("matrix", atMs, undefined, {
@@ -66,19 +85,25 @@ export class MatrixSender {
     return matrix;
   }
 
-  /** The gangs and their CPUs, row by row. */
+  /** The gangs that are not paused and their CPUs, row by row. */
   placements(): Pick<JobRecord, "job" | "nodes">[][] {
-    const { scheduler } = this.#context;
-    const table = scheduler.options.nodes;
-    return scheduler
-      .layout()
-      .rows.map((placements) =>
-        placements.map(({ job, processors }) => ({ job, nodes: table.cpusAt(processors) })),
-      );
+    const { scheduler, book } = this.#context;
+    const { machine } = scheduler;
+    const table = machine.nodes;
+    return scheduler.layout().rows.map((placements) =>
+      placements.flatMap(({ job, processors }) => {
+        if (book.live(job)?.state === "paused") return [];
+        if (machine.isThisMachine) return { job, nodes: table.cpusAt(processors) };
+        // In another order of the nodes, the gang's first node stays the first.
+        const nodes = book.live(job)?.nodes ?? [];
+        return { job, nodes: hasCpus(table, nodes, processors) ? nodes : table.cpusAt(processors) };
+      }),
+    );
   }
 
   commit(): void {
     this.#before = undefined;
+    if (this.#sentRows !== "") this.#stored = undefined;
   }
 
   rollback(): void {
@@ -89,7 +114,7 @@ export class MatrixSender {
   }
 
   #layoutOf({ rows }: Matrix): MatrixRows {
-    const table = this.#context.scheduler.options.nodes;
+    const table = this.#context.scheduler.machine.nodes;
     return rows.map((gangs) =>
       gangs
         .map((gang) => ({ job: gang.job, processors: table.indicesOf(gang.nodes) }))

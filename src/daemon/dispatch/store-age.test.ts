@@ -6,11 +6,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import { FakeClock } from "../../host/clock-for-tests.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
+import { FakeMachine } from "../front-end/fake-machine-for-tests.ts";
 import {
   ANNA,
   answerOf,
   type Bench,
-  FakeMachine,
   makeBench,
   ROOT,
   request,

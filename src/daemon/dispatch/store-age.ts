@@ -84,7 +84,7 @@ export class StoreAge {
     const known = latestAccountedFor(this.#store);
     if (job <= known) return;
     noteLostUpTo(this.#store, job);
-    this.trouble ??= `the store is out of date: its last job is ${known}, but the conductor runs job ${job}. A backup was restored, or files were lost`;
+    this.trouble ??= `the store is out of date: its last job is ${known}, but the conductor runs job ${job}. A backup was restored, files were lost, or tutti serve --attach has taken the pilot of another state folder`;
   }
 }
 

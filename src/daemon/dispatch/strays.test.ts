@@ -9,14 +9,13 @@ import { afterAll, describe, expect, test } from "vitest";
 import { FakeClock } from "../../host/clock-for-tests.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
+import { FakeMachine, type FakeMachineOptions } from "../front-end/fake-machine-for-tests.ts";
 import {
   ANNA,
   answerOf,
   BEN,
   type Bench,
   type BenchOptions,
-  FakeMachine,
-  type FakeMachineOptions,
   makeBench,
   ROOT,
   request,
@@ -84,6 +83,20 @@ describe("attempts that run and that the store does not know", () => {
     lives.path = newName();
     return lives;
   }
+
+  test("hold no units: the store does not know what they had, so other jobs get it", async () => {
+    const resources = [{ name: "gpu", units: ["0"], isShared: false, variables: [] }];
+    const lives = new Lives();
+    const before = lives.start({ config: { policy: "easy", resources } });
+    await submit(before, { use: { gpu: 1 } });
+    before.kill();
+    lives.path = newName();
+    const bench = lives.start({ config: { policy: "easy", resources } });
+    expect(bench.frontEnd.strays(ROOT)).toHaveLength(1);
+    expect(bench.frontEnd.status(ROOT)).toMatchObject({ resources: [{ name: "gpu", held: 0 }] });
+    const job = await submit(bench, { use: { gpu: 1 } });
+    expect(stateOf(bench, job)).toMatchObject({ state: "running", units: { gpu: ["0"] } });
+  });
 
   test("are kept, and shown to their owner and to administrators", async () => {
     const lives = await withoutStore();

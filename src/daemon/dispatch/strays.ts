@@ -18,6 +18,7 @@ export interface NamedAttempt extends AttemptKey {
 
 export interface Stray extends NamedAttempt, Pick<StrayInfo, "uid" | "user" | "command" | "cwd" | "folder"> {
   readonly startedAtMs: number | undefined;
+  readonly nodes: readonly string[] | undefined;
   /** Running time at `seenMs` on the monotonic clock. */
   readonly ranMs: number;
   readonly seenMs: number;
@@ -84,6 +85,7 @@ export class Strays {
         command: stray.command,
         cwd: stray.cwd,
         folder: stray.folder,
+        ...(stray.nodes !== undefined && { nodes: stray.nodes }),
         ...(stray.startedAtMs !== undefined && { startedAtMs: stray.startedAtMs }),
         ranMs: Math.round(ranMsOf(stray, nowMs)),
       }));
@@ -117,6 +119,7 @@ export function strayOf(state: AttemptState, nowMs: number, runs: boolean): Stra
     command: about?.command ?? [],
     cwd: about?.cwd ?? "",
     folder: about?.folder ?? "",
+    nodes: about?.nodes,
     startedAtMs: about?.startedAtMs,
     ranMs,
     seenMs: nowMs,

@@ -1,7 +1,7 @@
 /**
- * Defines the executor, which carries out the decisions of the front end: it has nodes with processors, runs
- * attempts on them, and gives each row of the matrix its slots, even while no front end is connected. Only
- * the executor knows how nodes are reached.
+ * Defines the executor, which carries out the decisions of the front end: it has nodes with processors,
+ * runs attempts on them, and gives each row of the matrix its slots, even while no front end is connected.
+ * Only the executor knows how nodes are reached.
  */
 import type { NodeCpus, NodeTable } from "../../core/machine.ts";
 import type {
@@ -12,11 +12,67 @@ import type {
   FreezerKind,
   MatrixSchedule,
 } from "../../protocol/attempts.ts";
+import type { OwnCpus } from "./own-cpus.ts";
 
-/** The resources for all jobs together. */
+/**
+ * The resources for all jobs together. On a cluster they change: nodes are lost, and an allocation ends.
+ */
 export interface Capacity {
   readonly nodes: NodeTable;
   readonly memoryBytes: number;
+  /** Sockets and cores of this machine; left out: the processors are on other nodes. */
+  readonly own?: Pick<OwnCpus, "sockets" | "cores" | "unused">;
+  /** The cluster chooses the nodes of each task itself. */
+  readonly placesTasks?: true;
+  /**
+   * The most processors that it can ever have, so that no wider job is accepted. Left out: as many as now.
+   */
+  readonly mostProcessors?: number;
+  /**
+   * The most memory that it can ever have. Left out: as much as now, or unknown if there is
+   * `mostProcessors`.
+   */
+  readonly mostMemoryBytes?: number;
+  /** The processors are taken away later. Left out: they stay. */
+  readonly end?: {
+    /** Monotonic time in ms from which on nothing starts that cannot end by its limit before `stopAtMs`. */
+    readonly drainAtMs: number;
+    /** Monotonic time in ms at which what still runs is stopped with grace and queued again. */
+    readonly stopAtMs: number;
+  };
+}
+
+/** What an executor may be unable to do; the front end refuses jobs and settings that need it. */
+export interface Capabilities {
+  /** The command can run once per task on all nodes of the gang: `tasksRun` each, with `mpi`. */
+  readonly tasksRunEach: boolean;
+  /** Gangs of other rows can run at low priority: matrices of mode concurrent. */
+  readonly modeConcurrent: boolean;
+  /** Running gangs can be stopped for a while: those in no row of the matrix, and listed as paused. */
+  readonly canPause: boolean;
+  /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
+  readonly resources: boolean;
+  /** What is started begins at once. If not, it waits in another queue, and may begin in a window. */
+  readonly beginsAtOnce: boolean;
+  /** Gangs can take turns on the same processors. If not, all policies share space only. */
+  readonly timeSharing: boolean;
+}
+
+/** What executors on Slurm have in common. */
+export const ON_SLURM = { tasksRunEach: true, modeConcurrent: false, resources: false } as const;
+
+/** A node as people see it. Times in ms. */
+export interface NodeHealth {
+  readonly node: string;
+  /** silent: it has not answered for 3 s, and its gangs are stopped elsewhere. lost: it is given up. */
+  readonly state: "up" | "silent" | "lost";
+  /** Its monotonic clock minus this machine's; left out: not measured yet. */
+  readonly offsetMs?: number;
+  /** The offset is right within this. */
+  readonly uncertaintyMs?: number;
+  /** How much later than the first node it began the slots of the last minute: median and 99 %. */
+  readonly skewP50Ms?: number;
+  readonly skewP99Ms?: number;
 }
 
 /** A gang in a row, and the CPUs that it has during the slot of that row. */
@@ -26,7 +82,11 @@ interface PlacedGang extends AttemptKey {
 
 export type Matrix = MatrixSchedule<PlacedGang>;
 
-export type Command = { readonly type: "matrix"; readonly matrix: Matrix } | AttemptCommand;
+export type Command =
+  | { readonly type: "matrix"; readonly matrix: Matrix }
+  | AttemptCommand
+  /** These jobs of a `node-clean` have ended. A node for which that is true of all takes part again. */
+  | { readonly type: "admit"; readonly node: string; readonly jobs: readonly number[] };
 
 /** The executor is connected and receives commands from now on. This state replaces all earlier reports. */
 export interface Connected {
@@ -40,13 +100,49 @@ export interface Connected {
   /** Whether it reports identities and can keep attempts outside of rows. False for the first release. */
   readonly knowsIdentities: boolean;
   /** Facts shown to people. */
-  readonly facts: { readonly pid?: number; readonly freezer?: FreezerKind };
+  readonly facts: {
+    readonly pid?: number;
+    readonly freezer?: FreezerKind;
+    /** Whether the kernel keeps jobs within their memory; left out: unknown. */
+    readonly limitsMemory?: boolean;
+  };
 }
 
-export type Report = Connected | AttemptReport;
+export type Report =
+  | Connected
+  | AttemptReport
+  /**
+   * The capacity is another from now on: `executor.capacity` has changed. Jobs on lost nodes end by
+   * `ended`.
+   */
+  | { readonly type: "capacity"; readonly because: string }
+  /** All nodes, whenever something about them has changed, and every ten seconds. */
+  | { readonly type: "nodes"; readonly nodes: readonly NodeHealth[] }
+  /**
+   * A lost node is back and nothing is left on it, but these jobs have lost an attempt on it and must not
+   * run there again: see `admit`. Repeated every few seconds.
+   */
+  | { readonly type: "node-clean"; readonly node: string; readonly jobs: readonly number[] }
+  /** The processors end now: stop all jobs with grace and queue them again for this reason. */
+  | { readonly type: "make-room"; readonly reason: string }
+  /** Something that administrators should know: an event of this kind that names node and rule. */
+  | {
+      readonly type: "notice";
+      readonly kind: string;
+      readonly text: string;
+      readonly node?: string;
+    };
 
 export interface Executor {
+  readonly capabilities: Capabilities;
+  /** The present capacity; see the report `capacity`. */
   readonly capacity: Capacity;
+  /** Why it has no processors now, or what keeps it from getting others, as text for people. */
+  readonly trouble?: string | undefined;
+  /** What keeps a launched attempt from beginning, as text for people; undefined: only its row's turn. */
+  waitsFor?(attempt: AttemptKey): string | undefined;
+  /** Where a running attempt runs, as a sentence without a full stop; undefined: on its CPUs. */
+  runsAs?(attempt: AttemptKey): string | undefined;
   /**
    * Never throws and never blocks. Commands are dropped while the executor is not connected; after each
    * `connected`, the front end repeats what it wants.
@@ -54,7 +150,8 @@ export interface Executor {
   apply(commands: readonly Command[]): void;
   /**
    * @param onReport called for every report, beginning with `connected`
-   * @param onDisconnect called with a reason for people when the connection is lost; the executor reconnects
+   * @param onDisconnect called with a reason for people when the connection is lost; the executor
+   * reconnects
    *   by itself
    * @returns a function that removes both listeners
    */

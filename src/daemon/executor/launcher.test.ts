@@ -8,10 +8,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { JobRecord } from "../contract/record.ts";
+import { infoOf, type JobRecord } from "../contract/record.ts";
 import { Launcher } from "./launcher.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-launcher-"));
@@ -47,10 +47,11 @@ function recordIn(jobsFolder: string, fields: Partial<JobRecord> = {}): JobRecor
   };
 }
 
-function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
+function launcherIn(jobsFolder: string, isShared: boolean, choosesNodes = false): Launcher {
   mkdirSync(jobsFolder);
   return new Launcher({
     jobsFolder,
+    choosesNodes,
     graceMs: 100,
     accounts: () =>
       isShared ? { uid: 12_345, gid: 54_321 } : { uid: process.getuid!(), gid: process.getgid!() },
@@ -164,11 +165,17 @@ describe("Launcher", () => {
     expect(env).toEqual({
       PATH: "/bin",
       OMP_NUM_THREADS: "2",
+      OMPI_MCA_hwloc_base_binding_policy: "none",
+      OMPI_MCA_orte_set_default_slots: "3",
+      PRTE_MCA_hwloc_default_binding_policy: "none",
+      PRTE_MCA_prte_set_default_slots: "3",
       TUTTI_JOB_ID: "7",
       TUTTI_JOB_NAME: "solve",
       TUTTI_ATTEMPT: "1",
       TUTTI_NTASKS: "3",
+      TUTTI_THREADS: "1",
       TUTTI_CPUS: "4,5,6",
+      TUTTI_NODELIST: "localhost",
       TUTTI_HOSTFILE: join(folder, "spec", "7", "1", "hosts"),
       TUTTI_ARRAY_JOB_ID: "5",
       TUTTI_ARRAY_INDEX: "9",
@@ -176,6 +183,23 @@ describe("Launcher", () => {
     expect(rest).toMatchObject({ job: 7, attempt: 1, limitMs: 5000, graceMs: 100, cwd: "/" });
     expect(rest).toMatchObject({ uid: process.getuid!(), gid: process.getgid!() });
     expect(rest).not.toHaveProperty("memoryBytes");
+  });
+
+  test("spec() names CPUs and nodes of a gang on several nodes, and how its tasks run", () => {
+    const launcher = launcherIn(join(folder, "several"), false);
+    const nodes = [
+      { node: "n2", cpus: [0, 3] },
+      { node: "n1", cpus: [3] },
+    ];
+    const record = recordIn(join(folder, "several"), { nodes, tasksRun: "each", mpi: "pmix" });
+    const { env, ...rest } = launcher.spec(record, {});
+    expect(env).toMatchObject({ TUTTI_CPUS: "n2:0,3 n1:3", TUTTI_NODELIST: "n2,n1", TUTTI_NTASKS: "3" });
+    expect(rest).toMatchObject({ nodes, tasks: 3, tasksRun: "each", mpi: "pmix" });
+    launcher.prepare(record);
+    expect(readFileSync(join(folder, "several", "7", "1", "hosts"), "utf8")).toBe("n2 slots=2\nn1 slots=1\n");
+    const onOne = launcher.spec(recordIn(join(folder, "several"), { nodes: [nodes[0]] }), {});
+    expect(onOne.env).toMatchObject({ TUTTI_CPUS: "0,3", TUTTI_NODELIST: "n2" });
+    expect(onOne).not.toHaveProperty("mpi");
   });
 
   test("spec() sets Slurm's variables only for scripts that were written for Slurm", () => {
@@ -194,6 +218,7 @@ describe("Launcher", () => {
       SLURM_JOB_ID: "7",
       SLURM_JOB_NAME: "solve",
       SLURM_NTASKS: "3",
+      SLURM_CPUS_ON_NODE: "3",
       SLURM_ARRAY_JOB_ID: "5",
       SLURM_ARRAY_TASK_ID: "9",
     });
@@ -214,5 +239,25 @@ describe("Launcher", () => {
     const { array: _, arrayIndex: __, ...alone } = names;
     expect(launcher.outputPath("%A_%a", "stdout", alone)).toBe("/home/anna/7_");
     expect(launcher.outputPath(undefined, "stdout", names)).toBe(join(folder, "paths", "7", "stdout"));
+    expect(launcher.outputPath("/tmp/%N", "stdout", names)).toBe(`/tmp/${hostname()}`);
+  });
+
+  test("%N on a cluster is the first node of each attempt, and stays %N while there is none", () => {
+    const jobs = join(folder, "cluster");
+    const launcher = launcherIn(jobs, false, true);
+    const waiting = recordIn(jobs, {
+      nodes: [],
+      stdout: launcher.outputPath(join(folder, "out-%N/%%N"), "stdout", recordIn(jobs)),
+      stderr: launcher.outputPath("%N/%j.err", "stderr", recordIn(jobs)),
+    });
+    expect(infoOf(waiting)).toMatchObject({ stdout: join(folder, "out-%N/%N"), stderr: "/%N/7.err" });
+    const started = { ...waiting, nodes: ["n3", "n1"].map((node) => ({ node, cpus: [0] })) };
+    const outputs = { stdout: join(folder, "out-n3/%N"), stderr: "/n3/7.err" };
+    expect(launcher.spec(started, {})).toMatchObject(outputs);
+    expect(infoOf(started)).toMatchObject(outputs);
+    const local = { ...started, stderr: join(jobs, "7", "stderr") };
+    launcher.prepare(local);
+    expect(lstatSync(join(folder, "out-n3")).isDirectory()).toBe(true);
+    expect(infoOf({ ...started, nodes: [{ node: "n2", cpus: [0] }] }).stderr).toBe("/n2/7.err");
   });
 });

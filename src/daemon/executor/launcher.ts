@@ -16,15 +16,22 @@ import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { makeFolders } from "../../host/make-folders.ts";
 import { removeFolder } from "../../host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "../../protocol/attempts.ts";
-import type { JobRecord } from "../contract/record.ts";
+import { ofKind, type Resource, variableOf } from "../../protocol/resources.ts";
+import { commandWithValues, valueIn } from "../../protocol/sweep-values.ts";
+import { FIRST_NODE, isElsewhere, type JobRecord, outputsOf } from "../contract/record.ts";
 import { HOSTS, latestStartIn, numberedIn } from "../state/job-folders.ts";
 import type { Account, Accounts } from "./accounts.ts";
+import { hostsOf, sizeVariables, slurmSize } from "./size-variables.ts";
 
 interface LauncherOptions {
   /** Folder that holds a folder per job. */
   readonly jobsFolder: string;
   readonly graceMs: number;
   readonly accounts: Accounts;
+  /** Jobs run on other machines, which the front end chooses. Left out: on this one, or somebody chooses. */
+  readonly choosesNodes?: boolean;
+  /** Countable resources; default: none. */
+  readonly resources?: readonly Resource[];
 }
 
 const OUTPUTS = ["stdout", "stderr"];
@@ -95,7 +102,7 @@ export class Launcher {
       // other jobs continue.
       if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
     }
-    for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path, record.umask);
+    for (const path of Object.values(outputsOf(record))) this.#makeOutputFolder(path, record.umask);
   }
 
   /**
@@ -172,8 +179,10 @@ export class Launcher {
     }
   }
 
-  spec(record: JobRecord, environment: Readonly<Record<string, string>>): LaunchSpec {
+  spec(record: JobRecord, requested: Readonly<Record<string, string>>): LaunchSpec {
     const folder = this.attemptFolderOf(record.job, record.attempt);
+    const environment = record.values === undefined ? requested : { ...requested, ...record.values };
+    const command = commandWithValues(record.command, record.values, record.scriptWord);
     return {
       job: record.job,
       attempt: record.attempt,
@@ -181,39 +190,43 @@ export class Launcher {
       folder,
       command:
         record.script === undefined
-          ? record.command
-          : record.command.with(record.scriptWord ?? 0, this.#scriptPath(record)),
+          ? command
+          : command.with(record.scriptWord ?? 0, this.#scriptPath(record)),
       cwd: record.cwd,
       env: {
-        OMP_NUM_THREADS: "1",
-        ...environment,
+        ...sizeVariables(record, environment),
         TUTTI_JOB_ID: String(record.job),
         TUTTI_JOB_NAME: record.name,
         TUTTI_ATTEMPT: String(record.attempt),
-        TUTTI_NTASKS: String(record.tasks),
-        TUTTI_CPUS: record.nodes.flatMap(({ cpus }) => cpus).join(","),
+        TUTTI_CPUS: cpusOf(record.nodes),
+        TUTTI_NODELIST: record.nodes.map(({ node }) => node).join(","),
         TUTTI_HOSTFILE: join(folder, HOSTS),
         ...(record.script !== undefined && { TUTTI_SCRIPT: record.command[record.scriptWord ?? 0] }),
         ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
         ...(record.arrayIndex !== undefined && { TUTTI_ARRAY_INDEX: String(record.arrayIndex) }),
         ...slurmNames(record, environment),
+        ...unitNames(record, this.#options.resources ?? []),
       },
-      stdout: record.stdout,
-      stderr: record.stderr,
+      ...outputsOf(record),
       ...this.#accountOf(record),
       ...(record.umask !== undefined && { umask: record.umask }),
       ...(record.memoryBytes !== undefined && { memoryBytes: record.memoryBytes }),
       ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
       graceMs: this.#options.graceMs,
+      ...(isElsewhere(record.nodes) && { nodes: record.nodes, tasks: record.tasks }),
+      ...(record.threads !== undefined && { threads: record.threads }),
+      ...(record.tasksRun !== undefined && { tasksRun: record.tasksRun }),
+      ...(record.mpi !== undefined && { mpi: record.mpi }),
     };
   }
 
   /**
    * Path of an output file: %j job, %A array (the job if it is in no array), %a array index, %x name, %u
-   * user, %N machine, %% a percent sign. %4j is padded with zeros to four digits.
+   * user, %N machine, %% a percent sign. %4j is padded with zeros to four digits. On a cluster, the machine
+   * is the first node of the gang, which `outputsOf` fills in. {name} is the job's value of a variable.
    */
   outputPath(pattern: string | undefined, fallback: string, record: OutputNames): string {
-    const { job, array = job, arrayIndex = "", name, user, cwd } = record;
+    const { job, array = job, arrayIndex = "", name, user, cwd, values: ofSweep } = record;
     if (pattern === undefined) return join(this.folderOf(job), fallback);
     const inPath = (text: string): string => text.replaceAll("/", "_");
     const values: Readonly<Record<string, string>> = {
@@ -223,47 +236,61 @@ export class Launcher {
       a: String(arrayIndex),
       x: inPath(name),
       u: inPath(user),
-      N: inPath(hostname()),
+      N: this.#options.choosesNodes ? FIRST_NODE : inPath(hostname()),
     };
-    const path = pattern.replace(/%%|%(\d{0,2})([jJAaxuN])/g, (match, width: string, letter: string) => {
-      const value = values[letter];
-      if (value === undefined) return match === "%%" ? "%" : match;
-      return /^\d/.test(value) ? value.padStart(Number(width), "0") : value;
-    });
+    const path = pattern.replace(
+      /%%|%(\d{0,2})([jJAaxuN])|\{(\w*)\}/g,
+      (match, width: string, letter: string | undefined, variable = "") => {
+        if (match === "%%") return "%";
+        if (letter === undefined) return inPath(valueIn(variable, ofSweep) ?? match);
+        const value = values[letter];
+        return /^\d/.test(value) ? value.padStart(Number(width), "0") : value;
+      },
+    );
     return isAbsolute(path) ? path : join(cwd, path);
   }
 }
 
-type OutputNames = Pick<JobRecord, "job" | "array" | "arrayIndex" | "name" | "user" | "cwd">;
+type OutputNames = Pick<JobRecord, "job" | "array" | "arrayIndex" | "values" | "name" | "user" | "cwd">;
 
-/**
- * Slurm's variables for jobs whose script was written for Slurm and submitted as such. The variables by which
- * MPI libraries recognise Slurm (SLURM_JOBID, SLURM_NODELIST) are left out, because these libraries would
- * then look for srun.
- */
+/** Slurm's variables for jobs whose script was written for Slurm and submitted as such. */
 function slurmNames(
   record: JobRecord,
-  { SLURM_SUBMIT_DIR, SLURM_CPUS_PER_TASK = "1" }: Readonly<Record<string, string>>,
+  { SLURM_SUBMIT_DIR, SLURM_CPUS_PER_TASK }: Readonly<Record<string, string>>,
 ): Record<string, string> {
   if (record.script === undefined || SLURM_SUBMIT_DIR === undefined) return {};
   return {
     SLURM_JOB_ID: String(record.job),
     SLURM_JOB_NAME: record.name,
-    SLURM_NTASKS: String(Math.max(1, Math.floor(record.tasks / (Number(SLURM_CPUS_PER_TASK) || 1)))),
+    ...slurmSize(record, Number(SLURM_CPUS_PER_TASK) || 1),
     ...(record.array !== undefined && { SLURM_ARRAY_JOB_ID: String(record.array) }),
     ...(record.arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(record.arrayIndex) }),
   };
 }
 
-/** A host file for mpirun: each task on a CPU of its own. */
-function hostsOf({ tasks, nodes }: JobRecord): string {
-  let remaining = tasks;
-  const lines = nodes.map(({ node, cpus }) => {
-    const slots = Math.min(remaining, cpus.length);
-    remaining -= slots;
-    return slots === 0 ? "" : `${node} slots=${slots}\n`;
-  });
-  return lines.join("");
+/**
+ * The units of a job, by variable: lists with commas. A job without units of a kind gets the empty list, so
+ * it sees no GPU, as under a Slurm that constrains devices, whatever its user's shell has set.
+ */
+function unitNames({ units }: JobRecord, resources: readonly Resource[]): Record<string, string> {
+  const variables: Record<string, string> = {};
+  // A unit may have left the configuration since the job was started.
+  const gone = Object.keys(units ?? {}).filter((kind) => resources.every(({ name }) => name !== kind));
+  for (const kind of gone) variables[variableOf(kind)] = ofKind(units, kind)!.join(",");
+  for (const { name, variables: more, units: all } of resources) {
+    if (all.length === 0) continue;
+    const list = (ofKind(units, name) ?? []).join(",");
+    for (const variable of [variableOf(name), ...more]) variables[variable] = list;
+  }
+  // So that CUDA counts GPUs in the order of /dev/nvidia*, and not the fastest first.
+  if (variables.CUDA_VISIBLE_DEVICES) variables.CUDA_DEVICE_ORDER = "PCI_BUS_ID";
+  return variables;
+}
+
+/** CPU numbers as a list, such as `0,1,4`; with their nodes if there are several: `n1:0,1 n2:0`. */
+function cpusOf(nodes: JobRecord["nodes"]): string {
+  if (nodes.length === 1) return nodes[0].cpus.join(",");
+  return nodes.map(({ node, cpus }) => `${node}:${cpus.join(",")}`).join(" ");
 }
 
 /** Creates a folder inside one of our folders; keeps an existing one. */

@@ -3,24 +3,38 @@ import { type ClientOptions, ConductorClient } from "../../conductor/client.ts";
 import { concurrentMeansHere } from "../../conductor/doctor.ts";
 import { NodeTable, THIS_NODE } from "../../core/machine.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
-import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
+import type { FromClusterConductor, FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import type { Command, Executor, Report } from "./executor.ts";
+import type { OwnCpus } from "./own-cpus.ts";
 
 interface LocalOptions extends ClientOptions {
-  /** CPUs that jobs may use, in ascending order. */
-  readonly cpus: readonly number[];
+  /** CPUs that jobs may use. */
+  readonly own: OwnCpus;
   readonly memoryBytes: number;
 }
 
-export function localExecutor({ cpus, memoryBytes, ...options }: LocalOptions): Executor {
+export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): Executor {
   const client = new ConductorClient(options);
   return {
-    capacity: { nodes: new NodeTable([{ node: THIS_NODE, cpus }]), memoryBytes },
+    // The mode concurrent depends on the rights of this user (canRunBehind).
+    capabilities: {
+      tasksRunEach: false,
+      modeConcurrent: true,
+      canPause: true,
+      beginsAtOnce: true,
+      timeSharing: true,
+      resources: true,
+    },
+    capacity: { nodes: new NodeTable([{ node: THIS_NODE, cpus: own.cpus }]), memoryBytes, own },
     apply(commands) {
-      for (const command of commands) client.send(messageOf(command));
+      // Nodes of this executor are never lost.
+      for (const command of commands) if (command.type !== "admit") client.send(messageOf(command));
     },
     listen(onReport, onDisconnect) {
-      const onMessage = (message: FromConductor) => onReport(reportOf(message));
+      const onMessage = (message: FromConductor) => {
+        const report = reportOf(message);
+        if (report !== undefined) onReport(report);
+      };
       client.on("message", onMessage).on("disconnect", onDisconnect);
       return () => {
         client.off("message", onMessage).off("disconnect", onDisconnect);
@@ -30,12 +44,14 @@ export function localExecutor({ cpus, memoryBytes, ...options }: LocalOptions): 
   };
 }
 
-/** Whether gangs of other rows can run at low priority on this machine, as the mode "concurrent" requires. */
+/**
+ * Whether gangs of other rows can run at low priority on this machine, as the mode "concurrent" requires.
+ */
 export function canRunBehind(freezer: FreezerKind | undefined): boolean {
   return concurrentMeansHere(freezer) !== "none";
 }
 
-function messageOf(command: Command): ToConductor {
+function messageOf(command: Exclude<Command, { type: "admit" }>): ToConductor {
   if (command.type !== "matrix") return command;
   const { rows, ...matrix } = command.matrix;
   const ownRows = rows.map((gangs) =>
@@ -44,9 +60,15 @@ function messageOf(command: Command): ToConductor {
   return { type: "matrix", matrix: { ...matrix, rows: ownRows } };
 }
 
-function reportOf(message: FromConductor): Report {
-  if (message.type !== "state") return message;
-  const { attempts, sequence, epochMs, pid, freezer, protocol } = message;
+/** Undefined for a message that only a cluster's conductor sends. */
+function reportOf(message: FromConductor): Report | undefined {
+  if (message.type !== "state") return isOfCluster(message) ? undefined : message;
+  const { attempts, sequence, epochMs, pid, freezer, limitsMemory, protocol } = message;
   const knowsIdentities = protocol === 2;
-  return { type: "connected", attempts, sequence, epochMs, knowsIdentities, facts: { pid, freezer } };
+  const facts = { pid, freezer, ...(limitsMemory !== undefined && { limitsMemory }) };
+  return { type: "connected", attempts, sequence, epochMs, knowsIdentities, facts };
+}
+
+function isOfCluster(message: FromConductor): message is FromClusterConductor {
+  return ["pong", "staged", "turning", "ready"].includes(message.type);
 }

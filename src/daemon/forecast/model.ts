@@ -1,25 +1,28 @@
 /**
- * Forecasts when jobs will start and end, by simulating the live state into the future. Running times are
- * sampled from history: the job's estimate × (running time ÷ estimate) of a random earlier job. The
- * simulation is replicated with new running times, all from one seed. The forecast is the 10th, 50th and 90th
- * percentile over the replications. A simulation begins with:
+ * Forecasts when jobs will start and end, by simulating the live state into the future. Running times come
+ * from history (running-times.ts). The simulation is replicated with new running times, all from one seed.
+ * The forecast is the 10th, 50th and 90th percentile over the replications. A simulation begins with:
  *
  *   time 0        jobs with processes, with their remaining running times
  *   just after    waiting jobs, in service order
+ *   later         jobs that wait for their begin, or for their next attempt
  *
  * Several scenarios, such as with and without another job, get the same running times in each replication, so
  * that they differ only by what the scenario changes (common random numbers).
  *
  * The input is plain data, so it can be sent to another thread.
  */
+import type { Withdrawal } from "../../core/interruptions.ts";
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
+import type { ResourceKind } from "../../core/resources.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import { processesOf } from "../../protocol/job-size.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import type { Config } from "../config/config.ts";
-import { overrunMs } from "../scheduling/overrun.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
+import { draw, type JobTimes, RunningTimes, remainingMs } from "./running-times.ts";
 
 /** What the scheduler may do, and with which jobs. */
 export interface Scenario {
@@ -29,32 +32,26 @@ export interface Scenario {
   readonly processors: number;
   /** Processors that each job of the task gets. */
   readonly size: Int32Array;
-  /** Rows of the waiting jobs that take part, in service order. */
+  /** What is counted besides processors: units of countable resources and, under time sharing, memory. */
+  readonly resources: readonly ResourceKind[];
+  /** How much of them each job of the task needs, one column per kind. */
+  readonly demand: readonly Int32Array[];
+  /** Rows of the waiting jobs that take part, in service order; last those that arrive later, by arrival. */
   readonly waiting: Int32Array;
 }
 
-/** What earlier jobs took. */
-export interface History {
-  /** Running time ÷ estimate, ascending. */
-  readonly ratios: Float64Array;
-  /** From the decision to start a job until its process runs. */
-  readonly launchMs: Float64Array;
-}
-
-export interface ForecastTask {
+export interface ForecastTask extends JobTimes {
   readonly queues: Config["queues"];
   readonly slotS: number;
-  /** Number of jobs with a process. They come first in the columns; the other jobs wait. */
-  readonly running: number;
   readonly job: Int32Array;
-  readonly estimateMs: Float64Array;
-  /** Running time so far. */
-  readonly ranMs: Float64Array;
+  /** How long from now a waiting job joins the queue, because it waits for its begin; else 0. */
+  readonly arrivesInMs: Float64Array;
+  /** When waiting jobs may not start because of windows, from now. */
+  readonly closed: readonly { readonly row: number; readonly fromMs: number; readonly untilMs: number }[];
   /** Index of the job's queue in `queues`, or −1. */
   readonly queue: Int32Array;
-  /** 1: the job is ended when its estimate is used up. */
-  readonly isLimited: Uint8Array;
-  readonly history: History;
+  /** CPUs of each task. */
+  readonly threads: Int32Array;
   readonly scenarios: readonly Scenario[];
 }
 
@@ -96,6 +93,7 @@ export function forecast(
     Math.min(MAX_REPLICATIONS, Math.floor(MAX_JOB_RUNS / count)),
   );
   const random = new Random(SEED, "forecast");
+  const runningTimes = new RunningTimes(task, random);
   const plans = task.scenarios.map((scenario) => ({
     scenario,
     choice: { ...choosePolicyFor(scenario.policy, task, ownPolicy), parameters: scenario.parameters },
@@ -104,7 +102,7 @@ export function forecast(
     endsOf: Array.from({ length: count }, (): number[] => []),
   }));
   for (let i = 0; i === 0 || (i < replications && mayGoOn()); i++) {
-    const draw = drawTimes(task, random);
+    const draw = drawTimes(task, runningTimes.next(), random);
     for (const { scenario, choice, rows, startsOf, endsOf } of plans) {
       const isShared = choice.definition.sharing === "time";
       const instance = instanceOf(task, scenario, draw, rows, isShared);
@@ -140,9 +138,12 @@ function fromNow(timeS: number, isShared: boolean): number {
 }
 
 /** Rows of the jobs that take part, in the order in which they arrive. A job must fit the machine. */
-function rowsOf({ running }: ForecastTask, { size, waiting, processors }: Scenario): Int32Array {
+function rowsOf({ running }: ForecastTask, scenario: Scenario): Int32Array {
+  const { size, waiting, processors, resources, demand } = scenario;
   const all = [...Array.from({ length: running }, (_, row) => row), ...waiting];
-  return Int32Array.from(all.filter((row) => size[row] <= processors));
+  const fits = (row: number) =>
+    size[row] <= processors && resources.every(({ amount }, k) => demand[k][row] <= amount);
+  return Int32Array.from(all.filter(fits));
 }
 
 /** Quantile of a sorted list by nearest rank. */
@@ -150,9 +151,10 @@ export function rank(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
 
-/** Running times for one replication. Each job draws in its turn, whatever the scenarios do with it. */
+/** Times of one replication. Each job draws in its turn, whatever the scenarios do with it. */
 function drawTimes(
-  { running, job, estimateMs, ranMs, isLimited, history: { ratios, launchMs } }: ForecastTask,
+  { running, job, estimateMs, ranMs, isLimited, history: { launchMs } }: ForecastTask,
+  remainingTimeMs: (row: number) => number,
   random: Random,
 ): Draw {
   const count = job.length;
@@ -160,10 +162,7 @@ function drawTimes(
   const runS = new Float64Array(count);
   const estimateS = new Float64Array(count);
   for (let row = 0; row < count; row++) {
-    runS[row] =
-      row < running
-        ? drawRemainingMs(estimateMs[row], ranMs[row], isLimited[row] > 0, ratios, random) / 1000
-        : (estimateMs[row] / 1000) * draw(ratios, 1, random);
+    runS[row] = remainingTimeMs(row) / 1000;
     if (row >= running) launchS[row] = draw(launchMs, 0, random) / 1000;
     const estimated =
       row < running ? remainingMs(estimateMs[row], ranMs[row], isLimited[row] > 0) : estimateMs[row];
@@ -188,14 +187,16 @@ function launchedAfterS(
 /** @param isShared whether the machine shares its time, so that work counts in whole slots */
 function instanceOf(
   task: ForecastTask,
-  { size, processors }: Scenario,
+  { size, processors, resources, demand }: Scenario,
   draw: Draw,
   rows: Int32Array,
   isShared: boolean,
 ): Instance {
   const count = rows.length;
   const isRunning = (row: number) => row < task.running;
-  const submitS = Float64Array.from(rows, (row) => (isRunning(row) ? 0 : ARRIVAL_DELAY_S));
+  const submitS = Float64Array.from(rows, (row) =>
+    isRunning(row) ? 0 : ARRIVAL_DELAY_S + task.arrivesInMs[row] / 1000,
+  );
   // Work in whole slots cannot be delayed by less than a slot.
   const moreS = (row: number) => {
     if (isShared) return 0;
@@ -227,48 +228,28 @@ function instanceOf(
     count,
     ...columns,
     shape: {
-      processes: columns.size,
-      threads: new Int32Array(count).fill(1),
+      processes: rows.map((row) => processesOf(size[row], task.threads[row])),
+      threads: rows.map((row) => task.threads[row]),
       queue: rows.map((row) => task.queue[row]),
     },
+    ...(resources.length > 0 && {
+      resources,
+      demand: demand.map((column) => rows.map((row) => column[row])),
+    }),
+    ...(task.closed.length > 0 && {
+      interruptions: { outages: [], stops: [], withdrawals: withdrawalsOf(task.closed, rows) },
+    }),
     workloadRow: undefined,
     diagnostics: [],
   };
 }
 
-/**
- * Draws one of the earlier running times that are longer than that so far, and returns the rest.
- * @param ratios ascending
- */
-function drawRemainingMs(
-  estimateMs: number,
-  ranMs: number,
-  isLimited: boolean,
-  ratios: Float64Array,
-  random: Random,
-): number {
-  const shorter = countUpTo(ratios, ranMs / estimateMs);
-  const drawn = random.below(Math.max(1, ratios.length - shorter));
-  const runMs = shorter < ratios.length ? estimateMs * ratios[shorter + drawn] : 0;
-  return runMs > ranMs ? runMs - ranMs : remainingMs(estimateMs, ranMs, isLimited);
-}
-
-/** Number of values up to a value; binary search in an ascending list. */
-function countUpTo(ascending: Float64Array, value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function draw(values: Float64Array, without: number, random: Random): number {
-  return values.length === 0 ? without : values[random.below(values.length)];
-}
-
-function remainingMs(estimateMs: number, ranMs: number, isLimited: boolean): number {
-  return estimateMs > ranMs ? estimateMs - ranMs : overrunMs(ranMs, isLimited);
+/** @param rows of the jobs that take part */
+function withdrawalsOf(closed: ForecastTask["closed"], rows: Int32Array): Withdrawal[] {
+  const jobOf = new Map(Array.from(rows, (row, job) => [row, job]));
+  const timeS = (ms: number) => ARRIVAL_DELAY_S + Math.max(0, ms) / 1000;
+  return closed.flatMap(({ row, fromMs, untilMs }) => {
+    const job = jobOf.get(row);
+    return job === undefined ? [] : [{ job, fromS: timeS(fromMs), untilS: timeS(untilMs) }];
+  });
 }

@@ -2,8 +2,10 @@
  * Compares forecasts with one simulation of everything. The twin never sees a live state: it simulates all
  * jobs from the first submit on, with the hypothetical job among them. The forecast knows only the state at
  * the instant of the question. If running times are the estimates, both must give the same starts and ends.
+ * In every second state, jobs also need some of four units of a resource.
  */
 import { expect, test } from "vitest";
+import type { Instance } from "../../core/jobs.ts";
 import { Random } from "../../core/random.ts";
 import { instanceOf, type TestJob } from "../../policies/instances-for-tests.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
@@ -23,31 +25,53 @@ const POLICIES = [
   "dynp",
 ];
 const SLOTS = { slotS: 1, switchS: 0 };
+const UNITS = [{ name: "gpu", amount: 4 }];
+
+/** Units come with each job, because an instance sorts the jobs. */
+interface NeedyJob extends TestJob {
+  readonly units: number;
+}
+
+function needyInstance(processors: number, jobs: readonly NeedyJob[]): Instance {
+  const sorted = [...jobs].sort((a, b) => a.submitS - b.submitS);
+  const instance = instanceOf(processors, sorted);
+  if (jobs.every(({ units }) => units === 0)) return instance;
+  return { ...instance, resources: UNITS, demand: [Int32Array.from(sorted, ({ units }) => units)] };
+}
 
 /** Jobs up to an instant, in quarters of a second, which floating point adds without rounding. */
-function randomJobs(random: Random, processors: number): { jobs: TestJob[]; atS: number } {
+function randomJobs(random: Random, processors: number): { jobs: NeedyJob[]; atS: number } {
   const quarters = (below: number) => random.below(4 * below) / 4;
   const count = 1 + random.below(30);
   const jobs = Array.from({ length: count }, () => ({
     submitS: quarters(200),
     runS: 0.25 + quarters(random.below(4) === 0 ? 300 : 60),
     size: 1 + random.below(random.below(3) === 0 ? processors : Math.ceil(processors / 3)),
+    units: 0,
   }));
   return { jobs: jobs.sort((a, b) => a.submitS - b.submitS), atS: quarters(200) };
 }
 
 test("the forecast of a hypothetical job is its start after a submit, to the ms, in 10,000 states", () => {
   const random = new Random(11, "states");
+  const needs = new Random(11, "units");
   const counts = { waited: 0, atOnce: 0, running: 0, waiting: 0 };
   for (let state = 0; state < 10_000; state++) {
     const policy = POLICIES[state % POLICIES.length];
     const choice = choosePolicy(policy);
     const processors = 1 + random.below(16);
     const { jobs, atS } = randomJobs(random, processors);
-    const before = jobs.filter(({ submitS }) => submitS < atS);
-    const asked = { submitS: atS, runS: 0.25 + random.below(400) / 4, size: 1 + random.below(processors) };
+    const areNeedy = Math.floor(state / POLICIES.length) % 2 === 1;
+    const units = () => (areNeedy ? needs.below(5) : 0);
+    const before = jobs.filter(({ submitS }) => submitS < atS).map((job) => ({ ...job, units: units() }));
+    const asked = {
+      submitS: atS,
+      runS: 0.25 + random.below(400) / 4,
+      size: 1 + random.below(processors),
+      units: units(),
+    };
 
-    const now = simulate(instanceOf(processors, before), choice, SLOTS);
+    const now = simulate(needyInstance(processors, before), choice, SLOTS);
     const rows = before.map((_, row) => row);
     const running = rows.filter((row) => now.startS[row] < atS && now.endS[row] > atS);
     // What would start at this very instant still waits.
@@ -64,22 +88,29 @@ test("the forecast of a hypothetical job is its start after a submit, to the ms,
         i < firstWaiting ? 1000 * (atS - now.startS[running[i]]) : 0,
       ),
       queue: new Int32Array(columns.length),
+      kind: new Int32Array(columns.length),
+      kin: [{ ratios: new Float64Array(0), areSiblings: false }],
+      threads: new Int32Array(columns.length).fill(1),
       isLimited: new Uint8Array(columns.length),
+      arrivesInMs: new Float64Array(columns.length),
       history: { ratios: new Float64Array(0), launchMs: new Float64Array(0) },
+      closed: [],
       scenarios: [
         {
           policy,
           parameters: choice.parameters,
           processors,
           size: Int32Array.from(columns, ({ size }) => size),
+          resources: areNeedy ? UNITS : [],
+          demand: areNeedy ? [Int32Array.from(columns, (job) => job.units)] : [],
           waiting: Int32Array.from({ length: columns.length - firstWaiting }, (_, i) => firstWaiting + i),
         },
       ],
     };
-    // Without history, every replication is the same.
+    // Without history, the first replication takes the estimates.
     const [times] = forecast(task, () => false);
 
-    const whole = simulate(instanceOf(processors, [...before, asked]), choice, SLOTS);
+    const whole = simulate(needyInstance(processors, [...before, asked]), choice, SLOTS);
     const twin = [...waiting, before.length].flatMap((row) => [
       whole.startS[row] - atS,
       whole.endS[row] - atS,

@@ -25,6 +25,7 @@ import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
 import { DamagedStoreError } from "../store/store-error.ts";
+import type { WindowKeeper } from "../windows.ts";
 
 interface Request {
   readonly handle: (nowMs: number) => unknown;
@@ -36,6 +37,7 @@ interface CycleParts {
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;
   readonly past: StoreAge;
+  readonly windows: WindowKeeper;
   /** Left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
   /** Left out: a test without a state folder. */
@@ -47,6 +49,8 @@ interface CycleParts {
 /** Pause after the disk has refused a cycle. */
 const RETRY_MS = 1000;
 const WATCH_MS = 1000;
+/** How often the wall clock is looked at while a job waits for a time. */
+const LOOK_AT_CLOCK_MS = 60_000;
 /** After this time in a cycle, further requests wait for the next one. */
 const REQUESTS_MS = 50;
 /** Minimum cost of a request, for its part of the transaction. */
@@ -55,6 +59,9 @@ const MIN_COST_MS = 0.1;
 const REST_PER_ADOPTION = 4;
 /** Decisions at one instant; more would be an endless loop. */
 const MAX_DECISIONS = 100_000;
+
+/** Reports that stay true when the executor has disconnected. */
+const FACTS: ReadonlySet<Report["type"]> = new Set(["launched", "ended", "notice"]);
 
 export class Cycles {
   readonly #parts: CycleParts;
@@ -80,9 +87,12 @@ export class Cycles {
         this.#wake();
       },
       (reason) => {
-        // The executor repeats its reports when it connects again.
-        this.#inbox = [];
+        // The executor repeats its other reports when it connects again, on a cluster perhaps hours later.
+        this.#inbox = this.#inbox.filter(({ type }) => FACTS.has(type));
         parts.dispatcher.disconnected(reason);
+        const { machine } = parts.context.scheduler;
+        if (parts.executor.capacity !== machine.capacity)
+          this.#inbox.push({ type: "capacity", because: reason });
         this.#wake();
       },
     );
@@ -155,7 +165,7 @@ export class Cycles {
     const requests: Request[] = [];
     const inbox = this.#inbox;
     this.#inbox = [];
-    const { context, executor, dispatcher, past, numbers, afterCycle } = this.#parts;
+    const { context, executor, dispatcher, past, windows, numbers, afterCycle } = this.#parts;
     const { store, clock, book, feed } = context;
     const nowMs = clock.nowMs();
     const answers: unknown[] = [];
@@ -167,7 +177,9 @@ export class Cycles {
       past.note(feed, clock.unixMs());
       this.#handle(requests, answers, nowMs, requestsMs);
       for (const report of inbox) dispatcher.onReport(report, nowMs);
-      dispatcher.settle();
+      dispatcher.waiting.settle();
+      dispatcher.waiting.releaseDue(nowMs);
+      windows.settle();
       this.#decide(nowMs);
       given = book.givenInCycle;
       // Before the commit, so that a confirmed number is never given again, even if the store is lost.
@@ -190,7 +202,19 @@ export class Cycles {
     });
     feed.commit();
     afterCycle(requests.length > 0);
-    this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
+    this.#arm(Math.min(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY, this.#timeDueMs()));
+  }
+
+  /**
+   * Monotonic time at which the next job need no longer wait for its begin or its next attempt, or a window
+   * begins or ends. As people set the wall clock, it is looked at now and then.
+   */
+  #timeDueMs(): number {
+    const { context, windows } = this.#parts;
+    const { book, clock } = context;
+    const dueMs = Math.min(book.nextDueMs(), windows.nextDueMs());
+    if (dueMs === Number.POSITIVE_INFINITY) return dueMs;
+    return clock.nowMs() + Math.min(LOOK_AT_CLOCK_MS, Math.max(0, dueMs - clock.unixMs()));
   }
 
   /** Takes requests and collects their answers, which are sent after the commit. */

@@ -10,7 +10,7 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
 import { startFrontEnd } from "../main.ts";
-import { ANNA, answerOf, makeBench, ROOT, request } from "./front-end-for-tests.ts";
+import { ANNA, answerOf, BEN, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-forecast-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
@@ -30,7 +30,12 @@ function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fc
     estimateMs: new Float64Array(count).fill(60_000),
     ranMs: new Float64Array(count).fill(20_000, 0, 1),
     queue: new Int32Array(count),
+    threads: new Int32Array(count).fill(1),
     isLimited: new Uint8Array(count),
+    arrivesInMs: new Float64Array(count),
+    closed: [],
+    kind: new Int32Array(count),
+    kin: [{ ratios: new Float64Array(0), areSiblings: false }],
     history: historyOf(),
     scenarios: [scenarioOf(count, { policy, parameters: choosePolicy(policy).parameters })],
     ...fields,
@@ -43,6 +48,8 @@ function scenarioOf(count: number, fields: Partial<Scenario> = {}): Scenario {
     policy: "fcfs",
     parameters: choosePolicy("fcfs").parameters,
     processors: 1,
+    resources: [],
+    demand: [],
     size: new Int32Array(count).fill(1),
     waiting: Int32Array.from({ length: count - 1 }, (_, i) => i + 1),
     ...fields,
@@ -55,22 +62,68 @@ function startsOf(task: ForecastTask): number[] {
   return [...times].slice(NUMBERS_OF_JOB).filter((_, i) => i % NUMBERS_OF_JOB < 3);
 }
 
+/** Nine jobs that have nothing in common. */
+const KINDS_OF_9 = {
+  kind: Int32Array.from({ length: 9 }, (_, i) => i),
+  kin: Array.from({ length: 9 }, () => ({ ratios: new Float64Array(0), areSiblings: false })),
+};
+
 describe("the model", () => {
-  test("without history, jobs follow one another and each takes its estimate", () => {
-    expect(forecast(queueOf(3)).map((times) => [...times])).toEqual([
+  test("without history, each job takes its estimate, or all take less", () => {
+    const [times] = forecast(queueOf(3));
+    const numbers = (row: number) => [...times.slice(6 * row, 6 * row + 6)];
+    expect(numbers(0)).toEqual([0, 0, 0, expect.any(Number), 40, 40]);
+    expect(numbers(1)).toEqual([expect.any(Number), 40, 40, expect.any(Number), 100, 100]);
+    expect(numbers(2)).toEqual([expect.any(Number), 100, 100, expect.any(Number), 160, 160]);
+    // A third of the futures: log-uniform from 20 s or 10 ms to a minute. A tenth of all is 30 % of them.
+    const early = (shortestS: number, place: number) => shortestS * (60 / shortestS) ** place;
+    const restS = numbers(0)[3];
+    expect(restS).toBeGreaterThan(early(20, 0.2) - 20);
+    expect(restS).toBeLessThan(early(20, 0.4) - 20);
+    expect(numbers(1)[3] - numbers(1)[0]).toBeGreaterThan(early(0.01, 0.2));
+    expect(numbers(1)[3] - numbers(1)[0]).toBeLessThan(early(0.01, 0.4));
+  });
+
+  test("without history, one future alone is that of the estimates", () => {
+    expect(forecast(queueOf(3), () => false).map((times) => [...times])).toEqual([
       [0, 0, 0, 40, 40, 40, 40, 40, 40, 100, 100, 100, 100, 100, 100, 160, 160, 160],
     ]);
   });
 
   test("if earlier jobs needed half of their estimates, waits are half as long, within the random spread", () => {
-    expect(startsOf(queueOf(3, { history: historyOf(0.5) }))).toEqual([10, 10, 10, 40, 40, 40]);
-    const [p10, p50, p90] = startsOf(queueOf(9, { history: historyOf(0.4, 1) })).slice(-3);
+    const halves = Array<number>(99).fill(0.5);
+    expect(startsOf(queueOf(3, { history: historyOf(...halves) }))).toEqual([10, 10, 10, 40, 40, 40]);
+    const mixed = historyOf(...Array(99).fill(0.4), ...Array(99).fill(1));
+    const [p10, p50, p90] = startsOf(queueOf(9, { history: mixed, ...KINDS_OF_9 })).slice(-3);
     expect(p10).toBeLessThan(p50);
     expect(p50).toBeLessThan(p90);
   });
 
+  test("siblings of an array count before all other jobs, and more the more have ended", () => {
+    const history = historyOf(...Array(99).fill(1));
+    const startsWith = (ended: number) =>
+      startsOf(
+        queueOf(3, { history, kin: [{ ratios: new Float64Array(ended).fill(0.4), areSiblings: true }] }),
+      );
+    // Each takes 24 s, of which the first has run 20 s.
+    expect(startsWith(99)).toEqual([4, 4, 4, 28, 28, 28]);
+    // With two, one future in three knows nothing, and two in three of those take the limit: two in nine.
+    expect(startsWith(2).slice(1, 3)).toEqual([4, 40]);
+  });
+
+  test("jobs of one name are alike, so nothing averages out as it does among siblings", () => {
+    const ratios = Float64Array.from([...Array(50).fill(0.5), ...Array(50).fill(0.75)]);
+    const rangeOf = (areSiblings: boolean) => {
+      const [p10, , p90] = startsOf(queueOf(30, { kin: [{ ratios, areSiblings }] })).slice(-3);
+      return p90 - p10;
+    };
+    // 28 jobs of 30 s or 45 s each before the last, and the rest of the first.
+    expect(rangeOf(false)).toBe(29 * 15);
+    expect(rangeOf(true)).toBeLessThan(29 * 15 * 0.6);
+  });
+
   test("each job occupies its CPU while it is launched, and starts after that", () => {
-    const history = { ratios: new Float64Array(0), launchMs: Float64Array.of(500) };
+    const history = { ratios: new Float64Array(99).fill(1), launchMs: Float64Array.of(500) };
     expect(forecast(queueOf(3, { history })).map((times) => [...times])).toEqual([
       [0, 0, 0, 40, 40, 40, 40.5, 40.5, 40.5, 100.5, 100.5, 100.5, 101, 101, 101, 161, 161, 161],
     ]);
@@ -111,6 +164,7 @@ describe("the model", () => {
     const size = Int32Array.of(2, 2, 4);
     const task = queueOf(3, {
       running: 2,
+      history: historyOf(...Array(99).fill(1)),
       ranMs: Float64Array.of(20_000, 10_000, 0),
       scenarios: [scenarioOf(3, { size, processors: 3, waiting: Int32Array.of(2) })],
     });
@@ -152,7 +206,6 @@ describe("every job", () => {
     frontEnd.forecaster.start();
     const limited = request({ limitMs: 10_000 });
     await answerOf(clock, frontEnd.submit(ANNA, [limited, limited, limited]));
-    expect(frontEnd.status()).not.toHaveProperty("forecasts");
     clock.advanceTo(600);
     await new Promise((resolve) => setImmediate(resolve));
     clock.advanceTo(20_000);
@@ -160,10 +213,58 @@ describe("every job", () => {
     expect(store.judgedForecasts(9).map(({ errorMs }) => Math.round(errorMs / 10) * 10)).toEqual([
       -2000, -1000,
     ]);
-    expect(frontEnd.status().forecasts).toMatchObject({ jobs: 2, withinShare: 0 });
-    expect(Math.round(frontEnd.status().forecasts!.errorP90Ms / 10)).toBe(200);
+    // Without history, jobs may end early.
+    expect(store.judgedForecasts(9)).toMatchObject([{ isWithin: true }, { isWithin: true }]);
+    // Two starts are no record.
+    expect(frontEnd.status()).not.toHaveProperty("forecasts");
     // The first job started immediately and needed no forecast.
     expect(store.judgedForecasts(9)).toHaveLength(2);
+    bench.kill();
+  });
+
+  test.each([
+    ["200 jobs of 0.3 s with a limit of a minute", 200, 300, 60_000],
+    ["60 jobs of 0.2 s with a limit of an hour", 60, 200, 3_600_000],
+  ])("%s: most start in their range, as loose jobs and as an array", async (_, count, ranMs, limitMs) => {
+    for (const isArray of [false, true]) {
+      const bench = makeBench({ cpus: 2, config: { policy: "fcfs" }, runMs: (job) => ranMs + (job % 7) });
+      const { clock, frontEnd, store } = bench;
+      frontEnd.forecaster.start();
+      const job = request({ limitMs });
+      const jobs = isArray ? [{ ...job, array: `1-${count}` }] : Array(count).fill(job);
+      await answerOf(clock, frontEnd.submit(ANNA, jobs));
+      for (let atMs = 100; atMs <= count * ranMs; atMs += 100) {
+        clock.advanceTo(atMs);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const judged = store.judgedForecasts(999);
+      expect(judged.length).toBeGreaterThanOrEqual(count - 10);
+      expect(judged.filter(({ isWithin }) => isWithin).length / judged.length).toBeGreaterThan(0.8);
+      expect(frontEnd.status()).toMatchObject({ forecasts: { jobs: judged.length } });
+      bench.kill();
+    }
+  });
+
+  test("a user's forecasts are judged by the user's own starts, from 50 on", async () => {
+    const bench = makeBench({ cpus: 1, config: { policy: "fcfs" }, runMs: () => 1000 });
+    const { clock, frontEnd } = bench;
+    frontEnd.forecaster.start();
+    const settle = async (atMs: number) => {
+      for (let ms = clock.nowMs(); ms <= atMs; ms += 500) {
+        clock.advanceTo(ms);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await answerOf(clock, frontEnd.submit(ANNA, Array(60).fill(request({ limitMs: 2000 }))));
+    await settle(70_000);
+    await answerOf(clock, frontEnd.submit(ANNA, Array(2).fill(request({ limitMs: 2000 }))));
+    await answerOf(clock, frontEnd.submit(ANNA, [request()]));
+    await answerOf(clock, frontEnd.submit(BEN, [request()]));
+    const record = { pastForecasts: 59, pastWithinShare: expect.any(Number) };
+    expect(await frontEnd.why(ANNA, 63)).toMatchObject({ forecast: record });
+    const foreign = await frontEnd.why(BEN, 64);
+    expect(foreign).toMatchObject({ forecast: { p50Ms: expect.any(Number) } });
+    expect(foreign).not.toHaveProperty("forecast.pastForecasts");
     bench.kill();
   });
 

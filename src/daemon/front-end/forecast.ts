@@ -4,15 +4,20 @@
  * forecast/model.ts and runs in another thread.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
-import { type History, rank } from "../forecast/model.ts";
+import type { Drain } from "../../protocol/schema.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { Capacity } from "../executor/executor.ts";
+import { ForecastRecord } from "../forecast/forecast-record.ts";
+import { PastJobs } from "../forecast/past-jobs.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import type { KeptWindow } from "../scheduling/windows.ts";
 import { type Forecasts, LiveTask, MAX_WAITING, type Question } from "./live-task.ts";
 
 const HISTORY = 1000;
 const LAUNCHES = 200;
-/** Age up to which a full history is used. */
-const OLD_MS = 30_000;
+/** Age up to which a full history is used. Reading it takes a few ms. */
+const OLD_MS = 5000;
 const FRESH_MS = 2000;
 const ERRORS_KEPT = 1000;
 /** Forecasts stored in one transaction, which takes a few ms. */
@@ -25,8 +30,17 @@ const REST_PER_RUN = 20;
 export class Forecaster {
   readonly #context: FrontEndParts;
   readonly #engine: ForecastEngine;
-  #cached: { label: string; atMs: number; forecasts: Promise<Forecasts> } | undefined;
-  #known: { readonly atMs: number; readonly history: History } | undefined;
+  #cached:
+    | {
+        readonly label: string;
+        readonly capacity: Capacity;
+        readonly drain: Drain | undefined;
+        readonly windows: readonly KeptWindow[];
+        readonly atMs: number;
+        readonly forecasts: Promise<Forecasts>;
+      }
+    | undefined;
+  #known: { readonly atMs: number; readonly past: PastJobs } | undefined;
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
   #isStarted = false;
@@ -64,31 +78,24 @@ export class Forecaster {
     });
   }
 
-  /** Forecast for one waiting job under the current policy, with the errors of past ones. */
-  async of(job: JobNumber) {
+  /** Forecast for one waiting job under the current policy, with how well those of its user's jobs did. */
+  async of({ job, uid }: Pick<JobRecord, "job" | "uid">) {
     const forecast = (await this.present()).waiting.get(job);
-    return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors() };
+    return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors(uid) };
   }
 
-  /** The errors of past forecasts, as answers state them; empty until a job that was forecast has started. */
-  pastErrors() {
-    const record = this.record();
+  /** How well past forecasts of a user's jobs did, as answers state it; empty after few starts. */
+  pastErrors(uid: number) {
+    const record = this.record(uid);
     if (record === undefined) return {};
     const { errorP50Ms, jobs, withinShare } = record;
     return { pastErrorP50Ms: errorP50Ms, pastForecasts: jobs, pastWithinShare: withinShare };
   }
 
-  /** Errors of the last forecasts, and the share of jobs that started between p10 and p90. */
-  record() {
+  /** How well the last forecasts did: for jobs of one user, or of all. Undefined: too few can be judged. */
+  record(uid?: number): ForecastRecord | undefined {
     const judged = this.#context.store.judgedForecasts(ERRORS_KEPT);
-    if (judged.length === 0) return undefined;
-    const errors = judged.map(({ errorMs }) => Math.abs(errorMs)).sort((a, b) => a - b);
-    return {
-      jobs: judged.length,
-      errorP50Ms: rank(errors, 0.5),
-      errorP90Ms: rank(errors, 0.9),
-      withinShare: judged.filter(({ isWithin }) => isWithin).length / judged.length,
-    };
+    return ForecastRecord.of(uid === undefined ? judged : judged.filter((one) => one.uid === uid));
   }
 
   /** Forecasts under the current policy, which all requests of some time share. */
@@ -96,14 +103,20 @@ export class Forecaster {
     const { clock, scheduler } = this.#context;
     const nowMs = clock.nowMs();
     const { label } = scheduler.choice;
+    const { capacity, drain } = scheduler.machine;
+    const windows = scheduler.machine.windows.list;
     const cached = this.#cached;
-    if (cached !== undefined && cached.label === label && nowMs - cached.atMs < maxAgeMs)
-      return cached.forecasts;
+    const isSame =
+      cached?.label === label &&
+      cached.capacity === capacity &&
+      cached.drain === drain &&
+      cached.windows === windows;
+    if (cached !== undefined && isSame && nowMs - cached.atMs < maxAgeMs) return cached.forecasts;
     const forecasts = this.#forecast([this.#presentQuestion]).then(([forecasts]) => {
       this.#keep(forecasts);
       return forecasts;
     });
-    this.#cached = { label, atMs: nowMs, forecasts };
+    this.#cached = { label, capacity, drain, windows, atMs: nowMs, forecasts };
     return forecasts;
   }
 
@@ -137,13 +150,19 @@ export class Forecaster {
     this.#isRunning = false;
     const endMs = clock.nowMs();
     this.#restUntilMs = endMs + REST_PER_RUN * (endMs - fromMs);
-    const isMissing = (job: JobNumber) => !this.#kept.has(job) && book.live(job)?.state === "queued";
+    const isMissing = (job: JobNumber) =>
+      !this.#kept.has(job) && isWaiting.has(job) && book.live(job)?.state === "queued";
     if ([...forecasts.waiting.keys()].some(isMissing)) this.wake();
   }
 
   /** Forecasts that answer each of the questions. */
   async #forecast(questions: readonly Question[]): Promise<readonly Forecasts[]> {
-    const live = new LiveTask(this.#context, questions, this.#history());
+    const records = new Map<number, ForecastRecord | undefined>();
+    const recordOf = (uid: number) => {
+      if (!records.has(uid)) records.set(uid, this.record(uid));
+      return records.get(uid);
+    };
+    const live = new LiveTask(this.#context, questions, this.#past(), recordOf);
     let times: readonly Float64Array[] = [];
     try {
       if (!live.isEmpty) times = await this.#engine(live.task);
@@ -153,21 +172,17 @@ export class Forecaster {
     return questions.map((_, i) => live.read(i, times[i]));
   }
 
-  /**
-   * What ended jobs took. Ratios are at most 1, since time limits usually prevent longer running times. A
-   * short history soon has more to tell, and is quickly read.
-   */
-  #history(): History {
+  /** What ended jobs took. A short history soon has more to tell, and is quickly read. */
+  #past(): PastJobs {
     const { store, clock } = this.#context;
     const nowMs = clock.nowMs();
     const known = this.#known;
-    const maxAgeMs = known?.history.ratios.length === HISTORY ? OLD_MS : FRESH_MS;
-    if (known !== undefined && nowMs - known.atMs < maxAgeMs) return known.history;
+    const maxAgeMs = known?.past.history.ratios.length === HISTORY ? OLD_MS : FRESH_MS;
+    if (known !== undefined && nowMs - known.atMs < maxAgeMs) return known.past;
     const ended = store.endedJobs(undefined, ["done", "failed"], HISTORY);
-    const ratios = Float64Array.from(ended, ({ ranMs, estimateMs }) => Math.min(1, ranMs / estimateMs));
-    const history = { ratios: ratios.sort(), launchMs: Float64Array.from(store.launchTimes(LAUNCHES)) };
-    this.#known = { atMs: nowMs, history };
-    return history;
+    const past = new PastJobs(ended, store.launchTimes(LAUNCHES));
+    this.#known = { atMs: nowMs, past };
+    return past;
   }
 
   /** Stores each job's first forecast, up to MAX_KEPT at a time. */
@@ -175,7 +190,10 @@ export class Forecaster {
     if (this.#isStopped) return;
     const { store, clock, book } = this.#context;
     // Jobs that have started in the meantime were not forecast in time.
-    const fresh = [...waiting].filter(([job]) => !this.#kept.has(job) && book.live(job)?.state === "queued");
+    // Of a job that joins the queue later, the forecast that counts is made when it does.
+    const isInQueue = (record: JobRecord | undefined) =>
+      record?.state === "queued" && record.notBeforeMs === undefined;
+    const fresh = [...waiting].filter(([job]) => !this.#kept.has(job) && isInQueue(book.live(job)));
     const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
       for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {

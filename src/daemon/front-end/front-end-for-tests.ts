@@ -1,290 +1,31 @@
-/** Sets up a front end with a fake clock and a fake machine, whose processes are only running times. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** Sets up a front end with a fake clock and a fake machine. */
 import type { Instance } from "../../core/jobs.ts";
 import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
 import type { PolicyDefinition } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { Clock } from "../../host/clock.ts";
 import { FakeClock } from "../../host/clock-for-tests.ts";
-import type {
-  AttemptEnd,
-  AttemptKey,
-  AttemptState,
-  EndReason,
-  JobNumber,
-  LaunchSpec,
-} from "../../protocol/attempts.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
-import { slotsOfWork } from "../../simulator/gang-work.ts";
 import { type Config, DEFAULT_CONFIG } from "../config/config.ts";
 import type { Caller, Change, JobQuery } from "../contract/service.ts";
 import type { Accounts } from "../executor/accounts.ts";
-import type { Capacity, Command, Executor, Matrix, Report } from "../executor/executor.ts";
+import type { Capabilities } from "../executor/executor.ts";
 import { Launcher } from "../executor/launcher.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { Store } from "../store/store.ts";
+import { FakeMachine, type FakeMachineOptions, JOBS_UID } from "./fake-machine-for-tests.ts";
 import { FrontEnd } from "./front-end.ts";
 import type { RetentionLimits } from "./retention.ts";
 
-export const ANNA: Caller = { uid: 1001, user: "anna", isAdministrator: false };
+export const ANNA: Caller = { uid: JOBS_UID, user: "anna", isAdministrator: false };
 export const BEN: Caller = { uid: 1002, user: "ben", isAdministrator: false };
 export const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
 
 export function request(fields: Partial<SubmitJob> = {}): SubmitJob {
   return { command: ["true"], cwd: "/", env: {}, ...fields };
-}
-
-interface FakeAttempt extends AttemptKey {
-  readonly spec: LaunchSpec;
-  /** Remaining work: in ms on a machine without slots, else in slots. */
-  left: number;
-  ran: number;
-  phase: AttemptState["phase"];
-  end: AttemptState["end"];
-  cancelTimer: (() => void) | undefined;
-}
-
-export interface FakeMachineOptions {
-  readonly clock: Clock;
-  /** Running time of a job's attempt in ms. */
-  readonly runMs: (job: JobNumber, attempt: number) => number;
-  /** Protocol version; default 2. */
-  readonly protocol?: 1 | 2;
-  /** Whether rows take turns; if not, a process runs as soon as it is launched. */
-  readonly slotMs?: number | undefined;
-}
-
-/** The executor and its processes. Outlives front ends; `report` sends to all listeners. */
-export class FakeMachine implements Executor {
-  connected = false;
-  readonly attempts = new Map<string, FakeAttempt>();
-  /** Every launch that made a process. */
-  readonly launched: string[] = [];
-  readonly sent: Command[] = [];
-  matrix: Matrix | undefined;
-  capacity: Capacity = { nodes: new NodeTable([]), memoryBytes: Number.POSITIVE_INFINITY };
-  readonly #options: FakeMachineOptions;
-  readonly #listeners = new Set<(report: Report) => void>();
-  readonly #disconnects = new Set<(reason: string) => void>();
-  #isTicking = false;
-
-  constructor(options: FakeMachineOptions) {
-    this.#options = options;
-  }
-
-  apply(commands: readonly Command[]): void {
-    for (const command of commands) if (this.connected) this.#do(command);
-  }
-
-  #do(command: Command): void {
-    this.sent.push(command);
-    switch (command.type) {
-      case "matrix":
-        this.matrix = command.matrix;
-        if (this.#options.slotMs !== undefined) this.#tick();
-        return;
-      case "launch":
-        this.#launch(command.spec);
-        return;
-      case "stop":
-        this.end(command.attempt, command.reason, { signal: "SIGTERM" });
-        return;
-      case "forget":
-        if (this.attempts.get(keyOf(command.attempt))?.phase === "ended") {
-          this.attempts.delete(keyOf(command.attempt));
-        }
-        return;
-      default:
-    }
-  }
-
-  listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void {
-    this.#listeners.add(onReport);
-    this.#disconnects.add(onDisconnect);
-    return () => {
-      this.#listeners.delete(onReport);
-      this.#disconnects.delete(onDisconnect);
-    };
-  }
-
-  close(): void {
-    this.connected = false;
-  }
-
-  connect(): void {
-    this.connected = true;
-    this.#emit({
-      type: "connected",
-      knowsIdentities: this.#speaks2,
-      attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec }) => ({
-        job,
-        attempt,
-        ...this.#identityOf(spec),
-        ...(this.#speaks2 && {
-          about: { uid: ANNA.uid, command: spec.command, cwd: spec.cwd, folder: spec.folder },
-        }),
-        phase,
-        ranMs: ran * (this.#options.slotMs ?? 1),
-        ...(end !== undefined && { end }),
-      })),
-      sequence: this.matrix?.sequence ?? 0,
-      facts: { pid: 1, freezer: "signals" },
-      epochMs: 0,
-    });
-  }
-
-  disconnect(): void {
-    this.connected = false;
-    for (const listener of [...this.#disconnects]) listener("the conductor has gone");
-  }
-
-  /** Removes all listeners, as if their front end was killed. */
-  forgetListeners(): void {
-    this.connected = false;
-    this.#listeners.clear();
-    this.#disconnects.clear();
-  }
-
-  /** Removes all processes and all knowledge about them, as a reboot does. */
-  reboot(): void {
-    for (const attempt of this.attempts.values()) attempt.cancelTimer?.();
-    this.attempts.clear();
-    this.matrix = undefined;
-  }
-
-  /** Writes the file that a shim leaves in the attempt's folder at its start. */
-  claim(key: AttemptKey): void {
-    const { folder } = this.attempts.get(keyOf(key))!.spec;
-    writeFileSync(join(folder, "claim"), "");
-  }
-
-  /** Ends a process. */
-  end(
-    key: AttemptKey,
-    reason: EndReason,
-    how: Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan">,
-  ): void {
-    const attempt = this.attempts.get(keyOf(key));
-    if (attempt === undefined || attempt.phase === "ended") return;
-    attempt.cancelTimer?.();
-    attempt.phase = "ended";
-    attempt.end = {
-      job: key.job,
-      attempt: key.attempt,
-      ...this.#identityOf(attempt.spec),
-      reason,
-      ...how,
-      endedAtMs: this.#options.clock.unixMs(),
-      ranMs: attempt.ran * (this.#options.slotMs ?? 1),
-    };
-    this.#emit({ type: "ended", end: attempt.end });
-  }
-
-  get #speaks2(): boolean {
-    return this.#options.protocol !== 1;
-  }
-
-  #identityOf({ identity }: LaunchSpec): { readonly identity?: string } {
-    return this.#speaks2 && identity !== undefined ? { identity } : {};
-  }
-
-  #launch(spec: LaunchSpec): void {
-    const { job, attempt } = spec;
-    const key = keyOf({ job, attempt });
-    const { clock, slotMs, runMs } = this.#options;
-    const known = this.attempts.get(key);
-    if (known !== undefined) {
-      if (known.end !== undefined) this.#emit({ type: "ended", end: known.end });
-      else if (known.phase === "running") this.#sayLaunched(known, clock.unixMs());
-      return;
-    }
-    if (this.launched.includes(key)) {
-      // The folder shows that the attempt was started before.
-      const end = {
-        job,
-        attempt,
-        ...this.#identityOf(spec),
-        reason: "none",
-        lost: "gone",
-        endedAtMs: clock.unixMs(),
-        ranMs: 0,
-      } as const;
-      this.#emit({ type: "ended", end });
-      return;
-    }
-    this.launched.push(key);
-    const workMs = runMs(job, attempt);
-    const left = slotMs === undefined ? workMs : slotsOfWork(workMs / 1000, slotMs / 1000);
-    const entry: FakeAttempt = {
-      job,
-      attempt,
-      spec,
-      left,
-      ran: 0,
-      phase: "launching",
-      end: undefined,
-      cancelTimer: undefined,
-    };
-    this.attempts.set(key, entry);
-    if (slotMs !== undefined) return;
-    this.#sayLaunched(entry, clock.unixMs());
-    entry.cancelTimer = clock.at(clock.nowMs() + workMs, () => {
-      entry.ran = workMs;
-      this.end(entry, "none", { code: 0 });
-    });
-  }
-
-  /** Called at the end of each slot, which its row has used then. */
-  #tick(): void {
-    const { clock, slotMs = 1 } = this.#options;
-    if (this.#isTicking || !this.matrix?.rows.some((gangs) => gangs.length > 0)) return;
-    this.#isTicking = true;
-    const slot = Math.floor(clock.nowMs() / slotMs);
-    clock.at((slot + 1) * slotMs, () => {
-      this.#isTicking = false;
-      this.#serve(slot);
-      this.#tick();
-    });
-  }
-
-  #serve(slot: number): void {
-    const { slotMs = 1 } = this.#options;
-    const { rows, fromSlot = 0 } = this.matrix!;
-    const count = rows.length;
-    if (count === 0) return;
-    const row = rows[(((slot - fromSlot) % count) + count) % count];
-    for (const key of row) {
-      const attempt = this.attempts.get(keyOf(key));
-      if (attempt === undefined || attempt.phase === "ended") continue;
-      if (attempt.phase === "launching") this.#sayLaunched(attempt, slot * slotMs);
-      attempt.ran++;
-      if (--attempt.left <= 0) this.end(attempt, "none", { code: 0 });
-    }
-  }
-
-  #sayLaunched(attempt: FakeAttempt, startedAtMs: number): void {
-    attempt.phase = "running";
-    this.#emit({
-      type: "launched",
-      attempt: { job: attempt.job, attempt: attempt.attempt },
-      ...this.#identityOf(attempt.spec),
-      shim: { bootId: "boot", pid: attempt.job, startTicks: attempt.attempt },
-      startedAtMs,
-    });
-  }
-
-  /** Sends any report, even an invalid one. */
-  report(report: Report): void {
-    this.#emit(report);
-  }
-
-  #emit(report: Report): void {
-    if (!this.connected) return;
-    for (const listener of [...this.#listeners]) listener(report);
-  }
 }
 
 export interface Bench {
@@ -297,7 +38,7 @@ export interface Bench {
 }
 
 /** A clock that stops calling after its user was killed. */
-class MortalClock implements Clock {
+export class MortalClock implements Clock {
   isDead = false;
   readonly #clock: Clock;
 
@@ -321,11 +62,14 @@ export interface BenchOptions {
   readonly nodes?: readonly NodeCpus[];
   readonly config?: Partial<Config>;
   readonly runMs?: FakeMachineOptions["runMs"];
+  readonly ends?: FakeMachineOptions["ends"] | undefined;
   /** Whether the fake machine gives rows their slots. */
   readonly slotted?: boolean;
   readonly path?: string;
   readonly observer?: Observer;
   readonly memoryBytes?: number;
+  /** Left out: it can do everything. */
+  readonly capabilities?: Capabilities;
   readonly clock?: FakeClock;
   readonly machine?: FakeMachine;
   readonly store?: Store;
@@ -341,6 +85,7 @@ export interface BenchOptions {
   readonly maxStoreBytes?: number;
   readonly numbers?: NumbersFile;
   readonly watch?: StateWatch;
+  readonly isUser?: (name: string) => boolean;
   readonly forecastEngine?: ConstructorParameters<typeof FrontEnd>[0]["forecastEngine"];
 }
 
@@ -380,6 +125,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     new FakeMachine({
       clock,
       runMs: options.runMs ?? (() => 1000),
+      ...(options.ends !== undefined && { ends: options.ends }),
       slotMs: options.slotted ? config.slotMs : undefined,
     });
   const store = options.store ?? new Store(options.path ?? ":memory:", 0);
@@ -388,6 +134,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     nodes: new NodeTable(options.nodes ?? [{ node: THIS_NODE, cpus }]),
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
   };
+  if (options.capabilities !== undefined) machine.capabilities = options.capabilities;
   const mortal = new MortalClock(clock);
   const frontEnd = new BenchFrontEnd({
     store,
@@ -399,9 +146,11 @@ export function makeBench(options: BenchOptions = {}): Bench {
     bootId: options.bootId ?? "boot",
     policy: options.policy,
     ownPolicy: options.ownPolicy,
+    isUser: options.isUser,
     launcher: new (options.jobsFolder === undefined ? FolderlessLauncher : Launcher)({
       jobsFolder: options.jobsFolder ?? "/nowhere",
       graceMs: 1000,
+      resources: config.resources,
       accounts: options.accounts ?? (() => ({ uid: process.getuid!(), gid: process.getgid!() })),
     }),
     ...(options.forecastEngine !== undefined && { forecastEngine: options.forecastEngine }),
@@ -431,19 +180,30 @@ export function runToEnd(clock: FakeClock, maxMs = Number.POSITIVE_INFINITY): vo
   for (let nextMs = clock.nextMs(); nextMs < maxMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);
 }
 
-/** Submits each job of the instance at its time, and runs everything to its end. Job n becomes job n + 1. */
-export function runInstance(bench: Bench, instance: Instance): void {
+/**
+ * Submits each job of the instance at its time, and runs everything to its end. Job n becomes job n + 1.
+ * @param leadMs submits each job so much earlier, with a begin at its time
+ * @param more what else the job of a row asks for
+ */
+export function runInstance(
+  bench: Bench,
+  instance: Instance,
+  leadMs = 0,
+  more: (row: number) => Partial<SubmitJob> = () => ({}),
+): void {
   const { clock, frontEnd } = bench;
   for (let row = 0; row < instance.count; row++) {
-    clock.at(instance.submitS[row] * 1000, () => {
+    const beginAtMs = instance.submitS[row] * 1000;
+    clock.at(Math.max(0, beginAtMs - leadMs), () => {
       void frontEnd.submit(ANNA, [
-        request({ tasks: instance.size[row], limitMs: instance.estimateS[row] * 1000 }),
+        request({
+          tasks: instance.size[row],
+          limitMs: instance.estimateS[row] * 1000,
+          ...(leadMs > 0 && { beginAtMs }),
+          ...more(row),
+        }),
       ]);
     });
   }
   runToEnd(clock);
-}
-
-function keyOf({ job, attempt }: AttemptKey): string {
-  return `${job}/${attempt}`;
 }

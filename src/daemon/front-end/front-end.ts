@@ -2,36 +2,50 @@
  * Accepts users' requests and the executor's reports, writes decisions to disk, then sends them to the
  * executor. This class is the front end's interface; cycle.ts handles requests in cycles.
  */
-import { type PolicyChoice, type PolicyDefinition, rulesInForce, setNumber } from "../../core/policy.ts";
+import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
-import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import type { DrainBody, Job, SubmitJob, WindowBody } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
+import { RunningTotals } from "../book/totals.ts";
+import { usageOf } from "../book/usage.ts";
 import { type JobRecord, mayAccess } from "../contract/record.ts";
 import type {
   Caller,
   Change,
   JobQuery,
   Matrix,
+  PilotControl,
   Service,
   TimeSpan,
+  UsageQuestion,
   WhatIfQuestion,
 } from "../contract/service.ts";
 import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
+import { NO_PILOTS, pilotsOf, startPilots } from "../dispatch/pilot-requests.ts";
 import { StoreAge } from "../dispatch/store-age.ts";
 import type { Executor } from "../executor/executor.ts";
 import { forecast } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
-import { choosePolicyFor } from "../scheduling/policy-choice.ts";
+import { LiveMachine } from "../scheduling/live-machine.ts";
+import {
+  choosePolicyFor,
+  refuseMode,
+  refuseResources,
+  refuseUnlessCapable,
+} from "../scheduling/policy-choice.ts";
 import { Scheduler } from "../scheduling/scheduler.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
+import { submissionLimits } from "../submission-limits.ts";
+import { WindowKeeper } from "../windows.ts";
 import { Cycles } from "./cycle.ts";
+import { setDrain, storedDrain } from "./drain.ts";
 import { Forecaster } from "./forecast.ts";
 import { Listing } from "./listing.ts";
 import { explainWaiting } from "./pending-reason.ts";
@@ -39,7 +53,7 @@ import { Queries } from "./queries.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
 import { timelineOf } from "./timeline.ts";
-import { answerWhatIf, hypotheticalJobs } from "./what-if.ts";
+import { answerDryRun, answerWhatIf, hypotheticalJobs } from "./what-if.ts";
 
 interface FrontEndOptions
   extends Pick<FrontEndParts, "store" | "clock" | "launcher" | "config" | "bootId">,
@@ -49,6 +63,10 @@ interface FrontEndOptions
   /** Left out: a test without a state folder. */
   readonly watch?: StateWatch | undefined;
   readonly executor: Executor;
+  /** On Slurm: the jobs that hold the executor's nodes. */
+  readonly pilots?: PilotControl | undefined;
+  /** Whether a user of this name could have jobs here; left out: a test in which all could. */
+  readonly isUser?: ((name: string) => boolean) | undefined;
   /** Overrides the policy of the last run. */
   readonly policy?: string | undefined;
   /** The policy whose file the configuration names. */
@@ -72,12 +90,14 @@ const DRAIN_LOOK_MS = 10;
 const MAX_TIMELINE_AGE_MS = 5000;
 
 export class FrontEnd implements Service {
+  readonly totals = new RunningTotals();
   readonly #options: FrontEndOptions;
   readonly #context: FrontEndParts;
   readonly #requests: Requests;
   readonly #dispatcher: Dispatcher;
   readonly #queries: Queries;
   readonly #listing: Listing;
+  readonly #windows: WindowKeeper;
   /** Makes forecasts on request; after its start, for every job. */
   readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
@@ -89,7 +109,9 @@ export class FrontEnd implements Service {
 
   constructor(options: FrontEndOptions) {
     const { store, clock, config, executor, launcher } = options;
-    const { nodes, memoryBytes } = executor.capacity;
+    refuseMode(config, executor.capabilities);
+    refuseResources(config.resources, executor.capabilities);
+    const machine = new LiveMachine(executor.capacity, config.pack, config.resources);
     this.#options = options;
     this.#storeAge = new StoreAge(store, launcher, options.numbers);
     const book = new JobBook(store, this.#storeAge.latestJob);
@@ -99,10 +121,9 @@ export class FrontEnd implements Service {
     this.#startedAtMs = unixMs;
     const scheduler = new Scheduler(
       {
-        nodes,
+        machine,
         slotMs: config.slotMs,
         maxRows: config.maxRows,
-        memoryBytes,
         queueClasses: config.queues.map(({ queueClass }) => queueClass),
         originMs: nowMs,
         monotonicOf: (timeMs) => nowMs - Math.max(0, unixMs - timeMs),
@@ -111,7 +132,9 @@ export class FrontEnd implements Service {
       book,
       this.#choiceAtStart(),
     );
-    const context = {
+    machine.drain = storedDrain(store);
+    const context: FrontEndParts = {
+      executor,
       store,
       clock,
       config,
@@ -119,15 +142,19 @@ export class FrontEnd implements Service {
       book,
       feed,
       scheduler,
-      limits: { cpus: nodes.processors, memoryBytes, queues: config.queues },
+      limits: submissionLimits(machine, config, executor.capabilities),
       maxJobs: options.maxJobs ?? MAX_JOBS,
       maxStoreBytes: options.maxStoreBytes ?? MAX_STORE_BYTES,
       bootId: options.bootId,
     };
     this.#context = context;
+    feed.listen(SELF, feed.latest, (event) => {
+      this.totals.note(event, event.job === undefined ? undefined : book.find(event.job));
+    });
     this.#dispatcher = new Dispatcher(context, this.#storeAge);
     this.#requests = new Requests(context, this.#dispatcher);
-    this.#queries = new Queries(context, this.#dispatcher);
+    this.#windows = new WindowKeeper(context, options.isUser ?? (() => true));
+    this.#queries = new Queries(context, this.#dispatcher, this.#windows);
     this.#listing = new Listing(context, (record) => this.#queries.info(record));
     this.forecaster = new Forecaster(
       context,
@@ -139,6 +166,7 @@ export class FrontEnd implements Service {
       executor,
       dispatcher: this.#dispatcher,
       past: this.#storeAge,
+      windows: this.#windows,
       numbers: options.numbers,
       watch: options.watch,
       afterCycle: (hadRequests) => {
@@ -174,9 +202,15 @@ export class FrontEnd implements Service {
     return this.#drained.promise;
   }
 
-  async shutdown(caller: Caller, killJobs: boolean) {
+  async shutdown(caller: Caller, killJobs: boolean, keepPilot = false) {
     if (!caller.isAdministrator) {
       return refuse("not-yours", "Cannot end the scheduler: only administrators may do that");
+    }
+    const { pilots } = this.#options;
+    if (keepPilot) {
+      if (pilots === undefined) return NO_PILOTS;
+      this.#drained.resolve();
+      return { stopping: true } as const;
     }
     const running = this.runningCount();
     if (running > 0 && !killJobs) {
@@ -186,8 +220,20 @@ export class FrontEnd implements Service {
       );
     }
     await this.#drain(killJobs);
+    const warning = await pilots?.release().then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
     this.#drained.resolve();
-    return { stopping: true } as const;
+    return { stopping: true, ...(warning !== undefined && { warning }) } as const;
+  }
+
+  pilots() {
+    return pilotsOf(this.#options.pilots);
+  }
+
+  startPilots(caller: Caller) {
+    return startPilots(this.#options.pilots, caller);
   }
 
   /**
@@ -223,6 +269,10 @@ export class FrontEnd implements Service {
     return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
   }
 
+  rerun(caller: Caller, jobs: readonly JobNumber[], key?: string) {
+    return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.rerun(caller, jobs, key, nowMs));
+  }
+
   list(caller: Caller, query: JobQuery) {
     return this.#listing.list(caller, query);
   }
@@ -241,7 +291,8 @@ export class FrontEnd implements Service {
   }
 
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
-    const refusal = change.action === "priority" ? checkPriority(caller, change.priority) : undefined;
+    const priority = change.action === "priority" ? change.priority : 0;
+    const refusal = checkPriority(caller, priority);
     if (refusal !== undefined) return Promise.resolve(refusal);
     return this.#cycles.ask(caller.uid, () =>
       jobs.map((job) => this.#shown(this.#requests.change(caller, change, job))),
@@ -251,7 +302,7 @@ export class FrontEnd implements Service {
   async why(caller: Caller, job: JobNumber) {
     const before = this.#requests.find(caller, job);
     if (isRefusal(before)) return before;
-    const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
+    const forecast = before.state === "queued" ? await this.forecaster.of(before) : undefined;
     if (this.#cycles.isStopped) return this.#cycles.refusal();
     // The job may have changed while the forecast was made.
     const record = this.#requests.find(caller, job);
@@ -259,6 +310,7 @@ export class FrontEnd implements Service {
     return explainWaiting(record, {
       ...this.#context,
       executorTrouble: this.#dispatcher.health.trouble,
+      next: this.#options.pilots?.next,
       forecast,
       sees: (other: JobRecord) => mayAccess(caller, other),
     });
@@ -269,13 +321,7 @@ export class FrontEnd implements Service {
   }
 
   policy() {
-    const { scheduler, config } = this.#context;
-    const { definition, label } = scheduler.choice;
-    const { parameters } = scheduler;
-    const rows = setNumber(parameters.rows) ?? config.maxRows;
-    const { own, inherited } = rulesInForce(definition.rules, { ...parameters, rows });
-    const mostRows = definition.sharing === "space" ? 1 : config.maxRows;
-    return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
+    return this.#queries.policy();
   }
 
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {
@@ -294,12 +340,34 @@ export class FrontEnd implements Service {
     return this.#cycles.ask(caller.uid, () => this.#requests.setPolicy(caller, choice));
   }
 
+  setDrain(caller: Caller, drain: DrainBody | undefined) {
+    return this.#cycles.ask(caller.uid, () => setDrain(this.#context, caller, drain));
+  }
+
+  reserve(caller: Caller, window: WindowBody) {
+    return this.#cycles.ask(caller.uid, () => this.#windows.reserve(caller, window));
+  }
+
+  unreserve(caller: Caller, name: string) {
+    return this.#cycles.ask(caller.uid, () => this.#windows.unreserve(caller, name));
+  }
+
+  windows = () => this.#windows.list();
+
   queues() {
     return this.#queries.queues();
   }
 
+  usage(caller: Caller, question: UsageQuestion) {
+    return usageOf(this.#context, caller, question);
+  }
+
   exportSwf(caller: Caller) {
     return this.#listing.exportSwf(caller);
+  }
+
+  exportJsonl(caller: Caller) {
+    return this.#listing.exportJsonl(caller);
   }
 
   latestEvent(): number {
@@ -330,6 +398,15 @@ export class FrontEnd implements Service {
     return this.#cycles.isStopped ? this.#cycles.refusal() : answer;
   }
 
+  async dryRun(caller: Caller, jobs: readonly SubmitJob[]) {
+    const batch = readBatch(caller, jobs, this.#context.limits);
+    if (isRefusal(batch)) return batch;
+    const accepted = this.#requests.check(caller, batch);
+    if (isRefusal(accepted)) return accepted;
+    const answer = await answerDryRun(this.#context, this.forecaster, caller, accepted);
+    return this.#cycles.isStopped ? this.#cycles.refusal() : answer;
+  }
+
   async timeline(caller: Caller, span: TimeSpan) {
     const forecasts = await this.forecaster.present(MAX_TIMELINE_AGE_MS);
     if (this.#cycles.isStopped) return this.#cycles.refusal();
@@ -338,7 +415,8 @@ export class FrontEnd implements Service {
 
   /** All current problems as one text. */
   get #trouble(): string | undefined {
-    const troubles = [this.#cycles.trouble, this.#storeAge.trouble, this.#context.scheduler.trouble];
+    const { scheduler, executor } = this.#context;
+    const troubles = [this.#cycles.trouble, this.#storeAge.trouble, scheduler.trouble, executor.trouble];
     return troubles.filter((text) => text !== undefined).join("; ") || undefined;
   }
 
@@ -353,8 +431,11 @@ export class FrontEnd implements Service {
     }
   }
 
+  /** @throws InputError for a policy that cannot run here */
   #choose(text: string): PolicyChoice {
-    return choosePolicyFor(text, this.#options.config, this.#options.ownPolicy);
+    const choice = choosePolicyFor(text, this.#options.config, this.#options.ownPolicy);
+    refuseUnlessCapable(choice, this.#options.executor.capabilities);
+    return choice;
   }
 
   #shown(answer: Answer<JobRecord>): Answer<Job> {

@@ -7,13 +7,15 @@
 import { matchesGlob } from "../../core/glob.ts";
 import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
+import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
-import { retainedBytes } from "../contract/submission.ts";
+import { retainedBytes, unlimitedMs } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { JobKey } from "../store/kept.ts";
+import { exportJsonl } from "./jsonl-export.ts";
 import { exportSwf } from "./swf-export.ts";
 
 interface PageSizes {
@@ -26,6 +28,7 @@ interface PageSizes {
 }
 
 const SIZES: PageSizes = { window: 2000, jobs: 150, bytes: 128 * 1024 };
+const EVENTS_PER_PAGE = 500;
 const ALL_NUMBERS: readonly NumberRange[] = [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
 
 export class Listing {
@@ -96,10 +99,26 @@ export class Listing {
       return record === undefined ? undefined : this.#infoOf(record);
     };
     return exportSwf(this.list(caller, {}), find, {
-      cpus: scheduler.options.nodes.processors,
+      cpus: scheduler.machine.mostProcessors,
       policy: scheduler.choice.label,
       queues: config.queues.map(({ queueClass }) => queueClass.name),
       keptSinceMs: store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid),
+    });
+  }
+
+  exportJsonl(caller: Caller): Generator<string, void, void> {
+    const { book, config, scheduler, store } = this.#context;
+    const find = (job: JobNumber) => {
+      const record = book.find(job);
+      return record === undefined ? undefined : { job: this.#infoOf(record), record };
+    };
+    const uid = caller.isAdministrator ? undefined : caller.uid;
+    return exportJsonl(this.list(caller, {}), find, () => eventPages(store, uid), {
+      cpus: scheduler.machine.mostProcessors,
+      policy: scheduler.choice.label,
+      slotMs: config.slotMs,
+      resources: config.resources,
+      unlimitedMs: (name) => unlimitedMs(config.queues.find(({ queueClass }) => queueClass.name === name)),
     });
   }
 
@@ -219,4 +238,17 @@ function matches(record: JobRecord, { name, queue, user }: JobQuery): boolean {
 
 function endOf({ numbers }: JobQuery, missing: readonly MissingJobs[], next?: JobNumber): ListEnd {
   return { ...(next !== undefined && { next }), ...(numbers !== undefined && { missing }) };
+}
+
+/** All stored events; of jobs, only those of the user. */
+function* eventPages(
+  store: FrontEndParts["store"],
+  uid: number | undefined,
+): Generator<readonly DaemonEvent[], void, void> {
+  for (let last = 0; ; ) {
+    const page = store.eventsAfter(last, EVENTS_PER_PAGE, uid).map(({ event }) => event);
+    if (page.length === 0) return;
+    last = page[page.length - 1].sequence;
+    yield page;
+  }
 }

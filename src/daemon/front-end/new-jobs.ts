@@ -3,19 +3,22 @@
  * 10,000 jobs, so values that they share are computed once.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
+import { valuesAt } from "../../protocol/sweep-values.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Needs } from "./share.ts";
+import { type Entry, type Waits, withEntries } from "./waits.ts";
 
 /** A request and the results of its checks. */
 export interface Accepted extends Submission {
   readonly needs: Needs;
   readonly queue: ChosenQueue;
-  /** A dependency that should have succeeded but did not. */
-  readonly unmet: JobNumber | undefined;
+  /** What each of its jobs waits for; one for all, unless they differ. */
+  readonly waits: readonly Waits[];
 }
 
 const NONE: readonly never[] = [];
@@ -30,28 +33,47 @@ export function enterJobs(
 ): JobRecord[] {
   const { book, feed, scheduler, clock } = context;
   const atMs = clock.unixMs();
-  const records = batch.flatMap((accepted) => recordsOf(context, caller, accepted, key, atMs));
+  const entries: Entry[] = [];
+  for (const accepted of batch) {
+    const jobs = recordsOf(context, caller, accepted, key, atMs, entries);
+    entries.push({ jobs, byIndex: new Map(jobs.map((job) => [job.arrayIndex, job])) });
+  }
+  const records = entries.flatMap(({ jobs }) => jobs);
   for (const record of records) {
-    const { tasks, queue, reason } = record;
-    feed.add("submitted", atMs, record, { tasks, queue });
+    const { tasks, threads, queue, reason, repeats } = record;
+    feed.add("submitted", atMs, record, {
+      ...{ tasks, queue },
+      ...(threads !== undefined && { threads }),
+      ...(repeats !== undefined && { repeats }),
+    });
     if (isEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
     else {
-      scheduler.noteSubmit(record.job, nowMs);
+      scheduler.jobs.noteSubmit(record.job, nowMs);
       if (book.isEligible(record)) scheduler.arrived(record);
     }
   }
   return records;
 }
 
+/** The begin of a job, if it is in the future. */
+export function delayUntilMs(
+  { beginAtMs }: Pick<SubmitJob, "beginAtMs">,
+  unixMs: number,
+): number | undefined {
+  return beginAtMs !== undefined && beginAtMs > unixMs ? beginAtMs : undefined;
+}
+
 /** The records of one request, added to the book. */
 function recordsOf(
   { book, launcher, store: { contents } }: FrontEndParts,
   { uid, user }: Caller,
-  { request, indices, arrayLimit, needs, queue, unmet }: Accepted,
+  accepted: Accepted,
   key: string | undefined,
   submittedAtMs: number,
+  entries: readonly Entry[],
 ): JobRecord[] {
-  const { command, script, cwd, tasks = 1, priority = 0, after = NONE, retries = 0 } = request;
+  const { request, indices, arrayLimit, repeats, needs, queue, waits } = accepted;
+  const { command, script, cwd, tasks = 1, priority = 0, retries = 0 } = request;
   const name = nameOf(request);
   const common = {
     name,
@@ -59,42 +81,54 @@ function recordsOf(
     user,
     ...queue,
     tasks,
+    threads: request.threads,
     priority,
     command,
     scriptWord: script?.word,
     cwd,
     limitMs: request.limitMs,
     memoryBytes: request.memoryBytes,
-    after,
+    use: request.use,
+    tasksRun: request.tasksRun === "each" ? request.tasksRun : undefined,
+    mpi: request.mpi,
     retries,
+    singleton: request.singleton ? (true as const) : undefined,
+    beginAtMs: request.beginAtMs,
+    notBeforeMs: delayUntilMs(request, submittedAtMs),
+    retryOn: request.retryOn,
+    retryDelayMs: request.retryDelayMs,
     umask: maskOf(request),
     key,
     submittedAtMs,
     attempt: 0,
     nodes: NONE,
     ranMs: 0,
-    ...(unmet === undefined
-      ? {
-          state: request.held ? ("held" as const) : ("queued" as const),
-          environment: contents.keep(needs.environment),
-          script: needs.script && contents.keep(needs.script),
-        }
-      : {
-          state: "cancelled" as const,
-          reason: `job ${unmet} did not succeed`,
-          endedAtMs: submittedAtMs,
-          environment: contents.nothing(),
-        }),
+    environment: contents.keep(needs.environment),
+    script: needs.script && contents.keep(needs.script),
+    repeat: {
+      ...(request.stdout !== undefined && { stdout: request.stdout }),
+      ...(request.stderr !== undefined && { stderr: request.stderr }),
+    },
   };
+  const differ =
+    waits.length > 1 || request.after?.some((one) => one.entry !== undefined && one.kind === "each");
+  const same = differ ? undefined : withEntries(accepted, 0, waits[0], entries);
   let array: JobNumber | undefined;
-  return indices.map((arrayIndex) => {
+  return indices.map((arrayIndex, i) => {
     const job = book.nextJob();
     if (arrayIndex !== undefined) array ??= job;
-    const names = { job, array, arrayIndex, name, user, cwd };
+    const { after, unmet } = same ?? withEntries(accepted, i, waits[i] ?? waits[0], entries);
+    const values = request.values === undefined ? undefined : valuesAt(request.values, i);
+    const names = { job, array, arrayIndex, values, name, user, cwd };
     const record: JobRecord = {
       ...common,
       ...names,
+      after,
+      ...(unmet === undefined
+        ? { state: request.held ? "held" : "queued" }
+        : { state: "cancelled", reason: unmet, endedAtMs: submittedAtMs }),
       arrayLimit,
+      repeats: repeats?.[i],
       stdout: launcher.outputPath(request.stdout, "stdout", names),
       stderr: launcher.outputPath(request.stderr, "stderr", names),
       queueRank: book.nextQueueRank(),

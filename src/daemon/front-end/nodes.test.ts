@@ -45,7 +45,7 @@ test("a gang over two nodes: job, matrix, event and host file name them, also af
     ],
   });
   const [launch] = past.machine.sent.filter((command) => command.type === "launch");
-  expect(launch.spec.env).toMatchObject({ TUTTI_CPUS: "0,1,2,3,0", TUTTI_NTASKS: "5" });
+  expect(launch.spec.env).toMatchObject({ TUTTI_CPUS: "n2:0,1,2,3 n1:0", TUTTI_NTASKS: "5" });
   expect(readFileSync(join(jobsFolder, "1", "1", "hosts"), "utf8")).toBe("n2 slots=4\nn1 slots=1\n");
   const starts = past.store.eventsAfter(0, 99).filter(({ event }) => event.kind === "starting");
   expect(starts[0].event.data).toMatchObject({ cpus: "0,1,2,3,0", nodes: "n2:0-3 n1:0" });

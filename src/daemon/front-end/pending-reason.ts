@@ -1,12 +1,16 @@
 /** Determines why a job waits, as data without text. */
+import { ofKind } from "../../protocol/resources.ts";
 import { hasProcess, isEnded } from "../../protocol/states.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Scheduler } from "../scheduling/scheduler.ts";
+import { freeUnits } from "../scheduling/units.ts";
 
-interface WaitingContext extends Pick<FrontEndParts, "book" | "scheduler" | "clock"> {
+interface WaitingContext extends Pick<FrontEndParts, "book" | "scheduler" | "clock" | "executor"> {
   readonly executorTrouble: string | undefined;
+  /** What follows processors that are taken away. */
+  readonly next: string | undefined;
   readonly forecast: Why["forecast"];
   /** Whether the caller may see the job. */
   readonly sees: (record: JobRecord) => boolean;
@@ -19,15 +23,18 @@ const NAMED = 10;
 
 export function explainWaiting(record: JobRecord, context: WaitingContext): Why {
   const { book, scheduler, clock } = context;
+  const arrivedAtMs = record.eligibleAtMs ?? record.submittedAtMs;
   const before =
     record.state === "queued" ? book.eligible().filter((other) => servedBefore(other, record)) : [];
   const waits = record.state === "queued" || record.state === "held";
-  const obstacles = waits ? obstaclesOf(record, before, context) : conductorObstacles(record, context);
+  const obstacles: Obstacle[] = waits
+    ? obstaclesOf(record, before, context)
+    : conductorObstacles(record, context);
   const forecast = record.state === "queued" ? context.forecast : undefined;
   return {
     job: record.job,
     state: record.state,
-    waitedMs: (record.startedAtMs ?? record.endedAtMs ?? clock.unixMs()) - record.submittedAtMs,
+    waitedMs: Math.max(0, (record.startedAtMs ?? record.endedAtMs ?? clock.unixMs()) - arrivedAtMs),
     tasks: record.tasks,
     freeCpus: freeIn(scheduler),
     queuedBefore: before.length,
@@ -53,20 +60,28 @@ function shareOf(
   };
 }
 
-/** A job with a process is stuck only while the conductor is away. */
-function conductorObstacles(record: JobRecord, { executorTrouble }: WaitingContext): Obstacle[] {
-  if (executorTrouble === undefined || !hasProcess(record.state)) return [];
-  return [{ kind: "conductor", message: executorTrouble }];
+/**
+ * A job with a process is stuck only while the conductor is away, or if it cannot be launched yet. Where it
+ * runs is no obstacle, but said in the same place.
+ */
+function conductorObstacles(record: JobRecord, { executorTrouble, executor }: WaitingContext): Obstacle[] {
+  if (!hasProcess(record.state)) return [];
+  if (executorTrouble !== undefined) return [{ kind: "conductor", message: executorTrouble }];
+  const waits = record.state === "starting" ? executor.waitsFor?.(record) : undefined;
+  if (waits !== undefined) return [{ kind: "launch", message: waits }];
+  const message = executor.runsAs?.(record);
+  return message === undefined ? [] : [{ kind: "executor", message }];
 }
 
 function obstaclesOf(
   record: JobRecord,
   before: readonly JobRecord[],
-  { book, scheduler, clock, executorTrouble, sees }: WaitingContext,
+  { book, scheduler, clock, executorTrouble, next, sees }: WaitingContext,
 ): Obstacle[] {
   const obstacles: Obstacle[] = [];
   const { state, reason } = record;
   if (state === "held") obstacles.push({ kind: "held", ...(reason !== undefined && { reason }) });
+  if (waitsForTime(record)) obstacles.push(beginOf(record, record.notBeforeMs));
   const jobs = book.waitsFor(record);
   if (jobs.length > 0) obstacles.push({ kind: "dependency", jobs });
   const { array, arrayLimit } = record;
@@ -74,20 +89,29 @@ function obstaclesOf(
     obstacles.push({ kind: "array", array, atOnce: arrayLimit });
   }
   if (executorTrouble !== undefined) obstacles.push({ kind: "conductor", message: executorTrouble });
+  const obstacle = scheduler.obstacle(record, clock.nowMs());
+  if (obstacle?.kind === "drain") {
+    const stopAtMs = clock.unixMs() + (obstacle.stopAtMs - clock.nowMs());
+    obstacles.push({ ...obstacle, stopAtMs, ...(next !== undefined && { next }) });
+  } else if (obstacle !== undefined) obstacles.push(obstacle);
   if (obstacles.length > 0) return obstacles;
   const needed = scheduler.sizeOf(record);
   const free = freeIn(scheduler);
-  const { maxRows, memoryBytes } = scheduler.options;
+  const { maxRows } = scheduler.options;
+  const { memoryBytes, givesWholeNodes: isWhole, nodes } = scheduler.machine;
+  const unit = isWhole ? nodes.width : 1;
   const rows = scheduler.rowCount;
   if (needed > free && (scheduler.sharing === "space" || rows >= maxRows)) {
     obstacles.push({
       kind: "cpus",
-      needed,
-      free,
+      needed: needed / unit,
+      free: Math.floor(free / unit),
       rows,
       mostRows: scheduler.sharing === "space" ? 1 : maxRows,
+      ...(isWhole && { nodes: true }),
     });
   }
+  obstacles.push(...unitObstacles(record, [...book.withProcess()], scheduler, sees));
   const freeBytes = memoryBytes - book.usedMemoryBytes();
   if (record.memoryBytes !== undefined && record.memoryBytes > freeBytes) {
     obstacles.push({ kind: "memory", neededBytes: record.memoryBytes, freeBytes });
@@ -111,9 +135,56 @@ function obstaclesOf(
   return obstacles;
 }
 
-/** Idle CPUs of the emptiest row; all CPUs if there is no row. */
+function waitsForTime(record: JobRecord): record is JobRecord & { readonly notBeforeMs: number } {
+  return record.notBeforeMs !== undefined;
+}
+
+/** The begin of a job, or of its next attempt. */
+function beginOf(record: JobRecord, atMs: number): Obstacle {
+  const { attempt, retries, uncharged = 0, reason } = record;
+  if (attempt === 0) return { kind: "begin", atMs };
+  return {
+    kind: "begin",
+    atMs,
+    attempt: attempt + 1,
+    mostAttempts: 1 + retries + uncharged,
+    ...(reason !== undefined && { reason: reason.replace(/^queued again: /, "") }),
+  };
+}
+
+/** Kinds of which too few units are free, and who holds the others. */
+function unitObstacles(
+  record: JobRecord,
+  holders: readonly JobRecord[],
+  { machine }: Scheduler,
+  sees: WaitingContext["sees"],
+): Obstacle[] {
+  return machine.counted.flatMap((resource) => {
+    const needed = ofKind(record.use, resource.name) ?? 0;
+    const free = freeUnits(resource, holders).length;
+    if (needed <= free) return [];
+    const held = holders.flatMap((holder) => {
+      const units = ofKind(holder.units, resource.name)?.length ?? 0;
+      return units === 0 ? [] : [{ holder, units }];
+    });
+    const seen = held.filter(({ holder }) => sees(holder));
+    const others = held.reduce((sum, { holder, units }) => sum + (sees(holder) ? 0 : units), 0);
+    return [
+      {
+        kind: "units" as const,
+        resource: resource.name,
+        needed,
+        free,
+        holders: seen.slice(0, NAMED).map(({ holder, units }) => ({ job: holder.job, units })),
+        others,
+      },
+    ];
+  });
+}
+
+/** Idle places of the emptiest row; all of them if there is no row. */
 function freeIn(scheduler: Scheduler): number {
-  const { processors: total } = scheduler.options.nodes;
+  const { places: total } = scheduler.machine;
   const { rows } = scheduler.layout();
   if (rows.length === 0) return total;
   return Math.max(

@@ -1,18 +1,27 @@
 /** Answers users' questions about the state without changing it. */
+import { rulesInForce, setNumber } from "../../core/policy.ts";
+import { tasksText } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
 import type { Caller, Matrix, Status } from "../contract/service.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import { freeUnits } from "../scheduling/units.ts";
+import type { WindowKeeper } from "../windows.ts";
+
+/** A clock whose offset is known less exactly than this share of a slot is reported. */
+const UNCERTAIN_SHARE = 0.1;
 
 export class Queries {
   readonly #context: FrontEndParts;
   readonly #dispatcher: Dispatcher;
+  readonly #windows: WindowKeeper;
 
-  constructor(context: FrontEndParts, dispatcher: Dispatcher) {
+  constructor(context: FrontEndParts, dispatcher: Dispatcher, windows: WindowKeeper) {
     this.#context = context;
     this.#dispatcher = dispatcher;
+    this.#windows = windows;
   }
 
   info(record: JobRecord): Job {
@@ -24,13 +33,45 @@ export class Queries {
         ? `waits for job ${waitsFor.join(", ")}`
         : book.waitsForArray(record)
           ? `at most ${record.arrayLimit} jobs of array ${record.array} run at a time`
-          : record.reason;
+          : (this.#machineReason(record) ?? record.reason);
     return infoOf(record, ranMs, reason);
+  }
+
+  /** Why the machine as it is now keeps the job waiting, whatever the policy is. */
+  #machineReason(record: JobRecord): string | undefined {
+    const { scheduler, clock } = this.#context;
+    const obstacle = record.state === "queued" ? scheduler.obstacle(record, clock.nowMs()) : undefined;
+    switch (obstacle?.kind) {
+      case "capacity":
+        return `waits for ${obstacle.needed} CPUs; the scheduler has ${obstacle.present} now`;
+      case "capacity-threads":
+        return `waits for nodes for ${tasksText(obstacle)}; there is room for ${obstacle.present} of them now`;
+      case "capacity-memory":
+        return "waits for more memory than all nodes have now";
+      case "capacity-units": {
+        const { resource, needed, present, configured } = obstacle;
+        return configured < needed
+          ? `cannot start: needs ${needed} ${resource}, and the configuration names ${configured}`
+          : `waits for ${needed} ${resource}; jobs that are stopped leave ${present}`;
+      }
+      case "drain":
+        return "waits for the next CPUs, because it might not end before these are taken away";
+      case "drained":
+        return `nothing starts: the scheduler is drained${obstacle.reason === undefined ? "" : ` (${obstacle.reason})`}`;
+      case "window":
+        return obstacle.leftMs === undefined
+          ? `nothing but what it names starts in window ${obstacle.name}`
+          : `might still run when window ${obstacle.name} begins`;
+      case "handover":
+        return `waits until job ${obstacle.jobs.join(", ")} has ended, so that the policy can take over`;
+      default:
+        return undefined;
+    }
   }
 
   matrix(): Matrix {
     const { scheduler, config, book } = this.#context;
-    const { nodes: table } = scheduler.options;
+    const { nodes: table } = scheduler.machine;
     const { rows, slot } = scheduler.layout();
     return {
       sequence: this.#dispatcher.matrix.sequence,
@@ -43,14 +84,26 @@ export class Queries {
       // It is the first row's turn in `slot`.
       epochMs: scheduler.epochMs + slot * config.slotMs,
       rows: rows.map((placements) =>
-        placements.map(({ job, processors }) => ({
-          job,
-          // The job has ended, but the matrix without it is not in force yet.
-          name: book.live(job)?.name ?? "(ended)",
-          ...shownCpus(table.cpusAt(processors)),
-        })),
+        placements
+          .filter(({ job }) => book.live(job)?.state !== "paused")
+          .map(({ job, processors }) => ({
+            job,
+            // The job has ended, but the matrix without it is not in force yet.
+            name: book.live(job)?.name ?? "(ended)",
+            ...shownCpus(table.cpusAt(processors)),
+          })),
       ),
     };
+  }
+
+  policy() {
+    const { scheduler, config } = this.#context;
+    const { definition, label } = scheduler.choice;
+    const { parameters } = scheduler;
+    const rows = setNumber(parameters.rows) ?? config.maxRows;
+    const { own, inherited } = rulesInForce(definition.rules, { ...parameters, rows });
+    const mostRows = definition.sharing === "space" ? 1 : config.maxRows;
+    return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
   }
 
   queues() {
@@ -66,7 +119,7 @@ export class Queries {
       name,
       queued: counts.get(name)?.queued ?? 0,
       running: counts.get(name)?.running ?? 0,
-      mostCpus: Math.min(processors, scheduler.options.nodes.processors),
+      mostCpus: Math.min(processors, scheduler.machine.mostProcessors),
       ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
     }));
   }
@@ -77,19 +130,66 @@ export class Queries {
     trouble: string | undefined,
     forecasts: Status["forecasts"] | undefined,
   ) {
-    const { scheduler, store } = this.#context;
+    const { scheduler, store, executor } = this.#context;
     const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
     const placements = scheduler.layout().rows.flat();
+    const windows = this.#windows.first();
+    const { own } = scheduler.machine.capacity;
+    const hasCpu = (place: number) => scheduler.machine.nodes.processorAt(place) !== undefined;
     return {
       startedAtMs,
-      cpus: scheduler.options.nodes.processors,
-      busyCpus: new Set(placements.flatMap(({ processors }) => processors)).size,
+      cpus: scheduler.machine.processors,
+      busyCpus: new Set(placements.flatMap(({ processors }) => processors).filter(hasCpu)).size,
       counts: this.#counts(caller),
       conductor: this.#dispatcher.health.status(),
+      ...(own !== undefined && {
+        machine: { sockets: own.sockets, cores: own.cores, unusedCpus: [...own.unused] },
+      }),
+      ...(this.#resources() ?? {}),
+      ...(this.#nodes() ?? {}),
+      ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),
       ...(trouble !== undefined && { trouble }),
+      ...(scheduler.machine.drain !== undefined && { drain: scheduler.machine.drain }),
+      ...(windows.length > 0 && { windows }),
       ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
       ...(forecasts !== undefined && { forecasts }),
       residentBytes: process.memoryUsage.rss(),
+    };
+  }
+
+  #resources(): Pick<Status, "resources"> | undefined {
+    const { scheduler, book } = this.#context;
+    const present = scheduler.machine.resources.filter(({ units }) => units.length > 0);
+    if (present.length === 0) return undefined;
+    const holders = [...book.withProcess()];
+    return {
+      resources: present.map((resource) => ({
+        name: resource.name,
+        units: [...resource.units],
+        held: resource.units.length - freeUnits(resource, holders).length,
+        ...(resource.isShared && { shared: true as const }),
+      })),
+    };
+  }
+
+  /** The nodes of a cluster, in the order of the matrix, lost ones last. */
+  #nodes(): Pick<Status, "nodes"> | undefined {
+    const { scheduler, config } = this.#context;
+    const { health } = this.#dispatcher.nodes;
+    if (scheduler.machine.isThisMachine) return undefined;
+    const present = scheduler.machine.nodes.nodes;
+    const known = new Map(health.map((entry) => [entry.node, entry]));
+    const names = new Set([...present.map(({ node }) => node), ...known.keys()]);
+    return {
+      nodes: [...names].map((node) => {
+        const entry = known.get(node) ?? { node, state: "up" as const };
+        const isUncertain = (entry.uncertaintyMs ?? 0) > UNCERTAIN_SHARE * config.slotMs;
+        return {
+          ...entry,
+          cpus: present.find((other) => other.node === node)?.cpus.length ?? 0,
+          ...(isUncertain && { isUncertain }),
+        };
+      }),
     };
   }
 

@@ -13,12 +13,12 @@ import { FakeClock } from "../../host/clock-for-tests.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { Store } from "../store/store.ts";
+import { FakeMachine } from "./fake-machine-for-tests.ts";
 import {
   ANNA,
   answerOf,
   type Bench,
   type BenchOptions,
-  FakeMachine,
   makeBench,
   ROOT,
   request,

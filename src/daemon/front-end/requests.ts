@@ -2,18 +2,22 @@
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
-import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import type { Job } from "../../protocol/schema.ts";
 import { hasProcess, isEnded } from "../../protocol/states.ts";
-import { infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
+import { chargedStarts, infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, Change } from "../contract/service.ts";
-import { chooseQueue, jobCount, type Submission } from "../contract/submission.ts";
+import { chooseQueue, jobCount, refuseBegin, type Submission } from "../contract/submission.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { pauseJob, resumeJob, withoutPause } from "../dispatch/pauses.ts";
 import { recordOfStray } from "../dispatch/strays.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { whyRefused } from "../scheduling/job-check.ts";
 import { isLost } from "../store/lost-jobs.ts";
 import { type Accepted, enterJobs } from "./new-jobs.ts";
+import { repetitionsOf } from "./reruns.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
+import { updateJob } from "./updates.ts";
+import { waitsOf } from "./waits.ts";
 
 const LOST =
   "the store is older than this job, so it is unknown whether and how it ended; its folder in jobs/ may show it";
@@ -53,6 +57,36 @@ export class Requests {
     return { jobs: enterJobs(this.#context, caller, accepted, key, nowMs).map((record) => infoOf(record)) };
   }
 
+  /** Runs ended jobs again, all or none. The new jobs belong to the owners of the old ones. */
+  rerun(
+    caller: Caller,
+    jobs: readonly JobNumber[],
+    key: string | undefined,
+    nowMs: number,
+  ): Answer<{ readonly jobs: readonly Job[] }> {
+    const records: JobRecord[] = [];
+    for (const job of jobs) {
+      const record = this.find(caller, job);
+      if (isRefusal(record)) return record;
+      records.push(record);
+    }
+    if (key !== undefined) {
+      const owners = new Set([caller.uid, ...records.map(({ uid }) => uid)]);
+      const before = [...owners].flatMap((uid) => this.#context.store.jobsByKey(uid, key));
+      if (before.length > 0) return { jobs: before.map((record) => infoOf(record)) };
+    }
+    const repetitions = repetitionsOf(this.#context, caller, records);
+    if (isRefusal(repetitions)) return repetitions;
+    const accepted: (readonly [Caller, readonly Accepted[]])[] = [];
+    for (const { owner, batch } of repetitions) {
+      const checked = this.check(owner, batch);
+      if (isRefusal(checked)) return checked;
+      accepted.push([owner, checked]);
+    }
+    const entered = accepted.flatMap(([owner, batch]) => enterJobs(this.#context, owner, batch, key, nowMs));
+    return { jobs: entered.map((record) => infoOf(record)) };
+  }
+
   /** What a submit would enter, or why it would be refused; changes nothing. */
   check(
     caller: Caller,
@@ -67,31 +101,43 @@ export class Requests {
     if (overShare !== undefined) return overShare;
     const accepted: Accepted[] = [];
     /** Jobs that the batch waits for, each looked up once. */
-    const others = new Map<JobNumber, JobRecord | "forgotten">();
+    const others = new Map<JobNumber, JobRecord | "forgotten" | undefined>();
     for (const [i, submission] of batch.entries()) {
       const { request } = submission;
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
-      const { tasks = 1, memoryBytes } = request;
-      const why = whyRefused(scheduler, choice, { tasks, memoryBytes, ...queue });
+      const { tasks = 1, threads, memoryBytes, use } = request;
+      const why = whyRefused(scheduler.options, choice, { tasks, threads, memoryBytes, use, ...queue });
       if (why !== undefined) {
         return refuse("too-large", `Cannot submit under policy "${choice.label}": the job ${why}`);
       }
-      for (const { job, ok } of request.after ?? []) {
-        const other = others.get(job) ?? this.#waitedFor(caller, job);
-        // A forgotten job has ended, but it is unknown whether it succeeded.
-        if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
-        others.set(job, other);
-      }
-      accepted.push({ ...submission, needs: needs[i], queue, unmet: unmetOf(request, others) });
+      const tooLate =
+        request.beginAtMs === undefined ? undefined : refuseBegin(request, this.#context.clock.unixMs());
+      if (tooLate !== undefined) return tooLate;
+      const waits = waitsOf(submission, (job) => {
+        if (!others.has(job)) others.set(job, this.#waitedFor(caller, job));
+        return others.get(job);
+      });
+      if (typeof waits === "number") return this.#cannotWaitFor(waits);
+      if (isRefusal(waits)) return waits;
+      accepted.push({ ...submission, needs: needs[i], queue, waits });
     }
     return accepted;
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
-    return change.action === "priority"
-      ? this.setPriority(caller, job, change.priority)
-      : this[change.action](caller, job);
+    switch (change.action) {
+      case "priority":
+        return this.setPriority(caller, job, change.priority);
+      case "pause":
+        return this.pause(caller, job, change.release === true);
+      case "update": {
+        const record = this.find(caller, job);
+        return isRefusal(record) ? record : updateJob(this.#context, caller, record, change.update);
+      }
+      default:
+        return this[change.action](caller, job);
+    }
   }
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
@@ -101,14 +147,18 @@ export class Requests {
     const hasGone = isRefusal(record) || isEnded(record.state);
     if (hasGone && strays.length > 0) return recordOfStray(strays[0], this.#context.clock.nowMs());
     if (isRefusal(record)) return record;
-    if (isEnded(record.state)) return wrongState("cancel", record, "it has ended");
+    if (isEnded(record.state))
+      return wrongState("cancel", record, "only waiting and running jobs can be cancelled");
     return this.#dispatcher.cancel(record, `cancelled by ${caller.user}`);
   }
 
   hold(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
     if (isRefusal(record) || record.state === "held") return record;
-    if (record.state !== "queued") return wrongState("hold", record, "only waiting jobs can be held");
+    if (record.state !== "queued") {
+      const next = record.state === "running" ? "; tutti pause stops it" : "";
+      return wrongState("hold", record, `only waiting jobs can be held${next}`);
+    }
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.withdrawn(record, "is held");
     const held = book.change(record, { state: "held" });
@@ -119,7 +169,10 @@ export class Requests {
   release(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
     if (isRefusal(record) || record.state === "queued") return record;
-    if (record.state !== "held") return wrongState("release", record, "only held jobs can be released");
+    if (record.state !== "held") {
+      const next = record.state === "paused" ? "; tutti resume continues it" : "";
+      return wrongState("release", record, `only held jobs can be released${next}`);
+    }
     const { book, feed, scheduler, clock } = this.#context;
     // The next attempt gets a number that no started attempt had.
     const attempt = Math.max(record.attempt, this.#dispatcher.earlierStarts.latestOf(job));
@@ -142,13 +195,52 @@ export class Requests {
     if (!hasProcess(record.state) || record.state === "ending") {
       return wrongState("requeue", record, "only running jobs can be requeued");
     }
-    if (record.attempt > record.retries) {
+    const starts = chargedStarts(record);
+    if (starts > record.retries) {
       return refuse(
         "wrong-state",
-        `Cannot requeue job ${job}: it has been started ${plural(record.attempt, "time")}, and its retries allow ${plural(record.retries, "restart")}; submit it again with more retries`,
+        `Cannot requeue job ${job}: it has been started ${plural(starts, "time")}, and its retries allow ${plural(record.retries, "restart")}; submit it again with more retries`,
       );
     }
-    return this.#dispatcher.stop(record, "requeued");
+    const { book } = this.#context;
+    // Who requeues a paused job wants it to start again.
+    const unpaused = record.pausedAtMs === undefined ? record : book.change(record, withoutPause(record));
+    return this.#dispatcher.stop(unpaused, "requeued");
+  }
+
+  pause(caller: Caller, job: JobNumber, release: boolean): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    if (isRefusal(record) || record.state === "paused") return record;
+    if (record.state !== "running" && record.state !== "starting") {
+      const next = record.state === "queued" ? "; tutti hold keeps it waiting" : "";
+      return wrongState("pause", record, `only running jobs can be paused${next}`);
+    }
+    const { executor, scheduler } = this.#context;
+    if (!executor.capabilities.canPause) {
+      return refuse(
+        "wrong-state",
+        `Cannot pause job ${job}: it is a job of Slurm, which only Slurm can suspend; ask its administrator, or use tutti serve --on slurm without --native`,
+      );
+    }
+    if (release && !scheduler.machine.isThisMachine) {
+      return refuse(
+        "wrong-state",
+        `Cannot release the CPUs of job ${job}: its processes cannot move to CPUs of other nodes; pause it without --release`,
+      );
+    }
+    const paused = pauseJob(this.#context, record, release, caller.user);
+    this.#dispatcher.sendPauses();
+    return paused;
+  }
+
+  resume(caller: Caller, job: JobNumber): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    if (isRefusal(record) || record.state === "running") return record;
+    if (record.state !== "paused") {
+      const next = record.state === "held" ? "; tutti release lets it start" : "";
+      return wrongState("resume", record, `only paused jobs can be resumed${next}`);
+    }
+    return resumeJob(this.#context, record, caller.user);
   }
 
   setPriority(caller: Caller, job: JobNumber, priority: number): Answer<JobRecord> {
@@ -167,8 +259,8 @@ export class Requests {
 
   setPolicy(caller: Caller, choice: PolicyChoice): Answer<{ readonly policy: string }> {
     const { store, feed, scheduler, clock, book } = this.#context;
-    for (const record of choice.definition.jobCheck === undefined ? [] : book.all()) {
-      const why = whyRefused(scheduler, choice, record);
+    for (const record of book.all()) {
+      const why = whyRefused(scheduler.options, choice, record);
       if (why === undefined) continue;
       return refuse("wrong-state", `Cannot switch to policy "${choice.label}": job ${record.job} ${why}`);
     }
@@ -208,18 +300,6 @@ export class Requests {
     if (!this.#isForgotten(job)) return undefined;
     return `it has ended and was forgotten (ended jobs are kept for ${config.keepDays} days, at most ${config.keepJobs} of them)`;
   }
-}
-
-/** The first dependency that should have succeeded but did not. */
-function unmetOf(
-  { after = [] }: SubmitJob,
-  others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
-): JobNumber | undefined {
-  const unmet = after.find(({ job, ok }) => {
-    const other = others.get(job);
-    return ok && typeof other === "object" && (other.state === "failed" || other.state === "cancelled");
-  });
-  return unmet?.job;
 }
 
 function plural(count: number, noun: string): string {

@@ -90,6 +90,7 @@ export class Retention {
     const isDone = store.tryTransaction(() => {
       jobs = this.#jobsToForget(beforeMs);
       store.kept.forgetJobs(jobs);
+      book.dropContentsOf(jobs);
       events = this.#forgetEvents(beforeMs);
     });
     if (!isDone) return false;

@@ -86,7 +86,7 @@ describe("one user's share", () => {
     expect(await submit(bench, ANNA, batch)).toMatchObject({ refused: "full" });
   });
 
-  test("environment and script are dropped with the end of the last job that has them", async () => {
+  test("environment and script are dropped with the last job that runs or can run again with them", async () => {
     const bench = makeBench();
     const { clock, frontEnd, store } = bench;
     const { contents } = store;
@@ -116,11 +116,19 @@ describe("one user's share", () => {
     expect(await answerOf(clock, frontEnd.cancel(ANNA, 2))).toMatchObject({ refused: "unavailable" });
     expect(isThere()).toEqual([true, true]);
     await answerOf(clock, frontEnd.cancel(ANNA, 2));
+    // All three have ended and can run again, until others that ended later take their room.
+    expect(isThere()).toEqual([true, true]);
+    let number = 3;
+    for (const caller of [ANNA, BEN]) {
+      expect(isThere()).toEqual([true, true]);
+      await submit(bench, caller, [10, 11, 12, 13, 14].map(heavy));
+      for (let i = 0; i < 5; i++) await answerOf(clock, frontEnd.cancel(caller, ++number));
+    }
     expect(isThere()).toEqual([false, false]);
     await submit(bench, ANNA, [job]);
-    await answerOf(clock, frontEnd.release(ANNA, 4));
+    await answerOf(clock, frontEnd.release(ANNA, number + 1));
     expect(bench.machine.sent).toContainEqual(
-      expect.objectContaining({ type: "launch", spec: expect.objectContaining({ job: 4 }) }),
+      expect.objectContaining({ type: "launch", spec: expect.objectContaining({ job: number + 1 }) }),
     );
   });
 });

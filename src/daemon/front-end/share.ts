@@ -2,7 +2,7 @@
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import type { Caller } from "../contract/service.ts";
-import { jobCount, retainedBytes, type Submission } from "../contract/submission.ts";
+import { jobCount, retainedBytesOf, type Submission } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Content } from "../store/contents.ts";
 import type { Store } from "../store/store.ts";
@@ -62,7 +62,7 @@ export function refuseOverShare(
     );
   }
   let bytes = held.bytes + newBytes(context, caller, needs);
-  for (const { request, indices } of batch) bytes += indices.length * retainedBytes(request);
+  for (const submission of batch) bytes += retainedBytesOf(submission);
   if (bytes <= MAX_BYTES_OF_USER) return undefined;
   return refuse(
     "full",

@@ -1,5 +1,7 @@
 /** Exports jobs in the Standard Workload Format 2.2, so that the simulator can replay them. */
+
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { processorsOf } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
 
@@ -74,18 +76,20 @@ function line(
   users: (word: string) => number,
   names: (word: string) => number,
 ): string {
-  const runS = job.state === "running" || job.state === "ending" ? -1 : seconds(job.ranMs);
+  const runS =
+    job.state === "running" || job.state === "paused" || job.state === "ending" ? -1 : seconds(job.ranMs);
+  const processors = processorsOf(job);
   const fields = [
     job.job,
     seconds(job.submittedAtMs - epochMs),
     seconds(Math.max(0, job.startedAtMs! - job.submittedAtMs)),
     runS,
-    job.tasks,
+    processors,
     -1,
     -1,
-    job.tasks,
+    processors,
     job.limitMs === undefined ? -1 : seconds(job.limitMs),
-    job.memoryBytes === undefined ? -1 : Math.ceil(job.memoryBytes / 1024 / job.tasks),
+    job.memoryBytes === undefined ? -1 : Math.ceil(job.memoryBytes / 1024 / processors),
     STATUS[job.state] ?? -1,
     users(job.user),
     -1,

@@ -112,7 +112,9 @@ test("only what is in the stretch of time is in the answer", async () => {
   expect(await inside(-60, 60)).toEqual([3, 4, 2, 1]);
   expect(await inside(-60, -16)).toEqual([1]);
   expect(await inside(-14, -6)).toEqual([2]);
-  expect(await inside(-4, 4)).toEqual([3]);
+  // After two jobs that took their limits, one future in three knows nothing, and a third of these has jobs
+  // end early: job 4 may start sooner than in 5 minutes.
+  expect(await inside(-4, 4)).toEqual([3, 4]);
   expect(await inside(6, 60)).toEqual([4]);
 });
 

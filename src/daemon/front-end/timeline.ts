@@ -40,7 +40,7 @@ export function* timelineOf(
   limits = LIMITS,
 ): Generator<undefined, Timeline, void> {
   const { book, scheduler, clock, store } = context;
-  const { nodes: table } = scheduler.options;
+  const { nodes: table } = scheduler.machine;
   const atMs = clock.unixMs();
   const { rows: matrix } = scheduler.layout();
   // Live jobs are listed in this step, because they may change between two steps.
@@ -171,8 +171,8 @@ function liveJobs(
 }
 
 function ownJob({ scheduler, clock }: Context, record: JobRecord): Mine {
-  const { job, name, user, queue, state, tasks, nodes, submittedAtMs, startedAtMs, endedAtMs, limitMs } =
-    record;
+  const { job, name, user, queue, state, tasks, threads, nodes, limitMs } = record;
+  const { submittedAtMs, startedAtMs, endedAtMs } = record;
   return {
     job,
     name,
@@ -180,6 +180,7 @@ function ownJob({ scheduler, clock }: Context, record: JobRecord): Mine {
     queue,
     state,
     tasks,
+    ...(threads !== undefined && { threads }),
     ...shownCpus(startedAtMs === undefined && !hasProcess(state) ? [] : nodes),
     submittedAtMs,
     ...(startedAtMs !== undefined && { startedAtMs }),

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
 import { type Answer, isRefusal } from "../../protocol/refusal.ts";
-import type { HypotheticalJob } from "../../protocol/schema.ts";
+import type { HypotheticalJob, SubmitJob } from "../../protocol/schema.ts";
 import type { Caller, WhatIfQuestion } from "../contract/service.ts";
 import { ANNA, answerOf, BEN, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
@@ -19,6 +19,30 @@ async function given<T extends object>(answer: Promise<Answer<T>>): Promise<T> {
 
 const ask = ({ frontEnd }: Bench, question: WhatIfQuestion, caller: Caller = ANNA) =>
   given(frontEnd.whatIf(caller, question));
+
+test("a dry run answers as a submit would, with the expected start, and submits nothing", async () => {
+  const bench = makeBench({ config: { policy: "fcfs" }, runMs: () => 1e9 });
+  const dryRun = (fields: Partial<SubmitJob>) => bench.frontEnd.dryRun(ANNA, [request(fields)]);
+  await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks: 4, limitMs: 60_000 })]));
+  // The first job has all CPUs until its limit of 60 s; then 10 s are the limit of the second.
+  expect(await dryRun({ tasks: 2, limitMs: 10_000, array: "1-3" })).toMatchObject({
+    jobs: 3,
+    queue: "default",
+    estimateMs: 10_000,
+    forecast: { p50Ms: 60_000, endP50Ms: 70_000 },
+  });
+  expect(await dryRun({ after: [{ job: 1, ok: true }] })).toMatchObject({ waitsFor: [1] });
+  // A singleton waits for jobs of its name and user only.
+  const { name } = bench.frontEnd.job(ANNA, 1) as { name: string };
+  expect(await dryRun({ name, singleton: true })).toMatchObject({ waitsFor: [1] });
+  expect(await dryRun({ name: "other", singleton: true })).toMatchObject({ forecast: { p50Ms: 60_000 } });
+  expect(await dryRun({ tasks: 5 })).toMatchObject({ refused: "too-large" });
+  await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 1));
+  bench.clock.settle();
+  expect(await dryRun({ after: [{ job: 1, ok: true }] })).toMatchObject({ never: "job 1 did not succeed" });
+  expect(bench.frontEnd.latestEvent()).toBeGreaterThan(0);
+  expect(bench.frontEnd.jobs(ROOT, {})).toHaveLength(1);
+});
 
 describe("20 seeded scenarios", () => {
   const CPUS = 8;
@@ -93,13 +117,11 @@ describe("a question", () => {
     }
     return bench;
   }
+  /** Without history, jobs are expected to take their limits, but may end earlier. */
+  const upTo = (s: number) => expect.toSatisfy((ms: number) => ms <= START_MS + s * 1000);
   const all = (startS: number, endS: number) => ({
-    ...{ p10Ms: START_MS + startS * 1000, p50Ms: START_MS + startS * 1000, p90Ms: START_MS + startS * 1000 },
-    ...{
-      endP10Ms: START_MS + endS * 1000,
-      endP50Ms: START_MS + endS * 1000,
-      endP90Ms: START_MS + endS * 1000,
-    },
+    ...{ p10Ms: upTo(startS), p50Ms: START_MS + startS * 1000, p90Ms: START_MS + startS * 1000 },
+    ...{ endP10Ms: upTo(endS), endP50Ms: START_MS + endS * 1000, endP90Ms: START_MS + endS * 1000 },
   });
   const end = (endS: number) => {
     const { endP10Ms, endP50Ms, endP90Ms } = all(0, endS);
@@ -199,14 +221,19 @@ describe("a question", () => {
     expect(await refused({ policy: "nonsense" })).toMatchObject({ refused: "invalid" });
   });
 
-  test("about a job that must wait for memory has no forecast for it", async () => {
-    const bench = makeBench({ cpus: 2, memoryBytes: 8, config: { policy: "gang" }, runMs: () => 60_000 });
-    await given(answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ memoryBytes: 6 })])));
-    const { hypothetical } = await ask(bench, { jobs: [{ memoryBytes: 2 }, { memoryBytes: 3 }, {}] });
-    expect(hypothetical).toMatchObject([
-      { p50Ms: expect.any(Number) },
-      { noForecast: "memory" },
-      { noForecast: "memory" },
-    ]);
+  test.each([
+    ["memory", { memoryBytes: 6 }, { memoryBytes: 2 }, { memoryBytes: 3 }],
+    ["units", { use: { gpu: 3 } }, { use: { gpu: 1 } }, { use: { gpu: 2 } }],
+  ])("about jobs that must wait for %s forecasts when it is free", async (_, held, fits, waits) => {
+    // The first job holds 6 bytes or 3 of 4 units for its limit of a minute; the queue is first come, first
+    // served. So the second starts at once, the third when the first has ended, and the fourth behind it.
+    const resources = [{ name: "gpu", units: ["0", "1", "2", "3"], isShared: false, variables: [] }];
+    const bench = makeBench({ cpus: 4, memoryBytes: 8, config: { policy: "gang", resources } });
+    const minute = { limitMs: 60_000 };
+    await given(answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ ...held, ...minute })])));
+    const jobs = [{ ...fits, ...minute }, { ...waits, ...minute }, minute];
+    const { hypothetical = [] } = await ask(bench, { jobs });
+    const startsS = hypothetical.map((forecast) => Math.round((forecast.p50Ms ?? Number.NaN) / 1000));
+    expect(startsS).toEqual([0, 60, 60]);
   });
 });

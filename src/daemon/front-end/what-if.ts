@@ -7,11 +7,12 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import { hasProcess } from "../../protocol/states.ts";
 import { mayAccess } from "../contract/record.ts";
-import type { Caller, WhatIf, WhatIfQuestion } from "../contract/service.ts";
-import { readBatch } from "../contract/submission.ts";
+import type { Caller, DryRun, WhatIf, WhatIfQuestion } from "../contract/service.ts";
+import { jobCount, nameOf, readBatch } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Forecaster } from "./forecast.ts";
 import type { Forecasts, Hypothetical } from "./live-task.ts";
+import type { Accepted } from "./new-jobs.ts";
 import type { Requests } from "./requests.ts";
 
 type Context = Pick<FrontEndParts, "book" | "scheduler" | "limits">;
@@ -44,13 +45,51 @@ export function hypotheticalJobs(
   if (isRefusal(batch)) return batch;
   const accepted = requests.check(caller, batch, choice);
   if (isRefusal(accepted)) return accepted;
-  return accepted.map(({ request: { tasks = 1, memoryBytes, priority = 0 }, queue }) => ({
-    tasks,
-    memoryBytes,
-    priority,
+  return accepted.map((one) => hypotheticalOf(one, caller));
+}
+
+function hypotheticalOf({ request, queue }: Accepted, { uid, user }: Caller): Hypothetical {
+  const { tasks = 1, threads, limitMs, memoryBytes, use, priority = 0 } = request;
+  const { queue: name, estimateMs } = queue;
+  const asked = { tasks, threads, limitMs, memoryBytes, use, priority };
+  return { ...asked, uid, user, name: nameOf(request), queue: name, estimateMs };
+}
+
+/** What a submit would answer. The first job of an array stands for it. */
+export async function answerDryRun(
+  { book, scheduler }: Context,
+  forecaster: Forecaster,
+  caller: Caller,
+  accepted: readonly Accepted[],
+): Promise<DryRun> {
+  const [first] = accepted;
+  const { request, queue, waits } = first;
+  const [{ after, unmet }] = waits;
+  const hypothetical = hypotheticalOf(first, caller);
+  const waitsFor = after.map(({ job }) => job).filter((job) => book.live(job) !== undefined);
+  if (request.singleton) waitsFor.push(...book.namesakesOf(hypothetical));
+  const isFree = unmet === undefined && waitsFor.length === 0 && !request.held;
+  const question = { choice: scheduler.choice, hypothetical: [hypothetical], withoutCpus: 0 };
+  // A job with a begin joins the queue then; who is in it by that time is unknown.
+  const forecast =
+    isFree && request.beginAtMs === undefined
+      ? (await forecaster.whatIf(question)).outcome.hypothetical[0]
+      : undefined;
+  const { queue: name, estimateMs } = hypothetical;
+  return {
+    jobs: jobCount(accepted),
     queue: queue.queue,
     estimateMs: queue.estimateMs,
-  }));
+    ...(unmet !== undefined && { never: unmet }),
+    ...(waitsFor.length > 0 && { waitsFor: [...new Set(waitsFor)] }),
+    ...(forecast !== undefined && {
+      forecast: {
+        queue: name,
+        estimateMs,
+        ...(typeof forecast === "string" ? { noForecast: forecast } : forecast),
+      },
+    }),
+  };
 }
 
 export async function answerWhatIf(
@@ -79,7 +118,7 @@ export async function answerWhatIf(
   });
   return {
     policy: question.choice.label,
-    ...forecaster.pastErrors(),
+    ...forecaster.pastErrors(caller.uid),
     ...shown(outcome),
     ...(question.hypothetical.length > 0 && {
       hypothetical: outcome.hypothetical.map((forecast, i) => {

@@ -8,6 +8,7 @@ import { UNKNOWN } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import { JobTable } from "../../machines/job-table.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { processesOf } from "../../protocol/job-size.ts";
 import type { JobRecord } from "../contract/record.ts";
 
 /** A job as drivers and policies see it. Times in monotonic ms. */
@@ -19,12 +20,18 @@ export interface LiveJob extends Pick<JobRecord, "job" | "estimateMs" | "memoryB
   readonly queueClass: number;
   /** User ID of its owner. */
   readonly user?: number | undefined;
+  /** CPUs of each task; undefined: 1. */
+  readonly threads?: number | undefined;
+  /** Units of each kind that it needs, or that it holds. Left out: none. */
+  readonly demand?: readonly number[] | undefined;
 }
 
 /** A job that has a process when a driver is made: it runs, or it is stopped until it is placed again. */
 export interface RunningJob extends LiveJob {
   /** Running time so far. */
   readonly ranMs: number;
+  /** It stands still, and so does its running time. */
+  readonly isPaused: boolean;
   /** Its processors (indices into the list of CPUs), ascending. */
   readonly processors: readonly number[];
 }
@@ -65,10 +72,16 @@ export interface LiveDriver {
   arrive(job: LiveJob, nowMs: number): void;
   /** Queues a departure. */
   depart(job: JobNumber, nowMs: number): void;
+  /** The job has begun at this instant, later than it was decided; the next adoption counts from there. */
+  beganAt?(job: JobNumber, startMs: number): void;
   /** Whether `withdraw` may be called. */
   readonly canWithdraw: boolean;
   /** Withdraws a waiting job. */
   withdraw(job: JobNumber, nowMs: number): void;
+  /** Pauses or resumes a job. Returns false if that needs a new driver; left out: it always does. */
+  setPaused?(job: JobNumber, isPaused: boolean, nowMs: number): boolean;
+  /** Whether the job was paused by `setPaused`. */
+  hasPaused?(job: JobNumber): boolean;
   /** Instant at which a decision becomes due; Infinity: not before the next event. */
   dueMs(): number;
   /** Passes queued events to the policy and lets it decide. @throws whatever the policy throws */
@@ -93,19 +106,26 @@ export interface LiveDriver {
  */
 export class LiveTable {
   /** The table that the policy sees. */
-  readonly jobs = new JobTable({ shape: true, memory: true, origin: true });
+  readonly jobs: JobTable;
   readonly size: Int32Array;
   readonly estimateS: Float64Array;
   /** Memory of the whole gang; 0 if unknown. */
   readonly memoryBytes: Float64Array;
+  /** Units of countable resources, one column per kind. */
+  readonly demand: readonly Int32Array[];
   readonly numbers: Float64Array;
   readonly #rows = new Map<JobNumber, number>();
   readonly #originMs: number;
   #used = 0;
 
-  /** @param originMs the instant that policies see as time 0 */
-  constructor(capacity: number, originMs: number) {
+  /**
+   * @param originMs the instant that policies see as time 0
+   * @param kinds number of kinds of countable resources
+   */
+  constructor(capacity: number, originMs: number, kinds: number) {
     this.#originMs = originMs;
+    this.jobs = new JobTable({ shape: true, memory: true, origin: true, kinds });
+    this.demand = Array.from({ length: kinds }, () => new Int32Array(capacity));
     this.size = new Int32Array(capacity);
     this.estimateS = new Float64Array(capacity);
     this.memoryBytes = new Float64Array(capacity);
@@ -130,7 +150,11 @@ export class LiveTable {
     jobs.size[row] = job.size;
     jobs.submitS[row] = (job.submitMs - this.#originMs) / 1000;
     jobs.estimateS[row] = job.estimateMs / 1000;
-    const { memoryKB, origin, shape } = jobs;
+    const { memoryKB, origin, shape, demand } = jobs;
+    this.demand.forEach((column, k) => {
+      column[row] = job.demand?.[k] ?? 0;
+      demand[k][row] = column[row];
+    });
     if (memoryKB !== undefined && job.memoryBytes !== undefined)
       memoryKB[row] = Math.ceil(job.memoryBytes / 1024 / job.size);
     if (origin !== undefined) {
@@ -138,8 +162,9 @@ export class LiveTable {
       origin.queue[row] = job.queueClass;
     }
     if (shape !== undefined) {
-      shape.processes[row] = job.size;
-      shape.threads[row] = 1;
+      const { threads = 1 } = job;
+      shape.processes[row] = processesOf(job.size, threads);
+      shape.threads[row] = threads;
       shape.queue[row] = job.queueClass;
     }
     return row;

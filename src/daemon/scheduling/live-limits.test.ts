@@ -36,17 +36,23 @@ describe("limits of the matrix", () => {
 
     const memory = makeBench({ config: { policy: "br" }, slotted: true, memoryBytes: 1000 });
     for (let i = 0; i < 3; i++) await submit(memory, { tasks: 1, memoryBytes: 400 });
+    await submit(memory, { tasks: 1 });
     memory.clock.advanceTo(200);
     expect([1, 2, 3].map((job) => stateOf(memory, job))).toEqual(["running", "running", "queued"]);
     expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({
       obstacles: [{ kind: "memory", neededBytes: 400, freeBytes: 200 }],
     });
-    // It may wait long, and so may later jobs: there is no forecast for them, nor under time-sharing
-    // policies.
-    await submit(memory, { tasks: 1 });
-    expect(await memory.frontEnd.why(ANNA, 3)).not.toHaveProperty("forecast");
-    expect(await memory.frontEnd.why(ANNA, 4)).not.toHaveProperty("forecast");
-    expect(await memory.frontEnd.whatIf(ANNA, { policy: "gang" })).toMatchObject({ jobs: [] });
+    // The running jobs have their memory for the hour that every job is expected to run. No job passes
+    // the head of the queue.
+    const hour = { p50Ms: 3_600_000 };
+    expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({ forecast: hour });
+    expect(await memory.frontEnd.why(ANNA, 4)).toMatchObject({ forecast: hour });
+    expect(await memory.frontEnd.whatIf(ANNA, { policy: "gang" })).toMatchObject({
+      jobs: [
+        { job: 3, ...hour },
+        { job: 4, ...hour },
+      ],
+    });
     expect(await memory.frontEnd.whatIf(ANNA, { policy: "fcfs" })).toMatchObject({
       jobs: [{ job: 3 }, { job: 4 }],
     });

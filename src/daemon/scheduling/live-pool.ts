@@ -10,6 +10,7 @@
 import type { Outage } from "../../core/interruptions.ts";
 import type { JobIndex } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition, StartRule } from "../../core/policy.ts";
+import type { ResourceKind } from "../../core/resources.ts";
 import type { Observer } from "../../core/schedule.ts";
 import { PoolMachine } from "../../machines/pool-machine.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -30,6 +31,8 @@ interface LivePoolOptions {
   readonly processors: number;
   /** The instant that the policy sees as time 0; not after any job's start. */
   readonly originMs: number;
+  /** Countable resources; default: none. */
+  readonly resources?: readonly ResourceKind[] | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -71,10 +74,13 @@ export class LivePool extends PoolMachine implements LiveDriver {
   #kept: readonly number[] | undefined;
   /** Earlier running time of stopped jobs. */
   readonly #carriedMs = new Map<JobNumber, number>();
+  /** Running time of paused jobs, until the next driver is made. */
+  readonly #pausedAfterMs = new Map<JobNumber, number>();
 
   constructor(options: LivePoolOptions, jobs: number) {
-    const table = new LiveTable(tableCapacity(jobs), options.originMs);
-    super(options.processors, table.size, options.observer);
+    const { resources = [] } = options;
+    const table = new LiveTable(tableCapacity(jobs), options.originMs, resources.length);
+    super(options.processors, table.size, options.observer, { resources, demand: table.demand });
     this.#options = options;
     this.#isFree = new Uint8Array(options.processors).fill(1);
     this.#nowMs = options.originMs;
@@ -101,6 +107,11 @@ export class LivePool extends PoolMachine implements LiveDriver {
     this.#running.delete(job);
   }
 
+  beganAt(job: JobNumber, startMs: number): void {
+    const running = this.#running.get(job);
+    if (running !== undefined) this.#running.set(job, { ...running, startMs });
+  }
+
   get canWithdraw(): boolean {
     return this.#options.definition.capabilities?.withdraw === true;
   }
@@ -121,6 +132,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
   takeOver(job: RunningJob, nowMs: number): void {
     const startMs = nowMs - job.ranMs;
     const known = { ...job, submitMs: Math.min(job.submitMs, startMs) };
+    if (job.isPaused) this.#pausedAfterMs.set(job.job, job.ranMs);
     this.#kept = job.processors;
     if (!this.#options.definition.capabilities?.restore) {
       this.#carriedMs.set(job.job, job.ranMs);
@@ -239,6 +251,8 @@ export class LivePool extends PoolMachine implements LiveDriver {
   }
 
   ranMs(job: JobNumber, nowMs: number): number {
+    const pausedAfterMs = this.#pausedAfterMs.get(job);
+    if (pausedAfterMs !== undefined) return pausedAfterMs;
     const running = this.#running.get(job);
     return running === undefined ? (this.#carriedMs.get(job) ?? 0) : nowMs - running.startMs;
   }

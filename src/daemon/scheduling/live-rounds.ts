@@ -21,6 +21,7 @@ import type {
   RowId,
 } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
+import type { ResourceKind } from "../../core/resources.ts";
 import type { Observer } from "../../core/schedule.ts";
 import { GangMatrix } from "../../machines/gang-matrix.ts";
 import { withAdmission } from "../../policies/gangs/with-admission.ts";
@@ -51,6 +52,8 @@ export interface LiveRoundsOptions {
   readonly originMs: number;
   /** Left out: no limits. */
   readonly limits?: { readonly maxRows: number; readonly memoryBytes: number } | undefined;
+  /** Countable resources; default: none. */
+  readonly resources?: readonly ResourceKind[] | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -83,12 +86,15 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   #arrivals: JobIndex[] = [];
   #departures: JobIndex[] = [];
   #withdrawals: JobIndex[] = [];
+  /** Gangs that pause or continue, in order. */
+  #pauses: { readonly row: JobIndex; readonly isPaused: boolean }[] = [];
   /** Time of the last queued event, which is handled at that boundary or at the next one. */
   #eventMs = Number.NEGATIVE_INFINITY;
 
   /** @param nowMs an instant in the first slot */
   constructor(options: LiveRoundsOptions, jobs: number, nowMs: number) {
-    const table = new LiveTable(tableCapacity(jobs), options.originMs);
+    const { resources = [] } = options;
+    const table = new LiveTable(tableCapacity(jobs), options.originMs, resources.length);
     super(options.processors, table.size, {
       slotS: options.slotMs / 1000,
       switchS: 0,
@@ -100,8 +106,10 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.nowS = this.#startOf(this.#slot);
     const { maxRows = Number.POSITIVE_INFINITY, memoryBytes = Number.POSITIVE_INFINITY } =
       options.limits ?? {};
-    if (Number.isFinite(maxRows) || Number.isFinite(memoryBytes))
-      this.limits = new LiveLimits(maxRows, memoryBytes, (job) => table.memoryBytes[job]);
+    if (Number.isFinite(maxRows) || Number.isFinite(memoryBytes) || resources.length > 0) {
+      const amounts = [memoryBytes, ...resources.map(({ amount }) => amount)];
+      this.limits = new LiveLimits(maxRows, amounts, [table.memoryBytes, ...table.demand]);
+    }
     const { definition } = options;
     const admitted = definition.isAdmitted
       ? definition
@@ -136,8 +144,29 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     else this.#withdrawals.push(row);
   }
 
+  /**
+   * Pauses or resumes a gang, at the next boundary of slots. Returns false if that needs a new driver,
+   * because the gang is not in a row, or this driver did not pause it.
+   */
+  setPaused(job: JobNumber, isPaused: boolean, nowMs: number): boolean {
+    const row = this.#table.rowOf(job);
+    if (row < 0) return false;
+    const isPossible = isPaused ? this.slotsOf(row) > 0 || this.isReturning(row) : this.hasPaused(job);
+    if (!isPossible) return false;
+    this.#eventMs = Math.max(this.#eventMs, nowMs);
+    this.#pauses.push({ row, isPaused });
+    return true;
+  }
+
+  /** Whether the gang is paused, and the policy does not see it. */
+  hasPaused(job: JobNumber): boolean {
+    const row = this.#table.rowOf(job);
+    return this.#pauses.findLast((one) => one.row === row)?.isPaused ?? (row >= 0 && this.isPaused(row));
+  }
+
   dueMs(): number {
-    const events = this.#arrivals.length + this.#departures.length + this.#withdrawals.length;
+    const { length: arrivals } = this.#arrivals;
+    const events = arrivals + this.#departures.length + this.#withdrawals.length + this.#pauses.length;
     if (events === 0) return Number.POSITIVE_INFINITY;
     const { epochMs, slotMs } = this.#options;
     const slot = Math.max(this.#slot, Math.ceil((this.#eventMs - epochMs) / slotMs));
@@ -150,13 +179,17 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.#starts = [];
     this.#notes = [];
     this.#departures.sort((a, b) => (this.startsBefore(a, b) ? -1 : 1));
+    // The policy does not have a paused gang, or has it in its queue.
+    const outside = this.#departures.filter(
+      (row) => this.isPaused(row) || (this.isReturning(row) && this.pause(row, this.#policy)),
+    );
     for (const row of this.#departures) {
       this.leave(row);
       this.limits?.release(row);
     }
     for (const row of this.#departures) {
       this.observer?.departed?.(this.nowS, row);
-      this.#policy.depart(row);
+      if (!outside.includes(row)) this.#policy.depart(row);
     }
     this.#departures = [];
     for (const row of this.#withdrawals) {
@@ -165,12 +198,23 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
       this.#policy.withdraw?.(row);
     }
     this.#withdrawals = [];
+    for (const { row, isPaused } of this.#pauses) {
+      if (isPaused) this.pause(row, this.#policy);
+      else if (this.isPaused(row)) this.#resume(row);
+    }
+    this.#pauses = [];
     for (const row of this.#arrivals) this.enter(row);
     this.#arrivals = [];
     this.#policy.decide(this.takeArrivals());
     this.settle();
     this.observer?.decided?.(this.nowS);
     return { starts: this.#starts, notes: this.#notes };
+  }
+
+  #resume(row: JobIndex): void {
+    const { jobs, estimateS } = this.#table;
+    jobs.estimateS[row] = Math.max(0, estimateS[row] - this.servedSlots(row) * this.slotS);
+    this.unpause(row);
   }
 
   /** Takes over running jobs in their places, by restore(). The row whose turn it is comes first. */

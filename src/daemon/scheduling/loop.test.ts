@@ -1,16 +1,25 @@
 /**
  * Tests that the front end, driven by a fake clock and fake processes, decides exactly as the simulator, bit
- * for bit, for every policy of the registry with every value of every choice among its parameters.
+ * for bit, for every policy of the registry with every value of every choice among its parameters. Runs in
+ * which users and administrators interfere go around the loop: what the front end exports as a workload file
+ * is read and simulated, and every job starts and ends at the instant at which it did.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
+import { Random } from "../../core/random.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
 import { arbitraryInstance, instanceOf, seededInstance } from "../../policies/instances-for-tests.ts";
 import { choosePolicy, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
+import { isRefusal } from "../../protocol/refusal.ts";
+import type { Resource } from "../../protocol/resources.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import { type Bench, makeBench, ROOT, runInstance } from "../front-end/front-end-for-tests.ts";
+import { prepare } from "../../workload/prepare.ts";
+import { JsonlReader } from "../../workload/traces/jsonl.ts";
+import { ANNA, type Bench, makeBench, ROOT, runInstance } from "../front-end/front-end-for-tests.ts";
 import { DecisionLog } from "./decision-log-for-tests.ts";
 
 /** Live jobs have limits above 0. */
@@ -61,6 +70,7 @@ function expectSameDecisions(
   choice: PolicyChoice,
   slotMs: number,
   disturb?: (bench: Bench) => void,
+  leadMs = 0,
 ): void {
   const simulated = new DecisionLog();
   const schedule = simulate(instance, choice, { slotS: slotMs / 1000, switchS: 0, observer: simulated });
@@ -73,7 +83,7 @@ function expectSameDecisions(
     observer: live,
   });
   disturb?.(bench);
-  runInstance(bench, instance);
+  runInstance(bench, instance, leadMs);
   expect(live.lines).toEqual(simulated.lines);
   if (disturb !== undefined) return;
   const jobs = bench.frontEnd.jobs(ROOT, {});
@@ -107,6 +117,11 @@ describe("front end and simulator take the same decisions", () => {
     },
   );
 
+  test.each(POLICIES.map(({ name }) => name))(
+    "%s, if jobs are submitted an hour before their begin: they arrive at their begin",
+    (name) => expectSameDecisions(INSTANCES[0], choosePolicy(name), 1000, undefined, 3_600_000),
+  );
+
   test("on drawn workloads with many ties, slots of 1 s and of 250 ms", () => {
     const any = fc.constantFrom(...POLICIES.map((definition) => makeChoice(definition)));
     fc.assert(
@@ -117,3 +132,148 @@ describe("front end and simulator take the same decisions", () => {
     );
   });
 });
+
+/**
+ * Something that a user or an administrator does in a live run.
+ * @returns what else the jobs of the instance ask for, by row
+ */
+type Disturb = (
+  bench: Bench,
+  instance: Instance,
+  random: Random,
+  /** After whole seconds, at which slots begin. */
+  offsetS: number,
+) => ((row: number) => Partial<SubmitJob>) | undefined;
+
+const RESOURCES: readonly Resource[] = [
+  { name: "gpu", units: ["0", "1", "2", "3"], isShared: false, variables: [] },
+  { name: "licence", units: ["a", "b"], isShared: false, variables: [] },
+];
+
+/** What a job may use. */
+const someUse = (random: Random): Record<string, number> => ({
+  ...(random.below(2) === 0 && { gpu: 1 + random.below(4) }),
+  ...(random.below(3) === 0 && { licence: 1 + random.below(2) }),
+});
+
+const spanS = ({ submitS, count }: Instance) => submitS[count - 1] + 60;
+
+const DISTURBANCES: Readonly<Record<string, Disturb>> = {
+  // Each job that runs then. Live, other pauses are refused.
+  pauses: ({ clock, frontEnd }, { submitS, count }, random, offsetS) => {
+    for (let job = 1; job <= count; job++) {
+      const atS = submitS[job - 1] + offsetS + random.below(120);
+      clock.at(atS * 1000, () => void frontEnd.change(ANNA, { action: "pause" }, [job]));
+      const untilS = atS + (offsetS || 1) + random.below(150);
+      clock.at(untilS * 1000, () => void frontEnd.change(ANNA, { action: "resume" }, [job]));
+    }
+    return undefined;
+  },
+  drains: ({ clock, frontEnd }, instance, random) => {
+    for (let atS = 0; atS < spanS(instance); ) {
+      const fromS = atS + 1 + random.below(800) / 4;
+      const untilS = fromS + 1 + random.below(320) / 4;
+      clock.at(fromS * 1000, () => void frontEnd.setDrain(ROOT, {}));
+      clock.at(untilS * 1000, () => void frontEnd.setDrain(ROOT, undefined));
+      atS = Math.ceil(untilS);
+    }
+    return undefined;
+  },
+  // Some begins have come before they change, and these changes are refused.
+  begins: ({ clock, frontEnd }, { submitS, count }, random) => {
+    const beginS = Array.from(submitS, (atS) => atS + 1 + random.below(200));
+    for (let job = 1; job <= count; job += 2) {
+      const atS = submitS[job - 1] + 0.25 + random.below(100);
+      const beginAtMs = 1000 * (atS + 1 + random.below(200));
+      clock.at(atS * 1000, () => {
+        const known = frontEnd.job(ANNA, job);
+        if (isRefusal(known) || known.notBeforeMs === undefined) return;
+        void frontEnd.change(ANNA, { action: "update", update: { beginAtMs } }, [job]);
+      });
+    }
+    return (row) => (row % 3 === 0 ? {} : { beginAtMs: beginS[row] * 1000 });
+  },
+  units: (_, { count }, random) => {
+    const uses = Array.from({ length: count }, () => someUse(random));
+    return (row) => ({ use: uses[row] });
+  },
+  edits: ({ clock, frontEnd }, { submitS, runS, processors, count }, random) => {
+    for (let job = 1; job <= count; job++) {
+      const atS = submitS[job - 1] + 0.25 + random.below(300) / 2;
+      const update = {
+        ...(random.below(2) === 0 && { tasks: 1 + random.below(processors) }),
+        ...(random.below(2) === 0 && { limitMs: 1000 * (Math.max(1, runS[job - 1]) + random.below(60)) }),
+        ...(random.below(2) === 0 && { use: { gpu: random.below(5) } }),
+        name: `edited ${job}`,
+      };
+      clock.at(atS * 1000, () => void frontEnd.change(ANNA, { action: "update", update }, [job]));
+    }
+    const uses = Array.from({ length: count }, () => someUse(random));
+    return (row) => ({ use: uses[row] });
+  },
+};
+
+/** Runs the instance with disturbances, and returns the workload file and the jobs. */
+function runDisturbed(
+  instance: Instance,
+  choice: PolicyChoice,
+  slotMs: number,
+  disturbances: readonly Disturb[],
+) {
+  const bench = makeBench({
+    cpus: instance.processors,
+    config: { policy: choice.label, slotMs, resources: RESOURCES },
+    slotted: choice.definition.sharing === "time",
+    runMs: (job) => instance.runS[job - 1] * 1000,
+  });
+  const random = new Random(11, choice.label);
+  // Live, a gang that pauses within a slot loses the rest of it; simulated, it has the whole slot.
+  const offsetS = choice.definition.sharing === "time" ? 0 : 0.25;
+  const more = disturbances.map((disturb) => disturb(bench, instance, random, offsetS));
+  runInstance(bench, instance, 0, (row) => Object.assign({}, ...more.map((fields) => fields?.(row))));
+  const file = [...bench.frontEnd.exportJsonl(ROOT)].join("");
+  return { bench, file, jobs: bench.frontEnd.jobs(ROOT, {}) };
+}
+
+/** The simulator takes waiting jobs back only from these. */
+const TAKING_BACK = POLICIES.filter(({ capabilities }) => capabilities?.withdraw);
+
+describe("a workload file of the front end, simulated, has the same starts and ends", () => {
+  const instances = [INSTANCES[0], INSTANCES[2]].map(fromZero);
+
+  const together = [...Object.keys(DISTURBANCES), "begins, edits and drains", "units, pauses and drains"];
+  for (const name of together) {
+    const disturbances = name.split(/, | and /).map((one) => DISTURBANCES[one]);
+    test.each(TAKING_BACK.map(waitingChoice))(`${name} under $label`, (choice) => {
+      for (const instance of instances) {
+        const { file, jobs } = runDisturbed(instance, choice, 1000, disturbances);
+        const reader = new JsonlReader("export");
+        reader.push(new TextEncoder().encode(file));
+        const workload = reader.end();
+        expect(workload.diagnostics.filter(({ action }) => action === "dropped")).toEqual([]);
+        if (name !== "units") expect(workload.events!.length).toBeGreaterThan(2);
+        const again = prepare(workload, instance.processors, DEFAULT_RULES);
+        const { startS, endS } = simulate(again, choice, { slotS: 1, switchS: 0 });
+        const simulated = Array.from(again.id, (job, row) => ({ job, startS: startS[row], endS: endS[row] }));
+        simulated.sort((a, b) => a.job - b.job);
+        const live = jobs.map(({ job, startedAtMs, endedAtMs }) => ({
+          job,
+          startS: startedAtMs! / 1000,
+          endS: endedAtMs! / 1000,
+        }));
+        expect(simulated).toEqual(live);
+      }
+    });
+  }
+});
+
+/** With an unlimited matrix, no job waits. */
+function waitingChoice(definition: PolicyDefinition): PolicyChoice {
+  const hasLimit = definition.parameters.some(({ name }) => name === "rows");
+  return makeChoice(definition, hasLimit ? ["rows=2"] : []);
+}
+
+/** Submitted from 0 s on: workload files count time from the first submit. */
+function fromZero(instance: Instance): Instance {
+  return { ...instance, submitS: instance.submitS.map((atS) => atS - instance.submitS[0]) };
+}

@@ -10,6 +10,17 @@ export function overrunMs(ranMs: number, isLimited: boolean): number {
   return isLimited ? ENDING_MS : OVERRUN_SHARE * ranMs + ENDING_MS;
 }
 
+/** A paused job is expected to stay paused as long as it has been already, and at least this long. */
+const LEAST_PAUSE_MS = 60_000;
+
+/**
+ * How much longer a paused job is expected to be paused. As the time doubles, the policy has to take over
+ * the live state only a few times during a long pause.
+ */
+export function pauseMs(pausedMs: number): number {
+  return Math.max(LEAST_PAUSE_MS, pausedMs);
+}
+
 /** A job this close to the end of its estimate has reached it: the rest is rounding. */
 const SAME_INSTANT_MS = 0.001;
 

@@ -6,6 +6,7 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import { connectedReservationOver } from "../../policies/space/connected-reservation.ts";
 import type { Config, QueueSetting } from "../config/config.ts";
 import { DEFAULT_ESTIMATE_MS } from "../contract/submission.ts";
+import type { Capabilities } from "../executor/executor.ts";
 import { refuseMigration } from "./live-rounds.ts";
 
 /** A user's own policy that takes longer for a decision is replaced. */
@@ -70,6 +71,40 @@ export function refuseWideMachine(
   if (why === undefined) return;
   throw new InputError(
     `Cannot use policy "${label}" on ${cpus} CPUs: a job on ${tasks} of them ${why}, or define "queues" in the configuration file`,
+  );
+}
+
+/** @throws InputError for a policy whose gangs take turns, if the executor cannot stop and continue them */
+export function refuseUnlessCapable(
+  { definition, label }: PolicyChoice,
+  { timeSharing }: Pick<Capabilities, "timeSharing">,
+): void {
+  if (timeSharing || definition.sharing === "space") return;
+  throw new InputError(
+    `Cannot use policy "${label}" here: its gangs take turns on the same CPUs, but here a job has its CPUs until it ends; expected a policy of space sharing, such as easy`,
+  );
+}
+
+/** @throws InputError for the mode concurrent, if the executor cannot run gangs at low priority */
+export function refuseMode(
+  { mode }: Pick<Config, "mode">,
+  { modeConcurrent }: Pick<Capabilities, "modeConcurrent">,
+): void {
+  if (modeConcurrent || mode === "gang") return;
+  throw new InputError(
+    `Cannot use the mode "${mode}" on a cluster: a gang has its slots on all of its nodes or on none; expected the mode "gang"`,
+  );
+}
+
+/** @throws InputError for countable resources, if the executor cannot give them to jobs */
+export function refuseResources(
+  resources: Config["resources"],
+  { resources: canHold }: Pick<Capabilities, "resources">,
+): void {
+  const [first] = resources;
+  if (canHold || first === undefined) return;
+  throw new InputError(
+    `Cannot count "${first.name}" on Slurm: there, nodes have resources of their own, expected a configuration without "resources"`,
   );
 }
 

@@ -8,34 +8,32 @@
  * policy knows is withdrawn, or when a new job is served before jobs that it knows. If the new policy has no
  * room for a running job, this job is stopped and waits like a new job.
  */
-import { UNKNOWN } from "../../core/jobs.ts";
-import type { NodeTable } from "../../core/machine.ts";
-import { NONE, type ParameterValues, type PolicyChoice } from "../../core/policy.ts";
+import type { ParameterValues, PolicyChoice } from "../../core/policy.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import type { Observer } from "../../core/schedule.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
-import { makeChoice } from "../../policies/parse-policy.ts";
-import { POLICIES } from "../../policies/registry.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
 import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
+import type { Capacity } from "../executor/executor.ts";
 import { messageOf } from "../store/store.ts";
-import { driverFor, stoppedJobs } from "./adoption.ts";
-import type { Decision, LiveDriver, LiveJob, MatrixRows, RunningJob } from "./live-driver.ts";
-import { processorsWithMemory } from "./live-limits.ts";
-import { LivePool } from "./live-pool.ts";
+import { type Adopted, adopt, rowsFrom, stoppedJobs } from "./adoption.ts";
+import { copesWithResources, parametersFor } from "./job-check.ts";
+import type { Decision, LiveDriver, MatrixRows } from "./live-driver.ts";
+import { LiveJobs } from "./live-jobs.ts";
+import { type LiveMachine, type MachineObstacle, renumbered } from "./live-machine.ts";
 import { LiveRounds } from "./live-rounds.ts";
-import { expectedMs } from "./overrun.ts";
+import type { Outcome, PolicyObstacle, Reason } from "./outcome.ts";
+import { Outside } from "./outside.ts";
 
 interface SchedulerOptions {
   /** Policies see only the number and order of processors. */
-  readonly nodes: NodeTable;
+  readonly machine: LiveMachine;
   readonly slotMs: number;
   /** Maximum number of rows, if the policy's parameters name no limit. */
   readonly maxRows: number;
-  /** Memory for all jobs in the matrix together. */
-  readonly memoryBytes: number;
   readonly queueClasses: readonly QueueClass[];
   /** The monotonic instant that policies see as time 0, unless jobs are older. */
   readonly originMs: number;
@@ -44,27 +42,14 @@ interface SchedulerOptions {
   readonly observer?: Observer | undefined;
 }
 
-/** The reason for an adoption. */
-interface Reason {
-  readonly text: string;
-  /** Who may see the text: the user whose job it names, or only administrators; left out: all users. */
-  readonly visibleTo?: number | "administrators";
-}
-
-export interface Outcome extends Decision {
-  /** Set after an adoption: its reason, and the running jobs that were stopped. */
-  readonly adoption?: { readonly because: Reason; readonly stopped: readonly JobNumber[] } | undefined;
-  /** Set when the policy failed and was replaced: the policy that failed, and why. */
-  readonly fellBack?: { readonly choice: PolicyChoice; readonly because: string } | undefined;
-}
-
 const NOTHING: Outcome = { starts: [], notes: [] };
 
 export class Scheduler {
   readonly options: SchedulerOptions;
+  readonly jobs: LiveJobs;
   readonly #book: JobBook;
   /** Parameters of the choice, with the limit on rows if the policy has this parameter. */
-  #parameters: ParameterValues;
+  parameters: ParameterValues;
   #choice: PolicyChoice;
   /** The last policy that has decided; it takes over if the chosen one fails. */
   #lastGood: PolicyChoice | undefined;
@@ -82,25 +67,24 @@ export class Scheduler {
   readonly #withdrawing = new Set<JobNumber>();
   /** New waiting jobs that the policy does not know yet. */
   readonly #arriving = new Map<JobNumber, JobRecord>();
-  /** Running times, used while there is no driver. */
-  readonly #ranMs = new Map<JobNumber, number>();
-  /** Monotonic submit times of the jobs submitted since the start, because the wall clock may be set. */
-  readonly #submittedMs = new Map<JobNumber, number>();
+  readonly #outside: Outside;
+  /** While gangs keep their CPUs until the policy can take over: the gangs that are in its way. */
+  #handover: readonly JobNumber[] | undefined;
+  /** When the next waiting job becomes too late to end in time. */
+  #lateAtMs = Number.POSITIVE_INFINITY;
   #layout: { readonly rows: MatrixRows; readonly slot: number } = { rows: [], slot: 0 };
 
   constructor(options: SchedulerOptions, book: JobBook, choice: PolicyChoice) {
     this.options = options;
+    this.jobs = new LiveJobs(options);
+    this.#outside = new Outside(options.machine);
     this.#book = book;
     this.#choice = choice;
-    this.#parameters = this.parametersFor(choice);
+    this.parameters = this.parametersFor(choice);
   }
 
   get choice(): PolicyChoice {
     return this.#choice;
-  }
-
-  get parameters(): ParameterValues {
-    return this.#parameters;
   }
 
   /** Whether the next decision begins with an adoption. */
@@ -110,6 +94,10 @@ export class Scheduler {
 
   get epochMs(): number {
     return this.#epochMs;
+  }
+
+  get machine(): LiveMachine {
+    return this.options.machine;
   }
 
   get sharing(): "space" | "time" {
@@ -125,6 +113,17 @@ export class Scheduler {
   setEpoch(epochMs: number): void {
     if (epochMs !== this.#epochMs) this.invalidate("the grid of slots has changed");
     this.#epochMs = epochMs;
+  }
+
+  /** The machine has other processors now. Gangs keep their CPUs; those of a lost node leave the rows. */
+  setCapacity(capacity: Capacity, because: string, nowMs: number): void {
+    if (this.#driver !== undefined) this.#keepRunningTimes(this.#driver, nowMs);
+    this.#driver = undefined;
+    const { machine } = this;
+    const before = machine.nodes;
+    machine.set(capacity);
+    this.#layout = { ...this.#layout, rows: renumbered(this.#layout.rows, before, machine.nodes) };
+    this.invalidate(because);
   }
 
   /** The policy's state is wrong now: the next decision begins with an adoption. */
@@ -143,7 +142,7 @@ export class Scheduler {
   #setChoice(choice: PolicyChoice): void {
     this.#choice = choice;
     this.#hasDecided = false;
-    this.#parameters = this.parametersFor(choice);
+    this.parameters = this.parametersFor(choice);
   }
 
   /** A problem of the policy, as text for people. */
@@ -157,24 +156,7 @@ export class Scheduler {
    * @throws InputError if the policy refuses this combination of parameters
    */
   parametersFor(choice: PolicyChoice): ParameterValues {
-    const { definition, parameters } = choice;
-    const { maxRows, slotMs, nodes } = this.options;
-    const isLimited = parameters.rows === NONE && Number.isFinite(maxRows);
-    const limited = isLimited ? { ...parameters, rows: maxRows } : parameters;
-    // Makes the policy only to see whether it throws.
-    const common = { parameters: limited, processors: nodes.processors, originMs: 0 };
-    if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
-    else new LiveRounds({ ...common, definition, slotMs, epochMs: 0 }, 0, 0);
-    return limited;
-  }
-
-  noteSubmit(job: JobNumber, nowMs: number): void {
-    this.#submittedMs.set(job, nowMs);
-  }
-
-  forget(job: JobNumber): void {
-    this.#submittedMs.delete(job);
-    this.#ranMs.delete(job);
+    return parametersFor(choice, this.options);
   }
 
   /** A job has become eligible. */
@@ -182,10 +164,7 @@ export class Scheduler {
     this.#arriving.set(record.job, record);
   }
 
-  /**
-   * A waiting job can no longer be started, or its rank in the queue has changed.
-   * @param because why, such as "is held"
-   */
+  /** A waiting job can no longer be started, or has another rank in the queue: it "is held", for example. */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
     if (this.#known.has(job)) this.#withdrawKnown(job, `job ${job} ${because}`, uid);
@@ -199,23 +178,43 @@ export class Scheduler {
     } else this.invalidate(because, visibleTo);
   }
 
+  /** The windows or the wall clock have changed: other waiting jobs than before may start now. */
+  reconsider(nowMs: number): void {
+    if (this.#isStale) return;
+    this.#lateAtMs = Number.NEGATIVE_INFINITY;
+    for (const record of this.#book.eligible()) {
+      if (!this.#known.has(record.job) && this.obstacle(record, nowMs) === undefined) this.arrived(record);
+    }
+  }
+
+  /** A job with a process is paused or resumed. Across nodes, only an adoption keeps gangs on their CPUs. */
+  setPaused({ job, uid }: JobRecord, isPaused: boolean, nowMs: number): void {
+    const canStay = !this.#isStale && this.#handover === undefined && this.machine.isThisMachine;
+    if (canStay && this.#driver?.setPaused?.(job, isPaused, nowMs)) return;
+    this.invalidate(`job ${job} is ${isPaused ? "paused" : "resumed"}`, uid);
+  }
+
   /** The process of a job has ended. */
   departed(job: JobNumber, nowMs: number): void {
-    this.#ranMs.delete(job);
-    if (this.#isStale || this.#driver === undefined) return;
+    this.jobs.departed(job);
+    const outside = this.#outside.departed(job);
+    if (outside?.heldMemory) this.invalidate("a paused job has ended", "administrators");
+    if (this.jobs.hasOddUnits) this.invalidate("units may have become free", "administrators");
+    if (outside !== undefined || this.#isStale || this.#driver === undefined) return;
+    if (this.#handover !== undefined) this.invalidate("a gang has ended that was in the policy's way");
     if (this.#known.has(job))
       this.#withdrawKnown(job, "a job ended while the policy had stopped it", "administrators");
     else this.#driver.depart(job, nowMs);
   }
 
-  /** Sets the running time of a job with a process, as the executor counted it. */
-  noteRan(job: JobNumber, ranMs: number): void {
-    this.#ranMs.set(job, ranMs);
-  }
+  /** The job began later than it was decided, as in Slurm: the next adoption counts from there. */
+  beganAt = (job: JobNumber, startMs: number): void => this.#driver?.beganAt?.(job, startMs);
 
   ranMs(job: JobNumber, nowMs: number): number {
+    const record = this.#book.live(job);
+    if (record?.state === "paused") return this.jobs.ranMs(job) ?? record.ranMs;
     const counted = this.#isStale ? undefined : this.#driver?.ranMs(job, nowMs);
-    return counted || (this.#ranMs.get(job) ?? 0);
+    return counted || (this.jobs.ranMs(job) ?? 0);
   }
 
   promisedMs(job: JobNumber): number {
@@ -234,16 +233,19 @@ export class Scheduler {
   dueMs(): number {
     this.#takeReleased();
     const hasNews = this.#arriving.size > 0 || this.#withdrawing.size > 0;
-    if (this.#isStale || this.#driver === undefined || hasNews) return Number.NEGATIVE_INFINITY;
-    return this.#driver.dueMs();
+    if (this.#isStale || hasNews) return Number.NEGATIVE_INFINITY;
+    // Without processors, there is no driver.
+    if (this.#driver === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(this.#driver.dueMs(), this.#lateAtMs);
   }
 
   /** Passes events to the policy and lets it decide if a decision is due; undefined: nothing was decided. */
   decide(nowMs: number): Outcome | undefined {
+    this.#withdrawLate(nowMs);
     this.#passArrivals(nowMs);
     const driver = this.#driver;
-    if (this.#isStale || driver === undefined) return this.#adoptOrFallBack(nowMs);
-    if (driver.dueMs() > nowMs) return undefined;
+    if (this.#isStale) return this.#adoptOrFallBack(nowMs);
+    if (driver === undefined || driver.dueMs() > nowMs) return undefined;
     if (driver.hasOverrun(nowMs)) {
       this.invalidate("a job has exceeded its estimate", "administrators");
       return this.#adoptOrFallBack(nowMs);
@@ -277,14 +279,39 @@ export class Scheduler {
     if (this.#isStale || driver === undefined) return;
     for (const job of withdrawing) driver.withdraw(job, nowMs);
     for (const record of arriving) {
+      if (this.obstacle(record, nowMs) !== undefined) continue;
+      this.#lateAtMs = Math.min(this.#lateAtMs, this.machine.lastStartMs(record, nowMs));
       for (const next of [record, ...this.#makeWay(driver, record, nowMs)]) {
         if (driver.isFull) this.invalidate("the table of jobs is full");
         if (this.#isStale) return;
-        driver.arrive(this.#liveJob(next), nowMs);
+        driver.arrive(this.jobs.waiting(next, this.choice), nowMs);
         this.#known.add(next.job);
         this.#lastKnown = next;
       }
     }
+  }
+
+  /** Withdraws waiting jobs that could no longer end in time. */
+  #withdrawLate(nowMs: number): void {
+    if (nowMs < this.#lateAtMs) return;
+    this.#lateAtMs = Number.POSITIVE_INFINITY;
+    for (const job of this.#known) {
+      const record = this.#book.live(job)!;
+      if (hasProcess(record.state)) continue;
+      if (this.machine.obstacle(record, nowMs) === undefined) {
+        this.#lateAtMs = Math.min(this.#lateAtMs, this.machine.lastStartMs(record, nowMs));
+      } else this.withdrawn(record, "could not end in time");
+    }
+  }
+
+  /** Why the policy does not know the job, besides all that makes it ineligible; undefined: it knows it. */
+  obstacle(record: JobRecord, nowMs: number): MachineObstacle | PolicyObstacle | undefined {
+    const obstacle = this.machine.obstacle(record, nowMs) ?? this.jobs.lackOfUnits(record);
+    const policy = this.#choice.label;
+    if (record.use !== undefined && !copesWithResources(this.#choice))
+      return { kind: "policy-units", policy };
+    if (obstacle !== undefined || this.#handover === undefined) return obstacle;
+    return { kind: "handover", policy, jobs: this.#handover };
   }
 
   /** Withdraws the waiting jobs that are served after a new one. @returns them, to arrive after it */
@@ -319,9 +346,7 @@ export class Scheduler {
   /** Replaces a failed policy by the last one that has decided, or by a plain one. */
   #fallBack(nowMs: number, error: unknown): Outcome {
     const broken = this.#choice;
-    const plain = makeChoice(
-      POLICIES.find(({ name }) => name === (this.sharing === "space" ? "fcfs" : "gang"))!,
-    );
+    const plain = choosePolicy(this.sharing === "space" ? "fcfs" : "gang");
     const lastGood = this.#lastGood;
     this.#lastGood = undefined;
     for (const choice of lastGood === undefined ? [plain] : [lastGood, plain]) {
@@ -341,29 +366,40 @@ export class Scheduler {
 
   #keepRunningTimes(driver: LiveDriver, nowMs: number): void {
     if (driver instanceof LiveRounds) driver.catchUp(nowMs);
-    for (const { job } of this.#book.withProcess()) {
-      const ranMs = driver.ranMs(job, nowMs);
-      if (ranMs > 0) this.#ranMs.set(job, ranMs);
+    for (const { job, state } of this.#book.withProcess()) {
+      const ranMs = state === "paused" ? 0 : driver.ranMs(job, nowMs);
+      if (ranMs > 0) this.jobs.noteRan(job, ranMs);
     }
     this.#layout = { rows: driver.layout(), slot: driver.layoutSlot() };
   }
 
   #adopt(nowMs: number): Outcome {
     const because = this.#because;
-    const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
+    const records = this.#outside.takeFrom(this.#book.withProcess(), this.choice);
     this.#known.clear();
     this.#withdrawing.clear();
     this.#takeReleased();
     this.#arriving.clear();
     this.#lastKnown = undefined;
-    const driver = this.#takeOver(running, nowMs);
+    this.#handover = undefined;
+    this.#lateAtMs = Number.POSITIVE_INFINITY;
+    if (this.machine.processors === 0) {
+      this.#layout = { rows: [], slot: 0 };
+      this.#isStale = false;
+      return { ...NOTHING, adoption: { because, stopped: [] } };
+    }
+    const { driver, running, nodes, inTheWay } = this.#takeOver(records, nowMs);
+    this.machine.use(nodes);
+    this.#handover = inTheWay;
     const stopped = stoppedJobs(running, driver);
+    if (this.sharing === "space") this.jobs.keepUnits(stopped);
     for (const job of stopped) this.#known.add(job);
-    const waiting = this.#book.eligible();
+    const waiting = this.#book.eligible().filter((record) => this.obstacle(record, nowMs) === undefined);
     for (const record of waiting) {
-      driver.arrive(this.#liveJob(record), nowMs);
+      driver.arrive(this.jobs.waiting(record, this.choice), nowMs);
       this.#known.add(record.job);
       this.#lastKnown = record;
+      this.#lateAtMs = Math.min(this.#lateAtMs, this.machine.lastStartMs(record, nowMs));
     }
     const decision = waiting.length > 0 || running.length > 0 ? driver.decide(nowMs) : NOTHING;
     this.#driver = driver;
@@ -373,33 +409,32 @@ export class Scheduler {
     return { ...outcome, adoption: { because, stopped: stopped.filter((job) => this.#known.has(job)) } };
   }
 
-  #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
-    const { nodes, slotMs, maxRows, memoryBytes, observer } = this.options;
-    return driverFor(running, {
-      definition: this.choice.definition,
-      parameters: this.#parameters,
-      processors: nodes.processors,
-      observer,
-      originMs: Math.min(
-        this.options.originMs,
-        ...running.map((job) => Math.min(job.submitMs, nowMs - job.ranMs)),
-      ),
-      slotMs,
-      epochMs: this.#epochMs,
-      limits: { maxRows: maxRows, memoryBytes },
-      known: running.length + this.#book.liveCount,
-      rows: this.#rowsFrom(nowMs),
-      nowMs,
-    });
+  /** Whether a gang is in no row, because it has lost a node and ends, or because it is paused. */
+  isOutside(job: JobNumber): boolean {
+    return this.#outside.has(job) || this.#driver?.hasPaused?.(job) === true;
   }
 
-  /** The current rows, beginning with the row whose turn it is now. */
-  #rowsFrom(nowMs: number): MatrixRows {
-    const { rows, slot } = this.#layout;
-    if (rows.length === 0) return rows;
-    const nowSlot = Math.floor((nowMs - this.#epochMs) / this.options.slotMs);
-    const first = (((nowSlot - slot) % rows.length) + rows.length) % rows.length;
-    return [...rows.slice(first), ...rows.slice(0, first)];
+  #takeOver(records: readonly JobRecord[], nowMs: number): Adopted {
+    const { machine, slotMs, maxRows, observer, originMs } = this.options;
+    const { choice } = this;
+    this.jobs.countUnits([...this.#book.withProcess()], (job) => !this.#outside.has(job));
+    const begunMs = records.map((record) => {
+      const { submitMs, ranMs } = this.jobs.running(record, choice, machine.nodes, nowMs);
+      return Math.min(submitMs, nowMs - ranMs);
+    });
+    return adopt(records, machine, (record, nodes) => this.jobs.running(record, choice, nodes, nowMs), {
+      definition: this.choice.definition,
+      parameters: this.parameters,
+      observer,
+      originMs: Math.min(originMs, ...begunMs),
+      slotMs,
+      epochMs: this.#epochMs,
+      limits: { maxRows, memoryBytes: machine.memoryBytes - this.#outside.pausedBytes },
+      resources: this.jobs.kinds(),
+      known: records.length + this.#book.liveCount,
+      rows: rowsFrom(this.#layout, Math.floor((nowMs - this.#epochMs) / slotMs)),
+      nowMs,
+    });
   }
 
   #noteStarts(decision: Decision): Outcome {
@@ -408,39 +443,7 @@ export class Scheduler {
     return decision;
   }
 
-  #liveJob(record: JobRecord): LiveJob {
-    return {
-      job: record.job,
-      size: this.sizeOf(record),
-      submitMs: this.#submittedMs.get(record.job) ?? this.options.monotonicOf(record.submittedAtMs),
-      estimateMs: record.estimateMs,
-      memoryBytes: record.memoryBytes,
-      queueClass: this.#classOf(record.queue),
-      user: record.uid,
-    };
-  }
-
-  #runningJob(record: JobRecord): RunningJob {
-    const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
-    const estimateMs = expectedMs(record.estimateMs, ranMs, record.limitMs !== undefined);
-    const processors = this.options.nodes.indicesOf(record.nodes);
-    return {
-      ...this.#liveJob(record),
-      estimateMs,
-      ranMs,
-      processors: processors.filter((processor) => processor >= 0),
-    };
-  }
-
-  /** Number of processors that the job gets, under the current policy or one of another kind. */
-  sizeOf({ tasks, memoryBytes }: Pick<JobRecord, "tasks" | "memoryBytes">, sharing = this.sharing): number {
-    if (sharing === "time" || memoryBytes === undefined) return tasks;
-    const machine = { processors: this.options.nodes.processors, memoryBytes: this.options.memoryBytes };
-    return processorsWithMemory(tasks, memoryBytes, machine);
-  }
-
-  #classOf(queue: string): number {
-    const place = this.options.queueClasses.findIndex(({ name }) => name === queue);
-    return place >= 0 ? place : UNKNOWN;
-  }
+  /** Number of processors that the job gets, under the current policy or another one. */
+  sizeOf = (job: Pick<JobRecord, "tasks" | "threads" | "memoryBytes">, choice = this.choice): number =>
+    this.machine.sizeOf(job, choice);
 }

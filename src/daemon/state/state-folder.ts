@@ -7,6 +7,7 @@
  *     tutti.db                              tutti.db  0600
  *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
+ *     slurm/pilot.json        0600          (a front end on Slurm serves one user)
  *     jobs/12/                0700          jobs/12/  0710, owner root, the user's group; output and script
  *                                                     in it belong to the user
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's folder, owned by the user
@@ -21,13 +22,13 @@ import { replaceablePart } from "../../host/trusted-path.ts";
 import { withStoreErrors } from "../store/store-error.ts";
 import { holderOfState } from "./state-place.ts";
 
-type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
+export type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
 
 /** The path of a Unix socket has at most 108 bytes, including `/socket.` and a pid at its end. */
 const MAX_CONDUCTOR_PATH = 85;
 
 /** Files that may exist before the database. */
-const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
+const OWN_FILES = /^(conductor|jobs|numbers|slurm|lock(-journal)?)$/;
 
 /**
  * Makes the folders, private from their first instant. Existing ones keep their modes until `openToJobs`.
@@ -77,6 +78,8 @@ function pathsIn(path: string, isShared: boolean) {
     numbers: join(path, "numbers"),
     lock: join(path, "lock"),
     conductor: join(path, "conductor"),
+    /** What is known about pilots, and their output. */
+    slurm: join(path, "slurm"),
     jobs: join(path, "jobs"),
     /** Mode of the folder of the jobs. */
     jobsMode: isShared ? 0o711 : 0o700,

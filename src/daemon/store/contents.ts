@@ -1,6 +1,7 @@
 /**
  * Stores environments and scripts, which jobs need only to start. Each is stored once, even if many jobs
- * share it, and dropped when no live job uses it. Ended jobs need neither.
+ * share it, and dropped when no job has it. Ended jobs keep theirs for a while, so that they can be run again
+ * (book/kept-contents.ts).
  */
 import { createHash } from "node:crypto";
 import type { JobRecord } from "../contract/record.ts";
@@ -30,7 +31,7 @@ const VALUE: Readonly<Record<Table, string>> = { environments: "json", scripts: 
 /** Columns of `jobs`. */
 const COLUMN: Readonly<Record<Table, string>> = { environments: "environment", scripts: "script" };
 const KNOWN = 1000;
-/** The environment of jobs that have ended. */
+/** The environment of ended jobs that cannot be run again. */
 const NOTHING: Environment = {};
 
 export class Contents {
@@ -98,7 +99,7 @@ export class Contents {
     return stored;
   }
 
-  /** Removes a content that live jobs no longer have. */
+  /** Removes a content, unless jobs have it. */
   drop({ table, id }: StoredContent): void {
     if (table === "environments" && id === this.nothing()) return;
     const users = `SELECT 1 FROM jobs WHERE ${COLUMN[table]} = ?1`;
@@ -117,7 +118,7 @@ export class Contents {
     return row?.content as Uint8Array | undefined;
   }
 
-  /** Id of the empty environment, which ended jobs get. */
+  /** Id of the empty environment, which ended jobs get that cannot be run again. */
   nothing(): number {
     this.#nothing ??= this.keep(this.ofEnvironment(NOTHING));
     return this.#nothing;

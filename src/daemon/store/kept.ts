@@ -29,6 +29,24 @@ export interface EndedRun extends Pick<JobKey, "job" | "uid"> {
   readonly endedAtMs: number;
 }
 
+/** What all attempts of an ended job had and used. Durations are in ms. */
+export interface EndedUsage extends Pick<JobKey, "job" | "uid"> {
+  readonly state: "done" | "failed" | "cancelled";
+  readonly endedAtMs: number;
+  readonly user: string;
+  readonly queue: string;
+  /** The submit, or the begin that was asked for if that is later. */
+  readonly mayStartAtMs: number;
+  /** First start of all; undefined: it was never started. */
+  readonly startedAtMs: number | undefined;
+  /** Running time times CPUs. */
+  readonly heldMs: number;
+  /** The same, of attempts whose CPU time is known. */
+  readonly countedMs: number;
+  /** CPU time. */
+  readonly cpuMs: number;
+}
+
 /** Number of jobs of one user in one state; for ended jobs, also their size. */
 export interface JobCount extends Pick<EndedJob, "uid" | "state" | "wasStarted" | "bytes"> {
   readonly jobs: number;
@@ -47,6 +65,13 @@ const FORGOTTEN_UNTIL = "forgotten until";
 const ANY_USER = -1;
 const ENDED_JOB = `SELECT job, uid, state, attempt > 0 AS wasStarted, ended_ms AS endedAtMs,
   ifnull(kept_bytes, 0) AS bytes FROM jobs`;
+const USAGES = `SELECT job, uid, state, ended_ms, spec,
+    (SELECT min(started_ms) FROM attempts WHERE attempts.job = jobs.job) AS started_ms,
+    (SELECT json_array(total(ran_ms * cpus), total(ran_ms * cpus) FILTER (WHERE cpu_ms IS NOT NULL), total(cpu_ms)) FROM
+      (SELECT ran_ms, cpu_ms, (SELECT total(json_array_length(value, '$.cpus')) FROM json_each(nodes)) AS cpus
+        FROM attempts WHERE attempts.job = jobs.job)) AS sums
+  FROM jobs INDEXED BY jobs_ended
+  WHERE ended_ms IS NOT NULL AND (ended_ms, job) > (?, ?) AND ended_ms < ? ORDER BY ended_ms, job LIMIT ?`;
 /** Read only from indexes: a thousand take half a millisecond, whatever the sizes of jobs and table. */
 const NUMBERS_OF_ALL = "FROM jobs INDEXED BY jobs_ended_by_number WHERE ended_ms IS NOT NULL";
 const NUMBERS_OF_USER = "FROM jobs INDEXED BY jobs_ended_by_user WHERE ended_ms IS NOT NULL AND uid = ?4";
@@ -79,6 +104,18 @@ export class Kept {
     return this.#numbers("job DESC", uid, 1, last, most);
   }
 
+  /** Ended jobs that still have an environment or a script, in the order of their ends. */
+  withContents(nothing: number) {
+    const sql = `SELECT job, uid, environment, script FROM jobs
+      WHERE ended_ms IS NOT NULL AND (environment <> ? OR script IS NOT NULL) ORDER BY ended_ms, job`;
+    return this.#sql.all(sql, nothing).map(({ job, uid, environment, script }) => ({
+      job: Number(job),
+      uid: Number(uid),
+      environment: Number(environment),
+      script: script === null ? undefined : Number(script),
+    }));
+  }
+
   /** Jobs that ended before a Unix time, the oldest end first. */
   endedBefore(beforeMs: number, most: number): EndedJob[] {
     const sql = `${ENDED_JOB} WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms, job LIMIT ?`;
@@ -105,6 +142,36 @@ export class Kept {
       startedAtMs: row.started_ms === null ? undefined : Number(row.started_ms),
       endedAtMs: Number(row.ended_ms),
     }));
+  }
+
+  /**
+   * Jobs that ended from one Unix time until before another, the first end first, at most `most`.
+   * @param after only those after this one in this order
+   */
+  endedUsages(
+    fromMs: number,
+    toMs: number,
+    after: Pick<EndedUsage, "endedAtMs" | "job"> | undefined,
+    most: number,
+  ): EndedUsage[] {
+    const { endedAtMs = fromMs, job = 0 } = after ?? {};
+    return this.#sql.all(USAGES, endedAtMs, job, toMs, most).map((row) => {
+      const { user, queue, submittedAtMs, beginAtMs = 0 } = JSON.parse(String(row.spec));
+      const [heldMs, countedMs, cpuMs] = JSON.parse(String(row.sums));
+      return {
+        job: Number(row.job),
+        uid: Number(row.uid),
+        state: row.state as EndedUsage["state"],
+        endedAtMs: Number(row.ended_ms),
+        user,
+        queue,
+        mayStartAtMs: Math.max(submittedAtMs, beginAtMs),
+        startedAtMs: row.started_ms === null ? undefined : Number(row.started_ms),
+        heldMs,
+        countedMs,
+        cpuMs,
+      };
+    });
   }
 
   /**

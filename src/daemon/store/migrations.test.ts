@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { MIGRATIONS } from "./migrations.ts";
 import { Store } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-migrations-"));
@@ -113,6 +114,10 @@ describe("migration 4, from CPUs of a machine to CPUs of nodes", () => {
       expect(store.job(100 + JOBS)?.nodes).toEqual(on(JOBS % 64, 64 + (JOBS % 64)));
       store.close();
     }
-    expect([...versions].sort()).toEqual([3, 4]);
+    // Other versions last only until the next migration.
+    expect([...versions].filter((version) => version < 4 || version === MIGRATIONS.length).sort()).toEqual([
+      3,
+      MIGRATIONS.length,
+    ]);
   }, 120_000);
 });

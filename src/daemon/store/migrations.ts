@@ -133,6 +133,19 @@ export const MIGRATIONS: readonly string[] = [
     )) ORDER BY line.key) FROM json_each(meta.value, '$.rows') AS line
   ))) WHERE name = 'matrix';
   `,
+  `
+  -- Attempts that Tutti ended because their CPUs were taken away. They do not count against the retries.
+  ALTER TABLE jobs ADD COLUMN uncharged INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  -- The units of countable resources that the job, or the attempt, holds or held last, as JSON: {"gpu":["0"]}. NULL: none.
+  ALTER TABLE jobs ADD COLUMN units TEXT;
+  ALTER TABLE attempts ADD COLUMN units TEXT;
+  `,
+  `
+  -- What the last attempt used, as far as control groups count it, as JSON: {"cpuMs":1200,"peakMemoryBytes":4096}. NULL: unknown.
+  ALTER TABLE jobs ADD COLUMN usage TEXT;
+  `,
 ];
 
 /** Brings a database to the current version. @throws InputError for a database of a later version */

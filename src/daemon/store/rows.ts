@@ -6,7 +6,10 @@ import type { JobRecord } from "../contract/record.ts";
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
 export type Value = null | number | string | Uint8Array;
 
-/** Fields of a record that are written once, at submit. `arrayAtOnce` is the store's name for arrayLimit. */
+/**
+ * Fields of a record that rarely change after the submit: they are written as one JSON. `arrayAtOnce` is the
+ * store's name for arrayLimit.
+ */
 const SPEC = [
   "array",
   "arrayIndex",
@@ -16,23 +19,38 @@ const SPEC = [
   "queue",
   "queueReason",
   "tasks",
+  "threads",
   "command",
+  "values",
   "scriptWord",
   "cwd",
   "limitMs",
   "estimateMs",
   "memoryBytes",
+  "use",
   "stdout",
   "stderr",
   "after",
   "retries",
+  "retryOn",
+  "retryDelayMs",
+  "singleton",
+  "beginAtMs",
+  "notBeforeMs",
+  "eligibleAtMs",
+  "repeat",
+  "repeats",
+  "pausedAtMs",
+  "released",
   "umask",
+  "tasksRun",
+  "mpi",
   "submittedAtMs",
 ] as const satisfies readonly (keyof JobRecord | "arrayAtOnce")[];
 
 /** Columns of `jobs` that may change, in the order of `changingValues`. */
 export const CHANGING =
-  "state, priority, place, attempt, nodes, started_ms, ended_ms, ran_ms, code, signal, reason, ending";
+  "state, priority, place, attempt, nodes, started_ms, ended_ms, ran_ms, code, signal, reason, ending, uncharged, units, usage";
 
 export function changingValues(record: JobRecord): Value[] {
   return [
@@ -48,7 +66,15 @@ export function changingValues(record: JobRecord): Value[] {
     record.signal ?? null,
     record.reason ?? null,
     record.ending ?? null,
+    record.uncharged ?? 0,
+    record.units === undefined ? null : JSON.stringify(record.units),
+    record.usage === undefined ? null : JSON.stringify(record.usage),
   ];
+}
+
+/** Whether changes concern the JSON of a record. */
+export function changesSpec(changes: Partial<JobRecord>): boolean {
+  return SPEC.some((field) => field !== "arrayAtOnce" && field in changes) || "arrayLimit" in changes;
 }
 
 export function specOf(record: JobRecord): string {
@@ -79,6 +105,9 @@ export function recordOf(row: Row): JobRecord {
     signal: row.signal ?? undefined,
     reason: row.reason ?? undefined,
     ending: row.ending ?? undefined,
+    uncharged: optional(row.uncharged) || undefined,
+    units: typeof row.units === "string" ? JSON.parse(row.units) : undefined,
+    usage: typeof row.usage === "string" ? JSON.parse(row.usage) : undefined,
     key: row.key ?? undefined,
   };
 }
@@ -95,7 +124,11 @@ export function sharing(record: JobRecord, other: JobRecord | undefined): JobRec
     ...(queueReason === other.queueReason && { queueReason: other.queueReason }),
     cwd: same(record.cwd, other.cwd),
     command: sameList(record.command, other.command, (a, b) => a === b),
-    after: sameList(record.after, other.after, (a, b) => a.job === b.job && a.ok === b.ok),
+    after: sameList(
+      record.after,
+      other.after,
+      (a, b) => a.job === b.job && a.ok === b.ok && a.kind === b.kind,
+    ),
     nodes: areSameCpus(record.nodes, other.nodes) ? other.nodes : record.nodes,
   };
 }

@@ -198,6 +198,8 @@ describe("Store against a model", () => {
   test("attempts and forecasts are kept", () => {
     const path = newPath();
     const store = new Store(path, 0);
+    const environment = store.contents.keep(store.contents.ofEnvironment({}));
+    store.insertJob(recordOf(3, { environment, after: [] }));
     store.insertAttempt({ job: 3, attempt: 1 }, [{ node: "localhost", cpus: [0, 1] }], 10);
     store.noteAttemptStart({ job: 3, attempt: 1 }, 12);
     store.noteAttemptEnd({ job: 3, attempt: 1, reason: "none", code: 0, endedAtMs: 20, ranMs: 8 });
@@ -213,7 +215,7 @@ describe("Store against a model", () => {
     store.noteForecast(3, 1, 2, 6, 10);
     expect(store.judgedForecasts(9)).toEqual([]);
     store.noteForecastStart(3, 7);
-    expect(store.judgedForecasts(9)).toEqual([{ errorMs: 2, isWithin: true }]);
+    expect(store.judgedForecasts(9)).toEqual([{ uid: 1000, errorMs: 2, expectedMs: 5, isWithin: true }]);
   });
 });
 
@@ -382,7 +384,8 @@ describe("versions", () => {
     expect(attemptsIn(path, 2)).toMatchObject([{ attempt: 1, started_ms: 4000, identity: identity ?? null }]);
     expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
     expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
-    expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
+    expect(store.judgedForecasts(5)).toMatchObject([{ errorMs: 500, isWithin: true }]);
+    expect(store.job(1)?.usage).toEqual(version < 7 ? undefined : { cpuMs: 1200, peakMemoryBytes: 4096 });
     const { uid } = store.job(1)!;
     expect(store.kept.endedFrom(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
     expect(store.kept.endedUpTo(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);

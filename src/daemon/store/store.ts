@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { NodeCpus } from "../../core/machine.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
+import type { JudgedForecast } from "../forecast/forecast-record.ts";
 import { Contents } from "./contents.ts";
 import { Kept } from "./kept.ts";
 import { migrate } from "./migrations.ts";
@@ -143,10 +144,21 @@ export class Store {
     this.#sql.run(UPDATE_JOB, ...changingValues(record), record.job);
   }
 
+  /** Writes the fields of a record that rarely change. */
+  updateSpec(record: JobRecord): void {
+    this.#sql.run("UPDATE jobs SET spec = ? WHERE job = ?", specOf(record), record.job);
+  }
+
   /** Writes an ended record. @param keptBytes its remaining size */
   endJob(record: JobRecord, keptBytes: number): void {
     const { job, environment, script = null } = record;
     this.#sql.run(END_JOB, ...changingValues(record), environment, script, keptBytes, job);
+  }
+
+  /** An ended job can no longer be run again: it has neither environment nor script. */
+  loseContents(job: JobNumber): void {
+    const sql = `UPDATE jobs SET environment = ?, script = NULL, spec = json_remove(spec, '$.repeat') WHERE job = ?`;
+    this.#sql.run(sql, this.contents.nothing(), job);
   }
 
   job(job: JobNumber): JobRecord | undefined {
@@ -196,9 +208,12 @@ export class Store {
     nodes: readonly NodeCpus[],
     decidedAtMs: number,
     identity: string | null = null,
+    units?: JobRecord["units"],
   ): void {
-    const sql = "INSERT INTO attempts (job, attempt, nodes, decided_ms, identity) VALUES (?, ?, ?, ?, ?)";
-    this.#sql.run(sql, job, attempt, JSON.stringify(nodes), decidedAtMs, identity);
+    const sql =
+      "INSERT INTO attempts (job, attempt, nodes, decided_ms, identity, units) VALUES (?, ?, ?, ?, ?, ?)";
+    const held = units === undefined ? null : JSON.stringify(units);
+    this.#sql.run(sql, job, attempt, JSON.stringify(nodes), decidedAtMs, identity, held);
   }
 
   noteAttemptStart({ job, attempt }: AttemptKey, startedAtMs: number): void {
@@ -266,13 +281,18 @@ export class Store {
     this.#sql.run("UPDATE forecasts SET started_ms = ? WHERE job = ? AND started_ms IS NULL", startedMs, job);
   }
 
-  /** Errors of the forecasts for the jobs that started last, in ms: actual start minus p50. */
-  judgedForecasts(last: number): { readonly errorMs: number; readonly isWithin: boolean }[] {
-    const sql = `SELECT started_ms - p50_ms AS error, started_ms BETWEEN p10_ms AND p90_ms AS within
-      FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?`;
-    return this.#sql
-      .all(sql, last)
-      .map(({ error, within }) => ({ errorMs: Number(error), isWithin: within === 1 }));
+  /** The forecasts for the jobs that started last. */
+  judgedForecasts(last: number): JudgedForecast[] {
+    const sql = `SELECT uid, error, expected, within FROM
+      (SELECT job, started_ms - p50_ms AS error, p50_ms - made_ms AS expected,
+        started_ms BETWEEN p10_ms AND p90_ms AS within
+        FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?) JOIN jobs USING (job)`;
+    return this.#sql.all(sql, last).map(({ uid, error, expected, within }) => ({
+      uid: Number(uid),
+      errorMs: Number(error),
+      expectedMs: Number(expected),
+      isWithin: within === 1,
+    }));
   }
 
   /** Checks all pages, in 0.13 s for 100,000 jobs, so that damage is not found in the middle of a cycle. */

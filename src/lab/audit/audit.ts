@@ -3,7 +3,7 @@
  * (checker.ts, space.ts, gangs.ts). Then the run is repeated, once unchanged and often with other futures
  * (futures.ts).
  */
-import { assert, RuleViolation } from "../../core/errors.ts";
+import { assert, InputError, RuleViolation } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
 import type { Guarantees, PolicyChoice } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
@@ -42,9 +42,15 @@ export type AuditResult =
  * Runs the policy under the checker. This takes as long as about ten simulations of a long trace (more of a
  * short one), and memory for all decisions of one run. The probes change the instance's columns and then
  * restore them.
- * @throws what the policy itself throws, except refused decisions
+ * @throws what the policy itself throws, except refused decisions; InputError if the jobs are held or changed
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
+  const { freezes = [], drains = [], withdrawals = [] } = instance.interruptions ?? {};
+  if (freezes.length + drains.length + withdrawals.length > 0) {
+    throw new InputError(
+      `Cannot audit a run of "${instance.workload.name}": its drains, holds, edits and pauses are unknown to the checker, expected a workload without them`,
+    );
+  }
   const counts = noCounts();
   const log = new DecisionLog();
   const checker = makeChecker(instance, choice, counts, options);

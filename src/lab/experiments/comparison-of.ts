@@ -4,8 +4,10 @@
  */
 import type { Instance, Workload } from "../../core/jobs.ts";
 import { describeRules } from "../../core/rules.ts";
+import { verdictOf } from "../../metrics/verdict.ts";
 import { describeWindow } from "../../metrics/window.ts";
 import type { Comparison } from "../../results/comparison.ts";
+import { isSlurmHistory } from "../../workload/traces/sacct.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
 import type { Cell, CellResult } from "./kinds.ts";
 import type { SummaryCell } from "./summary.ts";
@@ -57,6 +59,8 @@ export function comparisonOf(
   runs: readonly CellResult<"summary">[],
 ): Comparison {
   const { seed } = experiment.source;
+  // With scaled arrivals, the log does not say what would have happened.
+  const isHistory = isSlurmHistory(instance.workload) && experiment.source.load === undefined;
   const isGang = runs.some(({ summary }) => summary.gang !== undefined);
   return {
     instance: isGang ? withSlotDiagnostic(instance, experiment.slotS) : instance,
@@ -71,6 +75,7 @@ export function comparisonOf(
       return {
         ...first,
         schedule: first.schedule!,
+        ...(isHistory && { verdict: verdictOf(instance, first.schedule!, first.summary.window) }),
         ...(replications === 1 ? { replications: undefined } : replicationsOf(ofPolicy, seed)),
       };
     }),

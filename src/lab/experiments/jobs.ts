@@ -3,7 +3,8 @@
  * here.
  */
 import { InputError, ModelError } from "../../core/errors.ts";
-import type { JobColumns, TraceColumns, Workload } from "../../core/jobs.ts";
+import { forJobs } from "../../core/interruptions.ts";
+import type { JobColumns, ShapeColumns, TraceColumns, Workload } from "../../core/jobs.ts";
 import { parseParameters } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import type { ModelDefinition } from "../../workload/models/model.ts";
@@ -85,7 +86,8 @@ export function applyJobChanges(
 /** The first jobs in submit order. */
 function firstJobs(workload: Workload, count: number): Workload {
   if (count >= workload.count) return workload;
-  const cut = <Columns extends JobColumns | TraceColumns>(columns: Columns): Columns =>
+  const { jobs, trace, shape, demand, notes, interruptions } = workload;
+  const cut = <Columns extends JobColumns | TraceColumns | ShapeColumns>(columns: Columns): Columns =>
     Object.fromEntries(
       Object.entries(columns).map(([name, column]) => [name, column.slice(0, count)]),
     ) as unknown as Columns;
@@ -93,8 +95,12 @@ function firstJobs(workload: Workload, count: number): Workload {
     ...workload,
     name: `${workload.name} (first ${count} jobs)`,
     count,
-    jobs: cut(workload.jobs),
-    trace: workload.trace === undefined ? undefined : cut(workload.trace),
+    jobs: cut(jobs),
+    trace: trace && cut(trace),
+    shape: shape && cut(shape),
+    demand: demand?.map(({ kind, amount }) => ({ kind, amount: amount.slice(0, count) })),
+    notes: notes?.slice(0, count),
+    interruptions: interruptions && forJobs(interruptions, (row) => (row < count ? row : undefined)),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Finds out which Tutti made a result: its version and the revision of its source. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { ownVersion } from "../../host/version.ts";
 
 export interface Provenance {
   readonly version: string;
@@ -18,16 +18,6 @@ export function provenance(): Provenance {
   known ??=
     typeof TUTTI_BUILD === "undefined" ? { version: ownVersion(), revision: gitRevision(root) } : TUTTI_BUILD;
   return known;
-}
-
-/**
- * The version alone. It runs no program, so the user who starts a scheduler need not trust the git in the
- * PATH.
- */
-export function ownVersion(): string {
-  if (typeof TUTTI_BUILD !== "undefined") return TUTTI_BUILD.version;
-  const { version }: { version: string } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
-  return version;
 }
 
 /** The state of the source in a folder, according to git. */

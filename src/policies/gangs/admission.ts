@@ -34,6 +34,8 @@ export class Admission implements Policy {
   readonly #maxRows: number;
   readonly #memory: MatrixMemory | undefined;
   readonly #queue: WaitingQueue;
+  /** Gangs that go before the queue (GangMachine). */
+  readonly #returning: JobIndex[] = [];
   readonly #passes: "nobody" | "fitting" | "harmless";
   readonly #forecast: HeadForecast;
   /** Whether the head has a reservation, so that jobs which would delay it are not admitted. */
@@ -59,7 +61,9 @@ export class Admission implements Policy {
   }
 
   withdraw(job: JobIndex): void {
-    this.#queue.remove(job);
+    const at = this.#returning.indexOf(job);
+    if (at >= 0) this.#returning.splice(at, 1);
+    else this.#queue.remove(job);
   }
 
   restore(job: JobIndex, startS: number): void {
@@ -74,41 +78,50 @@ export class Admission implements Policy {
   }
 
   decide(arrived: readonly JobIndex[]): void {
-    for (const job of arrived) this.#queue.add(job);
-    this.#queue.update(this.#machine.nowS);
-    const { list } = this.#queue;
-    this.#isReserved = false;
-    let head = list.first();
-    while (head !== NO_JOB && this.#hasRoom(head)) {
-      list.removeFirst();
-      this.#admit(head);
-      head = list.first();
+    for (const job of arrived) {
+      if (this.#machine.isReturning?.(job)) this.#returning.push(job);
+      else this.#queue.add(job);
     }
-    // It cannot be forecast when the machine's other limits will allow the head.
-    if (head !== NO_JOB && this.#machine.limits?.fits(head) !== false) this.#lookBehind(head);
+    this.#queue.update(this.#machine.nowS);
+    this.#isReserved = false;
+    let head = this.#head;
+    while (head !== NO_JOB && this.#hasRoom(head)) {
+      if (this.#returning.length > 0) this.#returning.shift();
+      else this.#queue.list.removeFirst();
+      this.#admit(head);
+      head = this.#head;
+    }
+    if (head !== NO_JOB) this.#lookBehind(head);
     // After departures, the gang policy may save rows even if no job is admitted.
     if (!this.#hasDecided) this.#gangs.decide([]);
     this.#hasDecided = true;
   }
 
+  get #head(): JobIndex {
+    return this.#returning.length > 0 ? this.#returning[0] : this.#queue.list.first();
+  }
+
   /** Admits jobs after the head as the queue parameter allows. */
   #lookBehind(head: JobIndex): void {
-    const { length } = this.#queue.list;
-    if (this.#passes === "fitting" && length > 1) this.#letPass();
-    if (this.#passes !== "harmless") return;
+    const first = this.#returning.length > 0 ? 0 : 1;
+    const hasMore = this.#queue.list.length > first;
+    if (this.#passes === "fitting" && hasMore) this.#letPass(first);
+    // It cannot be forecast when the machine's other limits will allow the head.
+    if (this.#passes !== "harmless" || this.#machine.limits?.fits(head) === false) return;
     this.#forecast.reserve(head);
     this.#machine.promise(head, this.#forecast.shadowS);
     this.#isReserved = true;
-    if (length > 1) this.#letPass();
+    if (hasMore) this.#letPass(first);
     this.#isReserved = false;
   }
 
-  #letPass(): void {
+  /** @param first index in the queue of the first job behind the head */
+  #letPass(first: number): void {
     const count = this.#queue.copyInOrder();
     const queue = this.#queue.inOrder;
     this.#noRoom.clear();
     this.#noRoomForLong.clear();
-    for (let i = 1; i < count; i++) {
+    for (let i = first; i < count; i++) {
       const job = queue[i];
       const size = this.#jobs.size[job];
       const memoryKB = this.#memory?.of(job) ?? 0;

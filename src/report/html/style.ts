@@ -43,7 +43,7 @@ th:first-child,td:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:600;white-space:normal}
 .sortable th,.sortable td{padding-left:.4em;padding-right:.4em}
 .sortable small{display:block}
-.sortable .named span:last-child{overflow-wrap:anywhere}
+.sortable .named span:last-child{overflow-wrap:break-word}
 @media (min-width:900px){.sortable tbody th{min-width:12.5em}}
 .words{text-align:left;white-space:normal;overflow-wrap:anywhere}
 .left th,.left td{vertical-align:top}

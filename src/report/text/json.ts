@@ -24,12 +24,13 @@ export function comparisonJson(comparison: Comparison): string {
     seed,
     rules,
     policies: policies.map(
-      ({ label, title, rules, summary, scheduleHash, replications, replicationHashes }) => ({
+      ({ label, title, rules, summary, scheduleHash, verdict, replications, replicationHashes }) => ({
         label,
         title,
         rules,
         scheduleHash,
         summary,
+        ...(verdict !== undefined && { verdict }),
         replications,
         replicationHashes,
       }),

@@ -12,6 +12,8 @@ export interface TableColumn {
    * stay.
    */
   readonly dropOrder: number;
+  /** Before columns are left out, texts of this column are shortened to a third of the width. */
+  readonly shrinksFirst?: boolean;
 }
 
 interface TableOptions {
@@ -80,6 +82,13 @@ export class Table {
     const widths = this.#widths;
     const shown = this.#shown;
     const total = () => shown.reduce((sum, i) => sum + widths[i], GAP.length * (shown.length - 1));
+    for (const i of shown) {
+      const excess = total() - width;
+      const least = Math.max(MIN_TEXT_WIDTH, Math.floor(width / 3));
+      if (columns[i].shrinksFirst && excess > 0 && widths[i] > least) {
+        widths[i] = Math.max(least, widths[i] - excess);
+      }
+    }
     while (total() > width) {
       const worst = shown.reduce((a, b) => (columns[b].dropOrder >= columns[a].dropOrder ? b : a), shown[0]);
       if (columns[worst].dropOrder === 0) break;

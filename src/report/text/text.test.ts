@@ -205,3 +205,16 @@ describe("escaping", () => {
     expect(withoutControls("a\u001b[2Jb\u202ec\td\ne\u0085")).toBe("a[2Jbc d e");
   });
 });
+
+test("a column that may shrink is shortened to a third of the width before others are left out", () => {
+  const columns = [
+    { title: "job", align: "right", dropOrder: 0 },
+    { title: "name", align: "left", dropOrder: 0, shrinksFirst: true },
+    { title: "CPUs", align: "right", dropOrder: 1 },
+  ] as const;
+  const rows = [["7", "a-rather-long-name-of-a-job-in-an-array", "4"]];
+  expect(renderTable(columns, rows, { width: 36 })).toBe(
+    "job  name                       CPUs\n  7  a-rather-long-name-of-a-…     4\n",
+  );
+  expect(renderTable(columns, rows, { width: 21 })).toBe("job  name        CPUs\n  7  a-rather-…     4\n");
+});

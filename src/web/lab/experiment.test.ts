@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
+import { MODELS } from "../../workload/models/registry.ts";
 import {
   commandLine,
   experimentData,
@@ -11,6 +12,7 @@ import {
   readExperiment,
 } from "./experiment.ts";
 import { linkText, readLink } from "./link.ts";
+import { generateModel, MAX_MODEL_JOBS, parametersInPage } from "./model-limit.ts";
 
 const MODEL: PageExperiment = {
   jobs: { model: "lublin:jobs=500" },
@@ -77,13 +79,39 @@ describe("an experiment", () => {
   test("says what is wrong with its settings", () => {
     expect(problemsOf(MODEL)).toEqual([]);
     expect(problemsOf({ ...MODEL, settings: { slot: "-1" }, policies: [] })).toEqual([
-      'Slot cannot be "-1": expected seconds, at least 0.000001, at most 1000000000',
+      'Slot cannot be "-1": expected seconds from 0.000001 to 1000000000, such as 1.5',
       "No policy is chosen: expected at least one",
     ]);
     expect(problemsOf({ ...MODEL, policies: ["easy", "easy:order=arrival"] })).toEqual([
       'Policy "easy" is there twice: expected different policies',
     ]);
     expect(problemsOf({ ...MODEL, settings: { warmup: "0.5", cooldown: "0.5" } })).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      "load",
+      "1e99",
+      'Offered load cannot be "1e99": expected a number above 0, at most 1000000, such as 0.7',
+    ],
+    ["load", "1000000.5", 'Offered load cannot be "1000000.5": expected a number above 0, at most 1000000'],
+    ["switch", "-5", 'Switch cannot be "-5": expected seconds from 0 to 1000000000'],
+    ["bound", "0", 'Bound cannot be "0": expected seconds above 0, at most 1000000000'],
+    ["first", "0", 'First jobs cannot be "0": expected a whole number from 1 to 9007199254740991'],
+    ["missing-estimate", "0", 'Missing estimate cannot be "0": expected run, or seconds above 0, at most'],
+  ])("names the whole range of %s when it refuses %s", (name, value, message) => {
+    const [problem] = problemsOf({ ...MODEL, settings: { [name]: value } });
+    expect(problem).toContain(message);
+  });
+
+  test("a model may have as many jobs in a page as the form says", () => {
+    for (const model of MODELS)
+      expect(parametersInPage(model)).toContainEqual(
+        expect.objectContaining({ name: "jobs", max: MAX_MODEL_JOBS }),
+      );
+    expect(() => generateModel("downey:jobs=2000001", 1)).toThrow(
+      "Cannot generate 2000001 jobs in a page: expected from 1 to 2000000 jobs",
+    );
   });
 
   test("a setting of models does not hold for a trace", () => {

@@ -5,6 +5,7 @@
  */
 import { DEFAULT_RULES, describeRules, type Rules } from "../../core/rules.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
+import { MAX_LOAD } from "../../workload/scale.ts";
 import { parseSizeFrom } from "../../workload/traces/size-from.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
 
@@ -56,7 +57,11 @@ export const SETTINGS: readonly Setting[] = [
     title: "Offered load",
     group: "Machine",
     default: "",
-    expected: optional((value) => (isNumber(value) && Number(value) > 0 ? undefined : "a number above 0")),
+    expected: optional((value) =>
+      isNumber(value) && Number(value) > 0 && Number(value) <= MAX_LOAD
+        ? undefined
+        : `a number above 0, at most ${MAX_LOAD}, such as 0.7`,
+    ),
     rule: (value) =>
       value === ""
         ? "the times of submit are those of the source"
@@ -72,7 +77,7 @@ export const SETTINGS: readonly Setting[] = [
         parseSizeFrom(value);
         return undefined;
       } catch {
-        return "allocated, requested, frontier, or field=N";
+        return "allocated, requested, frontier, or field=N with the number of a field from 1 to 1000";
       }
     },
     rule: (value) => withoutSetting(safeSizeRule(value)),
@@ -93,7 +98,9 @@ export const SETTINGS: readonly Setting[] = [
     default: "run",
     unit: "run, or seconds",
     expected: (value) =>
-      value === "run" ? undefined : seconds(Number.MIN_VALUE)(value) && "run, or seconds above 0",
+      value === "run"
+        ? undefined
+        : seconds(Number.MIN_VALUE)(value) && `run, or ${seconds(Number.MIN_VALUE)(value)}`,
     rule: (value) => ruleText({ missingEstimate: value === "run" ? "run" : { seconds: Number(value) } }, 1),
   },
   {
@@ -208,15 +215,15 @@ function optional(expected: Setting["expected"]): Setting["expected"] {
 function whole(min: number, max: number): Setting["expected"] {
   return (value) => {
     const isWhole = /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max;
-    const range = max >= Number.MAX_SAFE_INTEGER - 10_000 ? `${min} or more` : `from ${min} to ${max}`;
-    return isWhole ? undefined : `a whole number, ${range}`;
+    return isWhole ? undefined : `a whole number from ${min} to ${max}`;
   };
 }
 
 function seconds(min: number): Setting["expected"] {
   return (value) => {
     if (isNumber(value) && Number(value) >= min && Number(value) <= DURATION_MAX_S) return undefined;
-    return `seconds${min === 0 ? "" : min === Number.MIN_VALUE ? " above 0" : `, at least ${min}`}, at most ${DURATION_MAX_S}`;
+    const least = min === Number.MIN_VALUE ? "above 0, at most" : `from ${min} to`;
+    return `seconds ${least} ${DURATION_MAX_S}, such as 1.5`;
   };
 }
 

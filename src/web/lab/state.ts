@@ -1,5 +1,5 @@
 /** The state of the laboratory's page, and what a user can do with it. */
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { InputError } from "../../core/errors.ts";
 import { cellsOf, comparisonOf } from "../../lab/experiments/comparison-of.ts";
 import { openJobs, prepareJobs } from "../../lab/experiments/inputs.ts";
@@ -14,7 +14,7 @@ import { MADE } from "./made.ts";
 import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
 import { isOwn } from "./own/messages.ts";
 import { eraseTypes } from "./own/own-worker.ts";
-import { settingOf } from "./settings.ts";
+import { SETTINGS, settingOf } from "./settings.ts";
 import type { Boxes } from "./worker/deal.ts";
 import { unpack } from "./worker/packed.ts";
 import type { RunSeries } from "./worker/series.ts";
@@ -54,6 +54,21 @@ export const experiment = signal<PageExperiment>(FIRST_EXPERIMENT);
 export const source = signal<Source>({ state: "none" });
 export const run = signal<Run>({ state: "idle" });
 export const finished = signal<Finished | undefined>(undefined);
+/** A value of a parameter that cannot be used. It is shown, and no experiment runs until it is changed. */
+interface RefusedValue {
+  /** The model or policy that it belongs to, as the experiment has it. */
+  readonly owner: string;
+  readonly parameter: string;
+  readonly text: string;
+  readonly message: string;
+}
+
+export const refusedValues = signal<readonly RefusedValue[]>([]);
+/** Why the experiment cannot run; jobs that are missing are not among it. */
+export const problems = computed(() => [
+  ...refusedValues.value.map(({ message }) => message),
+  ...problemsOf(experiment.value),
+]);
 /** Something that the user should know, such as a link that cannot be used. */
 export const notice = signal("");
 
@@ -65,8 +80,34 @@ let writtenLink = "";
 
 /** Changes the experiment, and the link of the page with it. */
 export function change(changes: Partial<PageExperiment>): void {
-  experiment.value = { ...experiment.peek(), ...changes };
+  setExperiment({ ...experiment.peek(), ...changes });
   void writeLink();
+}
+
+/** Values that were refused go with the model or the policy that they belong to. */
+function setExperiment(next: PageExperiment): void {
+  experiment.value = next;
+  const { jobs, policies } = next;
+  const owners: readonly string[] =
+    jobs !== undefined && "model" in jobs ? [jobs.model, ...policies] : policies;
+  const kept = refusedValues.peek().filter(({ owner }) => owners.includes(owner));
+  if (kept.length < refusedValues.peek().length) refusedValues.value = kept;
+}
+
+/** Keeps a value that cannot be used, in the place of an earlier one. */
+export function refuseValue(value: RefusedValue): void {
+  refusedValues.value = [...withoutValue(value), value];
+}
+
+/** The parameter has a value again; with it, its owner's text is another one. */
+export function acceptValue(value: Pick<RefusedValue, "owner" | "parameter">, newOwner: string): void {
+  refusedValues.value = withoutValue(value).map((each) =>
+    each.owner === value.owner ? { ...each, owner: newOwner } : each,
+  );
+}
+
+function withoutValue({ owner, parameter }: Pick<RefusedValue, "owner" | "parameter">) {
+  return refusedValues.peek().filter((each) => each.owner !== owner || each.parameter !== parameter);
 }
 
 /** An empty text sets a setting back to its default. */
@@ -74,7 +115,8 @@ export function changeSetting(name: string, value: string): void {
   const settings: Record<string, string> = { ...experiment.peek().settings, [name]: value };
   if (value === settingOf({}, name)) delete settings[name];
   change({ settings });
-  if (name === "size-from" && file !== undefined) void openFile(file);
+  const isUsable = SETTINGS.find((setting) => setting.name === name)?.expected(value) === undefined;
+  if (name === "size-from" && isUsable && file !== undefined) void openFile(file);
   if (name === "seed") openModelOf(experiment.peek());
 }
 
@@ -146,7 +188,7 @@ async function readIn<T extends "read" | "generate">(
 export async function start(): Promise<void> {
   const of = experiment.peek();
   const now = source.peek();
-  if (now.state !== "open" || run.peek().state === "running" || problemsOf(of).length > 0) return;
+  if (now.state !== "open" || run.peek().state === "running" || problems.peek().length > 0) return;
   const { experiment: asked, replications } = runnable(of);
   const jobs = { name: asked.source.jobs, seed: asked.source.seed, workload: now.opened.workload };
   const fromMs = performance.now();
@@ -248,7 +290,7 @@ async function openExperimentFile(chosen: File): Promise<void> {
 function restore(restored: PageExperiment): void {
   const { jobs } = restored;
   const before = experiment.peek();
-  experiment.value = restored;
+  setExperiment(restored);
   if (jobs === undefined) return;
   const isOpen = source.peek().state === "open" && jobsText(before) === jobsText(restored);
   if (isOpen) return;

@@ -22,18 +22,21 @@ interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
+const AS_JSON = { accept: "application/json" };
+
 /**
  * Sends a request and returns its JSON answer.
  * @throws RefusedError if the scheduler refuses; TypeError if it cannot be reached
  */
 export async function ask<Answer>(path: string, options: AskOptions = {}): Promise<Answer> {
-  return (await open(path, options)).json();
+  return (await open(path, options, AS_JSON)).json();
 }
 
 /** The answer as it arrives. @throws RefusedError, TypeError */
 export async function open(
   path: string,
   { method = "GET", body, signal }: AskOptions = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
   await untilLive(signal === undefined ? patience : AbortSignal.any([signal, patience])).catch(() => {
@@ -43,6 +46,7 @@ export async function open(
   const answer = await fetch(path, {
     method,
     headers: {
+      ...headers,
       authorization: `Bearer ${session.peek()?.token ?? ""}`,
       ...(body !== undefined && { "content-type": "application/json" }),
     },

@@ -127,10 +127,15 @@ async function settled(): Promise<void> {
 
 class Tab {
   readonly got: FromFeed[] = [];
+  /** Number of the event after which everything was loaded. */
+  last = 0;
   readonly tell: (message: ToFeed) => void;
 
   constructor(feed: Feed) {
-    this.tell = feed.join((message) => this.got.push(message));
+    this.tell = feed.join((message) => {
+      if (message.kind === "fresh") this.last = message.last;
+      this.got.push(message);
+    });
   }
 
   show(isVisible = true): void {
@@ -165,6 +170,7 @@ describe("a tab", () => {
   test("gets events as they come, however the bytes are split", async () => {
     const { world, tab } = await connected();
     expect(world.latest).toMatchObject({ since: FROM_NOW, token: "a" });
+    expect(tab.last).toBe(NEWEST);
     const text = event(5) + event(6);
     for (const part of [text.slice(0, 10), text.slice(10, 70), text.slice(70)]) world.latest.send(part);
     world.latest.send(": still here\n\ndata: {damaged\n\n");

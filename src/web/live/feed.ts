@@ -19,8 +19,8 @@ export type FromFeed =
   | { readonly kind: "session"; readonly session: Session }
   /** Another tab has begun a session: from now on, all tabs of this browser have it. */
   | { readonly kind: "switched"; readonly session: Session }
-  /** Events may be missing before this moment: load everything again. */
-  | { readonly kind: "fresh" }
+  /** Events may be missing before this moment: load everything again. `last`: number of the last event. */
+  | { readonly kind: "fresh"; readonly last: number }
   | { readonly kind: "events"; readonly events: readonly Event[] }
   /** The scheduler cannot be reached, or can be again. */
   | { readonly kind: "connection"; readonly isLive: boolean }
@@ -185,15 +185,15 @@ export class Feed {
     for (;;) {
       const { done, value } = await watched(reader.read());
       if (done || stop.aborted) return undefined;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      // The stream begins with the id of the last event before it.
+      for (const block of blocks) this.#last = idOf(block) ?? this.#last;
       if (isFirst) {
         isFirst = false;
         onLive();
         this.#live(resumed);
       }
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop() ?? "";
-      // The stream begins with the id of the last event before it.
-      for (const block of blocks) this.#last = idOf(block) ?? this.#last;
       const events = blocks.flatMap(eventsOf);
       if (events.length === 0) continue;
       for (const tab of this.#tabs) {
@@ -216,7 +216,7 @@ export class Feed {
     tab.send({ kind: "connection", isLive: true });
     if (tab.isCurrent) return;
     tab.isCurrent = true;
-    tab.send({ kind: "fresh" });
+    tab.send({ kind: "fresh", last: this.#last });
   }
 
   #lose(): void {

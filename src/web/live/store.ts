@@ -6,6 +6,7 @@ import { signal } from "@preact/signals";
 import { rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type {
   Event,
+  EventsAnswer,
   Job,
   JobsAnswer,
   MatrixAnswer,
@@ -14,6 +15,7 @@ import type {
 } from "../../protocol/answers.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { ask } from "./client.ts";
+import { reloadWhenProven } from "./come-back.ts";
 import { connection } from "./connection.ts";
 import { Feed, type FromFeed, type ToFeed } from "./feed.ts";
 import { BROWSER } from "./feed-world.ts";
@@ -43,7 +45,7 @@ export const jobs: ReadonlyMap<number, Job> = new Map<number, Job>();
 export const changes = signal(0);
 /** Share of the jobs that is loaded, 0 to 1. */
 export const loaded = signal(0);
-/** The newest events that the page has seen, newest last. */
+/** The newest events, also from before the page was opened, newest last. */
 export const events = signal<readonly Event[]>([]);
 
 const MAX_EVENTS = 200;
@@ -61,6 +63,8 @@ const dirty = new Set<number>();
 let toFeed: (message: ToFeed) => void = () => {};
 /** Aborted when everything is loaded again; undefined before the first time. */
 let loading: AbortController | undefined;
+/** Number of the last event before that. */
+let lastEvent = 0;
 
 /** Identifies the user and begins to follow the scheduler. */
 export async function start(): Promise<void> {
@@ -70,7 +74,9 @@ export async function start(): Promise<void> {
   addEventListener("visibilitychange", tellVisibility);
   addEventListener("pagehide", () => send({ kind: "leave" }));
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.reload();
+    if (!persisted) return;
+    connection.value = "starting";
+    void reloadWhenProven(session.peek(), BROWSER, () => location.reload());
   });
   if (code !== undefined) {
     try {
@@ -120,6 +126,7 @@ function receive(message: FromFeed): void {
       keepSession(message.session);
       return;
     case "fresh":
+      lastEvent = message.last;
       void loadAll();
       return;
     case "events":
@@ -150,6 +157,7 @@ async function loadAll(): Promise<void> {
   try {
     void refreshMatrix();
     void refreshQueues();
+    void loadEvents();
     await refreshStatus();
     const seen = new Set<number>();
     const counts = status.peek()?.counts ?? {};
@@ -178,6 +186,15 @@ async function loadAll(): Promise<void> {
   }
 }
 
+/** The stream began after these. Those that the user may not see are left out. */
+async function loadEvents(): Promise<void> {
+  const since = Math.max(0, lastEvent - MAX_EVENTS);
+  const { events: past } = await ask<EventsAnswer>(`/v1/events?since=${since}`);
+  const end = past.at(-1)?.sequence ?? lastEvent;
+  const later = events.peek().filter(({ sequence }) => sequence > end);
+  events.value = [...past, ...later].slice(-MAX_EVENTS);
+}
+
 function note(event: Event): void {
   if (event.job !== undefined) {
     dirty.add(event.job);
@@ -188,7 +205,14 @@ function note(event: Event): void {
 }
 
 /** Kinds of events after which the matrix may be another one. */
-const MATRIX_EVENTS: ReadonlySet<string> = new Set(["matrix", "policy", "conductor", "started", "ended"]);
+const MATRIX_EVENTS: ReadonlySet<string> = new Set([
+  "matrix",
+  "policy",
+  "capacity",
+  "conductor",
+  "started",
+  "ended",
+]);
 
 const jobsSoon = soon(COLLECT_MS, async () => {
   const numbers = [...dirty].sort((a, b) => a - b);

@@ -1,6 +1,7 @@
 /** The scheduler's answers about time as a timeline shows them. */
 import { THIS_NODE } from "../../core/machine.ts";
 import type { TimelineAnswer } from "../../protocol/forecasts.ts";
+import { processorsOf } from "../../protocol/job-size.ts";
 import { cpuRanges, type TimelineData, type TimelineJob } from "../timeline/data.ts";
 
 type Own = TimelineAnswer["jobs"][number];
@@ -50,7 +51,7 @@ function ownJob(job: Own, cpus: CpuNames, atMs: number): TimelineJob {
     user: job.user,
     queue: job.queue,
     state: job.state,
-    tasks: job.tasks,
+    tasks: processorsOf(job),
     cpus: cpus.rangesOf(job),
     ...(rows?.[0] !== undefined && { row: rows[0] }),
     submittedMs: job.submittedAtMs,

@@ -13,8 +13,8 @@ export interface BenchPage {
 }
 
 /**
- * Time of the page's thread in each frame: from its first callback until the picture is handed over, with
- * style, layout and paint.
+ * Time of the page's thread in each frame: from its callback until the picture is handed over, with style,
+ * layout and paint, and with waits for a processor.
  */
 export interface FrameNumbers {
   readonly framesPerS: number;

@@ -6,7 +6,7 @@ import "../page/style.css";
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import type { BenchPage, FrameNumbers } from "./bench-messages.ts";
-import { type Grid, gridOfSnapshot } from "./grid.ts";
+import { type Grid, gridOfSnapshot, type Stretches } from "./grid.ts";
 import { MatrixView } from "./matrix-view.tsx";
 import { MatrixPlayer } from "./player.tsx";
 import { useSelection } from "./selection.ts";
@@ -52,16 +52,38 @@ function legalCuts(a: readonly Piece[], b: readonly Piece[]): number[] {
   return starts.filter((cut) => b.every(({ first, end }) => cut <= first || cut >= end));
 }
 
-function draw(processors: number, sequence: number, slotMs: number, heightPx: number): void {
+/** What a scheduler would send. */
+function stretchesNow(): Stretches {
   const flat = rows.flatMap((row, position) => row.map((piece) => ({ ...piece, row: position })));
-  const stretches = {
+  return {
     rows: rows.length,
     row: flat.map(({ row }) => row),
     first: flat.map(({ first }) => first),
     end: flat.map(({ end }) => end),
     job: flat.map(({ job }) => job),
   };
-  shown.value = { grid: gridOfSnapshot(stretches, processors), sequence, slotMs, heightPx };
+}
+
+/** Some gang leaves, another one comes, and a legal exchange moves gangs between two rows. */
+function evolve(processors: number): void {
+  const [a, b] = [random(rows.length), random(rows.length)];
+  const gone = random(rows[a].length);
+  rows[a] = rows[a].map((piece, i) => (i === gone ? { ...piece, job: ++lastJob } : piece));
+  const cuts = [...legalCuts(rows[a], rows[b]), processors];
+  const at = random(cuts.length - 1);
+  const isWithin = ({ first, end }: Piece) => first >= cuts[at] && end <= cuts[at + 1];
+  const mixed = (own: readonly Piece[], other: readonly Piece[]) =>
+    [...own.filter((piece) => !isWithin(piece)), ...other.filter(isWithin)].sort((x, y) => x.first - y.first);
+  [rows[a], rows[b]] = [mixed(rows[a], rows[b]), mixed(rows[b], rows[a])];
+}
+
+/** The matrix that the next change shows. It is made between frames: a page would receive it. */
+let next: Stretches | undefined;
+
+function prepare(): void {
+  if (next !== undefined) return;
+  evolve(shown.peek()!.grid.processors);
+  next = stretchesNow();
 }
 
 const played = signal<Parameters<BenchPage["play"]> | undefined>(undefined);
@@ -72,22 +94,15 @@ const page: BenchPage = {
   },
   show(count, processors, slotMs, heightPx) {
     rows = Array.from({ length: count }, () => fill(processors));
-    draw(processors, 1, slotMs, heightPx);
+    next = undefined;
+    shown.value = { grid: gridOfSnapshot(stretchesNow(), processors), sequence: 1, slotMs, heightPx };
   },
   change() {
+    prepare();
     const { grid, sequence, slotMs, heightPx } = shown.peek()!;
-    const [a, b] = [random(rows.length), random(rows.length)];
-    const gone = random(rows[a].length);
-    rows[a] = rows[a].map((piece, i) => (i === gone ? { ...piece, job: ++lastJob } : piece));
-    const cuts = [...legalCuts(rows[a], rows[b]), grid.processors];
-    const at = random(cuts.length - 1);
-    const isWithin = ({ first, end }: Piece) => first >= cuts[at] && end <= cuts[at + 1];
-    const mixed = (own: readonly Piece[], other: readonly Piece[]) =>
-      [...own.filter((piece) => !isWithin(piece)), ...other.filter(isWithin)].sort(
-        (x, y) => x.first - y.first,
-      );
-    [rows[a], rows[b]] = [mixed(rows[a], rows[b]), mixed(rows[b], rows[a])];
-    draw(grid.processors, sequence + 1, slotMs, heightPx);
+    const changed = gridOfSnapshot(next!, grid.processors);
+    next = undefined;
+    shown.value = { grid: changed, sequence: sequence + 1, slotMs, heightPx };
   },
   measure: (forMs, changeMs) => new Promise((done) => new Frames(forMs, changeMs, done)),
 };
@@ -107,7 +122,10 @@ class Frames {
     this.#forMs = forMs;
     this.#changeMs = changeMs;
     this.#done = done;
-    this.#after.port1.onmessage = () => this.#workMs.push(performance.now() - this.#beganMs);
+    this.#after.port1.onmessage = () => {
+      this.#workMs.push(performance.now() - this.#beganMs);
+      prepare();
+    };
     requestAnimationFrame(this.#frame);
   }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
-import { cellsOf, gangOf, isExtra, runsOf, slotsOf } from "./cells.ts";
+import { cellsOf, changedSpans, gangOf, isExtra, runsOf, slotsOf } from "./cells.ts";
 import { gridOfAnswer, gridOfSnapshot, processorName } from "./grid.ts";
 import { anyCells, gridOf, stretchesOf } from "./grids-for-tests.ts";
 import { lineTexts, numbersOf, tableOf, tabText } from "./table.ts";
@@ -59,6 +59,26 @@ describe("gridOfAnswer()", () => {
       { name: "n2", first: 3, end: 5 },
     ]);
     expect([2, 3].map((processor) => processorName(grid, processor))).toEqual(["n1:4", "n2:0"]);
+  });
+
+  test("gridOfSnapshot() sorts what a simulation recorded in the order of its decisions", () => {
+    const snapshot = { rows: 2, row: [1, 0, 0], first: [0, 2, 0], end: [4, 4, 2], job: [7, 8, 9] };
+    expect(gridOfSnapshot(snapshot, 4, (job) => job + 1)).toMatchObject({
+      row: [0, 0, 1],
+      first: [0, 2, 0],
+      end: [2, 4, 4],
+      job: [10, 9, 8],
+    });
+  });
+
+  test("names of nodes are harmless and short", () => {
+    const nodes = [
+      { node: "n\u202e1\u001b[2J\n", cpus: [0] },
+      { node: "x".repeat(300), cpus: [0] },
+    ];
+    const grid = gridOfAnswer({ cpus: [0, 0], nodes, rows: [] });
+    expect(grid.nodes.map(({ name }) => name)).toEqual(["n\\u202e1\\x1b[2J\\n", `${"x".repeat(63)}…`]);
+    expect(processorName(grid, 0)).toBe("n\\u202e1\\x1b[2J\\n:0");
   });
 
   test("an empty matrix has no rows", () => {
@@ -146,5 +166,56 @@ describe("the table", () => {
   test("a snapshot shows the numbers of its jobs", () => {
     const named = gridOfSnapshot(gridOf("0 1"), 2, (index) => 100 + index);
     expect(named.job).toEqual([100, 101]);
+  });
+});
+
+describe("changedSpans()", () => {
+  type Named = readonly (readonly [number, string])[];
+  const shown = (grid: ReturnType<typeof gridOf>, names: Named = []) => ({
+    cells: cellsOf(grid, grid.processors),
+    grid: { ...grid, names: new Map(names) },
+  });
+  const spans = (before: ReturnType<typeof shown>, after: ReturnType<typeof shown>) =>
+    [...changedSpans(before, after)].map(([row, { first, end }]) => `${row}: ${first}-${end - 1}`);
+
+  test("are where jobs, names or kinds of slots differ", () => {
+    const before = shown(gridOf("7 7 . 3", "3 . 7 7", "5 5 6 8"));
+    expect(spans(before, shown(gridOf("7 7 . 3", "3 . 7 7", "5 5 6 8")))).toEqual([]);
+    // Job 1 changes the positions of all other jobs, but only its own place.
+    expect(spans(before, shown(gridOf("7 7 . 3", "3 . 7 7", "5 5 1 8")))).toEqual(["2: 2-2"]);
+    // What was an extra slot of job 7 is its own. Idle processors belong to what is next to them.
+    expect(spans(before, shown(gridOf(". . . 3", "3 . 7 7", "5 5 6 8")))).toEqual(["0: 0-2", "1: 1-3"]);
+    expect(spans(before, shown(gridOf("7 7 . 3")))).toEqual([]);
+    expect(spans(shown(gridOf("7 7 . 3")), shown(gridOf("7 7 . 3", "3 . 7 7")))).toEqual(["1: 0-3"]);
+    expect(spans(shown(gridOf("7 7 . 3")), shown(gridOf("7 7 . 3", ". . . .")))).toEqual(["1: 0-3"]);
+    const named = shown(gridOf("7 7 . 3", "3 . 7 7", "5 5 6 8"), [[5, "solver"]]);
+    expect(spans(before, named)).toEqual(["2: 0-1"]);
+  });
+
+  test("no cell outside them differs, and every one of them has a cell that does", () => {
+    fc.assert(
+      fc.property(anyCells(4, 6, 4), anyCells(4, 6, 4), (early, late) => {
+        const processors = Math.min(early[0]?.length ?? 6, late[0]?.length ?? 6);
+        const cut = (rows: typeof early) => {
+          const grid = gridOfSnapshot(stretchesOf(rows.map((row) => row.slice(0, processors))), processors);
+          return { grid, cells: cellsOf(grid, processors) };
+        };
+        const [before, after] = [cut(early), cut(late)];
+        const cellOf = ({ cells: { values, jobs } }: typeof before, row: number, processor: number) => {
+          const value = values[row * processors + processor];
+          return `${jobs[gangOf(value)]} ${isExtra(value)}`;
+        };
+        const changed = changedSpans(before, after);
+        for (let row = 0; row < after.cells.rows; row++) {
+          const span = changed.get(row) ?? { first: 0, end: 0 };
+          const differs = (processor: number) =>
+            row >= before.cells.rows || cellOf(before, row, processor) !== cellOf(after, row, processor);
+          const all = Array.from({ length: processors }, (_, processor) => processor);
+          const different = all.filter(differs);
+          expect(different.every((processor) => processor >= span.first && processor < span.end)).toBe(true);
+          if (changed.has(row)) expect(different.length).toBeGreaterThan(0);
+        }
+      }),
+    );
   });
 });

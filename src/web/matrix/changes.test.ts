@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesBetween, changesText, matchRows } from "./changes.ts";
 import type { Stretches } from "./grid.ts";
-import { anyCells, gridOf, stretchesOf } from "./grids-for-tests.ts";
+import { anyCells, anyChange, gridOf, stretchesOf } from "./grids-for-tests.ts";
 
 describe("matchRows()", () => {
   test("finds the earlier row of each row", () => {
@@ -37,7 +37,7 @@ describe("matchRows()", () => {
       return options.sort((x, y) => y[0] - x[0] || y[1] - x[1])[0];
     };
     fc.assert(
-      fc.property(anyCells(4, 5), anyCells(4, 5), (early, late) => {
+      fc.property(anyChange(4, 5), ([early, late]) => {
         const [a, b] = [stretchesOf(early), stretchesOf(late)];
         const partner = matchRows(a, b);
         const pairs = partner.flatMap((i, j) => (i < 0 ? [] : [[i, j] as const]));
@@ -88,7 +88,7 @@ describe("changesBetween()", () => {
 
   test("every stretch stays, moves, goes or is added, and gangs are sorted as a comparison of sets says", () => {
     fc.assert(
-      fc.property(anyCells(5, 6), anyCells(5, 6), (early, late) => {
+      fc.property(anyChange(5, 6), ([early, late]) => {
         const [before, after] = [stretchesOf(early), stretchesOf(late)];
         const { moves, gone, added, left, came, vanished, opened } = changesBetween(before, after);
         const has = (rows: typeof early, job: number) => rows.some((row) => row.includes(job));

@@ -7,11 +7,17 @@ import type { MatrixAnswer } from "../../protocol/schema.ts";
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";
 import { visibleLine } from "../../words/visible.ts";
 
+/** Characters of a node's name, as long as a label of a host name may be. */
+const MAX_NODE_NAME = 63;
+
+/** In the order of rows and processors. */
 export type Stretches = Omit<MatrixSnapshot, "atS" | "done">;
+
+type Columns = Omit<Stretches, "rows">;
 
 export interface Grid extends Stretches {
   readonly processors: number;
-  /** In the order of the processors; one without a name if there is only one node. */
+  /** In the order of the processors, with harmless names; one without a name if there is only one node. */
   readonly nodes: readonly NodeSpan[];
   /** Number of each processor on its node. */
   readonly cpu: readonly number[];
@@ -37,11 +43,15 @@ export function gridOfAnswer({
   const cpu: number[] = [];
   for (const { node, cpus: own } of groups) {
     places.set(node, new Map(own.map((number, i) => [number, cpu.length + i])));
-    spans.push({ name: groups.length > 1 ? node : "", first: cpu.length, end: cpu.length + own.length });
+    spans.push({
+      name: groups.length > 1 ? shortName(node) : "",
+      first: cpu.length,
+      end: cpu.length + own.length,
+    });
     cpu.push(...own);
   }
   const names = new Map<number, string>();
-  const stretches: { row: number; first: number; end: number; job: number }[] = [];
+  const stretches = { row: [], first: [], end: [], job: [] } as Record<keyof Columns, number[]>;
   for (const [row, gangs] of rows.entries())
     for (const gang of gangs) {
       names.set(gang.job, visibleLine(gang.name));
@@ -49,9 +59,20 @@ export function gridOfAnswer({
       const indices = own.flatMap(({ node, cpus: used }) =>
         used.flatMap((number) => places.get(node)?.get(number) ?? []),
       );
-      for (const [first, end] of neighbours(indices)) stretches.push({ row, first, end, job: gang.job });
+      for (const [first, end] of neighbours(indices)) {
+        stretches.row.push(row);
+        stretches.first.push(first);
+        stretches.end.push(end);
+        stretches.job.push(gang.job);
+      }
     }
-  return { rows: rows.length, ...columns(stretches), processors: cpu.length, nodes: spans, cpu, names };
+  return { rows: rows.length, ...inOrder(stretches), processors: cpu.length, nodes: spans, cpu, names };
+}
+
+/** Nodes name themselves, so their names are as untrusted as those of jobs. */
+function shortName(node: string): string {
+  const name = visibleLine(node);
+  return name.length > MAX_NODE_NAME ? `${name.slice(0, MAX_NODE_NAME)}…` : name;
 }
 
 /** @param idOf number of a job by its index; default: the index */
@@ -60,15 +81,9 @@ export function gridOfSnapshot(
   processors: number,
   idOf: (job: number) => number = (job) => job,
 ): Grid {
-  const stretches = snapshot.row.map((row, i) => ({
-    row,
-    first: snapshot.first[i],
-    end: snapshot.end[i],
-    job: idOf(snapshot.job[i]),
-  }));
   return {
     rows: snapshot.rows,
-    ...columns(stretches),
+    ...inOrder({ ...snapshot, job: snapshot.job.map((job) => idOf(job)) }),
     processors,
     nodes: [{ name: "", first: 0, end: processors }],
     cpu: Array.from({ length: processors }, (_, i) => i),
@@ -93,12 +108,11 @@ function neighbours(indices: readonly number[]): [first: number, end: number][] 
   return found;
 }
 
-function columns(list: readonly { row: number; first: number; end: number; job: number }[]) {
-  const sorted = [...list].sort((a, b) => a.row - b.row || a.first - b.first);
-  return {
-    row: sorted.map(({ row }) => row),
-    first: sorted.map(({ first }) => first),
-    end: sorted.map(({ end }) => end),
-    job: sorted.map(({ job }) => job),
-  };
+/** By rows and processors; a simulation records stretches in the order of its decisions. */
+function inOrder({ row, first, end, job }: Columns): Columns {
+  const isBefore = (i: number, j: number) => row[i] < row[j] || (row[i] === row[j] && first[i] < first[j]);
+  if (row.every((_, i) => i === 0 || isBefore(i - 1, i))) return { row, first, end, job };
+  const order = [...row.keys()].sort((i, j) => (isBefore(i, j) ? -1 : 1));
+  const sorted = (column: readonly number[]) => order.map((i) => column[i]);
+  return { row: sorted(row), first: sorted(first), end: sorted(end), job: sorted(job) };
 }

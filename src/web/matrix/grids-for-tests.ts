@@ -41,3 +41,38 @@ export const anyCells = (mostRows: number, mostProcessors: number, jobs = 6): fc
       { maxLength: mostRows },
     ),
   );
+
+/**
+ * Two matrices: either any two, or one and what became of it: a few cells differ, or parts of two rows are
+ * exchanged, and perhaps a row has vanished.
+ */
+export const anyChange = (mostRows: number, mostProcessors: number): fc.Arbitrary<[CellJobs, CellJobs]> =>
+  fc.oneof(
+    fc.tuple(anyCells(mostRows, mostProcessors), anyCells(mostRows, mostProcessors)),
+    fc
+      .tuple(
+        anyCells(mostRows, mostProcessors),
+        fc.array(
+          fc.record({ row: fc.nat(), cell: fc.nat(), job: fc.option(fc.integer({ min: 1, max: 6 })) }),
+          {
+            maxLength: 3,
+          },
+        ),
+        fc.option(fc.record({ a: fc.nat(), b: fc.nat(), from: fc.nat(), to: fc.nat() })),
+        fc.option(fc.nat(), { freq: 2 }),
+      )
+      .map(([early, cells, exchange, vanished]): [CellJobs, CellJobs] => {
+        const late = early.map((row) => [...row]);
+        const rowAt = (row: number) => late[row % late.length];
+        if (late.length > 0) {
+          for (const { row, cell, job } of cells) rowAt(row)[cell % rowAt(row).length] = job ?? undefined;
+          if (exchange !== null) {
+            const [a, b] = [rowAt(exchange.a), rowAt(exchange.b)];
+            for (let at = exchange.from % a.length; at <= exchange.to % a.length; at++)
+              [a[at], b[at]] = [b[at], a[at]];
+          }
+          if (vanished !== null) late.splice(vanished % late.length, 1);
+        }
+        return [early, late];
+      }),
+  );

@@ -1,15 +1,37 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Cells, cellsOf, gangOf, IDLE } from "./cells.ts";
+import { type Cells, cellsOf, gangOf, IDLE, type Span } from "./cells.ts";
 import { anyCells, gridOf, stretchesOf } from "./grids-for-tests.ts";
-import { type Colours, moreValue, paletteOf, pixelsOf, planeOf, stackOf } from "./image.ts";
+import {
+  type Colours,
+  drawRow,
+  moreValue,
+  type Palette,
+  paletteOf,
+  rasterOf,
+  stackOf,
+  valueAt,
+} from "./image.ts";
 
 const all = ({ processors }: Cells) => ({ first: 0, end: processors });
-/** A plane as rows of values. */
-const rowsOf = ({ width, height, values }: ReturnType<typeof planeOf>) =>
-  Array.from({ length: height }, (_, y) => [...values.subarray(y * width, (y + 1) * width)]);
+/** The whole picture, with the values themselves as pixels. */
+function planeOf(
+  cells: Cells,
+  span: Span,
+  widthPx: number,
+  rowPx: number,
+  palette: Palette = (value) => value,
+) {
+  const raster = rasterOf(span, widthPx, rowPx);
+  const height = raster.perRow * cells.rows;
+  const pixels = new Uint32Array(raster.width * height);
+  for (let row = 0; row < cells.rows; row++) drawRow(cells, span, raster, row, palette, pixels);
+  return { ...raster, height, pixels };
+}
+const rowsOf = ({ width, height, pixels }: ReturnType<typeof planeOf>) =>
+  Array.from({ length: height }, (_, y) => [...pixels.subarray(y * width, (y + 1) * width)]);
 
-describe("planeOf()", () => {
+describe("drawRow()", () => {
   const cells = cellsOf(gridOf("7 7 . 3", "3 . 7 7"), 4);
 
   test("has a pixel per cell of at least 2 device pixels", () => {
@@ -39,6 +61,34 @@ describe("planeOf()", () => {
       [0, 4],
       [0, 4],
     ]);
+  });
+
+  test("draws a row and nothing else, from its values that can be asked for", () => {
+    fc.assert(
+      fc.property(
+        anyCells(4, 40, 12),
+        fc.integer({ min: 1, max: 90 }),
+        fc.nat(3),
+        (rows, widthPx, chosen) => {
+          const cells = cellsOf(stretchesOf(rows), rows[0]?.length ?? 1);
+          const row = chosen % Math.max(1, cells.rows);
+          if (cells.rows === 0) return;
+          const span = all(cells);
+          const plane = planeOf(cells, span, widthPx, 7);
+          const pixels = new Uint32Array(plane.pixels.length).fill(777);
+          drawRow(cells, span, plane, row, (value) => value, pixels);
+          const untouched = new Uint32Array(plane.pixels.length).fill(777);
+          const size = plane.perRow * plane.width;
+          untouched.set(plane.pixels.subarray(row * size, (row + 1) * size), row * size);
+          expect(pixels).toEqual(untouched);
+          for (let x = 0; x < plane.width; x++)
+            for (let line = 0; line < plane.perRow; line++)
+              expect(valueAt(cells, span, plane, row, x, line)).toBe(
+                pixels[(row * plane.perRow + line) * plane.width + x],
+              );
+        },
+      ),
+    );
   });
 
   test("shows everything in every block that has enough pixels, and says otherwise that there is more", () => {
@@ -77,7 +127,7 @@ describe("planeOf()", () => {
 
 describe("stackOf()", () => {
   const heights = (block: readonly number[], height: number) =>
-    stackOf(block, height, 99).map((part) => `${part.value}×${part.height}`);
+    stackOf(block, 0, block.length, height, 99).map((part) => `${part.value}×${part.height}`);
 
   test("gives shares by the largest remainder, at least a pixel each", () => {
     expect(heights([5, 5, 5, 5, 7, 0, 0, 0], 4)).toEqual(["5×2", "7×1", "0×1"]);
@@ -101,7 +151,7 @@ describe("stackOf()", () => {
         fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 40 }),
         fc.integer({ min: 5, max: 40 }),
         (block, height) => {
-          const parts = stackOf(block, height, 99);
+          const parts = stackOf(block, 0, block.length, height, 99);
           expect(parts.reduce((sum, part) => sum + part.height, 0)).toBe(height);
           const ideal = (value: number) =>
             (block.filter((other) => other === value).length * height) / block.length;
@@ -121,7 +171,7 @@ describe("colours", () => {
     ofJob: (job) => [job, 100, 50],
   };
   const jobs = [3, 7];
-  const rgb = (palette: Uint8Array, value: number) => [...palette.subarray(4 * value, 4 * value + 4)];
+  const rgb = (palette: Palette, value: number) => [...new Uint8Array(Uint32Array.of(palette(value)).buffer)];
 
   test("are those of the jobs, paler in extra slots, and nearly gone next to a lit gang", () => {
     const palette = paletteOf({ jobs }, colours, undefined);
@@ -143,8 +193,12 @@ describe("colours", () => {
   test("make the pixels of a picture", () => {
     const cells = cellsOf(gridOf("7 . 3"), 3);
     const palette = paletteOf(cells, colours, undefined);
-    const pixels = pixelsOf(planeOf(cells, all(cells), 30, 9), palette);
-    expect([...pixels]).toEqual([...rgb(palette, 3), ...rgb(palette, 0), ...rgb(palette, 1)]);
+    const { pixels } = planeOf(cells, all(cells), 30, 9, palette);
+    expect([...new Uint8Array(pixels.buffer)]).toEqual([
+      ...rgb(palette, 3),
+      ...rgb(palette, 0),
+      ...rgb(palette, 1),
+    ]);
     expect(gangOf(3)).toBe(1);
   });
 });

@@ -9,29 +9,21 @@
  * Nothing disappears: everything in a block has at least one pixel. If a block contains more gangs than the
  * row has pixels, the pixel above the idle one says that there are more.
  */
-import { type Cells, gangOf, IDLE, isExtra } from "./cells.ts";
+import { type Cells, gangOf, IDLE, isExtra, type Span } from "./cells.ts";
 
-/** The visible processors: first … end − 1. */
-export interface Span {
-  readonly first: number;
-  readonly end: number;
-}
-
-export interface Plane {
+/** Sizes of the picture in pixels, which the page draws scaled. */
+export interface Raster {
   readonly width: number;
-  readonly height: number;
   /** Processors per pixel, more than 1 if cells are too narrow. The last block may have fewer. */
   readonly perBlock: number;
   /** Pixels per row of the matrix. */
   readonly perRow: number;
-  /** Pixel by pixel: a value of a cell, or `moreValue` of the cells. */
-  readonly values: Uint32Array;
 }
 
 const LEAST_CELL_PX = 2;
 
 /** Value of a pixel that stands for more gangs than fit. */
-export function moreValue({ jobs }: Cells): number {
+export function moreValue({ jobs }: Pick<Cells, "jobs">): number {
   return 2 * jobs.length + 1;
 }
 
@@ -39,37 +31,70 @@ export function moreValue({ jobs }: Cells): number {
  * @param widthPx device pixels for the visible processors
  * @param rowPx device pixels for a row
  */
-export function planeOf(cells: Cells, { first, end }: Span, widthPx: number, rowPx: number): Plane {
-  const { rows, processors, values } = cells;
+export function rasterOf({ first, end }: Span, widthPx: number, rowPx: number): Raster {
   const shown = end - first;
   const perBlock = Math.max(1, Math.ceil((LEAST_CELL_PX * shown) / Math.max(widthPx, LEAST_CELL_PX)));
-  const width = Math.ceil(shown / perBlock);
-  const perRow = perBlock === 1 ? 1 : Math.max(1, Math.floor(rowPx));
-  const plane = new Uint32Array(width * rows * perRow);
-  const more = moreValue(cells);
+  return {
+    width: Math.ceil(shown / perBlock),
+    perBlock,
+    perRow: perBlock === 1 ? 1 : Math.max(1, Math.floor(rowPx)),
+  };
+}
+
+/** What a value looks like: four bytes of a pixel. The value is that of a cell, or `moreValue`. */
+export type Palette = (value: number) => number;
+
+/** Draws a row of the matrix into the pixels of the whole picture. */
+export function drawRow(
+  cells: Cells,
+  { first, end }: Span,
+  { width, perBlock, perRow }: Raster,
+  row: number,
+  palette: Palette,
+  pixels: Uint32Array,
+): void {
+  const { processors, values } = cells;
+  const from = row * processors + first;
+  const until = row * processors + end;
+  const top = row * perRow * width;
   const mixed: number[] = [];
-  for (let row = 0; row < rows; row++) {
-    const start = row * processors;
-    const top = row * perRow * width;
-    if (perBlock === 1) {
-      plane.set(values.subarray(start + first, start + end), top);
-      continue;
-    }
-    mixed.length = 0;
-    for (let x = 0; x < width; x++) {
-      const from = start + first + x * perBlock;
-      if (!isUniform(values, from, Math.min(from + perBlock, start + end))) mixed.push(x);
-      plane[top + x] = values[from];
-    }
-    for (let y = 1; y < perRow; y++) plane.copyWithin(top + y * width, top, top + width);
-    for (const x of mixed) {
-      const from = start + first + x * perBlock;
-      const stack = stackOf(values.subarray(from, Math.min(from + perBlock, start + end)), perRow, more);
-      let at = top + x;
-      for (const { value, height } of stack) for (let y = 0; y < height; y++, at += width) plane[at] = value;
+  for (let x = 0; x < width; x++) {
+    const block = from + x * perBlock;
+    if (!isUniform(values, block, Math.min(block + perBlock, until))) mixed.push(x);
+    pixels[top + x] = palette(values[block]);
+  }
+  for (let y = 1; y < perRow; y++) pixels.copyWithin(top + y * width, top, top + width);
+  const more = moreValue(cells);
+  for (const x of mixed) {
+    const block = from + x * perBlock;
+    let at = top + x;
+    for (const { value, height } of stackOf(values, block, Math.min(block + perBlock, until), perRow, more)) {
+      const pixel = palette(value);
+      for (let y = 0; y < height; y++, at += width) pixels[at] = pixel;
     }
   }
-  return { width, height: rows * perRow, perBlock, perRow, values: plane };
+}
+
+/**
+ * The value that a pixel of a block shows.
+ * @param line from the top of the row
+ */
+export function valueAt(
+  cells: Cells,
+  { first, end }: Span,
+  { perBlock, perRow }: Raster,
+  row: number,
+  x: number,
+  line: number,
+): number {
+  const from = row * cells.processors + first + x * perBlock;
+  const until = Math.min(from + perBlock, row * cells.processors + end);
+  let rest = line;
+  for (const { value, height } of stackOf(cells.values, from, until, perRow, moreValue(cells))) {
+    if (rest < height) return value;
+    rest -= height;
+  }
+  return IDLE;
 }
 
 function isUniform(values: Uint32Array, from: number, to: number): boolean {
@@ -80,36 +105,43 @@ function isUniform(values: Uint32Array, from: number, to: number): boolean {
 
 interface Part {
   readonly value: number;
-  readonly count: number;
+  count: number;
   height: number;
 }
 
-/** How a block's values share the height of a row, from the top. */
-export function stackOf(block: ArrayLike<number>, height: number, more: number): Part[] {
+/** How the values of a block, from … until − 1, share the height of a row, from the top. */
+export function stackOf(
+  values: ArrayLike<number>,
+  from: number,
+  until: number,
+  height: number,
+  more: number,
+): Part[] {
   const gangs: Part[] = [];
+  const size = until - from;
   let idle = 0;
-  for (let i = 0; i < block.length; ) {
-    const value = block[i];
-    const from = i;
-    while (++i < block.length && block[i] === value);
-    if (value === IDLE) idle += i - from;
-    else {
-      const known = gangs.findIndex((gang) => gang.value === value);
-      const count = i - from + (known < 0 ? 0 : gangs[known].count);
-      if (known < 0) gangs.push({ value, count, height: 1 });
-      else gangs[known] = { value, count, height: 1 };
+  for (let i = from; i < until; ) {
+    const value = values[i];
+    const begin = i;
+    while (++i < until && values[i] === value);
+    if (value === IDLE) {
+      idle += i - begin;
+      continue;
     }
+    const known = gangs.find((gang) => gang.value === value);
+    if (known === undefined) gangs.push({ value, count: i - begin, height: 1 });
+    else known.count += i - begin;
   }
   const below = idle === 0 ? [] : [{ value: IDLE, count: idle, height: 1 }];
   if (gangs.length + below.length > height) return crowded(gangs, below, height, more);
   const parts = [...gangs, ...below];
   let rest = height;
   for (const part of parts) {
-    part.height = Math.max(1, Math.floor((part.count * height) / block.length));
+    part.height = Math.max(1, Math.floor((part.count * height) / size));
     rest -= part.height;
   }
   // The largest remainder first. Every part has a pixel, so only one that has more gives one up.
-  const lacks = ({ count, height: own }: Part) => (count * height) / block.length - own;
+  const lacks = ({ count, height: own }: Part) => (count * height) / size - own;
   for (; rest > 0; rest--) parts.reduce((a, b) => (lacks(b) > lacks(a) ? b : a)).height++;
   for (; rest < 0; rest++)
     parts.filter((part) => part.height > 1).reduce((a, b) => (lacks(b) < lacks(a) ? b : a)).height--;
@@ -139,35 +171,31 @@ export interface Colours {
 const EXTRA_SHARE = 0.62;
 const DIM_SHARE = 0.22;
 
+const BYTES = new Uint8Array(4);
+const PIXEL = new Uint32Array(BYTES.buffer);
+
 /**
- * Red, green, blue and opacity of each value. @param lit the gang of this job stands out; undefined: all do
+ * Colours are computed when they are first used: a change draws a few rows.
+ * @param lit the gang of this job stands out; undefined: all do
  */
-export function paletteOf(
-  { jobs }: Pick<Cells, "jobs">,
-  colours: Colours,
-  lit: number | undefined,
-): Uint8Array {
-  const palette = new Uint8Array(4 * (2 * jobs.length + 2));
-  const set = (value: number, rgb: Rgb, share: number) => {
-    for (let i = 0; i < 3; i++)
-      palette[4 * value + i] = Math.round(share * rgb[i] + (1 - share) * colours.back[i]);
-    palette[4 * value + 3] = 255;
+export function paletteOf({ jobs }: Pick<Cells, "jobs">, colours: Colours, lit: number | undefined): Palette {
+  const more = moreValue({ jobs });
+  // 0 is not known yet: all colours are opaque.
+  const known = new Uint32Array(more + 1);
+  const pixel = (rgb: Rgb, share: number) => {
+    for (let i = 0; i < 3; i++) BYTES[i] = Math.round(share * rgb[i] + (1 - share) * colours.back[i]);
+    BYTES[3] = 255;
+    return PIXEL[0];
   };
-  set(IDLE, colours.idle, 1);
-  for (let value = 1; value <= 2 * jobs.length; value++) {
+  const compute = (value: number) => {
+    if (value === IDLE) return pixel(colours.idle, 1);
+    if (value === more) return pixel(colours.more, lit === undefined ? 1 : DIM_SHARE);
     const job = jobs[gangOf(value)];
     const dim = lit === undefined || lit === job ? 1 : DIM_SHARE;
-    set(value, colours.ofJob(job), dim * (isExtra(value) ? EXTRA_SHARE : 1));
-  }
-  set(2 * jobs.length + 1, colours.more, lit === undefined ? 1 : DIM_SHARE);
-  return palette;
-}
-
-/** The pixels of a picture, for `ImageData`. */
-export function pixelsOf({ values }: Plane, palette: Uint8Array): Uint8ClampedArray<ArrayBuffer> {
-  // Four bytes at once; both sides have the machine's byte order.
-  const colours = new Uint32Array(palette.buffer);
-  const pixels = new Uint32Array(values.length);
-  for (let i = 0; i < values.length; i++) pixels[i] = colours[values[i]];
-  return new Uint8ClampedArray(pixels.buffer);
+    return pixel(colours.ofJob(job), dim * (isExtra(value) ? EXTRA_SHARE : 1));
+  };
+  return (value) => {
+    if (known[value] === 0) known[value] = compute(value);
+    return known[value];
+  };
 }

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cellsOf, slotsOf } from "./cells.ts";
+import { cellsOf } from "./cells.ts";
 import { anyCells, gridOf, stretchesOf } from "./grids-for-tests.ts";
-import { planeOf } from "./image.ts";
-import { cellAt, cellText, labelsOf, letterPx, rowHeight, ticksOf, xOf } from "./layout.ts";
+import { rasterOf } from "./image.ts";
+import { cellAt, cellText, fitted, labelsOf, letterPx, rowHeight, ticksOf, xOf } from "./layout.ts";
 
 const grid = gridOf("7 7 . 3", "3 . 7 7");
 const cells = cellsOf(grid, 4);
@@ -16,7 +16,7 @@ test("rows are as high as fits, and never so low that something disappears", () 
 });
 
 describe("cellAt()", () => {
-  const plane = planeOf(cells, span, 400, 20);
+  const plane = rasterOf(span, 400, 20);
 
   test("finds the cell at a point", () => {
     const at = (x: number, y: number) => cellAt(cells, plane, wide, x, y);
@@ -33,14 +33,14 @@ describe("cellAt()", () => {
 
   test("of the visible processors", () => {
     const zoomed = { span: { first: 2, end: 4 }, widthPx: 400, rowPx: 20 };
-    const part = planeOf(cells, zoomed.span, 400, 20);
+    const part = rasterOf(zoomed.span, 400, 20);
     expect(cellAt(cells, part, zoomed, 10, 10)).toEqual({ row: 0, processor: 2 });
     expect(xOf(zoomed, 3)).toBe(200);
   });
 
   test("where cells form blocks, is a cell of what is drawn at the point", () => {
     const narrow = { span, widthPx: 7, rowPx: 4 };
-    const blocks = planeOf(cells, span, 7, 4);
+    const blocks = rasterOf(span, 7, 4);
     // The second block of row 1 has job 3 above, and below the idle processor.
     expect(cellAt(cells, blocks, narrow, 5, 0)).toEqual({ row: 0, processor: 3 });
     expect(cellAt(cells, blocks, narrow, 5, 3)).toEqual({ row: 0, processor: 2 });
@@ -52,7 +52,7 @@ describe("cellAt()", () => {
         const processors = rows[0]?.length ?? 1;
         const own = cellsOf(stretchesOf(rows), processors);
         const geometry = { span: { first: 0, end: processors }, widthPx, rowPx: 5 };
-        const drawn = planeOf(own, geometry.span, widthPx, 5);
+        const drawn = rasterOf(geometry.span, widthPx, 5);
         for (let row = 0; row < own.rows; row++)
           for (let processor = 0; processor < processors; processor++) {
             const x = ((processor + 0.5) * widthPx) / processors;
@@ -83,9 +83,28 @@ describe("labelsOf()", () => {
     ]);
     const texts = (widthPx: number) =>
       labelsOf(grid, names, { ...wide, widthPx }, text).map((label) => label.text);
-    expect(texts(100)).toEqual(["7", "3", "3", "7"]);
+    // By hand, with 8 px for a character and 3 px at each side: 44 px for 5 characters, 34 px for 4.
+    expect(texts(100)).toEqual(["7 so…", "3", "3", "7 so…"]);
+    expect(texts(80)).toEqual(["7 s…", "3", "3", "7 s…"]);
+    expect(texts(60)).toEqual(["7", "3", "3", "7"]);
     expect(texts(40)).toEqual(["7", "7"]);
     expect(texts(20)).toEqual([]);
+  });
+
+  test("a text is cut if at least three characters of it fit", () => {
+    expect([48, 47, 40, 32, 31, 0].map((roomPx) => fitted("123456", roomPx, text))).toEqual([
+      "123456",
+      "1234…",
+      "1234…",
+      "123…",
+      undefined,
+      undefined,
+    ]);
+    expect(fitted("🌊🌊🌊🌊🌊", 64, (label) => 16 * [...label].length)).toBe("🌊🌊🌊…");
+  });
+
+  test("only stretches that are asked for have one", () => {
+    expect(labelsOf(grid, names, wide, text, [1]).map(({ job, x }) => [job, x])).toEqual([[3, 350]]);
   });
 
   test("low rows have none", () => {
@@ -119,7 +138,7 @@ test("a cell in words", () => {
       [3, ""],
     ]),
   };
-  const say = (row: number, processor: number) => cellText(named, cells, slotsOf(cells), { row, processor });
+  const say = (row: number, processor: number) => cellText(named, cells, { row, processor });
   expect(say(0, 1)).toBe("row 1, CPU 1: job 7 solver, 2 CPUs, 2 of 2 slots per round");
   expect(say(0, 2)).toBe("row 1, CPU 2: idle");
   expect(say(1, 0)).toBe("row 2, CPU 0: job 3, another user's, 1 CPU, 2 of 2 slots per round");

@@ -2,9 +2,9 @@
  * Where things are on the screen, in CSS pixels from the upper left corner of the cells: rows, labels, the
  * scale of processors, and which cell is at a point.
  */
-import { type Cells, gangOf, IDLE } from "./cells.ts";
+import { type Cells, gangOf, IDLE, type Span } from "./cells.ts";
 import { type Grid, processorName, type Stretches } from "./grid.ts";
-import type { Plane, Span } from "./image.ts";
+import { type Raster, valueAt } from "./image.ts";
 
 export interface Geometry {
   readonly span: Span;
@@ -38,7 +38,7 @@ export interface Cell {
  */
 export function cellAt(
   cells: Cells,
-  plane: Plane,
+  raster: Raster,
   geometry: Geometry,
   x: number,
   y: number,
@@ -48,12 +48,12 @@ export function cellAt(
   if (x < 0 || x >= widthPx || y < 0 || row >= cells.rows) return undefined;
   const shown = span.end - span.first;
   const processor = span.first + Math.min(shown - 1, Math.floor((x * shown) / widthPx));
-  if (plane.perBlock === 1) return { row, processor };
-  const column = Math.floor((processor - span.first) / plane.perBlock);
-  const line = Math.min(plane.perRow - 1, Math.floor(((y - row * rowPx) * plane.perRow) / rowPx));
-  const value = plane.values[(row * plane.perRow + line) * plane.width + column];
-  const first = span.first + column * plane.perBlock;
-  const end = Math.min(first + plane.perBlock, span.end);
+  if (raster.perBlock === 1) return { row, processor };
+  const column = Math.floor((processor - span.first) / raster.perBlock);
+  const line = Math.min(raster.perRow - 1, Math.floor(((y - row * rowPx) * raster.perRow) / rowPx));
+  const value = valueAt(cells, span, raster, row, column, line);
+  const first = span.first + column * raster.perBlock;
+  const end = Math.min(first + raster.perBlock, span.end);
   const block = cells.values.subarray(row * cells.processors + first, row * cells.processors + end);
   return { row, processor: first + Math.max(0, block.indexOf(value)) };
 }
@@ -74,27 +74,53 @@ export function letterPx(rowPx: number): number {
   return rowPx < MIN_LABEL_PX + 5 ? 0 : Math.min(13, rowPx - 3);
 }
 
+/** Fewer characters of a text that is cut say nothing. */
+const MIN_CUT = 3;
+
+/** The text if it fits, else its beginning with …; undefined if fewer than `least` characters fit. */
+export function fitted(
+  text: string,
+  roomPx: number,
+  textPx: (text: string) => number,
+  least = MIN_CUT,
+): string | undefined {
+  const px = textPx(text);
+  if (px <= roomPx) return text;
+  const characters = [...text];
+  for (let count = Math.ceil((characters.length * roomPx) / px); count >= least; count--) {
+    const cut = `${characters.slice(0, count).join("")}…`;
+    if (textPx(cut) <= roomPx) return cut;
+  }
+  return undefined;
+}
+
 /**
- * The number of each gang with its name, or only the number, or nothing, as it fits.
+ * The number of each gang with its name, both cut as little as it fits, or nothing.
  * @param textPx width of a text at the height of `letterPx`
+ * @param which indices of stretches; default: all
  */
 export function labelsOf(
   { row, first, end, job }: Stretches,
   names: ReadonlyMap<number, string>,
   geometry: Geometry,
   textPx: (text: string) => number,
+  which: Iterable<number> = job.keys(),
 ): Label[] {
   const { span, rowPx } = geometry;
   if (letterPx(rowPx) === 0) return [];
   const labels: Label[] = [];
-  for (const [i, number] of job.entries()) {
+  for (const i of which) {
+    const number = job[i];
     const left = xOf(geometry, Math.max(first[i], span.first));
     const right = xOf(geometry, Math.min(end[i], span.end));
     const room = right - left - 2 * LABEL_MARGIN_PX;
     if (room < MIN_LABEL_PX) continue;
     const name = names.get(number) ?? "";
-    const texts = name === "" ? [String(number)] : [`${number} ${name}`, String(number)];
-    const text = texts.find((candidate) => textPx(candidate) <= room);
+    const digits = String(number);
+    const text =
+      // A cut label has at least a character of the name.
+      (name === "" ? undefined : fitted(`${digits} ${name}`, room, textPx, digits.length + 2)) ??
+      fitted(digits, room, textPx);
     if (text !== undefined)
       labels.push({ job: number, text, x: (left + right) / 2, y: (row[i] + 0.5) * rowPx });
   }
@@ -125,17 +151,11 @@ export function ticksOf(grid: Grid, geometry: Geometry, apartPx: number): Tick[]
 }
 
 /** A cell in words: what a screen reader says and what hovering shows. */
-export function cellText(
-  grid: Grid,
-  cells: Cells,
-  slots: readonly number[],
-  { row, processor }: Cell,
-): string {
+export function cellText(grid: Grid, cells: Cells, { row, processor }: Cell): string {
   const value = cells.values[row * cells.processors + processor];
   const place = `row ${row + 1}, CPU ${processorName(grid, processor)}`;
   if (value === IDLE) return `${place}: idle`;
-  const gang = gangOf(value);
-  const job = cells.jobs[gang];
+  const job = cells.jobs[gangOf(value)];
   const name = grid.names.get(job);
   const who =
     name === undefined ? `job ${job}` : name === "" ? `job ${job}, another user's` : `job ${job} ${name}`;
@@ -143,6 +163,7 @@ export function cellText(
     (sum, other, i) => (other === job && grid.row[i] === row ? sum + grid.end[i] - grid.first[i] : sum),
     0,
   );
-  const share = `${slots[gang]} of ${cells.rows} ${cells.rows === 1 ? "slot" : "slots"}`;
+  const slots = new Set(grid.row.filter((_, i) => grid.job[i] === job)).size;
+  const share = `${slots} of ${cells.rows} ${cells.rows === 1 ? "slot" : "slots"}`;
   return `${place}: ${who}, ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}, ${share} per round`;
 }

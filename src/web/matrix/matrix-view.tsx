@@ -10,7 +10,7 @@
 import "./matrix.css";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKey } from "../page/keys.ts";
-import { cellsOf, gangOf, slotsOf } from "./cells.ts";
+import { cellsOf, gangOf } from "./cells.ts";
 import { changesBetween, changesText } from "./changes.ts";
 import type { Grid } from "./grid.ts";
 import { type Cell, cellAt, cellText } from "./layout.ts";
@@ -61,7 +61,6 @@ export function MatrixView({
   const [cursor, setCursor] = useState<Cell>();
   const [happened, setHappened] = useState("");
   const cells = useMemo(() => cellsOf(grid, grid.processors), [grid]);
-  const slots = useMemo(() => slotsOf(cells), [cells]);
   const span = visibleSpan(selection.span, grid.processors);
   const pointed = hovered ?? cursor;
   const jobAt = (cell: Cell | undefined) =>
@@ -110,9 +109,9 @@ export function MatrixView({
 
   const toCell = ({ clientX, clientY }: MouseEvent): Cell | undefined => {
     const box = image.current!.getBoundingClientRect();
-    const { plane, geometry, isMoving } = painter.current!;
-    if (plane === undefined || isMoving) return undefined;
-    return cellAt(cells, plane, geometry, clientX - box.left, clientY - box.top);
+    const { raster, geometry, isMoving } = painter.current!;
+    if (raster === undefined || isMoving) return undefined;
+    return cellAt(cells, raster, geometry, clientX - box.left, clientY - box.top);
   };
   const pin = (job: number | undefined) => onSelect({ pinned: job === pinned ? undefined : job });
   const next = (by: number) => {
@@ -167,13 +166,13 @@ export function MatrixView({
 
   const words =
     pointed !== undefined && pointed.row < cells.rows
-      ? cellText(grid, cells, slots, pointed)
+      ? cellText(grid, cells, pointed)
       : pinned !== undefined
         ? `pinned: ${gangText(pinned)}`
         : happened;
   function gangText(job: number): string {
     const i = grid.job.indexOf(job);
-    return cellText(grid, cells, slots, { row: grid.row[i], processor: grid.first[i] });
+    return cellText(grid, cells, { row: grid.row[i], processor: grid.first[i] });
   }
 
   return (
@@ -203,8 +202,10 @@ export function MatrixView({
         onBlur={() => setCursor(undefined)}
       >
         <canvas ref={image} />
-        <div class="matrix-veil" hidden />
-        <div class="matrix-veil" hidden />
+        <div class="matrix-turns" hidden>
+          <div class="matrix-veil" />
+          <div class="matrix-veil" />
+        </div>
         <canvas ref={marks} />
         <div class="matrix-light" hidden />
       </div>

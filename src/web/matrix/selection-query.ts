@@ -1,5 +1,5 @@
 /** Writes the selection as parameters of an address, such as `gang=12` and `cpus=128-255`, and reads it. */
-import type { Span } from "./image.ts";
+import type { Span } from "./cells.ts";
 
 export interface MatrixSelection {
   /** Number of the job whose gang stays lit. */

@@ -35,20 +35,21 @@ export function useTurning(
 
   useLayoutEffect(() => {
     const element = picture.current!;
+    const lights = lightsOf(element);
     const rows = drawn?.grid.rows ?? 0;
     let slot = Number.NaN;
     let row = Number.NaN;
     const light = () => {
       const now = latest.current?.();
       if (now === undefined || (now.slot === slot && now.row === row)) return;
-      if (now.row !== row && !still) place(element, painter.current!, now.row);
+      if (now.row !== row && !still) place(lights, painter.current!, now.row);
       ({ slot, row } = now);
       element.dataset.slot = String(slot);
       element.dataset.row = String(row);
       if (still) setStep(rows > 1 ? `slot ${slot}, row ${row + 1} of ${rows}` : "");
     };
     const isTurning = turns && rows > 0;
-    if (!isTurning || still) hide(element);
+    if (!isTurning || still) lights.turns.hidden = lights.light.hidden = true;
     if (!isTurning) {
       delete element.dataset.slot;
       delete element.dataset.row;
@@ -78,25 +79,34 @@ export function useTurning(
   return step;
 }
 
-/** Two veils cover the other rows, and the light marks the row whose turn it is. */
-function place(element: HTMLElement, { geometry, topPx, gutterPx, rows }: MatrixPainter, row: number): void {
-  const [above, below, light] = parts(element);
-  const { rowPx } = geometry;
-  const set = (part: HTMLElement, fromPx: number, heightPx: number, left: string) => {
-    part.hidden = rows < 2 || heightPx === 0;
-    part.style.left = left;
-    part.style.height = `${heightPx}px`;
-    part.style.transform = `translateY(${topPx + fromPx}px)`;
-  };
-  set(above, 0, row * rowPx, `${gutterPx}px`);
-  set(below, (row + 1) * rowPx, (rows - row - 1) * rowPx, `${gutterPx}px`);
-  set(light, row * rowPx, rowPx, "0");
+/** The elements over the rows. */
+interface Lights {
+  /** The size of the cells; it cuts the veils off. */
+  readonly turns: HTMLElement;
+  readonly above: HTMLElement;
+  readonly below: HTMLElement;
+  readonly light: HTMLElement;
 }
 
-function hide(element: HTMLElement): void {
-  for (const part of parts(element)) part.hidden = true;
+function lightsOf(element: HTMLElement): Lights {
+  const one = (selector: string) => element.querySelector<HTMLElement>(selector)!;
+  const [above, below] = element.querySelectorAll<HTMLElement>(".matrix-veil");
+  return { turns: one(".matrix-turns"), above, below, light: one(".matrix-light") };
 }
 
-function parts(element: HTMLElement): HTMLElement[] {
-  return [...element.querySelectorAll<HTMLElement>(".matrix-veil, .matrix-light")];
+/**
+ * Two veils, each as large as all rows, cover the other rows, and the light marks the row whose turn it is.
+ * From row to row, they only move: nothing is laid out or painted.
+ */
+function place({ turns, above, below, light }: Lights, painter: MatrixPainter, row: number): void {
+  const { topPx, gutterPx, rows } = painter;
+  const { rowPx } = painter.geometry;
+  turns.hidden = light.hidden = rows < 2;
+  turns.style.left = `${gutterPx}px`;
+  turns.style.top = `${topPx}px`;
+  turns.style.height = `${rows * rowPx}px`;
+  light.style.height = `${rowPx}px`;
+  above.style.transform = `translateY(${(row - rows) * rowPx}px)`;
+  below.style.transform = `translateY(${(row + 1) * rowPx}px)`;
+  light.style.transform = `translateY(${topPx + row * rowPx}px)`;
 }

@@ -4,7 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Binding {
   /** As `KeyboardEvent.key` names it, such as `?` or `ArrowLeft`; two keys in a row with a space: `g j`. */
@@ -55,7 +55,8 @@ addEventListener("keydown", (event) => {
 export function useKey(keys: string, label: string, act: Binding["act"], within?: Binding["within"]): void {
   const latest = useRef(act);
   latest.current = act;
-  useEffect(() => {
+  // Not after the paint: a key that is pressed when its effect is seen must not be lost.
+  useLayoutEffect(() => {
     const binding: Binding = { keys, label, act: (event) => latest.current(event), within };
     bindings.value = [...bindings.peek(), binding];
     return () => {

@@ -1,6 +1,7 @@
 /** The frame of every page: the list of views at the side, the view, and the page of keys. */
 import { type ComponentChildren, type ComponentType, Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { visibleLine } from "../../words/visible.ts";
 import { bindings, useKey } from "./keys.ts";
 import { address, goTo, linkTo } from "./navigation.ts";
 
@@ -21,16 +22,17 @@ interface ShellProps {
   readonly head?: ComponentChildren;
 }
 
+/** Characters of a name in an address that belongs to no page. */
+const MAX_SHOWN_NAME = 60;
+
 /** Other pages of the site that this page is a part of; its HTML names them. */
 const SITE = [...document.querySelectorAll<HTMLLinkElement>('link[rel="help"]')];
 
 export function Shell({ title, views, head }: ShellProps) {
-  const shown = views.find(({ id }) => id === address.value.view) ?? views[0];
+  const { view: name } = address.value;
+  const shown = name === "" ? views[0] : views.find(({ id }) => id === name);
   useEffect(() => {
-    document.title = `${shown.label} · ${title}`;
-    // On a narrow screen, the rail is a line that scrolls.
-    const link = document.querySelector('.rail [aria-current="page"]');
-    link?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    document.title = `${shown?.label ?? "No such page"} · ${title}`;
   }, [shown, title]);
   return (
     <>
@@ -65,10 +67,30 @@ export function Shell({ title, views, head }: ShellProps) {
       <div class="column">
         <header class="head">{head}</header>
         <main id="main" tabIndex={-1}>
-          <shown.Page key={shown.id} />
+          {shown === undefined ? <NoPage name={name} views={views} /> : <shown.Page key={shown.id} />}
         </main>
       </div>
       <KeysPage />
+    </>
+  );
+}
+
+/** For an address that was typed or cut off. */
+function NoPage({ name, views }: { readonly name: string; readonly views: readonly View[] }) {
+  return (
+    <>
+      <h1>
+        There is no page “{visibleLine(name.slice(0, MAX_SHOWN_NAME))}
+        {name.length > MAX_SHOWN_NAME ? "…" : ""}”
+      </h1>
+      <p>These pages exist:</p>
+      <ul>
+        {views.map(({ id, label }) => (
+          <li key={id}>
+            <a href={linkTo(id)}>{label}</a>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

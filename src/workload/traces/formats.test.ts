@@ -5,6 +5,7 @@ import { traceBytes, traceFile } from "../traces-for-tests.ts";
 import { workloadOf } from "../workloads-for-tests.ts";
 import { detectFormat, FORMATS } from "./formats.ts";
 import { sampleBytes, sampleFile } from "./formats-for-tests.ts";
+import { WRITERS } from "./writers.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -16,6 +17,7 @@ describe("detectFormat()", () => {
     ["Submit|State|JobIDRaw", "sacct"],
     ["Submit|JobID|State\r\n", "sacct"],
     ["\ufeffjobid|submit", "sacct"],
+    ['{"schema":"tutti.workload-file/1"}\n{"job":1}', "jsonl"],
     ["; MaxProcs: 100\n1 2 3", "swf"],
     ["1 0 -1 5 1 -1", "swf"],
     ["; JobID|Submit\n", "swf"],
@@ -49,10 +51,9 @@ describe("FORMATS", () => {
       ],
       8,
     );
-    const writable = FORMATS.filter(({ write }) => write !== undefined);
-    expect(writable.map(({ name }) => name)).toEqual(["batsim", "swf"]);
-    for (const { name, write } of writable) {
-      const text = bytes([...write!(workload)].join(""));
+    expect([...WRITERS.keys()]).toEqual(["jsonl", "batsim", "swf"]);
+    for (const [name, write] of WRITERS) {
+      const text = bytes([...write(workload)].join(""));
       const format = detectFormat(text);
       expect(format.name).toBe(name);
       const reader = format.open("again", text.length);

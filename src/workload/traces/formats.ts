@@ -1,10 +1,10 @@
-/** Lists the formats of traces: how each is recognised by its first bytes, read and written. */
+/** Lists the formats of traces: how each is recognised by its first bytes, and read. See also writers.ts. */
 import type { Workload } from "../../core/jobs.ts";
-import { BatsimReader, writeBatsim } from "./batsim.ts";
+import { BatsimReader } from "./batsim.ts";
+import { JsonlReader } from "./jsonl.ts";
 import { SacctReader } from "./sacct.ts";
 import type { SizePlace } from "./size-from.ts";
 import { SwfReader } from "./swf.ts";
-import { writeSwf } from "./swf-writer.ts";
 
 /** Reads a trace piece by piece; pieces may be split anywhere. */
 export interface TraceReader {
@@ -32,8 +32,6 @@ interface TraceFormat {
   open(name: string, bytes: number, place?: SizePlace): TraceReader;
   /** Whether the place of the sizes can be declared. */
   readonly hasSizePlaces?: boolean;
-  /** The jobs as text, in pieces; undefined for formats that can only be read. */
-  readonly write?: (workload: Workload) => Iterable<string>;
 }
 
 /** Bytes at the beginning of a text by which its format is recognised. */
@@ -42,11 +40,16 @@ export const FORMAT_HEAD_BYTES = 4096;
 /** The last format accepts every text and reports line by line what is wrong with it. */
 export const FORMATS: readonly TraceFormat[] = [
   {
+    name: "jsonl",
+    title: "Tutti workload file (JSON Lines)",
+    accepts: (head) => /^\s*\{[^\n]*"schema"\s*:\s*"tutti\.workload-file\//.test(head),
+    open: (name) => new JsonlReader(name),
+  },
+  {
     name: "batsim",
     title: "Batsim workload (JSON)",
     accepts: (head) => /^\s*\{/.test(head),
     open: (name) => new BatsimReader(name),
-    write: writeBatsim,
   },
   {
     name: "sacct",
@@ -61,7 +64,6 @@ export const FORMATS: readonly TraceFormat[] = [
     accepts: () => true,
     open: (name, bytes, place) => new SwfReader(name, bytes, place),
     hasSizePlaces: true,
-    write: writeSwf,
   },
 ];
 

@@ -20,6 +20,8 @@ export const SACCT_RULES = diagnosticRules({
   },
   repaired: {
     "bad-field": "The field cannot be read: set to unknown",
+    "eligible-later":
+      "The job became eligible after its submit (dependency, begin time, hold, requeue): it arrives then",
     "start-before-submit": "The start is before the submit time: the wait counts as unknown",
     "unsorted-submit":
       "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
@@ -32,6 +34,8 @@ export const SACCT_RULES = diagnosticRules({
     "no-time-limit": "The time limit is UNLIMITED, Partition_Limit or missing: the job has no estimate",
     "unknown-state": "The state is unknown to Tutti: the job counts as ended",
     "zero-run-time": "The elapsed time is 0: the job ends at the instant at which it starts",
+    requeued: "Slurm queued the job again after this run: each of its runs is a job",
+    suspended: "The job was suspended for part of the time: its run time is the time in which it ran",
   },
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import { hashWorkload } from "../hash.ts";
 import { droppedOf, sampleBytes, sampleFile, wrongWith } from "./formats-for-tests.ts";
-import { SacctReader } from "./sacct.ts";
+import { isSlurmHistory, SacctReader } from "./sacct.ts";
 import { meaningOfState, parseDurationS, parseLimitS, parseTimeS } from "./sacct-fields.ts";
 import { SACCT_RULES } from "./sacct-rules.ts";
 
@@ -183,6 +183,34 @@ describe("new SacctReader()", () => {
     expect(codes(workload)).toEqual([code]);
   });
 
+  test("a job arrives when it becomes eligible; requeues and suspensions are noted", () => {
+    const header = `${HEADER}|Eligible|Suspended`;
+    const more = (eligible: string, suspended: string, changes: Partial<typeof DONE> = {}) =>
+      `${line(changes)}|${eligible}|${suspended}`;
+    const workload = read(
+      [
+        header,
+        more(at(1), "00:00:00"),
+        more("Unknown", "00:00:00", { JobIDRaw: "8" }),
+        more("2024-02-29T01:30:00", "00:00:07", { JobIDRaw: "9", State: "REQUEUED" }),
+      ].join("\n"),
+    );
+    expect([...workload.jobs.submitS]).toEqual([0, 0, 1800]);
+    expect([...workload.trace!.waitS]).toEqual([3600, 3600, 1800]);
+    expect([...workload.trace!.status]).toEqual([1, 1, 0]);
+    expect(codes(workload).sort()).toEqual(["eligible-later", "requeued", "suspended"]);
+    expect(workload.diagnostics.every(({ examples }) => examples[0].job === 9)).toBe(true);
+  });
+
+  test("times in Unix seconds say in the header when time 0 is", () => {
+    const unix = { Submit: "1795397767", Start: "1795397768", End: "1795397772", Elapsed: "00:00:04" };
+    const { header, trace } = one(unix);
+    expect(header).toContain("; UnixStartTime: 1795397767");
+    expect(trace!.waitS[0]).toBe(1);
+    expect(isSlurmHistory({ header })).toBe(true);
+    expect(isSlurmHistory({ header: ["; Computer: IBM SP2"] })).toBe(false);
+  });
+
   test("starts before submits, jobs that ran again, and lines that are not in order are repaired", () => {
     const workload = read(
       [HEADER, line({ Start: at(0) }), line({ Submit: at(0), Start: at(1) }), line({ JobIDRaw: "3" })].join(
@@ -214,7 +242,7 @@ describe("new SacctReader()", () => {
     const tested = [
       "step unfinished not-started no-submit-time bad-needed-field no-run-time no-processors wrong-field-count",
       "long-line bad-field no-time-limit zero-run-time unknown-state bad-job-number duplicate-job-number",
-      "start-before-submit unsorted-submit",
+      "start-before-submit unsorted-submit eligible-later requeued suspended",
     ].join(" ");
     expect(tested.split(" ").sort()).toEqual(Object.keys(SACCT_RULES).sort());
   });
@@ -235,13 +263,15 @@ describe.skipIf(sampleFile(SAMPLE) === undefined)("the sample of a real log", ()
     expect(workload.count).toBe(ran.length);
     expect(droppedOf(workload)).toBe(335 - ran.length);
     const seconds = (text: string) => Date.parse(`${text}Z`) / 1000;
-    const first = Math.min(...ran.map((row) => seconds(row.Submit)));
+    // Slurm starts no job before it is eligible; a requeued one is so 121 s after its new submit.
+    const arrival = (row: (typeof ran)[number]) => Math.max(seconds(row.Submit), seconds(row.Eligible));
+    const first = Math.min(...ran.map(arrival));
     const byId = new Map(ran.map((row) => [Number(row.JobIDRaw), row]));
     for (let i = 0; i < workload.count; i++) {
       const row = byId.get(workload.jobs.id[i])!;
-      expect(workload.jobs.submitS[i]).toBe(seconds(row.Submit) - first);
+      expect(workload.jobs.submitS[i]).toBe(arrival(row) - first);
       expect(workload.jobs.size[i]).toBe(Number(row.NCPUS));
-      expect(workload.trace!.waitS[i]).toBe(seconds(row.Start) - seconds(row.Submit));
+      expect(workload.trace!.waitS[i]).toBe(seconds(row.Start) - arrival(row));
       // The log's clock and Slurm's elapsed time differ only by summer time and suspensions.
       expect(workload.jobs.runS[i]).toBe(seconds(row.End) - seconds(row.Start));
     }

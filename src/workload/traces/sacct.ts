@@ -6,9 +6,10 @@
  *   sacct --allusers --starttime 2024-01-01 --allocations --parsable2 \
  *     --format JobIDRaw,Submit,Start,End,Elapsed,State,AllocCPUS,ReqCPUS,Timelimit,User,Group,QOS,Partition
  *
- * Times are local, as printed: an hour is lost or gained when daylight saving time begins or ends. Time 0 is
- * the first submit. Users, groups, QOS (which become queues) and partitions are numbered in order of
- * appearance; the header of the workload has the names.
+ * Times are local, as printed, so an hour is lost or gained when daylight saving time begins or ends; or they
+ * are Unix times (SLURM_TIME_FORMAT=%s). Time 0 is the first arrival. A job arrives when it is submitted, or
+ * later when it becomes eligible, if the text has this field. Users, groups, QOS (which become queues) and
+ * partitions are numbered in order of appearance; the header of the workload has the names.
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { assert, InputError } from "../../core/errors.ts";
@@ -29,6 +30,7 @@ const NAMES = {
   number: ["jobidraw", "jobid"],
   step: ["jobid", "jobidraw"],
   submit: ["submit"],
+  eligible: ["eligible"],
   start: ["start"],
   end: ["end"],
   elapsed: ["elapsed"],
@@ -42,9 +44,11 @@ const NAMES = {
   group: ["gid", "group"],
   queue: ["qos"],
   partition: ["partition"],
+  suspended: ["suspended"],
 } as const;
 type Purpose = keyof typeof NAMES;
 
+const COMPUTER = "; Computer: Slurm";
 const MAX_INT32 = 2147483647;
 const STATUS = { completed: 1, failed: 0, cancelled: 5, unknown: UNKNOWN } as const;
 /** Maximum number of names per kind that the header lists; further names are numbered but not listed. */
@@ -176,7 +180,7 @@ export class SacctReader {
 
   #readJob(): void {
     const meaning = meaningOfState(this.#field("state"));
-    const submitS = parseTimeS(this.#field("submit"));
+    const submitS = this.#arrival(parseTimeS(this.#field("submit")));
     const startS = parseTimeS(this.#field("start"));
     const runS = this.#elapsed(startS);
     const allocated = this.#processors("allocated");
@@ -202,6 +206,16 @@ export class SacctReader {
     columns.partition[row] = this.#partitions.of(this.#field("partition"));
     if (meaning === "unknown" && this.#field("state") !== "") this.#note("unknown-state", "state");
     if (runS === 0) this.#note("zero-run-time", "elapsed");
+    if (/^(?:REQUEUED|RQ)\b/i.test(this.#field("state"))) this.#note("requeued", "state");
+    if (parseDurationS(this.#field("suspended")) > 0) this.#note("suspended", "suspended");
+    if ((submitS as number) > parseTimeS(this.#field("submit"))!) this.#note("eligible-later", "eligible");
+  }
+
+  /** The instant from which on the job could start. */
+  #arrival(submitS: number | undefined): number | undefined {
+    const eligibleS = parseTimeS(this.#field("eligible"));
+    const isLater = submitS !== undefined && eligibleS !== undefined && eligibleS > submitS;
+    return isLater ? eligibleS : submitS;
   }
 
   #reasonToDrop(
@@ -269,7 +283,8 @@ export class SacctReader {
     const columns = this.#columns;
     if (row > 0 && submitS < columns.submitS[row - 1]) this.#note("unsorted-submit", "submit");
     if (this.#firstSubmit === undefined || submitS < this.#firstSubmit.atS) {
-      this.#firstSubmit = { atS: submitS, text: this.#field("submit") };
+      const isLater = submitS > parseTimeS(this.#field("submit"))!;
+      this.#firstSubmit = { atS: submitS, text: this.#field(isLater ? "eligible" : "submit") };
     }
     columns.id[row] = this.#jobNumber();
     columns.submitS[row] = submitS;
@@ -289,11 +304,11 @@ export class SacctReader {
   #header(): string[] {
     return [
       "; Version: 2.2",
-      `; Computer: Slurm, converted from ${this.#name} as sacct printed it`,
+      `${COMPUTER}, converted from ${this.#name} as sacct printed it`,
       `; MaxJobs: ${this.#count}`,
       `; MaxRecords: ${this.#count}`,
       "; Preemption: No",
-      ...(this.#firstSubmit === undefined ? [] : [`; Note: time 0 is ${this.#firstSubmit.text}, local time`]),
+      ...(this.#firstSubmit === undefined ? [] : [startLine(this.#firstSubmit)]),
       ...this.#queues.lines("Queue"),
       ...this.#partitions.lines("Partition"),
     ];
@@ -308,6 +323,16 @@ export class SacctReader {
       value: value ?? (purpose === undefined ? undefined : this.#field(purpose)),
     });
   }
+}
+
+/** A header line that says when time 0 is. A time that is a number of seconds is a Unix time. */
+function startLine({ atS, text }: { readonly atS: number; readonly text: string }): string {
+  return /^\d+$/.test(text) ? `; UnixStartTime: ${atS}` : `; Note: time 0 is ${text}, local time`;
+}
+
+/** Whether the jobs are the history of a site, also after the conversion to another format. */
+export function isSlurmHistory({ header }: Pick<Workload, "header">): boolean {
+  return header.some((line) => line.startsWith(COMPUTER));
 }
 
 /** Numbers names from 1 in order of appearance. */

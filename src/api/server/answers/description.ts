@@ -53,7 +53,7 @@ function pageHtml(version: string): string {
 <body>
 <main>
 <h1>Tutti ${escapeHtml(version)}: API</h1>
-<p>Tutti schedules parallel jobs as gangs on this machine. The command line uses these routes over a Unix socket; they are the same here.
+<p>Tutti schedules parallel jobs as gangs. The command line uses these routes over a Unix socket; they are the same here.
 For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 <p>Every request needs your token, which is in a file that only you can read. <code>tutti status</code> shows the path of this file and the
 address of this API:</p>

@@ -4,10 +4,12 @@
  */
 import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts";
 import type { Change, JobQuery, ListEnd, Service } from "../../../daemon/contract/service.ts";
+import { brief } from "../../../protocol/job-answers.ts";
 import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";
 import { type Answer, isRefusal, refuse } from "../../../protocol/refusal.ts";
 import type * as c from "../../../protocol/schema.ts";
 import type { Job } from "../../../protocol/schema.ts";
+import { ENDED_STATES, isEnded } from "../../../protocol/states.ts";
 import type { Call, HandlerDeps, Outcome } from "../call.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import { listResponse, pagesOf, piecesResponse } from "./pieces.ts";
@@ -15,7 +17,6 @@ import { waitUntil } from "./waiting.ts";
 
 /** Number of ended jobs in a list without filters. */
 const LISTED_ENDED = 1000;
-const LISTED_COMMAND_LENGTH = 1000;
 /** How often a waiting request checks again without an event, in case an event was missed. */
 const LOOK_AGAIN_MS = 10_000;
 /** Jobs changed in one cycle, which takes about 25 ms. Other requests are served between cycles. */
@@ -39,6 +40,10 @@ export async function jobsResponse(call: Call, { service }: HandlerDeps): Promis
     }
   }
   return listResponse(turns, "tutti.jobs/1", "jobs", pages(), () => end);
+}
+
+export function jsonlResponse({ caller, turns }: Call, { service }: HandlerDeps): Response {
+  return piecesResponse(turns, service.exportJsonl(caller), "application/jsonl; charset=utf-8");
 }
 
 export function exportResponse({ caller, turns }: Call, { service }: HandlerDeps): Response {
@@ -73,6 +78,18 @@ export async function batchResponse(call: Call, { service }: HandlerDeps): Promi
   return listResponse(turns, "tutti.batch/1", "results", pagesOf(results, RESULTS_IN_PIECE));
 }
 
+/** Runs jobs again, all or none. */
+export async function rerunResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
+  const { jobs, states = ENDED_STATES, key } = call.body as c.RerunBody;
+  const numbers = await numbersOf(call, service, { jobs, states: states.filter(isEnded) });
+  if (isRefusal(numbers)) return numbers;
+  if (numbers.length === 0) {
+    return refuse("not-found", `Cannot run jobs again: no job of ${JSON.stringify(jobs)} has ended`);
+  }
+  const answer = await service.rerun(call.caller, numbers, key);
+  return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
+}
+
 /** The jobs of a submit: those of a large array in pieces. */
 export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcome {
   if (jobs.length <= RESULTS_IN_PIECE) return { jobs: jobs.map(brief) };
@@ -80,19 +97,6 @@ export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcom
     for (const page of pagesOf(jobs, RESULTS_IN_PIECE)) yield page.map(brief);
   }
   return listResponse(turns, "tutti.jobs/1", "jobs", pages(), undefined, 201);
-}
-
-/** A job as shown in lists: long commands are cut, since thousands could exceed the maximum string length. */
-export function brief<T extends { readonly command: readonly string[] }>(job: T): T {
-  let remaining = LISTED_COMMAND_LENGTH;
-  const end = job.command.findIndex((word) => {
-    remaining -= word.length + 1;
-    return remaining < 0;
-  });
-  if (end < 0) return job;
-  const rest = job.command[end];
-  const cut = rest.slice(0, Math.max(0, remaining + rest.length));
-  return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
 }
 
 /** The query of a list request. Without any filter except states: all live jobs and the last ended ones. */
@@ -148,7 +152,20 @@ function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undef
   }
 }
 
-function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
+/** An update of the priority alone is the older action, with its own event. */
+export function updateOf(update: c.UpdateBody): Change {
+  const { priority, ...rest } = update;
+  const isPriority = priority !== undefined && Object.keys(rest).length === 0;
+  return isPriority ? { action: "priority", priority } : { action: "update", update };
+}
+
+function changeOf({ action, priority, update, release }: c.BatchBody): Change | ApiRefusal {
+  if (action === "update") {
+    return update === undefined
+      ? refuse("invalid", 'Cannot change jobs: the request has no update, expected one such as {"tasks": 8}')
+      : updateOf(update);
+  }
+  if (action === "pause") return { action, ...(release && { release }) };
   if (action !== "priority") return { action };
   return priority === undefined
     ? refuse(
@@ -165,7 +182,7 @@ function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
 async function numbersOf(
   { caller, turns }: Call,
   service: Service,
-  { jobs, states }: c.BatchBody,
+  { jobs, states }: Pick<c.BatchBody, "jobs" | "states">,
 ): Promise<number[] | ApiRefusal> {
   const ranges = parseRanges(jobs);
   if (ranges === undefined) return noNumbers(jobs);

@@ -110,12 +110,12 @@ interface Followed {
  * appear.
  * @param look returns the state of the job; undefined ends the output
  * @param open opens the file; undefined if it does not exist
- * @param firstOffset where to begin, given the size at that time
+ * @param firstOffset where to begin, given the size at that time and the open file
  */
 export async function* followPieces(
   look: () => Promise<Followed | undefined>,
   open: (path: string) => number | undefined,
-  firstOffset: (size: number) => number,
+  firstOffset: (size: number, file: number) => number | Promise<number>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   let openPath: string | undefined;
@@ -136,7 +136,7 @@ export async function* followPieces(
       if (file === undefined) {
         file = open(job.path);
         if (file !== undefined) {
-          if (openPath === undefined) offset = firstOffset(fstatSync(file).size);
+          if (openPath === undefined) offset = await firstOffset(fstatSync(file).size, file);
           openPath = job.path;
         }
       }

@@ -9,6 +9,7 @@ const PATH_SCHEMAS: Readonly<Record<string, Json>> = {
   job: { type: "integer", minimum: 1 },
   stream: { type: "string", enum: ["stdout", "stderr"] },
   file: { type: "string", enum: Object.keys(WEB_FILES) },
+  window: { type: "string" },
 };
 
 /** @param version of Tutti */
@@ -22,7 +23,7 @@ export function openApiDocument(version: string): Json {
     info: {
       title: "Tutti",
       version,
-      summary: "Schedules parallel jobs as gangs on this machine",
+      summary: "Schedules parallel jobs as gangs",
       description:
         "The Unix socket and loopback HTTP offer the same routes. Over HTTP, every request needs a token; the owner of a private socket needs no token.",
       license: { name: "MIT", identifier: "MIT" },

@@ -3,9 +3,9 @@
  * answers slowly does not slow down others.
  */
 import type { Caller } from "../../../daemon/contract/service.ts";
+import { MAX_SUBMIT_BYTES } from "../../../protocol/limits.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
-import { MAX_BODY_BYTES } from "../requests/body.ts";
 
 /** Open requests of one user at a time. Each piece of a body counts as one more. */
 const MAX_OPEN = 512;
@@ -99,8 +99,8 @@ export class RequestQuota {
 function bodyBytes({ method, headers }: Request): number {
   if (method === "GET" || method === "HEAD") return 0;
   const stated = headers.get("content-length");
-  if (stated === null) return headers.has("transfer-encoding") ? MAX_BODY_BYTES : 0;
-  return Math.min(Number(stated), MAX_BODY_BYTES);
+  if (stated === null) return headers.has("transfer-encoding") ? MAX_SUBMIT_BYTES : 0;
+  return Math.min(Number(stated), MAX_SUBMIT_BYTES);
 }
 
 /**

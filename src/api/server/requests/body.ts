@@ -1,5 +1,6 @@
 /** Reads request bodies: limits bytes, depth and entries before parsing, and checks the schema afterwards. */
 import type { z } from "zod";
+import { MAX_SUBMIT_BYTES } from "../../../protocol/limits.ts";
 import { isRefusal, refuse } from "../../../protocol/refusal.ts";
 import { submitBody } from "../../../protocol/schema.ts";
 import type { RequestTurns } from "../fairness/request-scheduler.ts";
@@ -8,7 +9,6 @@ import { beyondLimits, checked, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
 import { submitPieces } from "./submit-body.ts";
 
-export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** For all requests except submits. */
 const MAX_SMALL_BODY_BYTES = 1024 * 1024;
 const LIMITS_OF_SMALL = { depth: 12, entries: 1000 };
@@ -28,7 +28,7 @@ export async function readBody<Body>(
     };
   }
   const isSubmit = (schema as z.ZodType) === submitBody;
-  const bytes = await readBytes(request, isSubmit ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES);
+  const bytes = await readBytes(request, isSubmit ? MAX_SUBMIT_BYTES : MAX_SMALL_BODY_BYTES);
   if (isRefusal(bytes)) return bytes;
   return isSubmit
     ? (turns.through(submitPieces(bytes)) as Promise<Body | ApiRefusal>)

@@ -1,5 +1,6 @@
 /** Writes the messages about mistakes in bodies and parameters. */
 import type { z } from "zod";
+import { issueText } from "../../../protocol/issue-text.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import type { ScanLimits } from "./json-scan.ts";
@@ -20,7 +21,10 @@ export class Issues {
 
   /** @param path of the checked value in the body */
   add(issue: Issue, path: readonly PropertyKey[] = []): void {
-    if (this.#count++ < MAX_ISSUES) this.#words.push(wordsOf(issue, [...path, ...issue.path]));
+    const words = wordsOf(issue, [...path, ...issue.path]);
+    // A number far outside its range breaks two rules of the schema, which say the same.
+    if (words === this.#words.at(-1)) return;
+    if (this.#count++ < MAX_ISSUES) this.#words.push(words);
   }
 
   refusal(what: string): ApiRefusal {
@@ -34,7 +38,7 @@ export class Issues {
 
 /** The value if the schema accepts it, else a refusal. */
 export function checked<Value>(value: unknown, schema: z.ZodType<Value>, what: string): Value | ApiRefusal {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: issueText });
   if (result.success) return result.data;
   const issues = new Issues();
   for (const issue of result.error.issues) issues.add(issue);

@@ -42,6 +42,24 @@ const job = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
+      .record({
+        values: fc.dictionary(
+          fc.oneof(fc.constantFrom("lr", "seed", "TUTTI_LINE", "TUTTI_JOB_ID", "__proto__"), word),
+          fc.oneof(
+            fc.array(word, { maxLength: 3 }),
+            fc.array(fc.oneof({ weight: 50, arbitrary: fc.constant("x") }, value), {
+              minLength: 60,
+              maxLength: 70,
+            }),
+          ),
+          { maxKeys: 3 },
+        ),
+      })
+      .map((more) => someJob(more)),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
       .dictionary(fc.constantFrom("command", "env", "cwd", "name", "after", "x", "__proto__"), value)
       .map((more) => someJob(more)),
   },
@@ -129,13 +147,27 @@ describe("submitPieces", () => {
     const messageOf = (more: object) =>
       (check(JSON.stringify({ jobs: [someJob(), someJob(more)] })).value as { message: string }).message;
     expect(messageOf({ command: [...words, 1] })).toMatch(
-      /^Cannot use the body: jobs\[1\]\.command\[50000\]: Invalid input/,
+      /^Cannot use the body: jobs\[1\]\.command\[50000\]: is 1, expected a text$/,
     );
     expect(messageOf({ command: [...words, "a\0b"] })).toMatch(/command\[50000\]: contains a NUL/);
-    expect(messageOf({ env: { ...env, last: 1 } })).toMatch(/jobs\[1\]\.env\.last: Invalid input/);
+    expect(messageOf({ env: { ...env, last: 1 } })).toMatch(/jobs\[1\]\.env\.last: is 1, expected a text$/);
     expect(messageOf({ env: { ...env, "a=b": "c" } })).toMatch(/jobs\[1\]\.env.*contains "="/);
+    expect(messageOf({ values: { x: [...words.slice(0, 100), 1] } })).toMatch(
+      /jobs\[1\]\.values\.x\[100\]: is 1, expected a text$/,
+    );
+    expect(messageOf({ values: { x: words } })).toMatch(
+      /jobs\[1\]\.values\.x: has 10001 entries, expected at most 10000 entries$/,
+    );
+    const variables = Object.fromEntries(words.map((_, i) => [`v${i}`, ["x"]]));
+    expect(messageOf({ values: variables })).toMatch(/jobs\[1\]\.values: has no variable, or more than 64$/);
+    const values = { x: words.slice(0, 10_000), TUTTI_LINE: words.slice(0, 10_000) };
+    expect(check(JSON.stringify({ jobs: [someJob({ values })] })).value).toEqual({
+      jobs: [someJob({ values })],
+    });
     expect(messageOf({ after: Array(2000).fill({}) })).toMatch(/jobs\[1\]\.after/);
-    expect(messageOf({ after: Array(2000).fill({ job: 1, ok: true }) })).toMatch(/jobs\[1\]\.after: Too big/);
+    expect(messageOf({ after: Array(2000).fill({ job: 1, ok: true }) })).toMatch(
+      /jobs\[1\]\.after: has 1001 entries, expected at most 1000 entries$/,
+    );
   });
 
   test.each([

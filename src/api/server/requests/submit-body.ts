@@ -4,7 +4,13 @@
  * is checked first, with a list of the same length in place of the jobs.
  */
 import { z } from "zod";
-import { MAX_DEPENDENCIES, MAX_JOBS_PER_BATCH, MAX_STRING_LENGTH } from "../../../protocol/limits.ts";
+import { issueText } from "../../../protocol/issue-text.ts";
+import {
+  MAX_DEPENDENCIES,
+  MAX_JOBS_PER_BATCH,
+  MAX_STRING_LENGTH,
+  MAX_VARIABLES,
+} from "../../../protocol/limits.ts";
 import { isRefusal, refuse } from "../../../protocol/refusal.ts";
 import {
   kernelText,
@@ -13,6 +19,7 @@ import {
   submitBody,
   submitJob,
 } from "../../../protocol/schema.ts";
+import { isVariable } from "../../../protocol/sweep-values.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import { beyondLimits, checked, type Issue, Issues, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
@@ -86,7 +93,7 @@ function checkedShell(shell: unknown, count: number): Omit<SubmitBody, "jobs"> |
 /** The job or its issues. Long fields are checked by hand; the schema sees short stand-ins for them. */
 function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issues: readonly Issue[] } {
   if (!isObject(job)) return { issues: issuesOf(submitJob, job) };
-  const { command, env, after } = job;
+  const { command, env, after, values } = job;
   const short: Record<string, unknown> = { ...job };
   const long: Partial<SubmitJob> = {};
   if (Array.isArray(command) && command.length > LONG) {
@@ -104,20 +111,42 @@ function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issu
     short.env = {};
     Object.assign(long, { env });
   }
+  if (isObject(values)) {
+    Reflect.deleteProperty(values, "__proto__");
+    const columns = Object.entries(values).slice(0, MAX_VARIABLES + 1);
+    for (const [name, column] of columns) {
+      const isLong = isLongList(column) && isVariable(name);
+      const wrong = isLong ? column.findIndex((value) => !isKernelText(value)) : -1;
+      if (wrong >= 0)
+        return { issues: issuesOf(kernelText, (column as unknown[])[wrong], ["values", name, wrong]) };
+    }
+    short.values = Object.fromEntries(columns.map(([name, column]) => [name, standInOf(column)]));
+    Object.assign(long, { values });
+  }
   if (Array.isArray(after) && after.length > MAX_DEPENDENCIES)
     short.after = after.slice(0, MAX_DEPENDENCIES + 1);
-  const result = submitJob.safeParse(short);
+  const result = submitJob.safeParse(short, { error: issueText });
   return result.success ? { job: { ...result.data, ...long } } : { issues: result.error.issues };
 }
 
 function issuesOf(schema: z.ZodType, value: unknown, path: readonly PropertyKey[] = []): Issue[] {
-  const issues = schema.safeParse(value).error?.issues ?? [];
+  const issues = schema.safeParse(value, { error: issueText }).error?.issues ?? [];
   if (issues.length === 0) throw new Error("Broken invariant: the schema accepts a wrong value");
   return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isLongList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > LONG;
+}
+
+/** For a long list of values: its beginning, which is too long if the list is. */
+function standInOf(column: unknown): unknown {
+  if (!isLongList(column)) return column;
+  return column.slice(0, column.length > MAX_JOBS_PER_BATCH ? MAX_JOBS_PER_BATCH + 1 : 1);
 }
 
 function isKernelText(word: unknown): boolean {

@@ -195,7 +195,7 @@ describe("links", () => {
 });
 
 describe("strangers who read no answers", () => {
-  test("do not keep others from proofs and sessions: not with files, not with proofs", async () => {
+  test("do not keep others from the page, its files, proofs and sessions", async () => {
     app = makeTestApp({ webFiles: FILES });
     const given = await code(ADA);
     const proof = `/v1/web/proof?id=${"A".repeat(22)}&nonce=${"A".repeat(22)}`;
@@ -205,16 +205,18 @@ describe("strangers who read no answers", () => {
         "http",
         () => {},
       );
-    const files: Response[] = [];
+    const answers: Response[] = [];
     // 512 is the limit on open requests.
-    for (let i = 0; i < 512; i++) files.push(await unread("/web/live.js"));
-    expect(files.every(({ status }) => status === 200)).toBe(true);
-    expect((await unread("/web/live.js")).status).toBe(503);
+    for (let i = 0; i < 512; i++) answers.push(await unread("/openapi.json"));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect((await unread("/api")).status).toBe(503);
+    for (let i = 0; i < 600; i++) answers.push(await unread(i % 2 === 0 ? "/web/live.js" : "/"));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
     for (let i = 0; i < 600; i++) expect((await unread(proof)).status).toBe(200);
     const anonymous = { headers: { authorization: "" } };
     expect((await app.ask("GET", proof, anonymous)).status).toBe(200);
     expect((await login(given)).status).toBe(201);
-    for (const { body } of files) await body?.cancel();
+    for (const { body } of answers) await body?.cancel();
   });
 });
 

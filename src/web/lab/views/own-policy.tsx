@@ -1,10 +1,10 @@
 /** A policy of the user's own, typed into the page: its editor and its card. */
 import { useRef, useState } from "preact/hooks";
 import { cellsOf } from "../../../lab/experiments/comparison-of.ts";
-import { problemsOf, runnable } from "../experiment.ts";
+import { runnable } from "../experiment.ts";
 import { isOwn, OWN_PATH } from "../own/messages.ts";
 import { askOwn, eraseTypes } from "../own/own-worker.ts";
-import { change, experiment, source } from "../state.ts";
+import { change, experiment, problems, source } from "../state.ts";
 
 /** Set by scripts/build-web.ts in the bundle: the text of examples/my-policy.ts. */
 declare const TUTTI_EXAMPLE: string;
@@ -65,8 +65,8 @@ export function OwnPolicy() {
   const audit = () =>
     attempt(async () => {
       if (opened.state !== "open") return ["Choose jobs first."];
-      const problems = problemsOf(experiment.peek());
-      if (problems.length > 0) throw new Error(problems[0]);
+      const [problem] = problems.peek();
+      if (problem !== undefined) throw new Error(problem);
       const { experiment: asked } = runnable(experiment.peek());
       const [cell] = cellsOf(asked, { policies: [policy], replications: 1 });
       const jobs = { name: asked.source.jobs, seed: asked.source.seed, workload: opened.opened.workload };

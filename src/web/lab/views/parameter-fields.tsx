@@ -1,18 +1,46 @@
 /** Fields for the parameters of a policy or a model, as its definition describes them. */
 import { useId } from "preact/hooks";
+import { InputError } from "../../../core/errors.ts";
+import { parameterSuffix, parseParameters } from "../../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../../core/policy.ts";
+import { acceptValue, refusedValues, refuseValue } from "../state.ts";
 
 interface ParameterFieldsProps {
+  readonly kind: "model" | "policy";
+  readonly name: string;
+  /** Name and parameters as the experiment has them. */
+  readonly owner: string;
   readonly specs: readonly ParameterSpec[];
   readonly values: ParameterValues;
-  readonly onChange: (name: string, value: string) => void;
+  /** Gets name and parameters after a change to a value that can be used. */
+  readonly onChange: (owner: string) => void;
 }
 
-export function ParameterFields({ specs, values, onChange }: ParameterFieldsProps) {
+export function ParameterFields({ kind, name, owner, specs, values, onChange }: ParameterFieldsProps) {
+  const set = (parameter: string, text: string) => {
+    try {
+      const settings = Object.entries({ ...values, [parameter]: text }).map(
+        ([key, value]) => `${key}=${value}`,
+      );
+      const next = name + parameterSuffix(specs, parseParameters(`${kind} "${name}"`, specs, settings));
+      acceptValue({ owner, parameter }, next);
+      onChange(next);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      refuseValue({ owner, parameter, text, message: error.message });
+    }
+  };
+  const refused = refusedValues.value.filter((value) => value.owner === owner);
   return (
     <div class="fields">
       {specs.map((spec) => (
-        <Field key={spec.name} spec={spec} value={String(values[spec.name])} onChange={onChange} />
+        <Field
+          key={spec.name}
+          spec={spec}
+          value={String(values[spec.name])}
+          refused={refused.find(({ parameter }) => parameter === spec.name)}
+          onChange={set}
+        />
       ))}
     </div>
   );
@@ -21,13 +49,15 @@ export function ParameterFields({ specs, values, onChange }: ParameterFieldsProp
 interface FieldProps {
   readonly spec: ParameterSpec;
   readonly value: string;
-  readonly onChange: ParameterFieldsProps["onChange"];
+  /** What the user wrote last, if it cannot be used. */
+  readonly refused: { readonly text: string; readonly message: string } | undefined;
+  readonly onChange: (parameter: string, text: string) => void;
 }
 
-function Field({ spec, value, onChange }: FieldProps) {
+function Field({ spec, value, refused, onChange }: FieldProps) {
   const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
     onChange(spec.name, currentTarget.value);
-  const isChanged = value !== String(spec.default);
+  const isChanged = refused !== undefined || value !== String(spec.default);
   const id = useId();
   return (
     <div class={isChanged ? "field changed" : "field"}>
@@ -45,9 +75,19 @@ function Field({ spec, value, onChange }: FieldProps) {
           ))}
         </select>
       ) : (
-        <input id={id} value={value} onChange={change} inputMode="decimal" spellcheck={false} />
+        <input
+          id={id}
+          value={refused?.text ?? value}
+          onChange={change}
+          inputMode="decimal"
+          spellcheck={false}
+          aria-invalid={refused !== undefined}
+          aria-describedby={`${id}-says`}
+        />
       )}
-      <small class="muted">{spec.description}</small>
+      <small id={`${id}-says`} class={refused === undefined ? "muted" : "wrong"}>
+        {refused === undefined ? spec.description : `${refused.message}.`}
+      </small>
     </div>
   );
 }

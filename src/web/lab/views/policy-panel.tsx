@@ -1,7 +1,5 @@
 /** The chosen policies as cards, and the list from which policies are added. */
 import { useState } from "preact/hooks";
-import { InputError } from "../../../core/errors.ts";
-import { parameterSuffix, parseParameters } from "../../../core/parameters.ts";
 import type { PolicyChoice } from "../../../core/policy.ts";
 import { choosePolicy } from "../../../policies/parse-policy.ts";
 import { POLICIES } from "../../../policies/registry.ts";
@@ -37,23 +35,7 @@ export function PolicyPanel() {
 function PolicyCard({ choice, index }: { readonly choice: PolicyChoice; readonly index: number }) {
   const { definition, parameters, label } = choice;
   const { policies } = experiment.value;
-  const [problem, setProblem] = useState("");
   const rules = rulesOf(choice);
-  const set = (name: string, value: string) => {
-    try {
-      const settings = Object.entries({ ...parameters, [name]: value }).map(
-        ([key, text]) => `${key}=${text}`,
-      );
-      const values = parseParameters(`policy "${definition.name}"`, definition.parameters, settings);
-      setProblem("");
-      change({
-        policies: policies.with(index, definition.name + parameterSuffix(definition.parameters, values)),
-      });
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      setProblem(error.message);
-    }
-  };
   const isTwice = policies.indexOf(label) !== policies.lastIndexOf(label);
   return (
     <div class="policy">
@@ -70,15 +52,17 @@ function PolicyCard({ choice, index }: { readonly choice: PolicyChoice; readonly
       </div>
       <p>{definition.summary}</p>
       {isTwice ? <p class="wrong">This policy is there twice: change a parameter of one.</p> : null}
-      {problem === "" ? null : (
-        <p role="alert" class="wrong">
-          {problem}
-        </p>
-      )}
       {definition.parameters.length === 0 ? null : (
         <details>
           <summary>Parameters</summary>
-          <ParameterFields specs={definition.parameters} values={parameters} onChange={set} />
+          <ParameterFields
+            kind="policy"
+            name={definition.name}
+            owner={policies[index]}
+            specs={definition.parameters}
+            values={parameters}
+            onChange={(policy) => change({ policies: policies.with(index, policy) })}
+          />
         </details>
       )}
       <details>

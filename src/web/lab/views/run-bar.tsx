@@ -1,16 +1,27 @@
 /** Above every view: runs the experiment, shows how far it is, and gives away what it is. */
 import { useState } from "preact/hooks";
 import { useKey } from "../../page/keys.ts";
-import { goTo } from "../../page/navigation.ts";
+import { address, goTo } from "../../page/navigation.ts";
 import { saveFile } from "../../page/save.ts";
-import { commandLine, experimentData, problemsOf } from "../experiment.ts";
-import { cancel, experiment, finished, run, source, start } from "../state.ts";
+import { commandLine, experimentData } from "../experiment.ts";
+import { cancel, experiment, finished, problems, run, source, start } from "../state.ts";
 import { Progress } from "./progress.tsx";
 
 export function RunBar() {
+  // There, each table has a Run of its own.
+  if (address.value.view === "papers" && run.value.state !== "running")
+    return (
+      <span class="push row">
+        <CopyLink />
+      </span>
+    );
+  return <ExperimentBar />;
+}
+
+function ExperimentBar() {
   const now = run.value;
   const isReady = source.value.state === "open";
-  const problems = problemsOf(experiment.value);
+  const [problem] = problems.value;
   const runAll = async () => {
     if (now.state === "running") return;
     const before = finished.peek();
@@ -35,20 +46,25 @@ export function RunBar() {
           />
         </>
       ) : (
-        <button type="button" class="primary" disabled={!isReady || problems.length > 0} onClick={runAll}>
+        <button type="button" class="primary" disabled={!isReady || problem !== undefined} onClick={runAll}>
           Run
         </button>
       )}
-      <span role="status" class={problems.length > 0 && isReady ? "wrong" : "muted"}>
-        {now.state === "running" ? "" : isReady ? problems[0] : "Choose jobs first."}
-      </span>
+      {now.state === "running" ? null : (
+        <span
+          role="status"
+          class={problem === undefined && source.value.state !== "failed" ? "muted" : "wrong"}
+        >
+          {problem ?? jobsProblem()}
+        </span>
+      )}
       {now.state === "failed" ? (
         <p role="alert" class="alarm">
           {now.message}
         </p>
       ) : null}
       <span class="push row">
-        <CopyButton label="Copy the link" text={() => location.href} />
+        <CopyLink />
         <CopyButton label="Copy the command line" text={() => commandLine(experiment.peek())} />
         <button
           type="button"
@@ -65,6 +81,27 @@ export function RunBar() {
       </span>
     </>
   );
+}
+
+/** Why there are no jobs to run; empty if there are. */
+function jobsProblem(): string {
+  const now = source.value;
+  switch (now.state) {
+    case "none":
+      return "Choose jobs first.";
+    case "wanted":
+      return "Choose the file of the link first.";
+    case "reading":
+      return "Reading the jobs.";
+    case "failed":
+      return now.message;
+    case "open":
+      return "";
+  }
+}
+
+function CopyLink() {
+  return <CopyButton label="Copy the link" text={() => location.href} />;
 }
 
 function CopyButton({ label, text }: { readonly label: string; readonly text: () => string }) {

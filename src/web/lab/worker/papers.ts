@@ -10,8 +10,9 @@ import { PAPER_TABLES } from "../../../lab/papers/table-registry.ts";
 import { runSites } from "../../../models/sites/paper/run.ts";
 import { runTasks } from "../../../models/tasks/paper/run.ts";
 import { type PrintedPaper, type PrintedTable, printedTable } from "../../../report/printed-table.ts";
+import { unpackPapers } from "./packed-papers.ts";
 
-/** The text of docs/papers/values.json; set by scripts/build-web.ts in the bundle. */
+/** The text of docs/papers/values.json, packed; set by scripts/build-web.ts in the bundle. */
 declare const TUTTI_PAPERS: string;
 
 /** A paper as the page shows it before anything is computed. */
@@ -27,8 +28,7 @@ export interface TableName {
 }
 
 export function shownPapers(): ShownPaper[] {
-  const printed: readonly PrintedPaper[] = JSON.parse(TUTTI_PAPERS);
-  return printed.map((paper) => {
+  return unpackPapers(TUTTI_PAPERS).map((paper) => {
     const { key } = paper.paper;
     const runs = paper.tables.map((_, table) => cellsOfTable({ paper: key, table }).length);
     return { ...paper, runs };

@@ -28,11 +28,11 @@ test("sums, the most CPU time first", () => {
   const [eva, ada] = sumsBy(JOBS, ({ user }) => user);
   expect(eva).toEqual({
     ...{ key: "eva", jobs: 1, done: 1, failed: 0, cancelled: 0 },
-    ...{ cpuHours: 1, medianWaitS: 0, p90WaitS: 0 },
+    ...{ cpuS: 3600, medianWaitS: 0, p90WaitS: 0 },
   });
   expect(ada).toMatchObject({ key: "ada", jobs: 3, done: 1, failed: 1, cancelled: 1 });
-  // (2 · 100 s + 4 · 2 s) / 3600; quantiles by linear interpolation between 10 and 30.
-  expect(ada.cpuHours).toBeCloseTo(208 / 3600, 12);
+  // 2 · 100 s + 4 · 2 s; quantiles by linear interpolation between 10 and 30.
+  expect(ada.cpuS).toBe(208);
   expect([ada.medianWaitS, ada.p90WaitS]).toEqual([20, 28]);
   expect(sumsBy([], ({ user }) => user)).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { quantilesInPlace } from "../../../core/selection.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../../metrics/registry.ts";
 import type { Job } from "../../../protocol/answers.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
 
 /** In seconds; NaN for a job that never started. */
 export function waitS({ submittedAtMs, startedAtMs }: Job): number {
@@ -24,8 +25,8 @@ export interface Sum {
   readonly done: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** CPUs times running time. */
-  readonly cpuHours: number;
+  /** CPUs times running time, in seconds. */
+  readonly cpuS: number;
   /** Of jobs that started; NaN if there are none. */
   readonly medianWaitS: number;
   readonly p90WaitS: number;
@@ -41,7 +42,7 @@ export function sumsBy(jobs: readonly Job[], keyOf: (job: Job) => string): Sum[]
   }
   return [...groups]
     .map(([key, group]) => sumOf(key, group))
-    .sort((a, b) => b.cpuHours - a.cpuHours || (a.key < b.key ? -1 : 1));
+    .sort((a, b) => b.cpuS - a.cpuS || (a.key < b.key ? -1 : 1));
 }
 
 export function sumOf(key: string, jobs: readonly Job[]): Sum {
@@ -54,7 +55,7 @@ export function sumOf(key: string, jobs: readonly Job[]): Sum {
     done: inState("done"),
     failed: inState("failed"),
     cancelled: inState("cancelled"),
-    cpuHours: jobs.reduce((sum, { tasks, ranMs }) => sum + (tasks * ranMs) / 3_600_000, 0),
+    cpuS: jobs.reduce((sum, job) => sum + (processorsOf(job) * job.ranMs) / 1000, 0),
     medianWaitS,
     p90WaitS,
   };

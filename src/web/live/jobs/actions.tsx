@@ -9,7 +9,10 @@ import { jobCountsText, jobName, stateText } from "../../../words/jobs.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { session } from "../session.ts";
-import { ACTIONS, type ChangeAction, changeJobs } from "./change.ts";
+import { matrix } from "../store.ts";
+import { ACTIONS, type ChangeAction, changeJobs, type MoreOfChange } from "./change.ts";
+import { Rerun } from "./rerun.tsx";
+import { Update } from "./update.tsx";
 
 /** Jobs that a confirmation names one by one; all are named by number. */
 const NAMED = 8;
@@ -25,20 +28,21 @@ interface ActionsProps {
 export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
   const [asked, setAsked] = useState<ChangeAction>();
   const [report, setReport] = useState<Report>();
-  const run = async (action: ChangeAction, among: readonly Job[], priority?: number) => {
+  const run = async (action: ChangeAction, among: readonly Job[], more?: MoreOfChange) => {
     setAsked(undefined);
     setReport({ text: "…", refusals: [] });
-    const next = await reportOf(action, among, priority);
+    const next = await reportOf(action, among, more);
     setReport(next);
     if (next.refusals.length === 0) onDone?.();
   };
   return (
     <>
-      {ACTIONS.map(({ action, label, isDestructive }) => {
+      {ACTIONS.map(({ action, label, isDestructive, place = action }) => {
         const able = jobs.filter(({ state }) => isChangeable(action, state));
+        if (isSingle && able.length === 0) return null;
         return (
           <button
-            key={action}
+            key={isSingle ? place : action}
             type="button"
             disabled={able.length === 0}
             onClick={() =>
@@ -50,7 +54,10 @@ export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
           </button>
         );
       })}
-      <span role="status" class="report">
+      <Update jobs={jobs} isSingle={isSingle} />
+      <Rerun jobs={jobs} isSingle={isSingle} onDone={onDone} />
+      {/* The state of a single job is next to its buttons. */}
+      <span role="status" class={isSingle ? "visually-hidden" : "report"}>
         {report === undefined ? "" : report.text}
       </span>
       {report !== undefined && report.refusals.length > 0 ? (
@@ -72,11 +79,11 @@ interface Report {
   readonly refusals: readonly { readonly number?: number; readonly message: string }[];
 }
 
-async function reportOf(action: ChangeAction, jobs: readonly Job[], priority?: number): Promise<Report> {
+async function reportOf(action: ChangeAction, jobs: readonly Job[], more?: MoreOfChange): Promise<Report> {
   const numbers = jobs.map(({ job }) => job);
   let results: BatchAnswer["results"];
   try {
-    results = await changeJobs(action, numbers, priority);
+    results = await changeJobs(action, numbers, more);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { text: `Nothing is known to have changed.`, refusals: [{ message }] };
@@ -110,12 +117,13 @@ function Refusals({ report, onClose }: { readonly report: Report; readonly onClo
 interface ConfirmationProps {
   readonly action: ChangeAction;
   readonly jobs: readonly Job[];
-  readonly onAnswer: (action: ChangeAction, jobs: readonly Job[], priority?: number) => void;
+  readonly onAnswer: (action: ChangeAction, jobs: readonly Job[], more?: MoreOfChange) => void;
   readonly onClose: () => void;
 }
 
 function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
   const [priority, setPriority] = useState(0);
+  const [release, setRelease] = useState(false);
   const able = jobs.filter(({ state }) => isChangeable(action, state));
   const others = jobs.length - able.length;
   const { label } = ACTIONS.find((entry) => entry.action === action)!;
@@ -142,13 +150,34 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
         </p>
       ) : null}
       {action === "cancel" ? <p>Their processes get SIGTERM, then SIGKILL.</p> : null}
+      {action === "pause" ? (
+        <p>
+          They stop, and keep their {release ? "memory and units" : "CPUs, memory and units"} until they are
+          resumed.
+        </p>
+      ) : null}
       {action === "requeue" ? <p>They end, and start again from the beginning.</p> : null}
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          onAnswer(action, able, action === "priority" ? priority : undefined);
+          onAnswer(action, able, {
+            ...(action === "priority" && { priority }),
+            ...(release && { release }),
+          });
         }}
       >
+        {action === "pause" && matrix.value?.answer.sharing === "space" ? (
+          <p>
+            <label>
+              <input
+                type="checkbox"
+                checked={release}
+                onChange={({ currentTarget }) => setRelease(currentTarget.checked)}
+              />
+              Other jobs may use their CPUs; after a resume, they wait for CPUs
+            </label>
+          </p>
+        ) : null}
         {action === "priority" ? (
           <p>
             <label>

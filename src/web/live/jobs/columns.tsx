@@ -1,6 +1,7 @@
 /** The columns of the list of jobs. */
 import type { ComponentChildren } from "preact";
 import type { Job } from "../../../protocol/answers.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
 import { NO_VALUE } from "../../../report/text/format.ts";
 import { jobName, remarkText, stateText } from "../../../words/jobs.ts";
 import { elapsedText, limitCell } from "../../../words/times.ts";
@@ -29,7 +30,7 @@ export const COLUMNS: readonly JobColumn[] = [
   { sort: "state", title: "state", text: ({ state }) => stateText(state) },
   { sort: "user", title: "user", isWide: true, text: ({ user }) => visibleLine(user) },
   { sort: "queue", title: "queue", isWide: true, text: ({ queue }) => visibleLine(queue) },
-  { sort: "cpus", title: "CPUs", isNumber: true, text: ({ tasks }) => String(tasks) },
+  { sort: "cpus", title: "CPUs", isNumber: true, text: (job) => String(processorsOf(job)) },
   {
     sort: "wait",
     title: "waited",

@@ -91,7 +91,7 @@ function useJob(number: number): readonly [Known | undefined, string] {
 function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | undefined }) {
   const nowMs = useNow();
   const sentences = why === undefined ? [] : whySentences(why, job, isStopped(job, nowMs));
-  const forecast = why?.obstacles.some(({ kind }) => kind === "memory") ? undefined : why?.forecast;
+  const forecast = why?.forecast;
   const share = why === undefined ? "" : shareText(why);
   const machine = matrix.value?.answer;
   return (
@@ -106,7 +106,7 @@ function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | un
       </div>
       {sentences.length === 0 ? null : (
         <section aria-label="Why">
-          <h3>{job.state === "running" ? "Where" : "Why it waits"}</h3>
+          <h3>{whyTitle(job)}</h3>
           <p>{sentences.join(" ")}</p>
         </section>
       )}
@@ -128,6 +128,11 @@ function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | un
       </details>
     </>
   );
+}
+
+function whyTitle({ state }: Job): string {
+  if (state === "paused") return "Why it is stopped";
+  return state === "running" ? "Where" : "Why it waits";
 }
 
 /** Whether the job has started, but the matrix has no room for it. */
@@ -181,7 +186,7 @@ function Again({ job }: { readonly job: Job }) {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Again
+        Copy
       </button>
       {isOpen ? <SubmitDialog like={job} onClose={() => setOpen(false)} /> : null}
     </>

@@ -3,6 +3,7 @@ import { matchesGlob } from "../../../core/glob.ts";
 import { holds, mergeRanges, type NumberRange, parseRanges } from "../../../core/number-ranges.ts";
 import { orderOf } from "../../../metrics/quantiles.ts";
 import type { Job } from "../../../protocol/answers.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../../protocol/states.ts";
 
 type Query = Readonly<Record<string, string>>;
@@ -66,8 +67,12 @@ type Column = (jobs: readonly Job[], nowMs: number) => Float64Array;
 
 const numbers =
   (read: (job: Job, nowMs: number) => number | undefined): Column =>
-  (jobs, nowMs) =>
-    Float64Array.from(jobs, (job) => read(job, nowMs) ?? Number.NaN);
+  (jobs, nowMs) => {
+    // `Float64Array.from` takes several times as long.
+    const column = new Float64Array(jobs.length);
+    for (let i = 0; i < jobs.length; i++) column[i] = read(jobs[i], nowMs) ?? Number.NaN;
+    return column;
+  };
 
 /** Texts as their ranks: few texts of a list are different. */
 const texts =
@@ -85,7 +90,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   state: numbers(({ state }) => JOB_STATES.indexOf(state)),
   user: texts(({ user }) => user),
   queue: texts(({ queue }) => queue),
-  cpus: numbers(({ tasks }) => tasks),
+  cpus: numbers(processorsOf),
   priority: numbers(({ priority }) => priority),
   wait: numbers(waitedMs),
   elapsed: numbers(elapsedMs),
@@ -106,7 +111,8 @@ export function inOrder(jobs: readonly Job[], sort: string | undefined, nowMs: n
 }
 
 function sorted(jobs: readonly Job[], keys: Float64Array): Job[] {
-  const list = Array.from(orderOf(keys), (row) => jobs[row]);
+  const list: Job[] = [];
+  for (const row of orderOf(keys)) list.push(jobs[row]);
   if (list.length < jobs.length)
     for (const [i, job] of jobs.entries()) if (Number.isNaN(keys[i])) list.push(job);
   return list;

@@ -1,29 +1,48 @@
 /** Submits a job, where the administrator allows it, and shows the same as a command line. */
 import { useState } from "preact/hooks";
 import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
-import { MAX_NAME_LENGTH, MAX_TASKS } from "../../../protocol/limits.ts";
 import type { SubmitJob } from "../../../protocol/requests.ts";
-import { quoted, secondsOf, wordsOf } from "../../../words/command-line.ts";
+import { useText } from "../../../protocol/resources.ts";
+import { quoted, wordsOf } from "../../../words/command-line.ts";
+import { isoText } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { goTo } from "../../page/navigation.ts";
 import { ask } from "../client.ts";
-import { queues } from "../store.ts";
+import { status } from "../store.ts";
+import { Field, JobFields, JobForm } from "./job-fields.tsx";
+import { NO_TEXTS, type Problems, problemsOf, readTexts, type Texts } from "./job-request.ts";
 
 /** A page has no environment to pass on. */
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 
-interface Fields {
+interface Fields extends Texts {
   readonly command: string;
   readonly isForShell: boolean;
-  readonly tasks: number;
-  readonly limit: string;
-  readonly queue: string;
-  readonly name: string;
+  readonly tasksRun: TasksRun;
+  readonly mpi: string;
   readonly cwd: string;
 }
 
-type Draft = Pick<Job, "command" | "tasks" | "limitMs" | "queue" | "name" | "cwd">;
+type TasksRun = NonNullable<Job["tasksRun"]>;
+
+type Draft = Pick<
+  Job,
+  | "command"
+  | "tasks"
+  | "threads"
+  | "tasksRun"
+  | "mpi"
+  | "use"
+  | "limitMs"
+  | "queue"
+  | "name"
+  | "cwd"
+  | "beginAtMs"
+  | "retries"
+  | "retryOn"
+  | "retryDelayMs"
+>;
 
 interface SubmitDialogProps {
   /** A job to begin with. */
@@ -32,40 +51,43 @@ interface SubmitDialogProps {
 }
 
 export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(like));
-  const [problem, setProblem] = useState("");
+  const [fields, setFields] = useState<Fields>(() => fieldsOf(like, Date.now()));
+  const [problems, setProblems] = useState<Problems>({});
   const [key] = useState(() => crypto.randomUUID());
   const change = (more: Partial<Fields>) => setFields({ ...fields, ...more });
-  const job = jobOf(fields);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    if (typeof job === "string") {
-      setProblem(job);
-      return;
-    }
+  const { job, problems: unreadable } = jobOf(fields, Date.now());
+  const [first] = Object.entries(unreadable);
+  const submit = async () => {
+    setProblems(unreadable);
+    if (first !== undefined) return;
     try {
       const body = { jobs: [job], key };
       const answer = await ask<JobsAnswer>("/v1/jobs", { method: "POST", body });
       onClose();
       goTo("jobs", [String(answer.jobs[0].job)]);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      const message = error instanceof Error ? error.message : String(error);
+      setProblems(problemsOf(message, [...Object.keys(NO_TEXTS), "command", "cwd"]));
     }
   };
   return (
     <Dialog title="Submit a job" onClose={onClose}>
-      <form class="fields" onSubmit={submit}>
-        <label>
-          Command
-          <textarea
-            rows={3}
-            required
-            spellcheck={false}
-            value={fields.command}
-            onInput={({ currentTarget }) => change({ command: currentTarget.value })}
-          />
-        </label>
-        <label>
+      <JobForm
+        problems={problems}
+        labels={["Submit", "Do not submit"]}
+        onSubmit={() => void submit()}
+        onClose={onClose}
+      >
+        <Field
+          name="command"
+          label="Command"
+          problems={problems}
+          rows={3}
+          required
+          value={fields.command}
+          onText={(command) => change({ command })}
+        />
+        <label class="wide">
           <input
             type="checkbox"
             checked={fields.isForShell}
@@ -73,117 +95,138 @@ export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
           />
           Run it with a shell: variables, pipes and * work
         </label>
-        <label>
-          Tasks, each on its own CPU
-          <input
-            type="number"
-            required
-            min={1}
-            max={MAX_TASKS}
-            value={fields.tasks}
-            onInput={({ currentTarget }) => change({ tasks: currentTarget.valueAsNumber })}
-          />
-        </label>
-        <label>
-          Limit on running time, such as 90s, 10m or 2h
-          <input
-            value={fields.limit}
-            onInput={({ currentTarget }) => change({ limit: currentTarget.value })}
-          />
-        </label>
-        <label>
-          Queue
-          <select
-            value={fields.queue}
-            onChange={({ currentTarget }) => change({ queue: currentTarget.value })}
-          >
-            <option value="">chosen by the scheduler</option>
-            {queues.value.map(({ name }) => (
-              <option key={name} value={name}>
-                {visibleLine(name)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Name
-          <input
-            maxLength={MAX_NAME_LENGTH}
-            value={fields.name}
-            onInput={({ currentTarget }) => change({ name: currentTarget.value })}
-          />
-        </label>
-        <label>
-          Working directory
-          <input
-            required
-            pattern="/.*"
-            title="A path that begins with /"
-            value={fields.cwd}
-            onInput={({ currentTarget }) => change({ cwd: currentTarget.value })}
-          />
-        </label>
-        <p class="muted">The job gets no variables of your shell; PATH is {PATH}. On the command line:</p>
-        <pre class="command">{typeof job === "string" ? job : visibleLine(commandLine(job))}</pre>
-        {problem === "" ? null : (
-          <p role="alert" class="alarm">
-            {problem}
-          </p>
-        )}
-        <div class="row">
-          <button type="submit" class="primary">
-            Submit
-          </button>
-          <button type="button" onClick={onClose}>
-            Do not submit
-          </button>
-        </div>
-      </form>
+        <Field
+          name="cwd"
+          label="Working directory"
+          problems={problems}
+          required
+          pattern="/.*"
+          title="A path that begins with /"
+          value={fields.cwd}
+          onText={(cwd) => change({ cwd })}
+        />
+        <JobFields texts={fields} problems={problems} anyQueue="chosen by the scheduler" onChange={change} />
+        {status.value?.tasksRunEach ? <TasksRunFields fields={fields} change={change} /> : null}
+        <p class="muted wide">
+          The job gets no variables of your shell; PATH is {PATH}. On the command line:
+        </p>
+        <pre class="command wide">
+          {visibleLine(first === undefined ? commandLine(job, fields.beginAtMs) : first.join(" "))}
+        </pre>
+      </JobForm>
     </Dialog>
   );
 }
 
-function fieldsOf(like: Draft | undefined): Fields {
-  const isForShell = like?.command.length === 3 && like.command[0] === "sh" && like.command[1] === "-c";
+interface TasksRunFieldsProps {
+  readonly fields: Fields;
+  readonly change: (more: Partial<Fields>) => void;
+}
+
+function TasksRunFields({ fields, change }: TasksRunFieldsProps) {
+  return (
+    <>
+      <label>
+        The command runs
+        <select
+          value={fields.tasksRun}
+          onChange={({ currentTarget }) => change({ tasksRun: currentTarget.value as TasksRun })}
+        >
+          <option value="once">once, and starts its other processes itself</option>
+          <option value="each">once per task, on all nodes of the job</option>
+        </select>
+      </label>
+      {fields.tasksRun === "each" ? (
+        <label>
+          Type of MPI of the tasks, such as pmix
+          <input
+            pattern="[A-Za-z0-9_]{1,32}"
+            title="A word such as pmix"
+            value={fields.mpi}
+            onInput={({ currentTarget }) => change({ mpi: currentTarget.value })}
+          />
+        </label>
+      ) : null}
+    </>
+  );
+}
+
+function fieldsOf(like: Draft | undefined, nowMs: number): Fields {
+  const {
+    command = [],
+    threads,
+    use,
+    limitMs,
+    beginAtMs = 0,
+    retries,
+    retryOn = [],
+    retryDelayMs,
+  } = like ?? {};
+  const isForShell = command.length === 3 && command[0] === "sh" && command[1] === "-c";
   return {
-    command: like === undefined ? "" : isForShell ? like.command[2] : like.command.map(quoted).join(" "),
+    command: isForShell ? command[2] : command.map(quoted).join(" "),
     isForShell,
-    tasks: like?.tasks ?? 1,
-    limit: like?.limitMs === undefined ? "" : `${like.limitMs / 1000}s`,
+    tasks: String(like?.tasks ?? 1),
+    threads: String(threads ?? ""),
+    tasksRun: like?.tasksRun ?? "once",
+    mpi: like?.mpi ?? "",
+    use: use === undefined ? "" : useText(use),
+    limitMs: durationText(limitMs),
     queue: like?.queue ?? "",
     name: like?.name ?? "",
     cwd: like?.cwd ?? "",
+    beginAtMs: beginAtMs > nowMs ? isoText(beginAtMs).replace(/\.\d+/, "") : "",
+    retries: String(retries ?? ""),
+    retryOn: retryOn.join(","),
+    retryDelayMs: durationText(retryDelayMs),
   };
 }
 
-/** The request, or what is wrong with the fields. */
-function jobOf({ command, isForShell, tasks, limit, queue, name, cwd }: Fields): SubmitJob | string {
+function durationText(ms: number | undefined): string {
+  return ms === undefined ? "" : `${ms / 1000}s`;
+}
+
+/** The request, and what is wrong with the fields. */
+function jobOf(fields: Fields, nowMs: number): { readonly job: SubmitJob; readonly problems: Problems } {
+  const { command, isForShell, tasksRun, mpi, cwd } = fields;
   const words = isForShell ? ["sh", "-c", command] : wordsOf(command);
-  if (words === undefined) return "The command has an open quote: close it, or write a backslash before it.";
-  if (command.trim() === "" || words.length === 0) return "Write the command that the job runs.";
-  if (!(Number.isSafeInteger(tasks) && tasks >= 1 && tasks <= MAX_TASKS))
-    return `The number of tasks is a whole number from 1 to ${MAX_TASKS}.`;
-  if (!cwd.startsWith("/")) return "Write the working directory as a path that begins with /.";
-  const seconds = secondsOf(limit);
-  if (limit.trim() !== "" && !(seconds > 0)) return "The limit is not a duration such as 90s, 10m or 2h.";
-  return {
-    command: words,
-    tasks,
+  const { request, problems } = readTexts(fields, nowMs);
+  const problem =
+    words === undefined
+      ? "has an open quote: close it, or write a backslash before it"
+      : command.trim() === ""
+        ? "is missing, expected the program and its arguments"
+        : undefined;
+  const job = {
+    ...request,
+    command: words ?? [],
     cwd,
     env: { PATH },
-    ...(limit.trim() !== "" && { limitMs: Math.max(1, Math.round(seconds * 1000)) }),
-    ...(queue !== "" && { queue }),
-    ...(name !== "" && { name }),
+    ...(tasksRun === "each" && { tasksRun, ...(mpi !== "" && { mpi }) }),
   };
+  return { job, problems: { ...(problem !== undefined && { command: problem }), ...problems } };
 }
 
-function commandLine({ command, tasks = 1, limitMs, queue, name, cwd }: SubmitJob): string {
-  const options = [
-    ...(tasks === 1 ? [] : ["-n", String(tasks)]),
-    ...(limitMs === undefined ? [] : ["-t", `${limitMs / 1000}s`]),
-    ...(queue === undefined ? [] : ["-q", queue]),
-    ...(name === undefined ? [] : ["-J", name]),
-    ...["-D", cwd, "--env", `PATH=${PATH}`],
+/** @param begin as it was typed */
+function commandLine(job: SubmitJob, begin: string): string {
+  const { command, tasks = 1, threads, tasksRun, mpi, use, limitMs, queue, name, cwd } = job;
+  const { retries, retryOn, retryDelayMs } = job;
+  const options: readonly (readonly [option: string, value: string | number | undefined])[] = [
+    ["-n", tasks === 1 ? undefined : tasks],
+    ["-c", threads],
+    ["--tasks-run", tasksRun],
+    ["--mpi", mpi],
+    ["--use", use && useText(use)],
+    ["-t", limitMs && durationText(limitMs)],
+    ["-q", queue],
+    ["-J", name],
+    ["--begin", begin.trim() || undefined],
+    ["--retries", retries],
+    ["--retry-on", retryOn?.join()],
+    ["--retry-delay", retryDelayMs && durationText(retryDelayMs)],
+    ["-D", cwd],
+    ["--env", `PATH=${PATH}`],
   ];
-  return ["tutti", "submit", ...options, "--", ...command].map(quoted).join(" ");
+  const words = options.flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
+  return ["tutti", "submit", ...words, "--", ...command].map(quoted).join(" ");
 }

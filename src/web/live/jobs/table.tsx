@@ -2,7 +2,7 @@
  * The list of jobs: a grid of which only the visible rows are drawn. The keyboard stays on the grid, which
  * names the current row (aria-activedescendant).
  */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../../protocol/answers.ts";
 import { useNow } from "../../page/clock.ts";
 import { useKey } from "../../page/keys.ts";
@@ -72,7 +72,11 @@ export function JobTable({ list }: { readonly list: readonly Job[] }) {
       open(job);
     }
   };
+  const latestClick = useRef(click);
+  latestClick.current = click;
+  const onClick = useCallback((event: MouseEvent, job: number) => latestClick.current(event, job), []);
   const first = rows.items[0]?.start ?? 0;
+  const elements = useElements(rows.items.map(({ index }) => numbers[index]));
   return (
     <div
       ref={grid}
@@ -92,7 +96,7 @@ export function JobTable({ list }: { readonly list: readonly Job[] }) {
         <div role="presentation" style={{ transform: `translateY(${first}px)` }}>
           {rows.items.map(({ index }) => (
             <Row
-              key={numbers[index]}
+              key={elements.get(numbers[index])}
               job={list[index]}
               index={index}
               nowMs={nowMs}
@@ -100,13 +104,26 @@ export function JobTable({ list }: { readonly list: readonly Job[] }) {
               isAt={numbers[index] === at}
               isOpen={String(numbers[index]) === rest[0]}
               href={linkTo("jobs", [String(numbers[index])], query)}
-              onClick={click}
+              onClick={onClick}
             />
           ))}
         </div>
       </div>
     </div>
   );
+}
+
+/**
+ * A job keeps its row's elements while it is in sight, so a click never reaches another job; a job that comes
+ * into sight takes those of one that has left. Making new ones takes longer.
+ */
+function useElements(jobs: readonly number[]): ReadonlyMap<number, number> {
+  const kept = useRef<ReadonlyMap<number, number>>(new Map());
+  const made = useRef(0);
+  const inSight = new Set(jobs);
+  const free = [...kept.current].flatMap(([job, element]) => (inSight.has(job) ? [] : [element]));
+  kept.current = new Map(jobs.map((job) => [job, kept.current.get(job) ?? free.pop() ?? made.current++]));
+  return kept.current;
 }
 
 function rowId(job: number): string {
@@ -182,6 +199,14 @@ interface RowProps {
 }
 
 function Row({ job, index, nowMs, isSelected, isAt, isOpen, href, onClick }: RowProps) {
+  // The same elements are not compared again: most rows stay as they are while the list scrolls.
+  return useMemo(
+    () => rowOf({ job, index, nowMs, isSelected, isAt, isOpen, href, onClick }),
+    [job, index, nowMs, isSelected, isAt, isOpen, href, onClick],
+  );
+}
+
+function rowOf({ job, index, nowMs, isSelected, isAt, isOpen, href, onClick }: RowProps) {
   const look = `jobs-row state-${job.state}${isAt ? " at" : ""}${isOpen ? " open" : ""}`;
   return (
     <div

@@ -13,6 +13,7 @@ import { selected, selectOnly } from "./selection.ts";
 /** Each is one button. */
 const GROUPS: readonly { readonly label: string; readonly states: readonly JobState[] }[] = [
   { label: "running", states: ["starting", "running", "ending"] },
+  { label: "paused", states: ["paused"] },
   { label: "queued", states: ["queued"] },
   { label: "held", states: ["held"] },
   { label: "done", states: ["done"] },
@@ -69,10 +70,7 @@ export function Toolbar({ all, list }: ToolbarProps) {
         <Choice name="user" all={all} of={({ user }) => user} />
         <Choice name="queue" all={all} of={({ queue }) => queue} />
         {isFiltered ? (
-          <button
-            type="button"
-            onClick={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, ""])), true)}
-          >
+          <button type="button" onClick={showAll}>
             Show all
           </button>
         ) : null}
@@ -96,6 +94,11 @@ export function Toolbar({ all, list }: ToolbarProps) {
   );
 }
 
+/** Removes all filters. */
+export function showAll(): void {
+  setQuery(Object.fromEntries(FILTERS.map((name) => [name, ""])), true);
+}
+
 interface ChoiceProps {
   readonly name: "user" | "queue";
   readonly all: readonly Job[];
@@ -105,7 +108,11 @@ interface ChoiceProps {
 /** Offered only if there is a choice. */
 function Choice({ name, all, of }: ChoiceProps) {
   const chosen = address.value.query[name];
-  const known = useMemo(() => new Set(all.map(of)), [all]);
+  const known = useMemo(() => {
+    const found = new Set<string>();
+    for (const job of all) found.add(of(job));
+    return found;
+  }, [all]);
   const values = new Set(known);
   if (values.size < 2 && chosen === undefined) return null;
   if (chosen !== undefined) values.add(chosen);

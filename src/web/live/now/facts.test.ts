@@ -94,6 +94,24 @@ describe("lastHappenings()", () => {
     ]);
   });
 
+  test("a job that runs another one again says so", () => {
+    const [{ text }] = lastHappenings(byNumber([job(9, { repeats: 4 })]), [], 10);
+    expect(text).toBe("job 9 (sim) of ada submitted: it runs job 4 again");
+  });
+
+  test("a switch of the policy is one line, a restart under the same policy is one too", () => {
+    const adopted = { policy: "gang", adopted: "the policy was switched" };
+    const events = [
+      { ...event(4000, "policy"), data: { before: "fcfs", after: "gang", by: "root" } },
+      { ...event(4003, "policy"), data: adopted },
+      { ...event(90_000, "policy"), data: { policy: "gang", adopted: "the scheduler came back" } },
+    ];
+    expect(lastHappenings(new Map(), events, 10).map(({ text }) => text)).toEqual([
+      "policy gang continued with the current jobs: the scheduler came back",
+      "root switched the policy from fcfs to gang",
+    ]);
+  });
+
   test("of an array that was submitted at one instant, the last jobs are the newest", () => {
     const array = Array.from({ length: 40 }, (_, i) => job(i + 1, { array: 1, arrayIndex: i + 1 }));
     const numbers = (list: readonly Job[]) => lastHappenings(byNumber(list), [], 3).map(({ job }) => job);

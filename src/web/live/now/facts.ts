@@ -1,17 +1,22 @@
 /** What the page Now says about the scheduler, as text from its answers. */
 import type { Event, Job, MatrixAnswer, StatusAnswer } from "../../../protocol/answers.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
 import { isEnded } from "../../../protocol/states.ts";
 import { formatDuration, plural } from "../../../report/text/format.ts";
 import { eventSentence } from "../../../words/event-sentences.ts";
 import { jobName, outcomeText } from "../../../words/jobs.ts";
+import { nodeWarnings } from "../../../words/status.ts";
 import { visibleLine } from "../../../words/visible.ts";
 
 /** If more than one slot in a hundred begins later than this share of a slot, gangs lose time. */
 const LATE_SHARE = 0.25;
 
+/** The new policy takes over in the same cycle. */
+const SWITCH_MS = 1000;
+
 /** What is wrong, each with what to do; empty if nothing is. */
 export function troublesOf(status: StatusAnswer, matrix: MatrixAnswer | undefined): string[] {
-  const { trouble, conductor, strays = [] } = status;
+  const { trouble, conductor, strays = [], nodes = [] } = status;
   const { connected, silentMs, lateP99Ms = 0 } = conductor;
   const found: string[] = [];
   if (trouble !== undefined)
@@ -28,6 +33,7 @@ export function troublesOf(status: StatusAnswer, matrix: MatrixAnswer | undefine
     found.push(
       `One slot in a hundred begins at least ${lateP99Ms.toFixed(0)} ms late, and a slot lasts ${matrix.slotMs} ms. Gangs lose this time. Use longer slots (--slot), or keep other programs away from these CPUs.`,
     );
+  found.push(...nodeWarnings(nodes));
   if (strays.length > 0)
     found.push(
       `${plural(strays.length, "attempt")} ${strays.length === 1 ? "runs" : "run"} without a record in the store. To end the first one, run: tutti cancel ${strays[0].job}`,
@@ -68,19 +74,34 @@ export function lastHappenings(
     const add = (atMs: number | undefined, order: number, text: () => string) => {
       if (atMs !== undefined && found.takes(atMs)) found.add({ atMs, text: text(), job: job.job, order });
     };
-    add(submittedAtMs, 0, () => `${name} of ${visibleLine(job.user)} submitted`);
-    add(startedAtMs, 1, () => `${name} started on ${plural(job.tasks, "CPU")}`);
+    const again = job.repeats === undefined ? "" : `: it runs job ${job.repeats} again`;
+    add(submittedAtMs, 0, () => `${name} of ${visibleLine(job.user)} submitted${again}`);
+    add(startedAtMs, 1, () => `${name} started on ${plural(processorsOf(job), "CPU")}`);
     if (isEnded(job.state)) add(endedAtMs, 2, () => outcomeText(job));
   }
   // The newest first: equal ones stay in the order in which they were added.
   for (const event of [...events].reverse()) {
     const { atMs, job } = event;
-    if (!found.takes(atMs)) continue;
+    if (!found.takes(atMs) || isSaidBySwitch(event, events)) continue;
     const known = job === undefined ? undefined : jobs.get(job);
     const text = eventSentence(event, known === undefined ? `job ${job}` : nameOf(known));
     if (text !== undefined) found.add({ atMs, text, job, order: 1 });
   }
   return found.list();
+}
+
+/** Whether the event only confirms a switch of the policy, which another event says. */
+function isSaidBySwitch({ kind, atMs, data }: Event, events: readonly Event[]): boolean {
+  return (
+    kind === "policy" &&
+    data?.policy !== undefined &&
+    events.some(
+      (other) =>
+        other.kind === "policy" &&
+        other.data?.after === data.policy &&
+        Math.abs(other.atMs - atMs) < SWITCH_MS,
+    )
+  );
 }
 
 function nameOf(job: Job): string {

@@ -1,12 +1,31 @@
 /** Whether the scheduler works as it should: conductor, forecasts, store, strays, and the rules in force. */
 import { useEffect, useState } from "preact/hooks";
-import type { PolicyAnswer, StatusAnswer, Stray } from "../../../protocol/answers.ts";
+import type {
+  NodeAnswer,
+  PilotAnswer,
+  PolicyAnswer,
+  StatusAnswer,
+  Stray,
+} from "../../../protocol/answers.ts";
 import { formatPercent, plural } from "../../../report/text/format.ts";
-import { conductorText, forecastsText, straysText, strayText } from "../../../words/status.ts";
+import {
+  conductorText,
+  forecastsText,
+  machineText,
+  nodesText,
+  nodeText,
+  nodeWarnings,
+  pilotLines,
+  resourcesText,
+  straysText,
+  strayText,
+} from "../../../words/status.ts";
 import { bytesText, clockText } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
+import { useAsked } from "../asked.ts";
 import { ask } from "../client.ts";
 import { changeJobs } from "../jobs/change.ts";
+import { DrainBanner, DrainButton, WindowNotes } from "../now/drain.tsx";
 import { events, matrix, status } from "../store.ts";
 
 export function Health() {
@@ -17,12 +36,17 @@ export function Health() {
     trouble,
     forecasts,
     strays = [],
+    nodes,
+    machine,
+    resources,
     version,
     residentBytes,
     startedAtMs,
     keptSinceMs,
   } = now;
-  const isWell = trouble === undefined && conductor.connected && conductor.silentMs === undefined;
+  const warnings = nodeWarnings(nodes ?? []);
+  const isWell =
+    trouble === undefined && conductor.connected && conductor.silentMs === undefined && warnings.length === 0;
   return (
     <>
       <h1>Health</h1>
@@ -31,13 +55,23 @@ export function Health() {
           {visibleLine(trouble)}
         </p>
       )}
+      {warnings.map((warning) => (
+        <p key={warning} role="alert" class="alarm">
+          {warning}
+        </p>
+      ))}
+      <DrainBanner />
+      <WindowNotes />
       <dl class="facts card">
         <Fact name="scheduler">
           {isWell && strays.length === 0 ? "works as it should" : "needs attention"}
         </Fact>
         <Fact name="conductor">{conductorText(conductor)}</Fact>
+        {machine === undefined ? null : <Fact name="CPUs">{machineText(machine)}</Fact>}
+        {resources === undefined ? null : <Fact name="units">{resourcesText(resources)}</Fact>}
+        {nodes === undefined ? null : <Fact name="nodes">{nodesText(nodes)}</Fact>}
         <Fact name="forecasts">
-          {forecasts === undefined ? "no job with a forecast has started yet" : forecastsText(forecasts)}
+          {forecasts === undefined ? "too few jobs have started after a forecast" : forecastsText(forecasts)}
         </Fact>
         <Fact name="store">
           {trouble === undefined ? "no trouble" : "see above"}
@@ -52,10 +86,13 @@ export function Health() {
       </dl>
       {forecasts === undefined ? null : <Honesty record={forecasts} />}
       {strays.length === 0 ? null : <Strays strays={strays} />}
+      {nodes === undefined ? null : <Pilots />}
+      {nodes === undefined || nodes.length === 0 ? null : <Nodes nodes={nodes} />}
       <Policy />
+      <DrainButton />
       <p class="muted">
         The same on the command line: <code>tutti status</code>, <code>tutti policy</code>,{" "}
-        <code>tutti doctor</code>
+        <code>tutti drain</code>, <code>tutti doctor</code>
       </p>
     </>
   );
@@ -67,6 +104,35 @@ function Fact({ name, children }: { readonly name: string; readonly children: pr
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+function Nodes({ nodes }: { readonly nodes: readonly NodeAnswer[] }) {
+  return (
+    <section aria-label="Nodes">
+      <h2>Nodes</h2>
+      <ul>
+        {nodes.map((node) => (
+          <li key={node.node}>{nodeText(node)}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The jobs of Slurm that hold the nodes. Nothing on clusters without pilots, which refuse the question. */
+function Pilots() {
+  const { answer } = useAsked<PilotAnswer>({ path: "/v1/pilot" });
+  if (answer === undefined) return null;
+  return (
+    <section aria-label="Pilots">
+      <h2>Pilots</h2>
+      <ul>
+        {pilotLines(answer).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -110,8 +176,8 @@ function Strays({ strays }: { readonly strays: readonly Stray[] }) {
         {strays.map((stray) => (
           <li key={`${stray.job}.${stray.attempt}`} class="stray">
             {strayText(stray)}, in <code>{visibleLine(stray.folder)}</code>{" "}
-            <button type="button" aria-label={`End job ${stray.job}`} onClick={() => end(stray)}>
-              End it
+            <button type="button" onClick={() => end(stray)}>
+              End job {stray.job}
             </button>
           </li>
         ))}

@@ -2,11 +2,11 @@
 import "../history/history.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Job } from "../../../protocol/answers.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
 import { csvLine } from "../../../report/text/csv.ts";
 import {
   durationColumn,
   formatCount,
-  formatDigits,
   formatDuration,
   formatNumber,
   formatPercent,
@@ -137,8 +137,9 @@ interface SumsProps {
 function Sums({ sums, total, by }: SumsProps) {
   const rows = [...sums, total];
   const waits = durationColumn(rows.flatMap(({ medianWaitS, p90WaitS }) => [medianWaitS, p90WaitS]));
+  const cpuTimes = durationColumn(rows.map(({ cpuS }) => cpuS));
   const waitText = (seconds: number) => (Number.isNaN(seconds) ? NO_VALUE : waits.format(seconds));
-  const headings = ["jobs", "done", "failed", "cancelled", "CPU time (h)"];
+  const headings = ["jobs", "done", "failed", "cancelled", cpuTimes.heading("CPU time")];
   return (
     <Scrollable label={`Sums by ${by}`}>
       <table class="sums">
@@ -167,7 +168,7 @@ function Sums({ sums, total, by }: SumsProps) {
                   {formatCount(count)}
                 </td>
               ))}
-              <td class="number">{formatDigits(sum.cpuHours, 2)}</td>
+              <td class="number">{cpuTimes.format(sum.cpuS)}</td>
               <td class="number">{waitText(sum.medianWaitS)}</td>
               <td class="number">{waitText(sum.p90WaitS)}</td>
             </tr>
@@ -206,7 +207,7 @@ function save(jobs: readonly Job[]): void {
       job.job,
       ...[job.name, job.user, job.queue].map(spreadsheetCell),
       job.state,
-      job.tasks,
+      processorsOf(job),
       ...[iso(job.submittedAtMs), iso(job.startedAtMs), iso(job.endedAtMs)],
       ...[waitS(job), job.ranMs / 1000, job.code ?? Number.NaN],
     ]),

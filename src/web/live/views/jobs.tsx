@@ -1,16 +1,19 @@
 /** All jobs: filters, order and the open job are in the address. */
 import "../jobs/jobs.css";
 import { useMemo, useState } from "preact/hooks";
+import type { Job } from "../../../protocol/answers.ts";
+import { plural } from "../../../report/text/format.ts";
+import { visibleLine } from "../../../words/visible.ts";
 import { addressText } from "../../page/address.ts";
 import { useCalm } from "../../page/clock.ts";
 import { useKey } from "../../page/keys.ts";
 import { address } from "../../page/navigation.ts";
 import { JobDrawer } from "../jobs/drawer.tsx";
-import { filterOf, inOrder, isShown } from "../jobs/filter.ts";
+import { FILTERS, filterOf, inOrder, isShown } from "../jobs/filter.ts";
 import { SubmitDialog } from "../jobs/submit.tsx";
 import { JobTable } from "../jobs/table.tsx";
-import { Toolbar } from "../jobs/toolbar.tsx";
-import { changes, jobs, status } from "../store.ts";
+import { showAll, Toolbar } from "../jobs/toolbar.tsx";
+import { changes, jobs, loaded, status } from "../store.ts";
 
 /** Of the list while jobs change. */
 const REDRAW_MS = 300;
@@ -36,10 +39,27 @@ export function Jobs() {
           <Submit />
         </header>
         <Toolbar all={all} list={list} />
-        <JobTable list={list} />
+        {list.length === 0 && loaded.value === 1 ? <NoJobs all={all} /> : <JobTable list={list} />}
       </section>
       {open === undefined ? null : <JobDrawer key={open} job={open} />}
     </div>
+  );
+}
+
+/** In the place of an empty list: why it is empty. */
+function NoJobs({ all }: { readonly all: readonly Job[] }) {
+  const { query } = address.value;
+  const filters = FILTERS.flatMap((name) =>
+    query[name] === undefined ? [] : [`${name} “${visibleLine(query[name])}”`],
+  );
+  if (all.length === 0 || filters.length === 0) return <p class="nothing">There are no jobs yet.</p>;
+  return (
+    <p class="nothing" role="status">
+      No job matches {filters.join(" and ")}.{" "}
+      <button type="button" onClick={showAll}>
+        Show all {plural(all.length, "job")}
+      </button>
+    </p>
   );
 }
 

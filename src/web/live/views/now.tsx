@@ -10,6 +10,7 @@ import { MatrixView } from "../../matrix/matrix-view.tsx";
 import { useSelection } from "../../matrix/selection.ts";
 import { useCalm, useNow } from "../../page/clock.ts";
 import { goTo, linkTo } from "../../page/navigation.ts";
+import { DrainBanner, WindowNotes } from "../now/drain.tsx";
 import { lastHappenings, longestWaitMs, troublesOf } from "../now/facts.ts";
 import { useNextStart } from "../now/next-start.ts";
 import { Service } from "../now/service.tsx";
@@ -33,6 +34,8 @@ export function Now() {
           {text}
         </p>
       ))}
+      <DrainBanner />
+      <WindowNotes />
       <Numbers />
       {matrix.value !== undefined && <Rows timed={matrix.value} />}
       <Happened />
@@ -43,13 +46,14 @@ export function Now() {
 function Numbers() {
   const nowMs = useNow();
   const change = useCalm(changes, REDRAW_MS);
-  const { cpus, busyCpus, counts } = status.value!;
+  const { cpus, busyCpus, counts, drain } = status.value!;
   const waitedMs = useMemo(() => longestWaitMs(jobs.values(), nowMs), [change, nowMs]);
-  const nextMs = useNextStart(counts.queued ?? 0);
+  const nextMs = useNextStart(drain === undefined ? (counts.queued ?? 0) : 0);
   const facts: readonly (readonly [title: string, value: string])[] = [
     ["free CPUs", `${formatCount(Math.max(0, cpus - Math.ceil(busyCpus)))} of ${formatCount(cpus)}`],
     ["rows", formatCount(matrix.value?.answer.rows.length ?? 0)],
     ["running", formatCount(counts.running ?? 0)],
+    ...(counts.paused > 0 ? [["paused", formatCount(counts.paused)] as const] : []),
     ["waiting", formatCount(counts.queued ?? 0)],
     ["longest wait", waitedMs === undefined ? NO_VALUE : formatDuration(Math.floor(waitedMs / 1000))],
     [

@@ -3,7 +3,8 @@ import "../what-if/what-if.css";
 import { useMemo, useState } from "preact/hooks";
 import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
 import type { WhatIfBody } from "../../../protocol/requests.ts";
-import { formatCount, formatDuration } from "../../../report/text/format.ts";
+import { formatCount } from "../../../report/text/format.ts";
+import { pastErrorText } from "../../../words/jobs.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { changesText, hypotheticalText } from "../../../words/what-if.ts";
 import { useKey } from "../../page/keys.ts";
@@ -78,19 +79,39 @@ function readBody(fields: Fields): readonly [WhatIfBody | undefined, string] {
 
 function QuestionForm({ fields }: { readonly fields: Fields }) {
   const change = (changes: Partial<Fields>) => setQuery({ ...changes, range: "" });
-  const { cpus = 1 } = status.value ?? {};
+  const { cpus = 1, resources } = status.value ?? {};
   return (
     <form onSubmit={(event) => event.preventDefault()}>
       <fieldset>
         <legend>A job that I might submit</legend>
         <label>
-          CPUs
+          Tasks
           <input
             type="number"
             min={1}
             max={cpus}
             value={fields.tasks}
             onInput={({ currentTarget }) => change({ tasks: currentTarget.value })}
+          />
+        </label>
+        {resources === undefined ? null : (
+          <label>
+            Resources, such as {visibleLine(resources[0].name)}:1
+            <input
+              value={fields.use}
+              spellcheck={false}
+              onInput={({ currentTarget }) => change({ use: currentTarget.value })}
+            />
+          </label>
+        )}
+        <label>
+          Threads of each task
+          <input
+            type="number"
+            min={1}
+            max={cpus}
+            value={fields.threads}
+            onInput={({ currentTarget }) => change({ threads: currentTarget.value })}
           />
         </label>
         <label>
@@ -158,7 +179,7 @@ function Outcome({ answer, fields, isChanged }: OutcomeProps) {
     () => futureOf([compared.before, compared.after], answer.atMs),
     [compared, answer.atMs],
   );
-  const { range: shown = everything } = readState(address.value.query);
+  const { range: shown = everything, pinned } = readState(address.value.query);
   const show = (range: Stretch) => setQuery(queryOf({ range }));
   const scale = timeScale(shown.fromMs, shown.toMs, 1000);
   useKey("w", "zoom in", () => show(zoomed(scale, 0.7, 500)));
@@ -166,6 +187,7 @@ function Outcome({ answer, fields, isChanged }: OutcomeProps) {
   useKey("a", "show earlier times", () => show(panned(scale, -200)));
   useKey("d", "show later times", () => show(panned(scale, 200)));
   useKey("f", "fit everything", () => setQuery({ range: "" }));
+  const past = pastErrorText(policy).trimEnd();
   return (
     <>
       {isChanged ? (
@@ -176,13 +198,13 @@ function Outcome({ answer, fields, isChanged }: OutcomeProps) {
       {hypothetical.map((forecast, i) => (
         <p key={i}>{hypotheticalText(jobOptions(fields), forecast, answer.atMs)}</p>
       ))}
-      {policy.pastErrorP50Ms === undefined ? null : (
-        <p class="muted">
-          Half of the latest forecasts were off by at most {formatDuration(policy.pastErrorP50Ms / 1000)}.
-        </p>
-      )}
-      <ComparePicture {...compared} shown={shown} onShow={show} />
-      <DifferenceTable differences={compared.differences} />
+      {past === "" ? null : <p class="muted">{past}</p>}
+      <ComparePicture
+        {...{ ...compared, shown, pinned }}
+        onShow={show}
+        onPin={(job) => setQuery(queryOf({ pinned: job }))}
+      />
+      <DifferenceTable differences={compared.differences} pinned={pinned} />
       <h2>The same on the command line</h2>
       <CommandLine text={isChanged ? whatIfLine(fields) : "tutti whatif"} />
       {hypothetical.length === 0 ? null : <SubmitIt fields={fields} />}
@@ -229,7 +251,14 @@ function SubmitIt({ fields }: { readonly fields: Fields }) {
         <CommandLine text={submitLine(fields)} />
       </>
     );
-  const draft = { command: [], name: "", cwd: "", queue: fields.queue, tasks: job?.tasks ?? 1 };
+  const draft = {
+    command: [],
+    name: "",
+    cwd: "",
+    queue: fields.queue,
+    tasks: job?.tasks ?? 1,
+    ...(job?.threads && { threads: job.threads }),
+  };
   return (
     <>
       <p>
@@ -239,7 +268,11 @@ function SubmitIt({ fields }: { readonly fields: Fields }) {
       </p>
       {isOpen ? (
         <SubmitDialog
-          like={{ ...draft, ...(job?.limitMs !== undefined && { limitMs: job.limitMs }) }}
+          like={{
+            ...draft,
+            ...(job?.use !== undefined && { use: job.use }),
+            ...(job?.limitMs !== undefined && { limitMs: job.limitMs }),
+          }}
           onClose={() => setOpen(false)}
         />
       ) : null}

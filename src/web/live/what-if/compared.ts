@@ -1,13 +1,17 @@
 /** Two futures of the same jobs, as it is and as it would be, as timelines and as differences. */
 import type { Job } from "../../../protocol/answers.ts";
 import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
 import type { TimelineData, TimelineJob } from "../../timeline/data.ts";
 
 type Policy = WhatIfAnswer["policies"][number];
 type Waiting = Policy["jobs"][number];
 type Running = Policy["running"][number];
 type Times = Partial<Waiting> & Running;
-type KnownJobs = ReadonlyMap<number, Pick<Job, "name" | "tasks" | "startedAtMs" | "submittedAtMs">>;
+type KnownJobs = ReadonlyMap<
+  number,
+  Pick<Job, "name" | "tasks" | "threads" | "startedAtMs" | "submittedAtMs">
+>;
 
 /** Numbers of jobs that are not submitted count down from here. */
 const FIRST_HYPOTHETICAL = -1;
@@ -69,10 +73,10 @@ function startOrEnd({ p50Ms, endP50Ms }: Times): number {
 
 function timelineJob(times: Times, known: KnownJobs, queue: string): TimelineJob {
   const { job, p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms } = times;
-  const { name = "", tasks = 1, startedAtMs } = known.get(job) ?? {};
+  const { name = "", tasks = 1, threads, startedAtMs } = known.get(job) ?? {};
   const isWaiting = p10Ms !== undefined && p50Ms !== undefined && p90Ms !== undefined;
   return {
-    ...{ job, name, tasks, queue, cpus: [] },
+    ...{ job, name, tasks: processorsOf({ tasks, threads }), queue, cpus: [] },
     ...(!isWaiting && startedAtMs !== undefined && { startMs: startedAtMs }),
     ...(isWaiting && { expectedStart: { p10Ms, p50Ms, p90Ms } }),
     expectedEnd: { p10Ms: endP10Ms, p50Ms: endP50Ms, p90Ms: endP90Ms },

@@ -1,5 +1,5 @@
 /** Who gains and who loses, as a table. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { csvLine } from "../../../report/text/csv.ts";
 import { formatCount, NO_VALUE } from "../../../report/text/format.ts";
 import { startText } from "../../../words/jobs.ts";
@@ -15,8 +15,18 @@ import type { Difference } from "./compared.ts";
 
 const PAGE_ROWS = 50;
 
-export function DifferenceTable({ differences }: { readonly differences: readonly Difference[] }) {
+interface DifferenceTableProps {
+  readonly differences: readonly Difference[];
+  /** Number of the job that stays marked; its row is shown. */
+  readonly pinned: number | undefined;
+}
+
+export function DifferenceTable({ differences, pinned }: DifferenceTableProps) {
   const [count, setCount] = useState(PAGE_ROWS);
+  const pinnedRow = useRef<HTMLTableRowElement>(null);
+  const at = differences.findIndex(({ job }) => job === pinned);
+  if (at >= count) setCount(at + 1);
+  useEffect(() => pinnedRow.current?.scrollIntoView({ block: "nearest" }), [pinned]);
   if (differences.length === 0) return <p class="muted">None of your jobs waits or runs.</p>;
   return (
     <>
@@ -40,7 +50,11 @@ export function DifferenceTable({ differences }: { readonly differences: readonl
           </thead>
           <tbody>
             {differences.slice(0, count).map(({ job, before, after, changeMs }) => (
-              <tr key={job}>
+              <tr
+                key={job}
+                ref={job === pinned ? pinnedRow : null}
+                aria-current={job === pinned ? "true" : undefined}
+              >
                 <td>
                   <span class="timeline-swatch" style={{ background: gangCss(job) }} aria-hidden="true" />
                   <a href={linkTo("jobs", [String(job)])}>

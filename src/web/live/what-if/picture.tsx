@@ -2,6 +2,7 @@
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount, plural } from "../../../report/text/format.ts";
 import type { TimelineData } from "../../timeline/data.ts";
+import { barsAt } from "../../timeline/detail.ts";
 import { useGestures } from "../../timeline/gestures.ts";
 import { useTheme, useWidth } from "../../timeline/measure.ts";
 import { AXIS_PX, inkOf, paint } from "../../timeline/paint.ts";
@@ -16,6 +17,9 @@ interface ComparePictureProps {
   readonly differences: readonly Difference[];
   readonly shown: Stretch;
   readonly onShow: (shown: Stretch) => void;
+  /** Number of the job that stays marked. */
+  readonly pinned: number | undefined;
+  readonly onPin: (job: number | undefined) => void;
 }
 
 /** Space for the lines between the timelines. */
@@ -29,7 +33,8 @@ const MAX_LINES = 300;
 /** A smaller change is none. */
 const NOTABLE_MS = 1000;
 
-export function ComparePicture({ before, after, differences, shown, onShow }: ComparePictureProps) {
+export function ComparePicture(props: ComparePictureProps) {
+  const { before, after, differences, shown, onShow, pinned, onPin } = props;
   const root = useRef<HTMLDivElement>(null);
   const upper = useRef<HTMLCanvasElement>(null);
   const lower = useRef<HTMLCanvasElement>(null);
@@ -54,15 +59,29 @@ export function ComparePicture({ before, after, differences, shown, onShow }: Co
       gutterPx,
       rowPx,
       scrolledPx: 0,
+      marked: pinned,
     } as const;
     paint(upper.current, { ...common, data: before, arrangement: first, axisPx: AXIS_PX, heightPx: upperPx });
     paint(lower.current, { ...common, data: after, arrangement: second, axisPx: 0, heightPx: lowerPx });
   });
+  /** The jobs whose bars are at a place of the picture. */
+  const jobsAt = (x: number, y: number): ReadonlySet<number> => {
+    const isUpper = y < upperPx;
+    const [{ bars }, { jobs }] = isUpper ? [first, before] : [second, after];
+    const row = Math.floor((y - (isUpper ? AXIS_PX : upperPx + GAP_PX)) / rowPx);
+    if (x < gutterPx || row < 0) return new Set();
+    return new Set(barsAt(bars, scale, row, x - gutterPx).map((bar) => jobs[bars.job[bar]].job));
+  };
   useGestures(root, {
     onZoom: (factor, x) => onShow(zoomed(scale, factor, Math.max(0, x - gutterPx))),
     onPan: (deltaPx) => onShow(panned(scale, -deltaPx)),
     onSelect: () => {},
-    onClick: () => {},
+    onClick: (x, y) => {
+      const [job, ...others] = jobsAt(x, y);
+      // At a larger scale, each of these narrow bars can be clicked.
+      if (others.length > 0) onShow(zoomed(scale, 0.25, x - gutterPx));
+      else onPin(job === pinned ? undefined : job);
+    },
     onHover: () => {},
     pansAt: () => true,
   });
@@ -112,7 +131,7 @@ export function ComparePicture({ before, after, differences, shown, onShow }: Co
       </div>
       <figcaption class="muted">
         Lines join the expected starts of a job, or its ends if it runs: dashed if it is later, solid if it is
-        earlier.
+        earlier. A click on a bar selects its job.
         {changed.length > MAX_LINES
           ? ` The ${formatCount(MAX_LINES)} largest losses of ${plural(changed.length, "job")} are drawn.`
           : ""}

@@ -1,11 +1,17 @@
 /** A question of what would happen: its fields in the address, as a request, and as a command line. */
+import { MAX_TASKS } from "../../../protocol/limits.ts";
 import type { WhatIfBody } from "../../../protocol/requests.ts";
-import { quoted, secondsOf } from "../../../words/command-line.ts";
+import { parseUse, type Use } from "../../../protocol/resources.ts";
+import { LIMIT_EXPECTED, limitMsOf, quoted } from "../../../words/command-line.ts";
 
 /** As the user typed them; empty if they change nothing. */
 export interface Fields {
-  /** CPUs of a job that might be submitted. */
+  /** Tasks of a job that might be submitted. */
   readonly tasks: string;
+  /** CPUs of each task. */
+  readonly threads: string;
+  /** Units of countable resources, such as `gpu:1`. */
+  readonly use: string;
   readonly limit: string;
   readonly queue: string;
   /** Number of CPUs that are taken away. */
@@ -13,11 +19,20 @@ export interface Fields {
   readonly policy: string;
 }
 
-export const NO_FIELDS: Fields = { tasks: "", limit: "", queue: "", without: "", policy: "" };
+export const NO_FIELDS: Fields = {
+  tasks: "",
+  threads: "",
+  use: "",
+  limit: "",
+  queue: "",
+  without: "",
+  policy: "",
+};
 
 export function readFields(query: Readonly<Record<string, string>>): Fields {
-  const { tasks = "", limit = "", queue = "", without = "", policy = "" } = query;
-  return { tasks, limit, queue: printable(queue), without, policy: printable(policy) };
+  const { tasks = "", threads = "", use = "", limit = "", queue = "", without = "", policy = "" } = query;
+  const names = { use: printable(use), queue: printable(queue), policy: printable(policy) };
+  return { tasks, threads, limit, without, ...names };
 }
 
 /** A link could put control characters into the command line that people copy into a terminal. */
@@ -26,14 +41,17 @@ function printable(text: string): string {
 }
 
 /** The request; undefined if nothing is changed. @throws RangeError saying which field cannot be read */
-export function bodyOf({ tasks, limit, queue, without, policy }: Fields): WhatIfBody | undefined {
-  const hasJob = tasks !== "" || limit !== "" || queue !== "";
+export function bodyOf(fields: Fields): WhatIfBody | undefined {
+  const { tasks, threads, use, limit, queue, without, policy } = fields;
+  const hasJob = [tasks, threads, use.trim(), limit, queue].some((field) => field !== "");
   const body: WhatIfBody = {
     ...(policy.trim() !== "" && { policies: [policy.trim()] }),
     ...(hasJob && {
       jobs: [
         {
-          ...(tasks !== "" && { tasks: wholeNumber(tasks, "The number of CPUs of the job") }),
+          ...(tasks !== "" && { tasks: wholeNumber(tasks, "The number of tasks of the job") }),
+          ...(threads !== "" && { threads: wholeNumber(threads, "The number of threads of a task") }),
+          ...(use.trim() !== "" && { use: unitsOf(use) }),
           ...(limit.trim() !== "" && { limitMs: limitOf(limit) }),
           ...(queue !== "" && { queue }),
         },
@@ -46,20 +64,30 @@ export function bodyOf({ tasks, limit, queue, without, policy }: Fields): WhatIf
 
 function wholeNumber(text: string, name: string): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1) return value;
-  throw new RangeError(`${name} is "${text}": write a whole number of at least 1.`);
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_TASKS) return value;
+  throw new RangeError(`${name} is "${text}": write a whole number from 1 to ${MAX_TASKS}.`);
+}
+
+function unitsOf(text: string): Use {
+  const use = parseUse(text);
+  if (use !== undefined) return use;
+  throw new RangeError(
+    `The resources are "${text}": write names with numbers, such as gpu:1 or gpu:2,licence:1.`,
+  );
 }
 
 function limitOf(text: string): number {
-  const ms = Math.round(secondsOf(text) * 1000);
-  if (ms >= 1) return ms;
-  throw new RangeError(`The limit is "${text}": write a duration such as 90s, 10m or 2h.`);
+  const ms = limitMsOf(text);
+  if (ms !== undefined) return ms;
+  throw new RangeError(`The limit is "${text}": write ${LIMIT_EXPECTED}.`);
 }
 
 /** The job as options of `tutti submit`; empty if the question has none. */
-export function jobOptions({ tasks, limit, queue }: Fields): string {
+export function jobOptions({ tasks, threads, use, limit, queue }: Fields): string {
   const words = [
     ...(tasks === "" ? [] : ["-n", tasks]),
+    ...(threads === "" ? [] : ["-c", threads]),
+    ...(use.trim() === "" ? [] : ["--use", use.replaceAll(/\s/g, "")]),
     ...(limit.trim() === "" ? [] : ["--time", limitWord(limit)]),
     ...(queue === "" ? [] : ["--queue", queue]),
   ];

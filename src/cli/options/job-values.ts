@@ -1,0 +1,82 @@
+/** Parses the values of a job's options. */
+import { constants } from "node:os";
+import { InvalidArgumentError } from "commander";
+import {
+  MAX_BEGIN_AHEAD_MS,
+  MAX_DEPENDENCIES,
+  MAX_LIMIT_MS,
+  MAX_NAME_LENGTH,
+  MAX_RETRY_DELAY_MS,
+  MIN_RETRY_DELAY_MS,
+} from "../../protocol/limits.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import { BEGIN_EXPECTED, beginTimeMs } from "../../words/begin-time.ts";
+import { clockText } from "../../words/times.ts";
+import { duration } from "./parse.ts";
+import { slurmSeconds } from "./slurm-options.ts";
+
+/** Stands for the newest job. */
+export const LAST_JOB = 0;
+
+/**
+ * Reads a duration with a unit, or Slurm's notation if it has a colon or a dash. A bare number is seconds
+ * here, but minutes in Slurm.
+ */
+export function limitSeconds(text: string): number {
+  const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
+  const limit = duration("above zero", MAX_LIMIT_MS / 1000);
+  return limit(inSlurm !== undefined && inSlurm > 0 ? String(inSlurm) : text);
+}
+
+export function beginTime(text: string): number {
+  const nowMs = Date.now();
+  const beginMs = beginTimeMs(text, nowMs);
+  if (beginMs === undefined) throw new InvalidArgumentError(`Expected ${BEGIN_EXPECTED}.`);
+  if (beginMs < nowMs - 60_000)
+    throw new InvalidArgumentError(`It was ${clockText(beginMs)}, expected a time in the future.`);
+  if (beginMs - nowMs <= MAX_BEGIN_AHEAD_MS) return beginMs;
+  throw new InvalidArgumentError(
+    `It is ${clockText(beginMs)}, expected a time in the next ten years, such as ${BEGIN_EXPECTED}.`,
+  );
+}
+
+export function jobName(text: string): string {
+  const { length } = text;
+  if (length >= 1 && length <= MAX_NAME_LENGTH) return text;
+  throw new InvalidArgumentError(`It has ${length} characters, expected 1 to ${MAX_NAME_LENGTH} characters.`);
+}
+
+export function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
+  return text.split(",").map((part) => {
+    const word = part.trim();
+    if (word === "fail") return word;
+    if (/^[1-9]\d{0,2}$/.test(word) && Number(word) <= 255) return word;
+    const name = word.toUpperCase().replace(/^(?:SIG)?/, "SIG");
+    if (Object.hasOwn(constants.signals, name)) return name;
+    throw new InvalidArgumentError(
+      `Cannot use "${word}": expected fail, an exit code from 1 to 255 or a signal such as SIGBUS.`,
+    );
+  });
+}
+
+export function retryDelay(text: string): number {
+  return Math.round(duration(MIN_RETRY_DELAY_MS / 1000, MAX_RETRY_DELAY_MS / 1000)(text) * 1000);
+}
+
+/** `last` has the number 0 until it is looked up. */
+export function dependencies(text: string): NonNullable<SubmitJob["after"]> {
+  return text.split(",").flatMap((part) => {
+    const [, how = "ok", first, last = first] =
+      /^(?:(ok|any|notok|each):)?(last|[1-9]\d{0,14})(?:-([1-9]\d{0,14}))?$/.exec(part.trim()) ?? [];
+    const kind = how === "notok" || how === "each" ? { kind: how as "notok" | "each" } : {};
+    const to = (job: number) => ({ job, ok: how === "ok" || how === "each", ...kind });
+    if (first === "last" && last === "last") return [to(LAST_JOB)];
+    const count = Number(last) - Number(first) + 1;
+    if (count >= 1 && count <= MAX_DEPENDENCIES) {
+      return Array.from({ length: count }, (_, i) => to(Number(first) + i));
+    }
+    throw new InvalidArgumentError(
+      `Expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40, last, any:12, notok:12 or each:12.`,
+    );
+  });
+}

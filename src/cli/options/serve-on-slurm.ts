@@ -1,0 +1,103 @@
+/** The options of `tutti serve` for a scheduler on Slurm, and their meaning. */
+import { type Command, Option } from "commander";
+import type { NativeOptions, SlurmOptions } from "../../daemon/executor/slurm/slurm-options.ts";
+import { UsageError } from "../errors.ts";
+import { duration, integer } from "./parse.ts";
+
+/** As commander reads them. Durations in seconds. */
+export interface SlurmFlags {
+  readonly on?: "local" | "slurm";
+  readonly nodes?: number;
+  readonly time?: number;
+  readonly pilots?: number;
+  readonly drain?: number;
+  readonly stopBefore?: number;
+  readonly steps?: number;
+  readonly attach?: string;
+  readonly native?: boolean;
+}
+
+const DEFAULT_DRAIN_S = 300;
+const DEFAULT_STOP_BEFORE_S = 60;
+const MAX_NODES = 65_536;
+/** Flags that mean nothing on one machine, as people type them. */
+const ONLY_ON_SLURM: readonly (readonly [flag: keyof SlurmFlags, typed: string])[] = [
+  ["nodes", "--nodes"],
+  ["time", "--time"],
+  ["pilots", "--pilots"],
+  ["drain", "--drain"],
+  ["stopBefore", "--stop-before"],
+  ["steps", "--steps"],
+  ["attach", "--attach"],
+  ["native", "--native"],
+];
+/** Flags that only pilots have. */
+const ONLY_FOR_PILOTS = ONLY_ON_SLURM.filter(([flag]) => flag !== "nodes" && flag !== "native");
+
+export function addSlurmOptions(command: Command): void {
+  command
+    .argument("[sbatch...]", "after --, with --on slurm: options for sbatch, such as --partition=long")
+    .addOption(
+      new Option("--on <place>", "run jobs on this machine, or on nodes of Slurm").choices([
+        "local",
+        "slurm",
+      ]),
+    )
+    .option("--nodes <n>", "on Slurm: number of nodes", integer(1, MAX_NODES))
+    .option("--time <duration>", "on Slurm: how long each pilot holds the nodes", duration("above zero"))
+    .option("--pilots <n>", "on Slurm: at most this many pilots, one after the other", integer(1))
+    .option(
+      "--drain <duration>",
+      `on Slurm: this long before the end of a pilot, only jobs start that can end in time (default: ${DEFAULT_DRAIN_S / 60}m)`,
+      duration("above zero"),
+    )
+    .option(
+      "--stop-before <duration>",
+      `on Slurm: this long before the end of a pilot, jobs are stopped and queued again (default: ${DEFAULT_STOP_BEFORE_S}s)`,
+      duration("above zero"),
+    )
+    .option("--steps <n>", "on Slurm: at most this many steps of Slurm at once (default: 16)", integer(1))
+    .option("--attach <job>", "on Slurm: use a pilot that another state folder has submitted")
+    .option("--native", "on Slurm: without a pilot, each job is a job of Slurm; only policies without turns");
+}
+
+/**
+ * Undefined: on this machine, or with a pilot.
+ * @throws UsageError for options that contradict each other
+ */
+export function nativeOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): NativeOptions | undefined {
+  if (flags.on !== "slurm" || flags.native !== true) return undefined;
+  const alien = ONLY_FOR_PILOTS.find(([flag]) => flags[flag] !== undefined)?.[1];
+  if (alien !== undefined) throw new UsageError(`Cannot use ${alien} with --native: there is no pilot`);
+  return { nodes: flags.nodes, sbatch };
+}
+
+/**
+ * Undefined: on this machine, or without a pilot.
+ * @throws UsageError for options that contradict each other
+ */
+export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): SlurmOptions | undefined {
+  if (flags.on !== "slurm") {
+    const alien = ONLY_ON_SLURM.find(([flag]) => flags[flag] !== undefined)?.[1];
+    if (alien !== undefined) throw new UsageError(`Cannot use ${alien} on one machine: add --on slurm`);
+    if (sbatch.length > 0) throw new UsageError(`Cannot use "${sbatch[0]}": tutti serve has no arguments`);
+    return undefined;
+  }
+  if (flags.native === true) return undefined;
+  const { nodes, time, drain = DEFAULT_DRAIN_S, stopBefore = DEFAULT_STOP_BEFORE_S } = flags;
+  if (nodes === undefined || time === undefined) {
+    throw new UsageError(
+      "Cannot ask Slurm for nodes: expected --nodes and --time, such as --nodes 4 --time 8h",
+    );
+  }
+  return {
+    nodes,
+    timeMs: time * 1000,
+    pilots: flags.pilots,
+    drainMs: drain * 1000,
+    stopBeforeMs: stopBefore * 1000,
+    steps: flags.steps,
+    sbatch,
+    attach: flags.attach,
+  };
+}

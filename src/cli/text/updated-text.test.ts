@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { Job, UpdateBody } from "../../protocol/schema.ts";
+import { updatedText } from "./updated-text.ts";
+
+const JOB = {
+  queue: "night",
+  tasks: 8,
+  threads: 2,
+  priority: -5,
+  name: "x",
+  limitMs: 7_200_000,
+  memoryBytes: 2 ** 31,
+  use: { gpu: 2 },
+  retries: 1,
+  retryOn: ["fail", "75"],
+  retryDelayMs: 60_000,
+  beginAtMs: new Date(2040, 0, 2, 23, 0, 0).getTime(),
+} as unknown as Job;
+
+test.each<[UpdateBody, string]>([
+  [{ limitMs: 7_200_000 }, ", limit 2 h"],
+  [{ tasks: 8 }, ", 8 tasks of 2 threads"],
+  [{ threads: 2 }, ", 8 tasks of 2 threads"],
+  [{ tasks: 8, threads: 2 }, ", 8 tasks of 2 threads"],
+  [{ queue: "night", memoryBytes: 2 ** 31 }, ", queue night, memory 2 GiB"],
+  [{ use: { gpu: 2 } }, ", uses gpu:2"],
+  [{ beginAtMs: 1 }, ", begins no earlier than 2040-01-02 23:00:00"],
+  [
+    { retries: 1, retryOn: ["fail", "75"], retryDelayMs: 60_000 },
+    ", at most 1 restart, retried on fail, 75, first retry after 1 min",
+  ],
+  [{ name: "x", priority: -5 }, ""],
+])("after %j", (update, text) => {
+  expect(updatedText(JOB, update)).toBe(text);
+});

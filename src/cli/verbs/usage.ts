@@ -1,0 +1,83 @@
+/** `tutti usage`: sums of what ended jobs had and used, by user and queue. */
+import { type Command, InvalidArgumentError } from "commander";
+import { Client } from "../../api/client/client.ts";
+import type { UsageAnswer, UsageRow } from "../../protocol/schema.ts";
+import { formatCount, NO_VALUE } from "../../report/text/format.ts";
+import { beginTimeMs } from "../../words/begin-time.ts";
+import { secondsOf } from "../../words/command-line.ts";
+import { clockText, elapsedText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { hint, leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
+
+interface Options {
+  readonly by: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly json?: boolean;
+}
+
+const WHEN = "such as 7d for the last seven days, 2026-11-01 or 2026-11-01T08:00";
+
+export function configure(command: Command): void {
+  command
+    .option("--by <names>", "a row for each: user, queue or user,queue", names, "user")
+    .option("--since <when>", `only jobs that ended since then, ${WHEN}`, pastMs)
+    .option("--until <when>", "only jobs that ended before then", pastMs)
+    .option("--json", "print as JSON")
+    .addHelpText(
+      "after",
+      "\nAdministrators see all users, others their own jobs. Jobs that have not ended\nare not counted.",
+    )
+    .action(run);
+}
+
+function names(text: string): string {
+  if (/^(?:user|queue|user,queue|queue,user)$/.test(text)) return text;
+  throw new InvalidArgumentError("Expected user, queue or user,queue.");
+}
+
+/** Unix time in ms of a time in the past, or of a duration ago. */
+function pastMs(text: string): number {
+  const nowMs = Date.now();
+  const ago = secondsOf(text);
+  const ms = ago >= 0 ? nowMs - ago * 1000 : (beginTimeMs(text, nowMs) ?? Number.NaN);
+  if (ms >= 0 && ms <= nowMs) return Math.round(ms);
+  throw new InvalidArgumentError(`Expected a time in the past, ${WHEN}.`);
+}
+
+async function run({ by, since, until, json }: Options): Promise<void> {
+  const query = new URLSearchParams({ by });
+  if (since !== undefined) query.set("from", String(since));
+  if (until !== undefined) query.set("to", String(until));
+  const answer = await new Client().ask<UsageAnswer>(`/v1/usage?${query}`);
+  if (json) return writeJson(answer);
+  if (answer.rows.length === 0) writeOut("No job ended in that time.\n");
+  else writeOut(`${usageTable(answer.rows)}\n`);
+  if (answer.keptSinceMs !== undefined) {
+    hint(`Jobs that ended before ${clockText(answer.keptSinceMs)} are forgotten and not counted`);
+  }
+}
+
+function usageTable(rows: readonly UsageRow[]): string {
+  const [first] = rows;
+  const columns = [
+    ...(first.user === undefined ? [] : [leftColumn("user")]),
+    ...(first.queue === undefined ? [] : [leftColumn("queue")]),
+    rightColumn("jobs"),
+    rightColumn("done", 3),
+    rightColumn("failed", 3),
+    rightColumn("cancelled", 4),
+    rightColumn("CPU time held"),
+    rightColumn("used", 1),
+    rightColumn("mean wait", 2),
+  ];
+  const cells = rows.map((row) => [
+    ...(row.user === undefined ? [] : [visibleLine(row.user)]),
+    ...(row.queue === undefined ? [] : [visibleLine(row.queue)]),
+    ...[row.done + row.failed + row.cancelled, row.done, row.failed, row.cancelled].map(formatCount),
+    elapsedText(row.heldMs),
+    row.countedMs === 0 ? NO_VALUE : `${Math.round((100 * row.cpuMs) / row.countedMs)} %`,
+    row.started === 0 ? NO_VALUE : elapsedText(row.waitMs / row.started),
+  ]);
+  return table(columns, cells);
+}

@@ -1,0 +1,49 @@
+/** The nodes of a running pilot, with their CPUs and memory, and when they will be taken away. */
+import type { Clock } from "../../../host/clock.ts";
+import type { Allocation } from "../cluster/cluster.ts";
+import type { SlurmJob } from "./formats/squeue.ts";
+import type { Slurm } from "./slurm.ts";
+
+export interface EndSettings {
+  /** How long before its end a pilot begins to drain. */
+  readonly drainMs: number;
+  /** How long before its end what still runs is stopped. */
+  readonly stopBeforeMs: number;
+}
+
+export async function allocationOf(
+  slurm: Slurm,
+  clock: Clock,
+  job: SlurmJob,
+  settings: EndSettings,
+  lostJobs: Readonly<Record<string, readonly number[]>> = {},
+): Promise<Allocation> {
+  const { id, nodes: names } = job;
+  const end = endOf(job, clock.nowMs(), settings);
+  const nodes = (await slurm.nodesOfJob(id)).filter(({ node }) => names.includes(node));
+  // Where Slurm does not count memory, jobs may use that of the whole node.
+  const isCounted = nodes.every(({ memoryMib }) => memoryMib > 0);
+  const memories = isCounted ? nodes : await slurm.nodes(names);
+  const memoryMib = memories.reduce((sum, node) => sum + node.memoryMib, 0);
+  return {
+    name: id,
+    nodes: nodes.map(({ node, cpus }) => ({
+      node,
+      cpus,
+      ...(lostJobs[node] !== undefined && { lostJobs: lostJobs[node] }),
+    })),
+    memoryBytes: memoryMib * 2 ** 20,
+    ...(end !== undefined && { end }),
+  };
+}
+
+/** When the nodes will be taken away, by an answer of Slurm. */
+export function endOf(
+  { leftS }: SlurmJob,
+  answeredMs: number,
+  { drainMs, stopBeforeMs }: EndSettings,
+): Allocation["end"] {
+  if (leftS === undefined) return undefined;
+  const endMs = answeredMs + leftS * 1000;
+  return { drainAtMs: endMs - drainMs, stopAtMs: endMs - stopBeforeMs };
+}

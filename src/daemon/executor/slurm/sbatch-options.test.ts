@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
+import { checkTimes } from "./slurm-options.ts";
+
+test.each([
+  [["--partition=long", "-A", "project", "--qos=high", "--constraint", "haswell", "--mem=0"]],
+  [["-plong", "--exclude=n7"]],
+  [["-Qp", "long", "--nice", "--time-min=5", "-w", "n1,n2", "--exclusive=user", "-x", "-weird-name"]],
+  [["--ntasks-per-node=1", "--nodelist=n1", "--wckey=a", "--cluster-constraint=x", "--hint=compute_bound"]],
+  [[]],
+])("sbatch gets %j", (options) => {
+  expect(() => checkSbatchOptions(options)).not.toThrow();
+});
+
+test.each([
+  [["--nodes=3"], /tutti serve has --nodes/],
+  [["-N2"], /tutti serve has --nodes/],
+  [["-t", "10"], /tutti serve has --time/],
+  [["--comment=mine"], /finds its pilots by their comment/],
+  [["--array=1-3"], /a pilot is one job/],
+  [["--wrap=sleep 1"], /its own script/],
+  [["--requeue"], /submits the next pilot itself/],
+  [["job.sh"], /a pilot has its own script/],
+  [["--partition=long", "job.sh"], /a pilot has its own script/],
+  // What sbatch 22.05 accepted, and took as a job of its own kind: beginnings of names, joined letters, a
+  // script after an option without a value, and the start of a second component.
+  [["--arr=1-3"], /a pilot is one job/],
+  [["--wr=hostname"], /its own script/],
+  [["--hol"], /never starts/],
+  [["-QH"], /never starts/],
+  [["-vW"], /itself waits/],
+  [["--exclusive", "./program"], /"\.\/program".*its own script/],
+  [["-Q", "./program"], /its own script/],
+  [["--exclusive", ":", "-p", "long"], /":".*its own script/],
+  [["--", "./program"], /its own script/],
+  // sbatch warns "can't run 1 processes on 4 nodes, setting nnodes to 1".
+  [["-n", "1"], /fewer nodes/],
+  [["--ntasks=8"], /fewer nodes/],
+])("sbatch does not get %j", (options, reason) => {
+  expect(() => checkSbatchOptions(options)).toThrow(reason);
+});
+
+test("the partition is that of the last option", () => {
+  expect(partitionIn(["-p", "a", "--partition=b"])).toBe("b");
+  expect(partitionIn(["-pc"])).toBe("c");
+  expect(partitionIn(["--partition", "d"])).toBe("d");
+  expect(partitionIn(["-Qp", "e"])).toBe("e");
+  expect(partitionIn(["--part=f", "--nodelist=n1"])).toBe("f");
+});
+
+test("a pilot in which nothing could start is refused; Slurm's limits are whole minutes", () => {
+  const pilot = { nodes: 1, sbatch: [], timeMs: 30_000, drainMs: 20_000, stopBeforeMs: 10_000 };
+  expect(minutesOf(30_000)).toBe(1);
+  expect(() => checkTimes(pilot)).not.toThrow();
+  expect(() => checkTimes({ ...pilot, drainMs: 60_000 })).toThrow(/--drain below --time/);
+  expect(() => checkTimes({ ...pilot, stopBeforeMs: 20_000 })).toThrow(/--stop-before below --drain/);
+});

@@ -1,0 +1,250 @@
+/** Exports jobs and events as a workload file (workload/traces/jsonl.ts), for the simulator. */
+import type { JobEdit, WorkloadEvent } from "../../core/workload-events.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { DaemonEvent } from "../../protocol/events.ts";
+import { parseUse, type Resource } from "../../protocol/resources.ts";
+import type { Job } from "../../protocol/schema.ts";
+import { isEnded } from "../../protocol/states.ts";
+import { eventLine, headLine } from "../../workload/traces/jsonl-writer.ts";
+import type { JobRecord } from "../contract/record.ts";
+import { PastJobs } from "./past-jobs.ts";
+
+/** Jobs per piece. */
+const PIECE = 250;
+
+interface JsonlFacts {
+  readonly cpus: number;
+  readonly policy: string;
+  readonly slotMs: number;
+  /** Countable resources. Shared ones are left out of the file: any number of jobs may hold a unit. */
+  readonly resources: readonly Resource[];
+  /** Estimate of jobs without a limit in a queue. */
+  readonly unlimitedMs: (queue: string) => number;
+}
+
+interface ExportedJob {
+  readonly job: Job;
+  readonly record: Pick<JobRecord, "estimateMs" | "after">;
+}
+
+/**
+ * The file in pieces, some of them empty. Needs two passes over the jobs, like exportSwf, and two over the
+ * events. Time 0 is the first submit. Jobs that have not ended have no run time. A job that was updated has
+ * the values of its submit, and an event for each update. Each attempt of a job is a line.
+ * @param pages all jobs by number
+ * @param find returns the current state of a job; undefined if it was forgotten in the meantime
+ * @param eventPages returns all events that the caller may see, in pages
+ */
+export function* exportJsonl(
+  pages: Iterable<readonly Job[]>,
+  find: (job: JobNumber) => ExportedJob | undefined,
+  eventPages: () => Iterable<readonly DaemonEvent[]>,
+  { cpus, policy, slotMs, resources, unlimitedMs }: JsonlFacts,
+): Generator<string, void, void> {
+  const listed: Listed[] = [];
+  for (const page of pages) {
+    for (const { job, submittedAtMs, eligibleAtMs } of page)
+      listed.push({ job, submittedAtMs, eligibleAtMs });
+    yield "";
+  }
+  listed.sort(byArrival);
+  const epochMs = listed.reduce((least, { submittedAtMs }) => Math.min(least, submittedAtMs), Infinity);
+  const submittedAtMs = new Map(listed.map((one) => [one.job, one.submittedAtMs]));
+  const counted = resources
+    .filter(({ isShared }) => !isShared)
+    .map(({ name, units }) => [name, units.length] as const);
+  yield headLine({
+    name: "Tutti",
+    processors: cpus,
+    resources: counted.length === 0 ? undefined : Object.fromEntries(counted),
+    startedAt: new Date(listed.length > 0 ? epochMs : 0).toISOString(),
+    policy,
+    slotS: slotMs / 1000,
+  });
+  const past = new PastJobs();
+  for (const page of eventPages()) {
+    for (const event of page) past.take(event);
+    yield "";
+  }
+  for (let i = 0; i < listed.length; i += PIECE) {
+    const lines = listed.slice(i, i + PIECE).flatMap(({ job }) => {
+      const found = find(job);
+      return found === undefined ? [] : attemptLines(found, past, { epochMs, unlimitedMs });
+    });
+    yield lines.join("");
+  }
+  const held = new Set<JobNumber>();
+  /** Windows that were announced before the first submit. */
+  const early = new Map<string, DaemonEvent>();
+  for (const page of eventPages()) {
+    let text = "";
+    for (const event of page) {
+      const { job } = event;
+      const submitMs = job === undefined ? epochMs : submittedAtMs.get(job);
+      const { kind } = event;
+      if (event.atMs < epochMs && kind === "reserved") early.set(windowName(event), event);
+      if (event.atMs < epochMs && kind === "unreserved") early.delete(windowName(event));
+      // Of jobs and times that are forgotten.
+      if (submitMs === undefined || event.atMs < submitMs) continue;
+      // A job that was submitted held has no event of that.
+      if (kind === "released" && !held.delete(job!))
+        text += eventLine({ event: "hold", atS: since(submitMs, epochMs), job: job! });
+      if (kind === "held") held.add(job!);
+      const made = EVENTS[kind]?.(event, since(event.atMs, epochMs), epochMs);
+      if (made !== undefined) text += eventLine(made);
+    }
+    yield text;
+  }
+  for (const event of early.values()) {
+    const window = windowOf(event, epochMs);
+    if (window.untilS > 0) yield eventLine(window);
+  }
+}
+
+function windowName({ data }: DaemonEvent): string {
+  return String((data as Data | undefined)?.name);
+}
+
+interface Listed extends Pick<Job, "job" | "submittedAtMs"> {
+  readonly eligibleAtMs: number | undefined;
+}
+
+/** At one instant, new jobs join the queue before those whose begin has come, like in a cycle (cycle.ts). */
+function byArrival(a: Listed, b: Listed): number {
+  const { eligibleAtMs: aMs = a.submittedAtMs } = a;
+  const { eligibleAtMs: bMs = b.submittedAtMs } = b;
+  const isLater = Number(a.eligibleAtMs !== undefined) - Number(b.eligibleAtMs !== undefined);
+  return aMs - bMs || isLater || a.job - b.job;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** Lines by kind of event; all other kinds follow from the jobs and from the policy. */
+const EVENTS: Readonly<
+  Record<string, (event: DaemonEvent, atS: number, epochMs: number) => WorkloadEvent | undefined>
+> = {
+  held: ({ job }, atS) => ({ event: "hold", atS, job: job! }),
+  released: ({ job }, atS) => ({ event: "release", atS, job: job! }),
+  paused: ({ job, data }, atS) => ({
+    event: "pause",
+    atS,
+    job: job!,
+    ...((data as Data | undefined)?.release === true && { release: true }),
+  }),
+  resumed: ({ job }, atS) => ({ event: "resume", atS, job: job! }),
+  drained: (_, atS) => ({ event: "drain", atS }),
+  undrained: (_, atS) => ({ event: "undrain", atS }),
+  reserved: (event, _, epochMs) => windowOf(event, epochMs),
+  unreserved: (event, atS) => ({ event: "unreserve", atS, name: windowName(event) }),
+  updated: ({ job, atMs, data }, atS) => ({
+    event: "edit",
+    atS,
+    job: job!,
+    set: editOf(atMs, atS, (data ?? {}) as Data),
+  }),
+  capacity: ({ data }, atS) => ({
+    event: "capacity",
+    atS,
+    processors: Number((data as Data | undefined)?.cpus ?? 0),
+  }),
+  policy: ({ data }, atS) => {
+    const { after } = (data ?? {}) as Data;
+    return typeof after === "string" ? { event: "policy", atS, policy: after } : undefined;
+  },
+};
+
+function windowOf({ atMs, data }: DaemonEvent, epochMs: number): Extract<WorkloadEvent, { event: "window" }> {
+  const { name, fromMs, untilMs, users, queues } = (data ?? {}) as Data;
+  return {
+    event: "window",
+    atS: since(atMs, epochMs),
+    fromS: since(Number(fromMs), epochMs),
+    untilS: since(Number(untilMs), epochMs),
+    name: String(name),
+    ...(users !== undefined && { users: String(users).split(",") }),
+    ...(queues !== undefined && { queues: String(queues).split(",") }),
+  };
+}
+
+interface LineFacts extends Pick<JsonlFacts, "unlimitedMs"> {
+  readonly epochMs: number;
+}
+
+/** A line for each attempt. The last one comes first: the reader lets it keep the number of the job. */
+function attemptLines({ job, record }: ExportedJob, past: PastJobs, facts: LineFacts): string[] {
+  const submitted = past.asSubmitted(job);
+  const { beginAtMs, limitMs, queue } = submitted;
+  const begunAtMs = past.isBeginChanged(job.job) ? beginAtMs : job.eligibleAtMs;
+  const earlier = past.attemptsOf(job.job);
+  const queuedAtMs = past.queuedAgainAtMs(job.job);
+  // An updated job without a limit had the estimate of its queue.
+  const hasGotLimit = limitMs === undefined && job.limitMs !== undefined;
+  const estimateMs = hasGotLimit ? facts.unlimitedMs(queue) : record.estimateMs;
+  const about = { ...record, estimateMs };
+  const firstBeginMs = earlier.length === 0 && queuedAtMs === undefined ? begunAtMs : beginAtMs;
+  const line = (of: Job, beginMs: number | undefined) => jobLine(of, about, beginMs, facts.epochMs);
+  return [
+    line(submitted, queuedAtMs ?? firstBeginMs),
+    ...earlier.map(({ queuedAtMs: joinedAtMs, ...attempt }) =>
+      line({ ...submitted, ...attempt, state: "failed" }, joinedAtMs ?? firstBeginMs),
+    ),
+  ];
+}
+
+function jobLine(
+  job: Job,
+  { estimateMs, after }: ExportedJob["record"],
+  beginAtMs: number | undefined,
+  epochMs: number,
+): string {
+  const { startedAtMs, endedAtMs, limitMs, state } = job;
+  const hasRun = isEnded(state) && startedAtMs !== undefined;
+  return `${JSON.stringify({
+    job: job.job,
+    submitS: since(job.submittedAtMs, epochMs),
+    beginS: beginAtMs === undefined ? undefined : since(beginAtMs, epochMs),
+    tasks: job.tasks,
+    threads: job.threads,
+    runS: hasRun ? seconds(job.ranMs) : undefined,
+    limitS: limitMs === undefined ? undefined : seconds(limitMs),
+    // Policies see an estimate even for a job without a limit.
+    estimateS: limitMs === undefined ? seconds(estimateMs) : undefined,
+    memoryBytes: job.memoryBytes,
+    use: job.use,
+    user: job.user,
+    queue: job.queue,
+    name: job.name,
+    state,
+    startS: startedAtMs === undefined ? undefined : since(startedAtMs, epochMs),
+    endS: endedAtMs === undefined ? undefined : since(endedAtMs, epochMs),
+    priority: job.priority === 0 ? undefined : job.priority,
+    after: after.length === 0 ? undefined : after,
+    retries: job.retries,
+    retryOn: job.retryOn,
+    array: job.array,
+    arrayIndex: job.arrayIndex,
+    attempt: job.attempt,
+    code: job.code,
+    signal: job.signal,
+  })}\n`;
+}
+
+function since(unixMs: number, epochMs: number): number {
+  return seconds(Math.max(0, unixMs - epochMs));
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1000;
+}
+
+/** The new values of a job that was updated, in the units of the file. */
+function editOf(atMs: number, atS: number, data: Data): JobEdit {
+  const { name, queue, tasks, threads, limitMs, memoryBytes, use, priority, beginAtMs } = data;
+  const values = { name, queue, tasks, threads, memoryBytes, priority };
+  return {
+    ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
+    ...(typeof limitMs === "number" && { limitS: limitMs / 1000 }),
+    ...(typeof use === "string" && { use: parseUse(use) ?? {} }),
+    ...(typeof beginAtMs === "number" && { beginS: Math.max(0, atS + (beginAtMs - atMs) / 1000) }),
+  };
+}

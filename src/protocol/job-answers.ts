@@ -1,0 +1,177 @@
+/** Defines what answers say about a job, and what jobs have used. */
+import { z } from "zod";
+import {
+  answer,
+  count,
+  durationMs,
+  jobNumber,
+  jobState,
+  nodes,
+  optional,
+  unixMs,
+  type Value,
+} from "./atoms.ts";
+
+const usage = z.object({
+  cpuMs: optional(durationMs, "CPU time of all its processes"),
+  peakMemoryBytes: optional(
+    z.number(),
+    "The most memory at a time, including the files that the kernel kept in memory for it",
+  ),
+  readBytes: optional(z.number(), "Bytes read from block devices"),
+  writtenBytes: optional(z.number(), "Bytes written to block devices"),
+});
+
+export const job = z
+  .object({
+    job: jobNumber,
+    array: optional(jobNumber, "First job of the array it belongs to"),
+    arrayIndex: count.exactOptional(),
+    values: optional(
+      z.record(z.string(), z.string()),
+      "Its values, if it is a job of a sweep, by variable; in lists, long ones are cut",
+    ),
+    name: z.string(),
+    user: z.string(),
+    queue: z.string(),
+    state: jobState,
+    tasks: z.int().min(1),
+    threads: optional(z.int().min(1), "CPUs for the threads of each task; default: 1"),
+    priority: z.int(),
+    command: z
+      .array(z.string())
+      .describe(
+        "In lists of jobs, long commands are cut and end with …; the answer about one job has the whole command",
+      ),
+    cwd: z.string(),
+    limitMs: durationMs.exactOptional(),
+    memoryBytes: z.number().exactOptional(),
+    use: optional(z.record(z.string(), count), "Units of countable resources that it asks for, by kind"),
+    units: optional(
+      z.record(z.string(), z.array(z.string())),
+      "The units that it holds, or held last, by kind: names from the configuration",
+    ),
+    tasksRun: optional(
+      z.enum(["once", "each"]),
+      "Whether the command runs once or once per task; default: once",
+    ),
+    mpi: optional(z.string(), "Type of MPI of the tasks"),
+    attempt: count.describe("0 before the first start"),
+    retries: optional(count, "Maximum number of restarts; default: 0"),
+    singleton: optional(z.literal(true), "It waits until earlier jobs of its user with its name have ended"),
+    repeats: optional(jobNumber, "The job that this one runs again"),
+    retryOn: optional(z.array(z.string()), "Ends after which the job is started again"),
+    retryDelayMs: optional(durationMs, "Wait before the first retry; default: 10,000"),
+    beginAtMs: optional(unixMs, "Unix time in ms before which the job must not start, as it was requested"),
+    notBeforeMs: optional(
+      unixMs,
+      "The job waits until this Unix time in ms: for its begin, or for its next attempt",
+    ),
+    eligibleAtMs: optional(
+      unixMs,
+      "When the job joined the queue, if that was later than its submit: at its begin, or for its last retry",
+    ),
+    submittedAtMs: unixMs,
+    startedAtMs: unixMs.exactOptional(),
+    pausedAtMs: optional(unixMs, "Since when it is paused"),
+    released: optional(
+      z.literal(true),
+      "It was paused with release, and has not got CPUs again: it waits for them after it is resumed",
+    ),
+    endedAtMs: unixMs.exactOptional(),
+    ranMs: durationMs.describe("Running time so far in ms, without the time in which the job was stopped"),
+    usage: optional(
+      usage,
+      "What the last attempt used until its end, as far as the control groups of its machine count it",
+    ),
+    code: optional(z.int().min(0).max(255), "Exit code"),
+    signal: optional(z.string(), "Signal that ended the job, such as SIGKILL"),
+    reason: optional(z.string(), "Why the job waits, or why it ended this way"),
+    stdout: z.string(),
+    stderr: z.string(),
+    cpus: z.array(count),
+    nodes: optional(nodes, "The nodes of its CPUs; default: all are on the machine that runs the scheduler"),
+    after: z.array(jobNumber),
+  })
+  .describe("A job");
+
+export const stray = z
+  .object({
+    job: jobNumber,
+    attempt: z.int().min(1),
+    uid: count,
+    user: z.string(),
+    state: z
+      .enum(["running", "ending", "stopped"])
+      .describe(
+        "stopped: the attempt belongs to a conductor of the first release, which stops everything outside the matrix",
+      ),
+    command: z.array(z.string()).describe("Long commands are cut and end with …"),
+    cwd: z.string(),
+    folder: z.string().describe("Folder of the attempt; the output is next to it"),
+    nodes: optional(z.array(z.string()), "Names of its nodes; default: this machine"),
+    startedAtMs: unixMs.exactOptional(),
+    ranMs: durationMs,
+  })
+  .describe(
+    "A running attempt that the store does not know, because the store is older than the attempt. Cancelling its job ends it",
+  );
+
+const usageRow = z.object({
+  user: optional(z.string(), "If `by` has user"),
+  queue: optional(z.string(), "If `by` has queue"),
+  done: count,
+  failed: count,
+  cancelled: count,
+  started: count.describe("Jobs that were started at least once"),
+  waitMs: durationMs.describe(
+    "Sum over the started jobs: from the submit, or the requested begin if that was later, to the first start",
+  ),
+  heldMs: durationMs.describe("Sum over all attempts: running time times CPUs"),
+  countedMs: durationMs.describe("The part of heldMs of attempts whose CPU time was counted"),
+  cpuMs: durationMs.describe("CPU time that these attempts used"),
+});
+
+export const usageAnswer = answer("tutti.usage/1", {
+  fromMs: unixMs,
+  toMs: unixMs,
+  keptSinceMs: optional(
+    unixMs,
+    "All jobs that ended after this Unix time are counted; of earlier ones, some are forgotten. Default: none is",
+  ),
+  rows: z.array(usageRow),
+});
+
+export type UsageAnswer = Value<typeof usageAnswer>;
+export type UsageRow = UsageAnswer["rows"][number];
+
+const LISTED_COMMAND_LENGTH = 1000;
+const LISTED_VALUE_LENGTH = 200;
+
+/**
+ * A job as shown in lists: long commands and values are cut, since thousands could exceed the maximum string
+ * length.
+ */
+export function brief<
+  T extends { readonly command: readonly string[]; readonly values?: Readonly<Record<string, string>> },
+>(job: T): T {
+  const { command, values = {} } = job;
+  let remaining = LISTED_COMMAND_LENGTH;
+  const end = command.findIndex((word) => {
+    remaining -= word.length + 1;
+    return remaining < 0;
+  });
+  const rest = command[end] ?? "";
+  const cut = rest.slice(0, Math.max(0, remaining + rest.length));
+  const isLong = Object.values(values).some(({ length }) => length > LISTED_VALUE_LENGTH);
+  if (end < 0 && !isLong) return job;
+  return {
+    ...job,
+    ...(end >= 0 && { command: [...command.slice(0, end), `${cut}…`] }),
+    ...(isLong && { values: Object.fromEntries(Object.entries(values).map(cutValue)) }),
+  };
+}
+
+function cutValue([name, value]: [string, string]): [string, string] {
+  return [name, value.length > LISTED_VALUE_LENGTH ? `${value.slice(0, LISTED_VALUE_LENGTH)}…` : value];
+}

@@ -1,0 +1,162 @@
+/** The fields that the dialogs of submit and change have in common. What is wrong is said at the field. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { StatusAnswer } from "../../../protocol/answers.ts";
+import { MAX_NAME_LENGTH } from "../../../protocol/limits.ts";
+import { visibleLine } from "../../../words/visible.ts";
+import { queues, status } from "../store.ts";
+import type { Problems, Texts } from "./job-request.ts";
+
+/** What a field accepts. */
+interface Accepts {
+  readonly type?: "number";
+  readonly min?: number;
+  readonly maxLength?: number;
+  readonly required?: boolean;
+  readonly pattern?: string;
+  readonly title?: string;
+  /** Examples. */
+  readonly placeholder?: string;
+}
+
+interface FieldProps extends Accepts {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly problems: Problems;
+  readonly onText: (text: string) => void;
+  /** More than one line. */
+  readonly rows?: number;
+}
+
+export function Field({ name, label, problems, onText, rows, ...accepts }: FieldProps) {
+  const problem = problems[name];
+  const attributes = {
+    ...accepts,
+    id: `field-${name}`,
+    spellcheck: false,
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": problem === undefined ? undefined : `${name}-problem`,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      onText(currentTarget.value),
+  };
+  return (
+    <div class={rows === undefined ? "" : "wide"}>
+      <label for={attributes.id}>
+        {label}
+        {rows === undefined ? <input {...attributes} /> : <textarea rows={rows} {...attributes} />}
+      </label>
+      {problem === undefined ? null : (
+        <p id={`${name}-problem`} role="alert" class="alarm">
+          {visibleLine(problem)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface JobFieldsProps {
+  readonly texts: Texts;
+  readonly problems: Problems;
+  readonly onChange: (more: Partial<Texts>) => void;
+  /** What an empty queue means. */
+  readonly anyQueue: string;
+  /** Whether a job has started: only its name and its retries can change. */
+  readonly hasStarted?: boolean;
+}
+
+export function JobFields({ texts, problems, onChange, anyQueue, hasStarted = false }: JobFieldsProps) {
+  const field = (name: keyof Texts, label: string, accepts: Accepts = {}) => (
+    <Field
+      {...accepts}
+      name={name}
+      label={label}
+      problems={problems}
+      value={texts[name]}
+      onText={(text) => onChange({ [name]: text })}
+    />
+  );
+  const count = { type: "number", min: 1 } as const;
+  const { resources } = status.value ?? {};
+  return (
+    <>
+      {field("name", "Name", { maxLength: MAX_NAME_LENGTH })}
+      {hasStarted ? null : (
+        <>
+          {field("tasks", "Tasks, such as MPI ranks", count)}
+          {field("threads", "Threads of each task", count)}
+          {resources === undefined
+            ? null
+            : field("use", resourcesLabel(resources), {
+                placeholder: `${visibleLine(resources[0].name)}:1`,
+              })}
+          {field("limitMs", "Limit on running time", { placeholder: "90s, 10m or 2h" })}
+          {field("beginAtMs", "Begin, not before", { placeholder: "23:00, +2h or 2026-12-01T08:00" })}
+          <label>
+            Queue
+            <select
+              value={texts.queue}
+              onChange={({ currentTarget }) => onChange({ queue: currentTarget.value })}
+            >
+              <option value="">{anyQueue}</option>
+              {queues.value.map(({ name }) => (
+                <option key={name} value={name}>
+                  {visibleLine(name)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      )}
+      {field("retries", "Retries if it is lost or requeued", { type: "number", min: 0 })}
+      {field("retryOn", "Retry also after these ends", { placeholder: "fail, 75, SIGBUS" })}
+      {field("retryDelayMs", "Wait before such a retry", { placeholder: "10s" })}
+    </>
+  );
+}
+
+/** Such as `Resources, of 4 gpu, 3 licence`. */
+function resourcesLabel(resources: NonNullable<StatusAnswer["resources"]>): string {
+  const all = resources.map(({ name, units }) => `${units.length} ${visibleLine(name)}`).join(", ");
+  return `Resources, of ${all}`;
+}
+
+interface JobFormProps {
+  readonly problems: Problems;
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+  /** Of the two buttons. */
+  readonly labels: readonly [submit: string, leave: string];
+  readonly children: ComponentChildren;
+}
+
+/** A form that goes to the first field with a problem. */
+export function JobForm({ problems, onSubmit, onClose, labels: [submit, leave], children }: JobFormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problems]);
+  return (
+    <form
+      ref={form}
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {problems[""] === undefined ? null : (
+        <p role="alert" class="alarm wide">
+          {visibleLine(problems[""])}
+        </p>
+      )}
+      <div class="row wide">
+        <button type="submit" class="primary">
+          {submit}
+        </button>
+        <button type="button" onClick={onClose}>
+          {leave}
+        </button>
+      </div>
+    </form>
+  );
+}

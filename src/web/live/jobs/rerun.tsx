@@ -1,0 +1,69 @@
+/** The button that runs ended jobs again, where the administrator allows to submit from the page. */
+import { useState } from "preact/hooks";
+import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
+import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
+import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
+import type { RerunBody } from "../../../protocol/requests.ts";
+import { isEnded } from "../../../protocol/states.ts";
+import { formatCount, plural } from "../../../report/text/format.ts";
+import { Dialog } from "../../page/dialog.tsx";
+import { goTo } from "../../page/navigation.ts";
+import { ask } from "../client.ts";
+import { status } from "../store.ts";
+
+interface RerunProps {
+  readonly jobs: readonly Job[];
+  readonly isSingle: boolean;
+  readonly onDone?: (() => void) | undefined;
+}
+
+export function Rerun({ jobs, isSingle, onDone }: RerunProps) {
+  const [asked, setAsked] = useState(false);
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [problem, setProblem] = useState("");
+  if (!(status.value?.web?.submit ?? false)) return null;
+  const able = jobs.filter(({ state }) => isEnded(state)).slice(0, MAX_JOBS_PER_BATCH);
+  if (isSingle && able.length === 0) return null;
+  const numbers = rangesText(rangesOf(able.map(({ job }) => job)));
+  const run = async () => {
+    setAsked(false);
+    try {
+      const body: RerunBody = { jobs: numbers, key };
+      const answer = await ask<JobsAnswer>("/v1/rerun", { method: "POST", body });
+      setKey(crypto.randomUUID());
+      setProblem("");
+      onDone?.();
+      goTo("jobs", [String(answer.jobs[0].job)]);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <>
+      <button type="button" disabled={able.length === 0} onClick={() => (isSingle ? run() : setAsked(true))}>
+        Run again{isSingle || able.length === 0 ? "" : ` ${formatCount(able.length)}`}
+      </button>
+      {problem === "" ? null : (
+        <span role="alert" class="alarm">
+          {problem}
+        </span>
+      )}
+      {asked ? (
+        <Dialog title={`Run ${plural(able.length, "job")} again?`} onClose={() => setAsked(false)}>
+          <p class="numbers-text">
+            {able.length === 1 ? "Job" : "Jobs"} {numbers.replaceAll(",", ", ")}
+          </p>
+          <p>New jobs get the same command, environment and script. Only jobs that have ended run again.</p>
+          <div class="row">
+            <button type="button" class="primary" onClick={run}>
+              Run {plural(able.length, "job")} again
+            </button>
+            <button type="button" onClick={() => setAsked(false)}>
+              Leave as is
+            </button>
+          </div>
+        </Dialog>
+      ) : null}
+    </>
+  );
+}

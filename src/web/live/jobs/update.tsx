@@ -1,0 +1,89 @@
+/** The button that changes what jobs ask for. Empty fields stay as they are. */
+import { useState } from "preact/hooks";
+import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
+import type { BatchAnswer, Job } from "../../../protocol/answers.ts";
+import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
+import { CHANGEABLE_STATES, type JobState } from "../../../protocol/states.ts";
+import { formatCount, plural } from "../../../report/text/format.ts";
+import { Dialog } from "../../page/dialog.tsx";
+import { ask } from "../client.ts";
+import { JobFields, JobForm } from "./job-fields.tsx";
+import { NO_TEXTS, type Problems, problemsOf, readTexts, type Texts } from "./job-request.ts";
+
+const WAITING: readonly JobState[] = ["queued", "held"];
+
+interface UpdateProps {
+  readonly jobs: readonly Job[];
+  readonly isSingle: boolean;
+}
+
+export function Update({ jobs, isSingle }: UpdateProps) {
+  const [isOpen, setOpen] = useState(false);
+  const able = jobs.filter(({ state }) => (CHANGEABLE_STATES.update as readonly JobState[]).includes(state));
+  // Less can change in jobs that have started, so they are changed only if no job waits.
+  const waiting = able.filter(({ state }) => WAITING.includes(state));
+  const chosen = waiting.length > 0 ? waiting : able;
+  if (isSingle && chosen.length === 0 && !isOpen) return null;
+  const numbers = chosen.slice(0, MAX_JOBS_PER_BATCH).map(({ job }) => job);
+  return (
+    <>
+      <button type="button" disabled={numbers.length === 0} onClick={() => setOpen(true)}>
+        Change{isSingle || numbers.length === 0 ? "" : ` ${formatCount(numbers.length)}`}
+      </button>
+      {isOpen ? (
+        <UpdateDialog jobs={numbers} hasStarted={waiting.length === 0} onClose={() => setOpen(false)} />
+      ) : null}
+    </>
+  );
+}
+
+interface UpdateDialogProps {
+  readonly jobs: readonly number[];
+  readonly hasStarted: boolean;
+  readonly onClose: () => void;
+}
+
+function UpdateDialog({ jobs: given, hasStarted, onClose }: UpdateDialogProps) {
+  // While the dialog is open, jobs may start or end; the question is about those that it began with.
+  const [jobs] = useState(given);
+  const [texts, setTexts] = useState<Texts>(NO_TEXTS);
+  const [problems, setProblems] = useState<Problems>({});
+  const numbers = rangesOf(jobs);
+  const send = async () => {
+    const { request: update, problems: unreadable } = readTexts(texts, Date.now());
+    const isEmpty = Object.keys(update).length === 0;
+    setProblems(isEmpty ? { "": "Nothing changes: fill in a field." } : unreadable);
+    if (isEmpty || Object.keys(unreadable).length > 0) return;
+    try {
+      const body = { action: "update", jobs: rangesText(numbers), update };
+      const { results } = await ask<BatchAnswer>("/v1/batch", { method: "POST", body });
+      const refused = results.flatMap((result) => ("job" in result ? [] : [result.message]));
+      if (refused.length === 0) onClose();
+      else setProblems({ "": `${plural(refused.length, "job")} unchanged: ${refused[0]}` });
+    } catch (error) {
+      setProblems(problemsOf(error instanceof Error ? error.message : String(error)));
+    }
+  };
+  const count = plural(jobs.length, "job");
+  return (
+    <Dialog title={`Change ${count}`} onClose={onClose}>
+      <JobForm
+        problems={problems}
+        labels={[`Change ${count}`, "Leave as is"]}
+        onSubmit={() => void send()}
+        onClose={onClose}
+      >
+        <p class="numbers-text wide">
+          {jobs.length === 1 ? "Job" : "Jobs"} {rangesText(numbers, ", ")}. Empty fields stay as they are.
+        </p>
+        <JobFields
+          texts={texts}
+          problems={problems}
+          anyQueue="as it is"
+          hasStarted={hasStarted}
+          onChange={(more) => setTexts({ ...texts, ...more })}
+        />
+      </JobForm>
+    </Dialog>
+  );
+}

@@ -1,0 +1,125 @@
+/** Lists the fields of a workload file's lines, and checks their values. */
+import type { WorkloadEvent } from "../../core/workload-events.ts";
+
+/** Name and version in the first line of a file. */
+export const WORKLOAD_SCHEMA = "tutti.workload-file/1";
+export const MAX_INT32 = 2147483647;
+const LATEST_S = 1e12;
+const LONGEST_TEXT = 1000;
+const LONGEST_LIST = 10_000;
+
+export type Entry = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => boolean;
+
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const isWhole =
+  (min: number, max = MAX_INT32): Check =>
+  (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+const isTime: Check = (value) => typeof value === "number" && value >= 0 && value <= LATEST_S;
+const isDuration: Check = (value) => isTime(value) && (value as number) > 0;
+const isText: Check = (value) =>
+  typeof value === "string" && value.length > 0 && value.length <= LONGEST_TEXT;
+const isTexts: Check = (value) =>
+  Array.isArray(value) && value.length > 0 && value.length <= LONGEST_LIST && value.every(isText);
+/** Amounts by kind of resource. */
+const isUse: Check = (value) =>
+  isEntry(value) && Object.entries(value).every(([kind, amount]) => isText(kind) && isWhole(0)(amount));
+
+/** Fields of a job that the reader uses. All others are kept as they are. */
+export const JOB_FIELDS: Readonly<Record<string, Check>> = {
+  submitS: isTime,
+  beginS: isTime,
+  runS: isTime,
+  tasks: isWhole(1),
+  threads: isWhole(1),
+  limitS: isDuration,
+  estimateS: isDuration,
+  memoryBytes: isWhole(1, Number.MAX_SAFE_INTEGER),
+  use: isUse,
+  user: isText,
+  queue: isText,
+  name: isText,
+  startS: isTime,
+  state: isText,
+};
+
+interface EventFields {
+  readonly needed: Readonly<Record<string, Check>>;
+  readonly optional?: Readonly<Record<string, Check>>;
+}
+
+const EDIT_FIELDS: Readonly<Record<string, Check>> = {
+  tasks: isWhole(1),
+  threads: isWhole(1),
+  limitS: isDuration,
+  beginS: isTime,
+  priority: isWhole(-MAX_INT32),
+  memoryBytes: isWhole(1, Number.MAX_SAFE_INTEGER),
+  name: isText,
+  queue: isText,
+  use: isUse,
+};
+const isEdit: Check = (value) =>
+  isEntry(value) &&
+  Object.entries(value).every(
+    ([name, edited]) => Object.hasOwn(EDIT_FIELDS, name) && EDIT_FIELDS[name](edited),
+  );
+
+const at = { atS: isTime };
+const ofJob = { ...at, job: isWhole(0) };
+const EVENT_FIELDS: Readonly<Record<WorkloadEvent["event"], EventFields>> = {
+  pause: { needed: ofJob, optional: { release: (value) => typeof value === "boolean" } },
+  resume: { needed: ofJob },
+  drain: { needed: at },
+  undrain: { needed: at },
+  window: {
+    needed: { ...at, fromS: isTime, untilS: isTime },
+    optional: { processors: isWhole(1), first: isWhole(0), name: isText, users: isTexts, queues: isTexts },
+  },
+  unreserve: { needed: { ...at, name: isText } },
+  policy: { needed: { ...at, policy: isText } },
+  capacity: { needed: { ...at, processors: isWhole(0) } },
+  edit: { needed: { ...ofJob, set: isEdit } },
+  hold: { needed: ofJob },
+  release: { needed: ofJob },
+  cancel: { needed: ofJob },
+};
+
+/** A field that cannot be used, and its value. */
+interface BadField {
+  readonly field: string;
+  readonly value: unknown;
+}
+
+/** The event of a line, or the field that is wrong; undefined: a kind of event that we do not know. */
+export function readEvent(entry: Entry): WorkloadEvent | BadField | undefined {
+  const { event } = entry;
+  if (typeof event !== "string" || !Object.hasOwn(EVENT_FIELDS, event)) return undefined;
+  const { needed, optional = {} } = EVENT_FIELDS[event as WorkloadEvent["event"]];
+  const read: Record<string, unknown> = { event };
+  for (const [field, check] of Object.entries(needed)) {
+    if (!check(entry[field])) return { field, value: entry[field] };
+    read[field] = entry[field];
+  }
+  for (const [field, check] of Object.entries(optional)) {
+    if (entry[field] === undefined) continue;
+    if (!check(entry[field])) return { field, value: entry[field] };
+    read[field] = entry[field];
+  }
+  if (event === "window") {
+    const { atS, fromS, untilS } = read as { atS: number; fromS: number; untilS: number };
+    if (fromS < atS) return { field: "fromS", value: fromS };
+    if (untilS <= fromS) return { field: "untilS", value: untilS };
+  }
+  return read as unknown as WorkloadEvent;
+}
+
+/** A value of a line, for a message. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,224 @@
+/**
+ * Tests how the conductors of a cluster turn the same rows at the same slots: with real conductors and real
+ * processes, each node with its own clock. What ran when is judged by what the jobs write.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { monotonicMs } from "../../src/host/clock.ts";
+import { allowedCpus } from "../../src/host/machine.ts";
+import { readStat, signal } from "../../src/host/processes.ts";
+import { CAN_MAKE_NODES, ClusterStage, Link } from "./cluster-stage.ts";
+import { until } from "./stage.ts";
+
+const SLOT_MS = 400;
+/** Writes the wall clock in ms about each 10 ms. */
+const CLOCKS = "while :; do date +%s%3N; sleep 0.01; done";
+
+function gang(job: number, more: { closed?: true; cpus?: number[] } = {}) {
+  return { job, attempt: 1, cpus: [0], ...more };
+}
+
+describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namespaces can be made)", () => {
+  let s: ClusterStage;
+  beforeAll(async () => {
+    s = new ClusterStage(2);
+    await s.ready(SLOT_MS);
+  });
+  afterEach(() => s.killJobs());
+  afterAll(async () => {
+    if (s === undefined) return;
+    const log = s.nodes.map((node) => node.log().replaceAll("Killed\n", "")).join("");
+    await s.clear();
+    expect(log).toBe("");
+  });
+
+  /** Launches a job on each node: its number there is 10 × job + node. */
+  function launch(job: number, script: string): void {
+    s.nodes.forEach(({ link }, i) => {
+      link.send({ type: "launch", spec: s.spec(10 * job + i, script) });
+    });
+  }
+
+  async function atGates(...jobs: number[]): Promise<void> {
+    for (const job of jobs) await until(`${job} waits`, () => existsSync(join(s.folderOf(job), "gate")));
+  }
+
+  /**
+   * Slots in whose second half the job ran. On a busy machine, a switch may be late, and it must not be late
+   * by more than half of a slot.
+   */
+  function slotsOf(job: number): number[] {
+    const lines = s.out(job).trim().split("\n").filter(Boolean).map(Number);
+    // No job ever begins too early.
+    const late = lines.filter((line) => s.slotOf(line - SLOT_MS / 2) === s.slotOf(line));
+    return [...new Set(late.map((line) => s.slotOf(line)))];
+  }
+
+  test("tell their clocks: the smallest of 20 round trips gives the true offset within its uncertainty", async () => {
+    for (const { link, offsetMs } of s.nodes) {
+      let best = { offsetMs: 0, roundTripMs: Number.POSITIVE_INFINITY };
+      for (let id = 0; id < 20; id++) {
+        const sentMs = monotonicMs();
+        link.send({ type: "ping", id });
+        const pong = await link.next("pong");
+        expect(pong.id).toBe(id);
+        // Includes the time until this test looks, at most 5 ms.
+        const roundTripMs = monotonicMs() - sentMs;
+        if (roundTripMs < best.roundTripMs) {
+          best = { offsetMs: pong.nowMs - sentMs - roundTripMs / 2, roundTripMs };
+        }
+      }
+      expect(Math.abs(best.offsetMs - offsetMs)).toBeLessThanOrEqual(best.roundTripMs / 2);
+    }
+  });
+
+  test("tell their CPUs and version, and the grid that they were given", async () => {
+    const state = await s.node(1).connect();
+    expect(state).toMatchObject({ protocol: 3, allowedCpus: allowedCpus(), freezer: "signals", turning: [] });
+    expect(state.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(state.epochMs).toBe(s.epochMs + s.node(1).offsetMs);
+  });
+
+  test("change the matrix in exactly the agreed slot, also for CPUs that only the cluster declares", async () => {
+    launch(1, CLOCKS);
+    launch(2, CLOCKS);
+    await atGates(10, 11, 20, 21);
+    const first = [[gang(10, { cpus: [900] }), gang(11, { cpus: [901] })]];
+    const from = await s.turn(s.matrix(first));
+    const second = [[gang(20), gang(21)]];
+    const to = await s.turn(s.matrix(second), from + 3);
+    await s.untilSlot(to + 2);
+    // Slots from … from + 2 belong to the first matrix, later ones to the second.
+    for (const job of [10, 11]) expect(slotsOf(job)).toEqual([from, from + 1, from + 2]);
+    for (const job of [20, 21]) expect(slotsOf(job).slice(0, 2)).toEqual([to, to + 1]);
+  });
+
+  test("open no gate of a closed gang, and all in the slot in which it is no longer closed", async () => {
+    launch(3, CLOCKS);
+    await atGates(30, 31);
+    const closed = [[gang(30, { closed: true }), gang(31, { closed: true })], []];
+    const at = await s.turn(s.matrix(closed));
+    await s.untilSlot(at + 3);
+    expect([s.out(30), s.out(31)]).toEqual(["", ""]);
+    // Row 0 has every second slot: of those from `open` on, this is the first.
+    const open = await s.turn(s.matrix([[gang(30), gang(31)], []]), s.slot() + 3);
+    await s.untilSlot(open + 4);
+    const first = open % 2 === 0 ? open : open + 1;
+    for (const job of [30, 31]) expect(slotsOf(job).slice(0, 2)).toEqual([first, first + 2]);
+  });
+
+  test("leave a strict row idle when its gang has ended, and give the slot away otherwise", async () => {
+    launch(4, CLOCKS);
+    await atGates(40, 41);
+    const rows = [[gang(99)], [gang(40), gang(41)]];
+    const strict = await s.turn(s.matrix(rows));
+    await s.untilSlot(strict + 4);
+    for (const job of [40, 41]) expect(slotsOf(job).every((slot) => slot % 2 === 1)).toBe(true);
+    const { strict: _, ...generous } = s.matrix(rows);
+    const at = await s.turn(generous);
+    await s.untilSlot(at + 3);
+    for (const job of [40, 41]) expect(slotsOf(job)).toEqual(expect.arrayContaining([at, at + 1, at + 2]));
+  });
+
+  test("do not use a revoked matrix, refuse a turn that is too late, and use the next one", async () => {
+    launch(5, CLOCKS);
+    await atGates(50, 51);
+    const empty = await s.turn(s.matrix([[]]));
+    const revoked = s.matrix([[gang(50), gang(51)]]);
+    const at = await s.turn(revoked, empty + 3);
+    for (const { link } of s.nodes) link.send({ type: "revoke", sequence: revoked.sequence });
+    await s.untilSlot(at + 2);
+    expect([s.out(50), s.out(51)]).toEqual(["", ""]);
+    const node = s.node(0);
+    const late = s.matrix([[gang(50)]]);
+    node.link.send({ type: "stage", matrix: late });
+    node.link.send({ type: "turn", sequence: late.sequence, atSlot: s.slot() });
+    expect((await node.link.next("refused")).message).toContain("has begun");
+    expect([s.out(50), s.out(51)]).toEqual(["", ""]);
+    const last = await s.turn(s.matrix([[gang(50), gang(51)]]));
+    await s.untilSlot(last + 1);
+    for (const job of [50, 51]) expect(slotsOf(job)[0]).toBe(last);
+    const { sequence } = await node.connect();
+    node.link.send({ type: "revoke", sequence });
+    expect((await node.link.next("refused")).message).toContain("it is in force");
+  });
+
+  test("neither skip nor double a slot when the grid is corrected a little", async () => {
+    launch(6, CLOCKS);
+    await atGates(60, 61);
+    await s.turn(s.matrix([[gang(60)], [gang(61)]]));
+    await until("both have run", () => s.out(60) !== "" && s.out(61) !== "");
+    const { link } = s.node(0);
+    const before = s.slot();
+    // Forth and back by a tenth of a slot, ten times in about three slots.
+    for (let i = 0; i < 10; i++) {
+      s.grid(s.epochMs + (i % 2 === 0 ? 1 : -1) * (SLOT_MS / 10));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    link.messages.length = 0;
+    await until("statistics", () => link.all("slots").length > 0);
+    await s.untilSlot(before + 6);
+    // Node 0 runs job 60 in even slots; the correction changes where they begin by 40 ms at most.
+    const lines = s.out(60).trim().split("\n").map(Number);
+    const pauses = lines.slice(1).map((line, i) => line - (lines[i] ?? 0));
+    const long = pauses.filter((pause) => pause > SLOT_MS / 2);
+    expect(long.length).toBeGreaterThanOrEqual(2);
+    for (const pause of long) expect(Math.abs(pause - SLOT_MS)).toBeLessThan(SLOT_MS / 2);
+  });
+
+  test("killed in the middle, continue: with the matrix that they have promised for a later slot", async () => {
+    launch(7, CLOCKS);
+    launch(8, CLOCKS);
+    await atGates(70, 71, 80, 81);
+    await s.turn(s.matrix([[gang(70), gang(71)]]));
+    await until("both run", () => s.out(70) !== "" && s.out(71) !== "");
+    const staged = s.matrix([[gang(70), gang(71)]]);
+    const to = await s.turn(s.matrix([[gang(80), gang(81)]]), s.slot() + 8);
+    const node = s.node(0);
+    node.link.send({ type: "stage", matrix: staged });
+    const pid = node.conductorPid();
+    signal(pid, "SIGKILL");
+    await until("it is gone", () => readStat(pid)?.state !== "S" && readStat(pid)?.state !== "R");
+    const state = await node.connect();
+    expect(state.turning).toHaveLength(1);
+    expect(state.epochMs).toBe(s.epochMs + node.offsetMs);
+    expect(s.slot()).toBeLessThan(to);
+    // What was only staged is dropped.
+    node.link.send({ type: "turn", sequence: staged.sequence, atSlot: to + 100 });
+    expect((await node.link.next("refused")).message).toContain("not staged");
+    await s.untilSlot(to + 2);
+    for (const job of [70, 71]) expect(Math.max(...slotsOf(job))).toBeLessThan(to);
+    for (const job of [80, 81]) expect(slotsOf(job).slice(0, 2)).toEqual([to, to + 1]);
+  });
+
+  test("refuse another owner while one is connected and 10 s after, and accept the same one at once", async () => {
+    const node = s.node(1);
+    await node.connect();
+    const greet = async (owner: string) => {
+      const link = new Link(node.home);
+      link.hello(owner);
+      await until("an answer", () => link.messages.length > 0);
+      link.close();
+      return link.messages[0];
+    };
+    expect(await greet("b".repeat(32))).toMatchObject({ type: "refused" });
+    expect(node.link.closed).toBe(false);
+    const leftMs = monotonicMs();
+    node.link.close();
+    const other = await greet("b".repeat(32));
+    expect(other).toMatchObject({ type: "refused" });
+    expect(other?.type === "refused" && other.message).toContain("expected the same front end");
+    expect((await node.connect()).type).toBe("state");
+    node.link.close();
+    let answer = await greet("b".repeat(32));
+    while (answer?.type !== "state") {
+      expect(monotonicMs() - leftMs).toBeLessThan(20_000);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      answer = await greet("b".repeat(32));
+    }
+    expect(monotonicMs() - leftMs).toBeGreaterThanOrEqual(10_000);
+    // The next conductor accepts any owner.
+    signal(node.conductorPid(), "SIGKILL");
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * Pilots of one minute follow each other while jobs arrive: all end well, and Slurm never has to kill one.
+ * And a pilot ends while no front end is there.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Random } from "../../src/core/random.ts";
+import { TestCluster } from "./cluster.ts";
+import { parseBeats } from "./judge/beats.ts";
+import { compilePrograms } from "./programs.ts";
+import { SlurmScheduler } from "./scheduler.ts";
+import { describeWithSlurm } from "./with-slurm.ts";
+
+const JOBS = 30;
+/** The jobs arrive over more than two pilots. */
+const ARRIVAL_MS = 3300;
+const LEAST_PILOTS = 3;
+const cluster = new TestCluster({ nodes: 4, cpus: 2 });
+
+describeWithSlurm("the end of a pilot", () => {
+  beforeAll(() => cluster.start());
+  afterAll(async () => {
+    await cluster.stop();
+    expect(cluster.leftovers()).toEqual([]);
+  });
+
+  test("the jobs of a pilot that was cancelled while no front end was there end at the next start", {
+    timeout: 120_000,
+  }, async () => {
+    const scheduler = new SlurmScheduler(cluster, { nodes: 4 });
+    try {
+      await scheduler.start();
+      const [job, again] = [
+        await scheduler.submit("-n", 4, "--", "sleep", 600),
+        await scheduler.submit("-n", 4, "--retries", 1, "--", "sleep", 600),
+      ];
+      for (const one of [job, again])
+        await expect.poll(async () => (await scheduler.job(one)).state, { timeout: 30_000 }).toBe("running");
+      await scheduler.killFrontEnd();
+      const pilot = await cluster.slurm("squeue", "-h", "-o", "%i");
+      await cluster.slurm("scancel", pilot);
+      const isLeft = () => cluster.slurm("squeue", "-h", "-o", "%i");
+      await expect.poll(isLeft, { timeout: 60_000 }).toBe("");
+      scheduler.serve();
+      const status = () => scheduler.status().catch(() => undefined);
+      await expect.poll(status, { timeout: 30_000 }).toMatchObject({ cpus: 0 });
+      const lost = "the allocation has ended";
+      expect(await scheduler.ended(job)).toMatchObject({
+        state: "failed",
+        reason: expect.stringContaining(lost),
+      });
+      await expect
+        .poll(() => scheduler.job(again), { timeout: 30_000 })
+        .toMatchObject({ state: "queued", attempt: 1 });
+      // Somebody else has cancelled the pilot, so nobody asks for another one.
+      expect(await isLeft()).toBe("");
+    } finally {
+      await scheduler.down();
+    }
+  });
+
+  test("30 jobs of 1 to 8 s run over at least 3 pilots of a minute, and all end well", {
+    timeout: 400_000,
+  }, async () => {
+    const { beat } = compilePrograms(cluster.home);
+    const words = ["--drain", "20s", "--stop-before", "10s"];
+    const scheduler = new SlurmScheduler(cluster, { nodes: 4, time: "1m", words });
+    const random = new Random(3, "pilot-end");
+    try {
+      await scheduler.start();
+      const folder = scheduler.makeFolder("beats");
+      const jobs: number[] = [];
+      for (let i = 0; i < JOBS; i++) {
+        const tasks = 1 + random.below(8);
+        const lastsS = 1 + random.below(8);
+        // Jobs with a limit may start while a pilot drains.
+        const limit = random.below(2) === 0 ? [] : ["--time", `${2 * lastsS}s`];
+        const command = [beat, join(folder, String(i)), 10 * lastsS, 0];
+        jobs.push(await scheduler.submit("-n", tasks, ...limit, "--", ...command));
+        await sleep(ARRIVAL_MS);
+      }
+      let requeued = 0;
+      for (const [i, number] of jobs.entries()) {
+        const job = await scheduler.done(number);
+        expect(job).toMatchObject({ state: "done", code: 0 });
+        const beats = parseBeats(readFileSync(join(folder, String(i)), "utf8"));
+        const of = (kind: string) => beats.filter((one) => one.kind === kind).map(({ attempt }) => attempt);
+        // Each attempt that began did so once, and only the last one came to its end.
+        expect(of("begin")).toEqual([...new Set(of("begin"))].sort((a, b) => a - b));
+        expect(of("end")).toEqual([job.attempt]);
+        requeued += of("begin").length - 1;
+      }
+      const pilots = (await cluster.slurm("squeue", "-t", "all", "-h", "-o", "%i %T")).split("\n");
+      console.log(`${pilots.join(", ")}; ${requeued} times, a job was queued again at the end of a pilot`);
+      expect(pilots.length).toBeGreaterThanOrEqual(LEAST_PILOTS);
+      expect(pilots.filter((pilot) => /TIMEOUT|FAIL/.test(pilot))).toEqual([]);
+      expect(await scheduler.tutti("events", "--json")).not.toMatch(/lost: /);
+    } finally {
+      await scheduler.down();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Three gangs of eight processes take turns on 4 nodes with 2 CPUs each: judged by the processes' own
+ * records. The skew between nodes is printed; `npm run bench:slurm` measures it.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestCluster } from "./cluster.ts";
+import { NOBODY } from "./scheduler.ts";
+import { type MeasuredTurning, measureTutti, togetherPer100Ms } from "./turning-table.ts";
+import { describeWithSlurm } from "./with-slurm.ts";
+
+const SLOT_MS = 100;
+const cluster = new TestCluster({ nodes: 4, cpus: 2 });
+
+function report(name: string, turning: MeasuredTurning): void {
+  const { shares, nodes, ...rest } = turning;
+  console.log(
+    JSON.stringify({ name, shares: [...shares], ...rest, together: togetherPer100Ms(turning), nodes }),
+  );
+}
+
+function expectFair({ shares }: MeasuredTurning): void {
+  expect(shares.size).toBe(3);
+  for (const [gang, share] of shares)
+    expect(Math.abs(3 * share - 1), `share of gang ${gang}`).toBeLessThan(0.02);
+}
+
+describeWithSlurm("turning", () => {
+  beforeAll(() => cluster.start());
+  afterAll(async () => {
+    await cluster.stop();
+    expect(cluster.leftovers()).toEqual([]);
+  });
+
+  test("as root: equal shares, never two gangs at once, whole gangs, no work lost", async () => {
+    let health: readonly { readonly node: string; readonly offsetMs?: number }[] = [];
+    const turning = await measureTutti(cluster, { lastsS: 60, slotMs: SLOT_MS }, async (scheduler) => {
+      health = (await scheduler.status()).nodes ?? [];
+    });
+    report("root", turning);
+    // The login node has the clock of this machine.
+    expect(health.map(({ node }) => node).sort()).toEqual(cluster.nodes);
+    for (const { node, offsetMs = Number.NaN } of health) {
+      expect(Math.abs(offsetMs - cluster.clockAheadMs(node)), `offset of ${node}`).toBeLessThan(0.5);
+    }
+    expectFair(turning);
+    expect(togetherPer100Ms(turning)).toBeLessThanOrEqual(1);
+    expect(turning.isPrompt).toBe(true);
+    expect(turning.partial).toBe(0);
+    expect(Math.abs(turning.lostWork)).toBeLessThan(0.03);
+    // 600 slots for three rows: each gang has about 200 turns, fewer on a busy machine.
+    for (const { turns } of turning.nodes)
+      for (const count of turns.values()) expect(count).toBeGreaterThan(150);
+  });
+
+  test("as a user without rights: the same", async () => {
+    const turning = await measureTutti(cluster, { lastsS: 20, slotMs: SLOT_MS, uid: NOBODY });
+    report("user", turning);
+    expectFair(turning);
+    expect(togetherPer100Ms(turning)).toBeLessThanOrEqual(1);
+    expect(Math.abs(turning.lostWork)).toBeLessThan(0.03);
+  });
+});
