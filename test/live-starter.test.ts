@@ -105,8 +105,9 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     expect(server.exitCode).toBeNull();
     // What bash does at its own start, before Tutti runs.
     rmSync(path("trace"), { force: true });
-    const { conductor: told } = JSON.parse((await tutti("status", "--json")).stdout);
-    conductor = told.pid;
+    // Its first report may come after the first screen.
+    do conductor = JSON.parse((await tutti("status", "--json")).stdout).conductor.pid;
+    while (conductor === undefined);
   });
   afterAll(async () => {
     await tuttiAsRoot("down", "--kill");

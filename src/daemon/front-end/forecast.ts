@@ -7,7 +7,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Drain } from "../../protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Capacity } from "../executor/executor.ts";
-import { ForecastRecord } from "../forecast/forecast-record.ts";
+import { ForecastRecord, type JudgedForecast } from "../forecast/forecast-record.ts";
 import { PastJobs } from "../forecast/past-jobs.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -94,8 +94,7 @@ export class Forecaster {
 
   /** How well the last forecasts did: for jobs of one user, or of all. Undefined: too few can be judged. */
   record(uid?: number): ForecastRecord | undefined {
-    const judged = this.#context.store.judgedForecasts(ERRORS_KEPT);
-    return ForecastRecord.of(uid === undefined ? judged : judged.filter((one) => one.uid === uid));
+    return recordOf(this.#context.store.judgedForecasts(ERRORS_KEPT), uid);
   }
 
   /** Forecasts under the current policy, which all requests of some time share. */
@@ -157,12 +156,14 @@ export class Forecaster {
 
   /** Forecasts that answer each of the questions. */
   async #forecast(questions: readonly Question[]): Promise<readonly Forecasts[]> {
+    // Read now: when the simulation has ended, the store may be closed.
+    const judged = this.#context.store.judgedForecasts(ERRORS_KEPT);
     const records = new Map<number, ForecastRecord | undefined>();
-    const recordOf = (uid: number) => {
-      if (!records.has(uid)) records.set(uid, this.record(uid));
+    const recordOfUser = (uid: number) => {
+      if (!records.has(uid)) records.set(uid, recordOf(judged, uid));
       return records.get(uid);
     };
-    const live = new LiveTask(this.#context, questions, this.#past(), recordOf);
+    const live = new LiveTask(this.#context, questions, this.#past(), recordOfUser);
     let times: readonly Float64Array[] = [];
     try {
       if (!live.isEmpty) times = await this.#engine(live.task);
@@ -203,4 +204,8 @@ export class Forecaster {
     // If the disk is full, the next forecast tries again.
     if (areKept) for (const [job] of some) this.#kept.add(job);
   }
+}
+
+function recordOf(judged: readonly JudgedForecast[], uid: number | undefined): ForecastRecord | undefined {
+  return ForecastRecord.of(uid === undefined ? judged : judged.filter((one) => one.uid === uid));
 }
