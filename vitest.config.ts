@@ -9,12 +9,12 @@ const WITH_PROCESSES = [
   "src/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
 ];
-/** They mostly wait, and judge no times, so two can run at a time. */
+/** They mostly wait, and judge no times, so three can run at a time. */
 const WAITING_WITH_PROCESSES = [
   "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
   "test/live-{accounts,attack,cli,faults,hostile,limits,lists,own-policy}.test.ts",
   "test/live-{removed,restart,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
-  "test/live-{web-changes,windows}.test.ts",
+  "test/live-{mpi,pause,threads,units,web,web-changes,web-jobs,web-matrix,web-origins,web-timeline,windows}.test.ts",
 ];
 /** Tests that boot a Slurm of several nodes, after all others; test/slurm/judge has none. */
 const WITH_SLURM = ["test/slurm/*.test.ts"];
@@ -84,7 +84,7 @@ export default defineConfig({
           ...common,
           name: "processes-waiting",
           include: WAITING_WITH_PROCESSES,
-          maxWorkers: 2,
+          maxWorkers: 3,
           retry: 1,
           sequence: { groupOrder: 2 },
         },
