@@ -12,7 +12,7 @@ const WITH_PROCESSES = [
 /** They mostly wait, and judge no times, so three can run at a time. */
 const WAITING_WITH_PROCESSES = [
   "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
-  "test/live-{accounts,attack,cli,faults,hostile,limits,lists,own-policy}.test.ts",
+  "test/live-{accounts,attack,cli,faults,hostile,limits,lists,own-policy,python}.test.ts",
   "test/live-{removed,restart,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
   "test/live-{mpi,pause,threads,units,web,web-changes,web-jobs,web-matrix,web-origins,web-timeline,windows}.test.ts",
 ];

@@ -87,7 +87,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     uses: ["smol-toml", "zod"],
   },
   api: {
-    imports: ["core", "host", "protocol", "structures", "report", "daemon"],
+    imports: ["core", "host", "protocol", "structures", "report", "words", "daemon"],
     uses: ["hono", "@hono", "zod"],
   },
   // Only verbs that start the daemon or read its files import it; all others use the API.

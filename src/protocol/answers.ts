@@ -147,6 +147,10 @@ export const whyAnswer = answer("tutti.why/1", {
   obstacles: z.array(obstacle),
   queueReason: z.string().exactOptional(),
   forecast: forecast.exactOptional(),
+  sentences: optional(
+    z.array(z.string()),
+    "The same in words, for people, or how the job ended; times are in the time zone of the scheduler",
+  ),
   share: optional(
     z.object({
       slots: count.describe("Slots that it has in each round now; 0: it has ended, or is stopped"),

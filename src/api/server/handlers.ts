@@ -8,6 +8,8 @@ import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/ref
 import type * as c from "../../protocol/schema.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
+import { outcomeText } from "../../words/jobs.ts";
+import { whySentences } from "../../words/why.ts";
 import { descriptionResponse } from "./answers/description.ts";
 import { eventList, eventStream } from "./answers/events.ts";
 import {
@@ -93,7 +95,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   pause: jobChange(() => ({ action: "pause" })),
   resume: jobChange(() => ({ action: "resume" })),
   update: jobChange((body) => updateOf(body as c.UpdateBody)),
-  why: ({ caller, job }, { service }) => service.why(caller, job),
+  why: whyResponse,
   logs: logsResponse,
   matrix: ({ caller }, { service }) => {
     const matrix = service.matrix();
@@ -195,6 +197,18 @@ async function refuseMissingFolder(jobs: readonly c.SubmitJob[]): Promise<Refusa
     }
   }
   return undefined;
+}
+
+/** The answer also in words, so that clients in other languages need none of their own. */
+async function whyResponse({ caller, job }: Call, { service }: HandlerDeps): Promise<Outcome> {
+  const why = await service.why(caller, job);
+  const info = service.job(caller, job);
+  if (isRefusal(why) || isRefusal(info)) return isRefusal(why) ? why : info;
+  const isPlaced = () => service.matrix().rows.some((row) => row.some((gang) => gang.job === job));
+  const sentences = isEnded(info.state)
+    ? [`${outcomeText(info)}.`]
+    : whySentences({ schema: "tutti.why/1", ...why }, info, info.state === "running" && !isPlaced());
+  return { ...why, sentences };
 }
 
 function asJob(answer: Answer<Job>): Outcome {

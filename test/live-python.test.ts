@@ -1,0 +1,87 @@
+/** Tests python/tutti.py with the machine's Python and a real scheduler, also while it is restarted. */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "./live-command.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const isNewEnough = "import sys; sys.exit(sys.version_info < (3, 9))";
+const hasPython = spawnSync("python3", ["-c", isNewEnough]).status === 0;
+
+describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version 3.9 or newer)", () => {
+  let scheduler: LiveScheduler;
+  let files: string;
+  let state: string;
+
+  beforeAll(async () => {
+    scheduler = new LiveScheduler();
+    await scheduler.start();
+    files = join(scheduler.folder, "files");
+    state = join(scheduler.folder, "state-home");
+    mkdirSync(files, { mode: 0o700 });
+  });
+  afterAll(() => scheduler.clear());
+
+  /** Starts Python so that any warning is an error, and collects its output. */
+  function python(...words: string[]) {
+    const child = spawn("python3", ["-W", "error", ...words], {
+      cwd: files,
+      env: {
+        ...process.env,
+        PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH}`,
+        PYTHONPYCACHEPREFIX: join(scheduler.folder, "compiled"),
+        TUTTI_SOCKET: scheduler.socket,
+        TUTTI_TEST_FOLDER: files,
+        XDG_STATE_HOME: state,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (piece) => {
+        output += piece;
+      });
+    }
+    return new Promise<{ readonly status: number | null; readonly output: string }>((resolve) => {
+      child.on("close", (status) => resolve({ status, output }));
+    });
+  }
+
+  test("jobs, map, Executor, trust and the laboratory: test/python/tutti_test.py", async () => {
+    const { status, output } = await python(join(root, "test/python/tutti_test.py"));
+    expect(output).toMatch(/^Ran \d+ tests in .*\n\nOK$/m);
+    expect(status).toBe(0);
+  }, 600_000);
+
+  test("map continues when the scheduler was killed and is back", async () => {
+    const lines = [
+      `import os, sys, time; sys.path.insert(0, ${JSON.stringify(join(root, "python"))}); import tutti`,
+      "def work(x):",
+      "    open(f'begun-{x}', 'w').close()",
+      "    while not os.path.exists('go'): time.sleep(0.02)",
+      "    return x + 1",
+      "if __name__ == '__main__': print(tutti.map(work, range(6)))",
+    ];
+    writeFileSync(join(files, "restart.py"), lines.join("\n"));
+    const result = python(join(files, "restart.py"));
+    await until(() => existsSync(join(files, "begun-0")));
+    await scheduler.killFrontEnd();
+    writeFileSync(join(files, "go"), "");
+    await scheduler.start();
+    const { status, output } = await result;
+    expect(output).toMatch(/\[1, 2, 3, 4, 5, 6\]\n$/);
+    expect(status).toBe(0);
+    expect(readdirSync(join(state, "tutti-python"))).toEqual([]);
+  });
+
+  test("the package contains the file, and the guide's examples are its functions", async () => {
+    const { files: packed } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(packed).toContain("python/tutti.py");
+    const names = readFileSync(join(root, "docs/python.md"), "utf8").match(/(?<=tutti\.)[a-zA-Z_]+(?=\()/g)!;
+    const code = `import sys; sys.path.insert(0, ${JSON.stringify(join(root, "python"))}); import tutti; print([n for n in ${JSON.stringify(names)} if n not in tutti.__all__])`;
+    expect(await python("-c", code)).toEqual({ status: 0, output: "[]\n" });
+  });
+});
