@@ -31,6 +31,11 @@ export class Arrivals {
     for (const job of waiting) this.add(job);
   }
 
+  /** Whether the next decision gets some of them. */
+  get hasSome(): boolean {
+    return this.#count > 0 && !this.#isClosed;
+  }
+
   /** The jobs that are here now. */
   get present(): ReadonlySet<JobIndex> {
     this.#jobs.length = this.#count;

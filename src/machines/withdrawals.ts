@@ -25,11 +25,24 @@ export class Withholder {
   readonly #arrivals: Arrivals;
   /** How often each job is withdrawn at present. */
   readonly #times = new Map<JobIndex, number>();
+  #hasTold = false;
 
   /** @param arrivals those of the machine */
   constructor(jobs: MachineJobs, arrivals: Arrivals) {
     this.#jobs = jobs;
     this.#arrivals = arrivals;
+  }
+
+  /** Whether the policy has lost or gets waiting jobs, since the last call. */
+  takeNews(): boolean {
+    const hasTold = this.#hasTold;
+    this.#hasTold = false;
+    return hasTold || this.#arrivals.hasSome;
+  }
+
+  #tell(policy: Policy, job: JobIndex): void {
+    this.#hasTold = true;
+    policy.withdraw!(job);
   }
 
   /** The job waits from now on, unless it is withdrawn. */
@@ -53,7 +66,7 @@ export class Withholder {
     const waiting: JobIndex[] = [];
     for (let job = 0; job < this.#jobs.count; job++) {
       if (!this.#jobs.isWaiting(job)) continue;
-      if (!this.#arrivals.remove(job)) policy.withdraw!(job);
+      if (!this.#arrivals.remove(job)) this.#tell(policy, job);
       waiting.push(job);
     }
     this.#arrivals.close(waiting);
@@ -71,7 +84,7 @@ export class Withholder {
     const isWaiting = this.#jobs.isWaiting(job);
     if (!isWaiting && !this.#jobs.isUnknown(job) && times === 0) return false;
     if (isWaiting) {
-      if (!this.#arrivals.remove(job)) policy.withdraw!(job);
+      if (!this.#arrivals.remove(job)) this.#tell(policy, job);
       this.#jobs.setWaiting(job, false);
     }
     this.#times.set(job, times + 1);
@@ -91,7 +104,7 @@ export class Withholder {
     const { present } = this.#arrivals;
     for (let other = job + 1; other < this.#jobs.count; other++) {
       if (!this.#jobs.isWaiting(other) || present.has(other)) continue;
-      policy.withdraw!(other);
+      this.#tell(policy, other);
       this.#arrivals.add(other);
     }
     this.wait(job);

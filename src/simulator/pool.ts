@@ -70,6 +70,7 @@ function runToEnd(instance: Instance, pool: SimulatedPool, make: () => Policy, o
       freezes.nextS,
     );
     if (nowS === Number.POSITIVE_INFINITY) return instants;
+    let hasNews = nowS === pool.wakeS || nowS === nextEndS || nowS === interruptions.nextS;
     if (nowS === pool.wakeS) pool.wakeS = Number.POSITIVE_INFINITY;
     pool.nowS = nowS;
     if (nowS < nextEndS && nowS < nextArrivalS) pool.countWake();
@@ -82,7 +83,8 @@ function runToEnd(instance: Instance, pool: SimulatedPool, make: () => Policy, o
     while (pool.arrived < count && submitS[pool.arrived] === nowS) pool.arrive();
     if (withdrawals.nextS === nowS) withdrawals.happen(nowS, pool.withholder, policy);
     if (freezes.nextS === nowS) freezes.happen(nowS, pool, policy);
-    if (pool.misleads(nowS)) {
+    hasNews = pool.withholder.takeNews() || hasNews;
+    if (pool.misleads(nowS, hasNews)) {
       // The policy expects other ends than those that are possible now.
       policy = make();
       pool.takeOver(policy);
@@ -209,9 +211,12 @@ class SimulatedPool extends PoolMachine {
     this.#hasFrozen = true;
   }
 
-  /** Whether a job was frozen or thawed, or is still frozen at the end that was expected. */
-  misleads(nowS: number): boolean {
-    return this.#hasFrozen || this.#expectedEndS <= nowS;
+  /**
+   * Whether a job was frozen or thawed, or is still frozen at the end that was expected, which nobody notices
+   * while there is nothing to decide.
+   */
+  misleads(nowS: number, hasNews: boolean): boolean {
+    return this.#hasFrozen || (hasNews && this.#expectedEndS <= nowS);
   }
 
   /** A new policy learns of the running jobs, the one that has run longest first, and of the waiting ones. */

@@ -119,11 +119,46 @@ describe("exportJsonl()", () => {
         ...[runS, state, code],
       ]),
     ).toEqual([
-      [3, 37, 37, 40, 3, "done", 0],
       [1, 4, 4, 5, 1, "failed", 7],
       [2, 15, 15, 17, 2, "failed", 7],
+      [3, 37, 37, 40, 3, "done", 0],
     ]);
     expect(lines.every(({ submitS }) => submitS === 0)).toBe(true);
+  });
+
+  test("an attempt has the values that the job had when it joined the queue", () => {
+    const bench = makeBench({ cpus: 4, ends: (_, attempt) => ({ code: attempt < 3 ? 7 : 0 }) });
+    const { frontEnd } = bench;
+    const asked = { retries: 2, retryOn: ["fail"], retryDelayMs: 10_000 };
+    const update = (tasks: number) => frontEnd.change(ANNA, { action: "update", update: { tasks } }, [1]);
+    at(bench, 0, () => frontEnd.submit(ANNA, [request({ ...asked, tasks: 1, beginAtMs: 5000 })]));
+    // The attempts run for 1 s, from 5, 16 and 37 s on.
+    for (const [i, atS] of [2, 8, 20].entries()) at(bench, atS * 1000, () => update(2 + i));
+    runToEnd(bench.clock);
+    const lines = linesOf(bench);
+    const jobs = lines.filter(({ job, event }) => job !== undefined && event === undefined);
+    expect(jobs.map(({ attempt, beginS, tasks }) => [attempt, beginS, tasks])).toEqual([
+      [1, 5, 1],
+      [2, 16, 3],
+      [3, 37, 4],
+    ]);
+    expect(lines.filter(({ event }) => event === "edit").map(({ atS }) => atS)).toEqual([2, 8, 20]);
+  });
+
+  test("a drain that began before the first submit begins with the file; a new reason is no event", () => {
+    const bench = makeBench({ cpus: 1 });
+    const { frontEnd } = bench;
+    at(bench, 0, () => frontEnd.setDrain(ROOT, {}));
+    at(bench, 100, () => frontEnd.setDrain(ROOT, undefined));
+    at(bench, 200, () => frontEnd.setDrain(ROOT, { reason: "disks" }));
+    at(bench, 1200, () => frontEnd.submit(ANNA, [request()]));
+    at(bench, 2200, () => frontEnd.setDrain(ROOT, { reason: "more disks" }));
+    at(bench, 3200, () => frontEnd.setDrain(ROOT, undefined));
+    runToEnd(bench.clock);
+    expect(linesOf(bench).slice(2)).toEqual([
+      { event: "drain", atS: 0 },
+      { event: "undrain", atS: 2 },
+    ]);
   });
 
   test("a user's file has no jobs of others, and no events of their jobs", () => {

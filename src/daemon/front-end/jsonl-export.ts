@@ -7,7 +7,7 @@ import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { eventLine, headLine } from "../../workload/traces/jsonl-writer.ts";
 import type { JobRecord } from "../contract/record.ts";
-import { PastJobs } from "./past-jobs.ts";
+import { type PastAttempt, PastJobs } from "./past-jobs.ts";
 
 /** Jobs per piece. */
 const PIECE = 250;
@@ -47,7 +47,6 @@ export function* exportJsonl(
       listed.push({ job, submittedAtMs, eligibleAtMs });
     yield "";
   }
-  listed.sort(byArrival);
   const epochMs = listed.reduce((least, { submittedAtMs }) => Math.min(least, submittedAtMs), Infinity);
   const submittedAtMs = new Map(listed.map((one) => [one.job, one.submittedAtMs]));
   const counted = resources
@@ -66,16 +65,18 @@ export function* exportJsonl(
     for (const event of page) past.take(event);
     yield "";
   }
-  for (let i = 0; i < listed.length; i += PIECE) {
-    const lines = listed.slice(i, i + PIECE).flatMap(({ job }) => {
+  const order = listed.flatMap((one) => linesOf(one, past)).sort(byArrival);
+  for (let i = 0; i < order.length; i += PIECE) {
+    const lines = order.slice(i, i + PIECE).map(({ job, attempt }) => {
       const found = find(job);
-      return found === undefined ? [] : attemptLines(found, past, { epochMs, unlimitedMs });
+      return found === undefined ? "" : attemptLine(found, attempt, past, { epochMs, unlimitedMs });
     });
     yield lines.join("");
   }
   const held = new Set<JobNumber>();
   /** Windows that were announced before the first submit. */
   const early = new Map<string, DaemonEvent>();
+  const drain = new DrainLines(epochMs);
   for (const page of eventPages()) {
     let text = "";
     for (const event of page) {
@@ -84,6 +85,7 @@ export function* exportJsonl(
       const { kind } = event;
       if (event.atMs < epochMs && kind === "reserved") early.set(windowName(event), event);
       if (event.atMs < epochMs && kind === "unreserved") early.delete(windowName(event));
+      text += drain.before(event);
       // Of jobs and times that are forgotten.
       if (submitMs === undefined || event.atMs < submitMs) continue;
       // A job that was submitted held has no event of that.
@@ -95,9 +97,40 @@ export function* exportJsonl(
     }
     yield text;
   }
+  yield drain.first();
   for (const event of early.values()) {
     const window = windowOf(event, epochMs);
     if (window.untilS > 0) yield eventLine(window);
+  }
+}
+
+/** Lines about the beginning of drains. Within a drain, only the reason changes. */
+class DrainLines {
+  readonly #epochMs: number;
+  #isDrained = false;
+  /** A drain that began before the first submit has no line yet. */
+  #isOwed = false;
+
+  constructor(epochMs: number) {
+    this.#epochMs = epochMs;
+  }
+
+  /** What must come before the event's own line. */
+  before({ kind, atMs }: DaemonEvent): string {
+    const isEarly = atMs < this.#epochMs;
+    const owed = isEarly ? "" : this.first();
+    const begins = kind === "drained" && !this.#isDrained;
+    if (begins) this.#isDrained = true;
+    if (kind === "undrained") this.#isDrained = false;
+    if (isEarly) this.#isOwed = this.#isDrained;
+    return begins && !isEarly ? eventLine({ event: "drain", atS: since(atMs, this.#epochMs) }) : owed;
+  }
+
+  /** The drain at the beginning of the file, if it has no line yet. */
+  first(): string {
+    const isOwed = this.#isOwed;
+    this.#isOwed = false;
+    return isOwed ? eventLine({ event: "drain", atS: 0 }) : "";
   }
 }
 
@@ -109,12 +142,34 @@ interface Listed extends Pick<Job, "job" | "submittedAtMs"> {
   readonly eligibleAtMs: number | undefined;
 }
 
-/** At one instant, new jobs join the queue before those whose begin has come, like in a cycle (cycle.ts). */
-function byArrival(a: Listed, b: Listed): number {
-  const { eligibleAtMs: aMs = a.submittedAtMs } = a;
-  const { eligibleAtMs: bMs = b.submittedAtMs } = b;
-  const isLater = Number(a.eligibleAtMs !== undefined) - Number(b.eligibleAtMs !== undefined);
-  return aMs - bMs || isLater || a.job - b.job;
+/** A line to write. */
+interface Line {
+  readonly job: JobNumber;
+  /** Undefined: the latest one. */
+  readonly attempt: PastAttempt | undefined;
+  /** When it joined the queue. */
+  readonly arrivalMs: number;
+  /** After a begin, or after another attempt. */
+  readonly isLater: boolean;
+}
+
+/** A line for each attempt of a job. */
+function linesOf({ job, submittedAtMs, eligibleAtMs }: Listed, past: PastJobs): Line[] {
+  const attempts = past.attemptsOf(job);
+  const again = past.queuedAgain(job);
+  const begunAtMs = again === undefined ? eligibleAtMs : past.begunAtMs(job);
+  const line = (attempt: PastAttempt | undefined, laterMs = begunAtMs): Line => ({
+    job,
+    attempt,
+    arrivalMs: laterMs ?? submittedAtMs,
+    isLater: laterMs !== undefined,
+  });
+  return [...attempts.map((attempt) => line(attempt, attempt.queued?.atMs)), line(undefined, again?.atMs)];
+}
+
+/** At one instant, new jobs join the queue before those that come later, like in a cycle (cycle.ts). */
+function byArrival(a: Line, b: Line): number {
+  return a.arrivalMs - b.arrivalMs || Number(a.isLater) - Number(b.isLater) || a.job - b.job;
 }
 
 type Data = Readonly<Record<string, unknown>>;
@@ -132,7 +187,6 @@ const EVENTS: Readonly<
     ...((data as Data | undefined)?.release === true && { release: true }),
   }),
   resumed: ({ job }, atS) => ({ event: "resume", atS, job: job! }),
-  drained: (_, atS) => ({ event: "drain", atS }),
   undrained: (_, atS) => ({ event: "undrain", atS }),
   reserved: (event, _, epochMs) => windowOf(event, epochMs),
   unreserved: (event, atS) => ({ event: "unreserve", atS, name: windowName(event) }),
@@ -170,25 +224,24 @@ interface LineFacts extends Pick<JsonlFacts, "unlimitedMs"> {
   readonly epochMs: number;
 }
 
-/** A line for each attempt. The last one comes first: the reader lets it keep the number of the job. */
-function attemptLines({ job, record }: ExportedJob, past: PastJobs, facts: LineFacts): string[] {
-  const submitted = past.asSubmitted(job);
-  const { beginAtMs, limitMs, queue } = submitted;
-  const begunAtMs = past.isBeginChanged(job.job) ? beginAtMs : job.eligibleAtMs;
-  const earlier = past.attemptsOf(job.job);
-  const queuedAtMs = past.queuedAgainAtMs(job.job);
+function attemptLine(
+  { job, record }: ExportedJob,
+  attempt: PastAttempt | undefined,
+  past: PastJobs,
+  { epochMs, unlimitedMs }: LineFacts,
+): string {
+  const again = past.queuedAgain(job.job);
+  const queued = attempt === undefined ? again : attempt.queued;
+  const asked = past.asQueued(job, queued);
+  const { beginAtMs, limitMs, queue } = asked;
+  const isUntouched = again === undefined && !past.isBeginChanged(job.job);
+  const begunAtMs = queued?.atMs ?? (isUntouched ? job.eligibleAtMs : beginAtMs);
   // An updated job without a limit had the estimate of its queue.
   const hasGotLimit = limitMs === undefined && job.limitMs !== undefined;
-  const estimateMs = hasGotLimit ? facts.unlimitedMs(queue) : record.estimateMs;
-  const about = { ...record, estimateMs };
-  const firstBeginMs = earlier.length === 0 && queuedAtMs === undefined ? begunAtMs : beginAtMs;
-  const line = (of: Job, beginMs: number | undefined) => jobLine(of, about, beginMs, facts.epochMs);
-  return [
-    line(submitted, queuedAtMs ?? firstBeginMs),
-    ...earlier.map(({ queuedAtMs: joinedAtMs, ...attempt }) =>
-      line({ ...submitted, ...attempt, state: "failed" }, joinedAtMs ?? firstBeginMs),
-    ),
-  ];
+  const about = { ...record, estimateMs: hasGotLimit ? unlimitedMs(queue) : record.estimateMs };
+  if (attempt === undefined) return jobLine(asked, about, begunAtMs, epochMs);
+  const { queued: _, ...facts } = attempt;
+  return jobLine({ ...asked, ...facts, state: "failed" }, about, begunAtMs, epochMs);
 }
 
 function jobLine(

@@ -14,6 +14,18 @@ type Field = keyof Asked;
 const NUMBERS = ["tasks", "threads", "limitMs", "memoryBytes", "beginAtMs"] as const;
 const FIELDS: readonly Field[] = [...NUMBERS, "name", "queue", "use"];
 
+/** When a job joined the queue. */
+interface Queued {
+  readonly atMs: number;
+  /** Which of the events this was. */
+  readonly event: number;
+}
+
+interface Update {
+  readonly event: number;
+  readonly before: { readonly [Name in Field]?: Asked[Name] | undefined };
+}
+
 interface AttemptData {
   readonly attempt: number;
   readonly ranMs: number;
@@ -22,38 +34,52 @@ interface AttemptData {
 }
 
 /** An attempt after which the job was queued again. Unix times. */
-interface PastAttempt extends AttemptData {
-  /** When it joined the queue; undefined: when the job did. */
-  readonly queuedAtMs: number | undefined;
+export interface PastAttempt extends AttemptData {
+  /** Undefined: it is the first one. */
+  readonly queued: Queued | undefined;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
 }
 
 export class PastJobs {
-  /** For updated jobs: the fields that have changed, as they were at the submit. */
-  readonly #asked = new Map<JobNumber, { [Name in Field]?: Asked[Name] | undefined }>();
+  /** For updated jobs: when, and the fields that changed then, as they were before. In order. */
+  readonly #updates = new Map<JobNumber, Update[]>();
   readonly #attempts = new Map<JobNumber, PastAttempt[]>();
   /** When the latest attempt joined the queue, of jobs that were queued again. */
-  readonly #queuedAtMs = new Map<JobNumber, number>();
+  readonly #queued = new Map<JobNumber, Queued>();
   readonly #startedAtMs = new Map<JobNumber, number>();
+  /** When the begin of a job had come. */
+  readonly #begunAtMs = new Map<JobNumber, number>();
+  /** Number of the present event. */
+  #event = 0;
 
   /** Takes the events in their order. */
   take({ kind, job, atMs, data }: DaemonEvent): void {
+    this.#event++;
     if (job === undefined) return;
     if (kind === "updated") this.#takeUpdate(job, data as Data);
     else if (kind === "started") this.#startedAtMs.set(job, (data as { startedAtMs: number }).startedAtMs);
     else if (kind === "ended") this.#startedAtMs.delete(job);
     else if (kind === "requeued") this.#takeAttempt(job, atMs, data as unknown as AttemptData);
-    else if (kind === "eligible" && this.#queuedAtMs.has(job)) this.#queuedAtMs.set(job, atMs);
+    else if (kind === "eligible" && this.#queued.has(job))
+      this.#queued.set(job, { atMs, event: this.#event });
+    else if (kind === "eligible") this.#begunAtMs.set(job, atMs);
   }
 
-  /** The job as it was submitted. */
-  asSubmitted(job: Job): Job {
-    return { ...job, ...this.#asked.get(job.job) } as Job;
+  /** The job as it was when it joined the queue again, or undefined: when it was submitted. */
+  asQueued(job: Job, queued: Queued | undefined): Job {
+    const updates = this.#updates.get(job.job);
+    if (updates === undefined) return job;
+    const later = queued === undefined ? updates : updates.filter(({ event }) => event > queued.event);
+    return Object.assign({ ...job }, ...later.map(({ before }) => before).reverse());
   }
 
   isBeginChanged(job: JobNumber): boolean {
-    return Object.hasOwn(this.#asked.get(job) ?? {}, "beginAtMs");
+    return this.#updates.get(job)?.some(({ before }) => Object.hasOwn(before, "beginAtMs")) === true;
+  }
+
+  begunAtMs(job: JobNumber): number | undefined {
+    return this.#begunAtMs.get(job);
   }
 
   /** Those that began, the first one first. */
@@ -61,31 +87,30 @@ export class PastJobs {
     return this.#attempts.get(job) ?? [];
   }
 
-  /** When the latest attempt joined the queue; undefined: when the job did. */
-  queuedAgainAtMs(job: JobNumber): number | undefined {
-    return this.#queuedAtMs.get(job);
+  /** When the latest attempt joined the queue; undefined: it is the first one. */
+  queuedAgain(job: JobNumber): Queued | undefined {
+    return this.#queued.get(job);
   }
 
   #takeUpdate(job: JobNumber, data: Data): void {
-    const before = valuesIn(String(data.before ?? ""));
-    const asked = this.#asked.get(job) ?? {};
-    this.#asked.set(job, asked);
-    for (const field of FIELDS) {
-      if (data[field] === undefined || Object.hasOwn(asked, field)) continue;
-      Object.assign(asked, { [field]: parsedValue(field, before.get(field)) });
-    }
+    const values = valuesIn(String(data.before ?? ""));
+    const changed = FIELDS.filter((field) => data[field] !== undefined);
+    const before = Object.fromEntries(changed.map((field) => [field, parsedValue(field, values.get(field))]));
+    const updates = this.#updates.get(job) ?? [];
+    this.#updates.set(job, updates);
+    updates.push({ event: this.#event, before });
   }
 
   #takeAttempt(job: JobNumber, endedAtMs: number, { attempt, ranMs, code, signal }: AttemptData): void {
     const startedAtMs = this.#startedAtMs.get(job);
-    const queuedAtMs = this.#queuedAtMs.get(job);
+    const queued = this.#queued.get(job);
     this.#startedAtMs.delete(job);
-    this.#queuedAtMs.set(job, endedAtMs);
+    this.#queued.set(job, { atMs: endedAtMs, event: this.#event });
     if (startedAtMs === undefined) return;
     const attempts = this.#attempts.get(job) ?? [];
     this.#attempts.set(job, attempts);
     attempts.push({
-      ...{ attempt, ranMs, queuedAtMs, startedAtMs, endedAtMs },
+      ...{ attempt, ranMs, queued, startedAtMs, endedAtMs },
       ...(code !== undefined && { code }),
       ...(signal !== undefined && { signal }),
     });

@@ -156,14 +156,21 @@ const someUse = (random: Random): Record<string, number> => ({
   ...(random.below(3) === 0 && { licence: 1 + random.below(2) }),
 });
 
+/** A retry takes half as long. */
+const runMsOf = (runS: number, attempt: number) => runS * (attempt === 1 ? 1000 : 500);
+
 const spanS = ({ submitS, count }: Instance) => submitS[count - 1] + 60;
 
 const DISTURBANCES: Readonly<Record<string, Disturb>> = {
-  // Each job that runs then. Live, other pauses are refused.
-  pauses: ({ clock, frontEnd }, { submitS, count }, random, offsetS) => {
+  // Each job that runs then. Live, other pauses are refused, except in the instant in which the job ends.
+  pauses: ({ clock, frontEnd }, { submitS, runS, count }, random, offsetS) => {
     for (let job = 1; job <= count; job++) {
       const atS = submitS[job - 1] + offsetS + random.below(120);
-      clock.at(atS * 1000, () => void frontEnd.change(ANNA, { action: "pause" }, [job]));
+      clock.at(atS * 1000, () => {
+        const known = frontEnd.job(ANNA, job);
+        if (isRefusal(known) || known.ranMs >= runMsOf(runS[job - 1], known.attempt)) return;
+        void frontEnd.change(ANNA, { action: "pause" }, [job]);
+      });
       const untilS = atS + (offsetS || 1) + random.below(150);
       clock.at(untilS * 1000, () => void frontEnd.change(ANNA, { action: "resume" }, [job]));
     }
@@ -211,6 +218,24 @@ const DISTURBANCES: Readonly<Record<string, Disturb>> = {
     const uses = Array.from({ length: count }, () => someUse(random));
     return (row) => ({ use: uses[row] });
   },
+  // Of the whole machine. Others: loop-windows.test.ts.
+  windows: ({ clock, frontEnd }, instance, random) => {
+    for (let i = 0; i < 6; i++) {
+      const name = `window ${i}`;
+      const atS = random.below(4 * spanS(instance)) / 4;
+      const fromS = atS + random.below(800) / 4;
+      const untilS = fromS + 1 + random.below(400) / 4;
+      const body = { name, fromMs: fromS * 1000, untilMs: untilS * 1000 };
+      clock.at(atS * 1000, () => void frontEnd.reserve(ROOT, body));
+      if (i % 3 > 0) continue;
+      clock.at((atS + random.below(400) / 4) * 1000, () => void frontEnd.unreserve(ROOT, name));
+    }
+    return undefined;
+  },
+  retries: (_, { count }, random) => {
+    const waitsMs = Array.from({ length: count }, () => 1000 * (1 + random.below(40)));
+    return (row) => ({ retries: 2, retryOn: ["75"], retryDelayMs: waitsMs[row] });
+  },
 };
 
 /** Runs the instance with disturbances, and returns the workload file and the jobs. */
@@ -224,7 +249,9 @@ function runDisturbed(
     cpus: instance.processors,
     config: { policy: choice.label, slotMs, resources: RESOURCES },
     slotted: choice.definition.sharing === "time",
-    runMs: (job) => instance.runS[job - 1] * 1000,
+    runMs: (job, attempt) => runMsOf(instance.runS[job - 1], attempt),
+    // With retries, a job has one, two or three attempts.
+    ends: (job, attempt) => ({ code: attempt <= job % 3 ? 75 : 0 }),
   });
   const random = new Random(11, choice.label);
   // Live, a gang that pauses within a slot loses the rest of it; simulated, it has the whole slot.
@@ -232,7 +259,22 @@ function runDisturbed(
   const more = disturbances.map((disturb) => disturb(bench, instance, random, offsetS));
   runInstance(bench, instance, 0, (row) => Object.assign({}, ...more.map((fields) => fields?.(row))));
   const file = [...bench.frontEnd.exportJsonl(ROOT)].join("");
-  return { bench, file, jobs: bench.frontEnd.jobs(ROOT, {}) };
+  return { bench, file };
+}
+
+/** Start, end and running time of each attempt, in s, by its start. */
+const inOrder = (attempts: number[][]) => attempts.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
+
+function attemptsOf({ store }: Bench): number[][] {
+  const startedMs = new Map<number, number>();
+  const attempts: number[][] = [];
+  for (const { event } of store.eventsAfter(0, 100_000)) {
+    const { startedAtMs = 0, ranMs = 0 } = (event.data ?? {}) as { startedAtMs?: number; ranMs?: number };
+    if (event.kind === "started") startedMs.set(event.job!, startedAtMs);
+    if (event.kind === "ended" || event.kind === "requeued")
+      attempts.push([startedMs.get(event.job!)! / 1000, event.atMs / 1000, ranMs / 1000]);
+  }
+  return inOrder(attempts);
 }
 
 /** The simulator takes waiting jobs back only from these. */
@@ -241,27 +283,24 @@ const TAKING_BACK = POLICIES.filter(({ capabilities }) => capabilities?.withdraw
 describe("a workload file of the front end, simulated, has the same starts and ends", () => {
   const instances = [INSTANCES[0], INSTANCES[2]].map(fromZero);
 
-  const together = [...Object.keys(DISTURBANCES), "begins, edits and drains", "units, pauses and drains"];
-  for (const name of together) {
+  const alone = Object.keys(DISTURBANCES).filter((name) => name !== "windows");
+  const all = "begins, drains, edits, pauses, retries, units and windows";
+  for (const name of [...alone, "begins, edits and drains", "units, pauses and drains", all]) {
     const disturbances = name.split(/, | and /).map((one) => DISTURBANCES[one]);
     test.each(TAKING_BACK.map(waitingChoice))(`${name} under $label`, (choice) => {
       for (const instance of instances) {
-        const { file, jobs } = runDisturbed(instance, choice, 1000, disturbances);
+        const { file, bench } = runDisturbed(instance, choice, 1000, disturbances);
         const reader = new JsonlReader("export");
         reader.push(new TextEncoder().encode(file));
         const workload = reader.end();
         expect(workload.diagnostics.filter(({ action }) => action === "dropped")).toEqual([]);
-        if (name !== "units") expect(workload.events!.length).toBeGreaterThan(2);
+        if (!["units", "retries"].includes(name)) expect(workload.events!.length).toBeGreaterThan(2);
+        const retried = name.includes("retries") ? instance.count : 0;
+        expect(workload.count).toBe(instance.count + retried);
         const again = prepare(workload, instance.processors, DEFAULT_RULES);
         const { startS, endS } = simulate(again, choice, { slotS: 1, switchS: 0 });
-        const simulated = Array.from(again.id, (job, row) => ({ job, startS: startS[row], endS: endS[row] }));
-        simulated.sort((a, b) => a.job - b.job);
-        const live = jobs.map(({ job, startedAtMs, endedAtMs }) => ({
-          job,
-          startS: startedAtMs! / 1000,
-          endS: endedAtMs! / 1000,
-        }));
-        expect(simulated).toEqual(live);
+        const simulated = Array.from(again.runS, (runS, row) => [startS[row], endS[row], runS]);
+        expect(inOrder(simulated)).toEqual(attemptsOf(bench));
       }
     });
   }

@@ -99,6 +99,7 @@ export class JsonlReader {
     const columns = this.#columns;
     this.#events.sort((a, b) => a.event.atS - b.event.atS || a.line - b.line);
     this.#moveBegins();
+    this.#numberEarlierAttempts();
     const { jobs, trace } = finishColumns(columns, this.#count, this.#diagnostics);
     const details = Array.from(columns.line, (line) => this.#details.get(line)!);
     const rowsOf = this.#rowsByNumber(jobs.id, details);
@@ -173,7 +174,9 @@ export class JsonlReader {
     const firstOf = new Map<number, number>();
     for (let row = 0; row < this.#count; row++) {
       const first = firstOf.get(id[row]);
-      if (first === undefined || submitS[row] < submitS[first]) firstOf.set(id[row], row);
+      const order = first === undefined ? 0 : this.#attemptIn(row) - this.#attemptIn(first);
+      if (first === undefined || order < 0 || (order === 0 && submitS[row] < submitS[first]))
+        firstOf.set(id[row], row);
     }
     for (const { job, atS, beginS } of edits) {
       const row = firstOf.get(job);
@@ -183,6 +186,30 @@ export class JsonlReader {
       submitS[row] = Math.max(atS, submittedS, beginS);
       const { startS } = notes as JobFields;
       waitS[row] = startS !== undefined && startS >= submitS[row] ? startS - submitS[row] : UNKNOWN;
+    }
+  }
+
+  /** 0 if the line in this row does not say it. */
+  #attemptIn(row: number): number {
+    const { attempt } = this.#details.get(this.#columns.line[row])!.notes;
+    return isWhole(attempt, 0) ? attempt : 0;
+  }
+
+  /** The latest attempt of a job keeps its number, wherever its line is in the file. */
+  #numberEarlierAttempts(): void {
+    const { id, line } = this.#columns;
+    const latest = new Map<number, number>();
+    let highest = 0;
+    for (let row = 0; row < this.#count; row++) {
+      const known = latest.get(id[row]);
+      if (known === undefined || this.#attemptIn(row) > this.#attemptIn(known)) latest.set(id[row], row);
+      highest = Math.max(highest, id[row]);
+    }
+    for (let row = 0; row < this.#count && highest < MAX_INT32; row++) {
+      const job = id[row];
+      if (job === UNKNOWN || this.#attemptIn(row) >= this.#attemptIn(latest.get(job)!)) continue;
+      id[row] = ++highest;
+      this.#note("duplicate-job-number", line[row], "job number", job);
     }
   }
 
