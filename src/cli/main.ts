@@ -26,7 +26,6 @@ const FOREIGN_VERBS: Readonly<Record<string, string>> = {
   rm: "cancel",
   stop: "cancel for a job, tutti down for the scheduler",
   start: "serve",
-  top: "matrix --watch",
   log: "logs",
   tail: "logs -f",
 };

@@ -19,24 +19,24 @@ interface LogOptions {
   readonly tail?: number;
   /** First byte to show if the output is in one of the user's files. */
   readonly from?: number;
-  /** Whether the bytes stay unchanged even on a terminal. */
-  readonly raw: boolean;
+  /** Ends the copy. */
+  readonly signal?: AbortSignal;
 }
 
 /**
- * Copies the output of a job, and resolves with the number of bytes when all are written. If the scheduler
- * goes away and comes back, the copy continues where it stopped. On a terminal, escape sequences are shown as
- * text.
+ * Copies the output of a job, and resolves with the number of bytes when all are written. On a terminal,
+ * escape sequences are shown as text.
+ * @param options with `raw`, the bytes stay unchanged even on a terminal
  */
 export async function copyLog(
   connection: ReconnectingClient,
   job: Job,
-  options: LogOptions,
+  options: LogOptions & { readonly raw: boolean },
   to: NodeJS.WriteStream,
 ): Promise<number> {
   let bytes = 0;
   const shown = options.raw || !to.isTTY ? undefined : new VisibleStream();
-  for await (const piece of piecesOf(connection, job, options)) {
+  for await (const piece of logPieces(connection, job, options)) {
     bytes += piece.byteLength;
     await write(to, shown === undefined ? piece : shown.next(piece));
   }
@@ -44,16 +44,20 @@ export async function copyLog(
   return bytes;
 }
 
-async function* piecesOf(
+/**
+ * The output of a job as it arrives. If the scheduler goes away and comes back, it continues where it
+ * stopped.
+ */
+export async function* logPieces(
   connection: ReconnectingClient,
   job: Job,
   options: LogOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { follow, tail } = options;
+  const { follow, tail, signal } = options;
   const path = `/v1/jobs/${job.job}/logs/${options.stream}`;
   try {
     if (follow) {
-      yield* followed(connection, path, job, tail);
+      yield* followed(connection, path, job, tail, signal);
       return;
     }
     const { client } = connection;
@@ -72,12 +76,14 @@ async function* followed(
   path: string,
   job: Job,
   tail: number | undefined,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   let offset = tail === undefined ? 0 : await connection.retry((client) => startOfTail(client, path, tail));
   for (;;) {
     try {
       const { client } = connection;
-      for await (const piece of client.pieces(await client.open(`${path}?follow=1&offset=${offset}`))) {
+      const answer = await client.open(`${path}?follow=1&offset=${offset}`, { signal });
+      for await (const piece of client.pieces(answer)) {
         offset += piece.byteLength;
         yield piece;
       }
@@ -113,7 +119,7 @@ async function startOfTail(client: Client, path: string, tail: number): Promise<
 async function* ownFile(
   connection: ReconnectingClient,
   job: Job,
-  { stream, follow, tail, from = 0 }: LogOptions,
+  { stream, follow, tail, from = 0, signal = new AbortController().signal }: LogOptions,
 ): AsyncGenerator<Uint8Array> {
   const open = (path: string) => {
     try {
@@ -132,7 +138,7 @@ async function* ownFile(
       const { job: now } = await connection.retry((client) => client.job(job.job));
       return { path: now[stream], hasEnded: isEnded(now.state) };
     };
-    yield* followPieces(currentFile, open, first, new AbortController().signal);
+    yield* followPieces(currentFile, open, first, signal);
     return;
   }
   const file = open(job[stream]);

@@ -16,6 +16,8 @@ interface ReconnectOptions {
   /** Aborts the waiting. */
   readonly signal?: AbortSignal;
   readonly giveUpMs?: number;
+  /** Called once when the scheduler is gone; by default, that is said on standard error. */
+  readonly onGone?: () => void;
 }
 
 export class ReconnectingClient {
@@ -67,7 +69,7 @@ export class ReconnectingClient {
   }
 
   async #wait(error: NoDaemonError): Promise<void> {
-    const { signal, giveUpMs = GIVE_UP_MS } = this.#options;
+    const { signal, giveUpMs = GIVE_UP_MS, onGone = sayGone } = this.#options;
     const untilMs = performance.now() + giveUpMs;
     let isReported = false;
     for (;;) {
@@ -83,7 +85,7 @@ export class ReconnectingClient {
       } catch (nextError) {
         if (!(nextError instanceof NoDaemonError)) throw nextError;
       }
-      if (!isReported) hint("tutti: the scheduler is gone; waiting until it is back (running jobs continue)");
+      if (!isReported) onGone();
       isReported = true;
       if (performance.now() < untilMs) continue;
       throw new NoDaemonError(
@@ -92,6 +94,10 @@ export class ReconnectingClient {
       );
     }
   }
+}
+
+function sayGone(): void {
+  hint("tutti: the scheduler is gone; waiting until it is back (running jobs continue)");
 }
 
 /** Whether an established connection broke. Then it is unknown whether the request was carried out. */

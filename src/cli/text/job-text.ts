@@ -10,7 +10,7 @@ import { visibleLine } from "../../words/visible.ts";
 import { table, tableOptions } from "./text.ts";
 
 /** A line of a table: a job, or waiting jobs of an array with consecutive numbers. */
-interface JobLine extends Job {
+export interface JobLine extends Job {
   /** The last job of the line, if it shows several. */
   readonly upTo?: Job;
 }
@@ -47,27 +47,60 @@ const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
   endedAtMs === undefined ? NO_VALUE : clockText(endedAtMs),
 );
 
-/**
- * The table of `tutti jobs`. It shows queues only if there are several, and users unless all jobs are the
- * caller's.
- * @param stopped running jobs for which the matrix has no room
- */
+/** The table of `tutti jobs`. @param stopped running jobs for which the matrix has no room */
 export function jobsTable(
   jobs: readonly JobLine[],
   caller: string,
   stopped: ReadonlySet<number> = new Set(),
 ): string {
+  const columns = jobColumns(jobs, caller, stopped);
+  return `${table(columns, rowsOf(columns, jobs))}\n`;
+}
+
+/** The same table for a part of the jobs, so that its columns do not depend on the part. */
+export class JobsTable {
+  readonly #columns: readonly JobColumn[];
+  readonly #table: Table;
+
+  /** @param sample jobs that decide the columns and their widths */
+  constructor(
+    sample: readonly JobLine[],
+    caller: string,
+    stopped: ReadonlySet<number>,
+    options: { readonly width: number; readonly colour: boolean },
+  ) {
+    this.#columns = jobColumns(sample, caller, stopped);
+    this.#table = new Table(this.#columns, rowsOf(this.#columns, sample), options);
+  }
+
+  heading(): string {
+    return this.#table.heading().trimEnd();
+  }
+
+  line(job: JobLine): string {
+    return this.#table.lines(rowsOf(this.#columns, [job])).trimEnd();
+  }
+}
+
+/**
+ * The columns of waiting and running jobs: queues only if there are several, and users unless all jobs are
+ * the caller's.
+ */
+function jobColumns(
+  jobs: readonly JobLine[],
+  caller: string,
+  stopped: ReadonlySet<number>,
+): readonly JobColumn[] {
   const differ = (keyOf: (job: Job) => string) => new Set(jobs.map(keyOf)).size > 1;
   const remarks = column("remark", "left", 4, (job) =>
     stopped.has(job.job) ? "stopped: no room now" : remark(job),
   );
-  const columns = [
+  return [
     ...[NUMBER, NAME, STATE],
     ...(jobs.some(({ user }) => user !== caller) ? [USER] : []),
     ...(differ(({ queue }) => queue) ? [QUEUE] : []),
     ...[CPUS, RAN, LIMIT, remarks],
   ];
-  return `${table(columns, rowsOf(columns, jobs))}\n`;
 }
 
 /**

@@ -14,6 +14,7 @@
 import { cpusText, THIS_NODE } from "../../core/machine.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { activeRow } from "../../protocol/turns.ts";
+import { plural } from "../../report/text/format.ts";
 import { shorten } from "../../report/text/table.ts";
 import { visibleLine } from "../../words/visible.ts";
 
@@ -32,20 +33,31 @@ const BAR = "│";
 
 interface MatrixTextOptions {
   readonly width: number;
+  /** Maximum number of lines of rows; a line then says how many rows are left out. Default: all rows. */
+  readonly mostRows?: number;
   readonly colour: boolean;
   /** Monotonic time in ms, on the clock of the answer's `nowMs`. */
   readonly nowMs: number;
 }
 
+/** The matrix with the names of its jobs. */
+export function matrixText(matrix: MatrixAnswer, options: MatrixTextOptions): string {
+  const names = matrix.rows.length === 0 ? "" : legend(matrix, options.width);
+  return `${matrixLines(matrix, options).join("\n")}\n${names}`;
+}
+
 /** The matrix as lines. If the cells do not fit the width, each row lists its jobs with their CPUs. */
-export function matrixText(matrix: MatrixAnswer, { width, colour, nowMs }: MatrixTextOptions): string {
+export function matrixLines(
+  matrix: MatrixAnswer,
+  { width, mostRows = Number.POSITIVE_INFINITY, colour, nowMs }: MatrixTextOptions,
+): string[] {
   const { rows, sharing, mode, slotMs, policy } = matrix;
   const columns = columnsOf(matrix);
   const active = activeRow(matrix, nowMs);
   const turn = sharing === "time" && rows.length > 0 ? `, row ${active + 1} of ${rows.length}` : "";
   const kind = sharing === "time" ? `${mode}, slot ${slotMs} ms` : "space sharing";
   const head = shorten(`${kind}${turn}, policy ${visibleLine(policy)}`, width);
-  if (rows.length === 0) return `${head}\n  no gang is in the matrix\n`;
+  if (rows.length === 0) return [head, "  no gang is in the matrix"];
   const names = rows.map((_, i) => `row ${i + 1}`);
   const label = Math.max(...names.map((name) => name.length));
   const cell = Math.max(
@@ -54,12 +66,19 @@ export function matrixText(matrix: MatrixAnswer, { width, colour, nowMs }: Matri
     ...rows.flat().map(({ job }) => String(job).length),
   );
   const fits = 2 + label + columns.length * (cell + 1) <= width;
-  const lines = rows.map((row, i) => {
+  const shown = rows.length <= mostRows ? rows : rows.slice(0, Math.max(0, mostRows - 1));
+  const lines = shown.map((row, i) => {
     const start = `${i === active || sharing === "space" ? "▶" : " "} ${names[i].padEnd(label)}`;
     const text = fits ? cellsOf(row, columns, cell, colour) : shorten(runsOf(row), width - start.length - 1);
     return `${start} ${text}`;
   });
-  return `${[head, ...(fits ? scales(columns, cell, 3 + label) : []), ...lines].join("\n")}\n${legend(matrix, width)}`;
+  const more = rows.length - shown.length;
+  return [
+    head,
+    ...(fits ? scales(columns, cell, 3 + label).map((line) => shorten(line, width)) : []),
+    ...lines,
+    ...(more === 0 ? [] : [`  and ${plural(more, "more row")}`]),
+  ];
 }
 
 /** A CPU of a node. */
@@ -88,8 +107,9 @@ function scales(columns: readonly Column[], cell: number, indent: number): strin
   let names = " ".repeat(indent);
   for (const [i, { node }] of columns.entries()) {
     const at = indent + i * (cell + 1);
-    if (i === 0) names += node;
-    else if (node !== columns[i - 1].node) names = `${names.padEnd(at - 1).slice(0, at - 1)}${BAR}${node}`;
+    const name = visibleLine(node);
+    if (i === 0) names += name;
+    else if (node !== columns[i - 1].node) names = `${names.padEnd(at - 1).slice(0, at - 1)}${BAR}${name}`;
   }
   return [names, numbers];
 }

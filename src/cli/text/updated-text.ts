@@ -1,8 +1,9 @@
-/** Says what an update of a job has changed. */
+/** Says what a change of a job has done. */
 import { tasksText } from "../../protocol/job-size.ts";
 import { useText } from "../../protocol/resources.ts";
 import type { Job, UpdateBody } from "../../protocol/schema.ts";
 import { plural } from "../../report/text/format.ts";
+import { outcomeText, stateText } from "../../words/jobs.ts";
 import { bytesText, clockText, limitText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 
@@ -25,4 +26,11 @@ export function updatedText(job: Job, update: UpdateBody): string {
   };
   const changed = (Object.keys(update) as (keyof UpdateBody)[]).flatMap((field) => values[field] ?? []);
   return changed.map((text) => `, ${text}`).join("");
+}
+
+/** The job as it is after a change: `job 7 (sim): ‖ held`. */
+export function changeText(job: Job): string {
+  return job.endedAtMs === undefined
+    ? `job ${job.job} (${visibleLine(job.name)}): ${stateText(job.state)}${job.priority === 0 ? "" : `, priority ${job.priority}`}`
+    : outcomeText(job);
 }

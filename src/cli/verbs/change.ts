@@ -5,22 +5,18 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
-import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
-import type { BatchAnswer, BatchBody, Job, JobAnswer, UpdateBody } from "../../protocol/schema.ts";
+import type { Job, UpdateBody } from "../../protocol/schema.ts";
 import { CHANGEABLE_STATES } from "../../protocol/states.ts";
 import { plural } from "../../report/text/format.ts";
-import { jobCountsText, outcomeText, stateText } from "../../words/jobs.ts";
+import { jobCountsText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
+import { type Change, changesOf } from "../live/job-changes.ts";
 import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { addUpdateOptions } from "../options/submit-options.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
-import { updatedText } from "../text/updated-text.ts";
-
-type Change = Pick<BatchBody, "action" | "priority" | "release" | "update">;
-
-type Result = BatchAnswer["results"][number];
+import { changeText, updatedText } from "../text/updated-text.ts";
 
 const UPDATE_HELP = `
 A waiting job keeps its place in the queue. Of a job that has started, only the
@@ -33,8 +29,6 @@ interface Options {
   readonly release?: boolean;
 }
 
-/** Concurrent requests to a scheduler of the first release, which takes one job per request. */
-const CONCURRENT_REQUESTS = 64;
 /** Maximum number of lines of output. More jobs are only counted. */
 const MAX_LINES = 20;
 
@@ -82,7 +76,7 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   const jobs: Job[] = [];
   const refusals: RefusedError[] = [];
   const unchanged: RefusedError[] = [];
-  for await (const result of resultsOf(
+  for await (const result of changesOf(
     client,
     change,
     await selectJobs(client, words, CHANGEABLE_STATES[change.action]),
@@ -102,54 +96,4 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   if (unchanged[0] !== undefined)
     hint(`tutti: ${plural(unchanged.length, "job")} left unchanged: ${visibleLine(unchanged[0].message)}`);
   if (refusals[0] !== undefined) throw refusals[0];
-}
-
-/**
- * `cancel` begins with the last jobs. Running jobs are mostly among the first ones: if those ended first,
- * other jobs that should also be cancelled would start.
- */
-async function* resultsOf(
-  client: Client,
-  change: Change,
-  numbers: readonly number[],
-): AsyncGenerator<Result> {
-  const order = change.action === "cancel" ? numbers.toReversed() : numbers;
-  for (let i = 0; i < order.length; i += MAX_JOBS_PER_BATCH) {
-    const jobs = order.slice(i, i + MAX_JOBS_PER_BATCH);
-    try {
-      const body: BatchBody = { ...change, jobs: jobs.join(",") };
-      yield* (await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results;
-    } catch (error) {
-      if (!(error instanceof RefusedError && error.message.startsWith('Cannot find "/v1/batch"')))
-        throw error;
-      for (let k = 0; k < jobs.length; k += CONCURRENT_REQUESTS) {
-        const batch = jobs.slice(k, k + CONCURRENT_REQUESTS);
-        yield* await Promise.all(batch.map((number) => changeOne(client, change, number)));
-      }
-    }
-  }
-}
-
-/** Changes one job, for a scheduler of the first release. */
-async function changeOne(
-  client: Client,
-  { action, priority, update }: Change,
-  number: number,
-): Promise<Result> {
-  const [path, options] =
-    action === "priority" || action === "update"
-      ? [`/v1/jobs/${number}`, { method: "PATCH", body: update ?? { priority } }]
-      : [`/v1/jobs/${number}/${action}`, { method: "POST" }];
-  try {
-    return { number, job: (await client.ask<JobAnswer>(path, options)).job };
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    return { number, refused: error.refused, message: error.message };
-  }
-}
-
-function changeText(job: Job): string {
-  return job.endedAtMs === undefined
-    ? `job ${job.job} (${visibleLine(job.name)}): ${stateText(job.state)}${job.priority === 0 ? "" : `, priority ${job.priority}`}`
-    : outcomeText(job);
 }

@@ -1,10 +1,10 @@
 /** `tutti events [-f]`: prints the scheduler's decisions and changes, one line each. */
 import type { Command } from "commander";
-import type { Client } from "../../api/client/client.ts";
 import type { Event, EventsAnswer } from "../../protocol/schema.ts";
 import { eventDetails } from "../../words/events.ts";
 import { clockText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { eventsIn } from "../live/event-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { integer } from "../options/parse.ts";
 import { writeOut } from "../text/text.ts";
@@ -54,23 +54,13 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
   // events.
   while (follow) {
     try {
-      for await (const event of eventsOf(connection.client, last)) write(event);
+      const { client } = connection;
+      const answer = await client.open("/v1/events", { headers: { "last-event-id": String(last) } });
+      for await (const event of eventsIn(client, answer)) write(event);
     } catch (error) {
       connection.next = `tutti events -f --since ${last}`;
       await connection.waitUntilBack(error);
     }
-  }
-}
-
-/** Events of one connection. */
-async function* eventsOf(client: Client, since: number): AsyncGenerator<Event> {
-  const answer = await client.open("/v1/events", { headers: { "last-event-id": String(since) } });
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const piece of client.pieces(answer)) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("data: ")) yield JSON.parse(line.slice(6)) as Event;
   }
 }
 
