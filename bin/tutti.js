@@ -5,6 +5,7 @@ import fs from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
+import { isBundleFresh } from "./bundle.js";
 
 const MIN_MAJOR = 24;
 /**
@@ -27,7 +28,7 @@ if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
   setFlagsFromString("--no-maglev");
-  await import(isBundleFresh() ? "../dist/tutti.js" : "../src/cli/main.ts");
+  await import(isBundleFresh("tutti.js") ? "../dist/tutti.js" : "../src/cli/main.ts");
 }
 
 /** In a checkout, `npm ci` has installed a newer Node. Elsewhere, we can only say which version is needed. */
@@ -46,19 +47,4 @@ async function restartWithNewerNode() {
   child.on("exit", (code, signal) => {
     process.exitCode = code ?? 128 + (constants.signals[signal] ?? 15);
   });
-}
-
-/** Whether the bundle exists and, in a checkout, no source file is newer than the bundle. */
-function isBundleFresh() {
-  const builtMs = modifiedMs(new URL("dist/tutti.js", root));
-  if (builtMs === undefined) return false;
-  const src = fileURLToPath(new URL("src/", root));
-  if (!fs.existsSync(src)) return true;
-  return fs
-    .readdirSync(src, { recursive: true })
-    .every((name) => !/(?<!\.test)\.ts$/.test(name) || fs.statSync(src + name).mtimeMs <= builtMs);
-}
-
-function modifiedMs(url) {
-  return fs.statSync(url, { throwIfNoEntry: false })?.mtimeMs;
 }

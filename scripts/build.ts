@@ -32,6 +32,7 @@ export async function bundle(dist: string): Promise<void> {
       forecast: "src/daemon/forecast/worker.ts",
       index: "src/index.ts",
       kit: "src/kit.ts",
+      "slurm-names": "src/cli/slurm-names/main.ts",
       tutti: "src/cli/main.ts",
     },
     outdir: dist,

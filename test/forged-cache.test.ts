@@ -33,7 +33,8 @@ const HEADER_BYTES = 20;
 function makePackage(name: string, bundle: string): string {
   const root = join(folder, name);
   for (const one of ["bin", "dist"]) mkdirSync(join(root, one), { recursive: true });
-  copyFileSync(fileURLToPath(new URL("../bin/tutti.js", import.meta.url)), join(root, "bin", "tutti.js"));
+  for (const file of ["bundle.js", "tutti.js"])
+    copyFileSync(fileURLToPath(new URL(`../bin/${file}`, import.meta.url)), join(root, "bin", file));
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   writeFileSync(join(root, "dist", "tutti.js"), bundle);
   // As Tutti's program once did. The engine does not accept code that was compiled with other flags.

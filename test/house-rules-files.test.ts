@@ -11,6 +11,7 @@ const LISTS = ["src/cli/verbs"];
 const PROGRAMS = [
   "src/index.ts",
   "src/cli/main.ts",
+  "src/cli/slurm-names/main.ts",
   "src/conductor/connect.ts",
   "src/conductor/main.ts",
   "src/kit.ts",

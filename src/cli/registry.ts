@@ -81,6 +81,10 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     ],
   },
   "Command line": {
+    "slurm-names": [
+      "make a folder with sbatch, squeue and srun for Slurm's users",
+      () => import("./verbs/slurm-names.ts"),
+    ],
     completions: ["print the completion script for a shell", () => import("./verbs/completions.ts")],
   },
 };

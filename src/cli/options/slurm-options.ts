@@ -74,7 +74,23 @@ const PASSED_ON: Readonly<Record<string, string>> = {
   chdir: "cwd",
 };
 
+/** Where options were found, which messages about them say. */
+export interface OptionsOrigin {
+  /** Before an option in a remark. */
+  readonly prefix: string;
+  refusal(text: string, expected: string): Error;
+}
+
+const SCRIPT: OptionsOrigin = {
+  prefix: "#SBATCH ",
+  refusal: (text, expected) =>
+    new UsageError(
+      `Cannot use the line "#SBATCH ${text}": expected ${expected}; correct the line, or put a second # before it`,
+    ),
+};
+
 export class SlurmOptions {
+  readonly #origin: OptionsOrigin;
   readonly #words: string[] = [];
   readonly #remarks: string[] = [];
   readonly #unknown: string[] = [];
@@ -89,10 +105,17 @@ export class SlurmOptions {
   #memoryPerCpuMiB: number | undefined;
   #environment: string | undefined;
 
+  constructor(origin = SCRIPT) {
+    this.#origin = origin;
+  }
+
   /** Messages for the user. All unsupported options are in one line. */
   get warnings(): readonly string[] {
     if (this.#unknown.length === 0) return this.#remarks;
-    return [...this.#remarks, `#SBATCH ${this.#unknown.join(", ")}: ignored, not supported here`];
+    return [
+      ...this.#remarks,
+      `${this.#origin.prefix}${this.#unknown.join(", ")}: ignored, not supported here`,
+    ];
   }
 
   /** @throws UsageError */
@@ -138,9 +161,7 @@ export class SlurmOptions {
 
   #take(name: string, value: string, text: string): void {
     const refuse = (expected: string): never => {
-      throw new UsageError(
-        `Cannot use the line "#SBATCH ${text}": expected ${expected}; correct the line, or put a second # before it`,
-      );
+      throw this.#origin.refusal(text, expected);
     };
     const count = (): number => (/^[1-9]\d{0,6}$/.test(value) ? Number(value) : refuse(WHOLE));
     const named = (): string => (value === "" ? refuse("a value") : value);
@@ -154,7 +175,9 @@ export class SlurmOptions {
         const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
         if (this.#nodes > 1)
-          this.#remarks.push(`#SBATCH ${text}: the scheduler chooses the nodes that provide the CPUs`);
+          this.#remarks.push(
+            `${this.#origin.prefix}${text}: the scheduler chooses the nodes that provide the CPUs`,
+          );
         return;
       }
       case "time": {
@@ -205,10 +228,12 @@ export class SlurmOptions {
       default:
         if (ALWAYS.has(name) || (name === "open-mode" && value === "append")) return;
         if (name === "open-mode") {
-          this.#remarks.push(`#SBATCH ${text}: ignored; output is always appended to an existing file`);
+          this.#remarks.push(
+            `${this.#origin.prefix}${text}: ignored; output is always appended to an existing file`,
+          );
         } else if (PASSED_ON[name] !== undefined) this.#words.push(`--${PASSED_ON[name]}`, named());
         else if (REMARKS[name] === undefined) this.#unknown.push(text);
-        else this.#remarks.push(`#SBATCH ${text}: ignored; ${REMARKS[name]}`);
+        else this.#remarks.push(`${this.#origin.prefix}${text}: ignored; ${REMARKS[name]}`);
     }
   }
 
@@ -224,7 +249,8 @@ export class SlurmOptions {
         /^([A-Za-z][\w-]*)?(?:[:@]([A-Za-z][\w.-]*))?(?:(?:^|:)([1-9]\d{0,4}))?$/.exec(part) ?? [];
       const kind = areGpus ? "gpu" : word.toLowerCase();
       if (parseUse(`${kind}:${digits}`) === undefined) return false;
-      if (type !== "") this.#remarks.push(`#SBATCH ${text}: ${type} is ignored; any ${kind} will do`);
+      if (type !== "")
+        this.#remarks.push(`${this.#origin.prefix}${text}: ${type} is ignored; any ${kind} will do`);
       if (name === "gpus-per-task") this.#gpusPerTask = Number(digits);
       else this.#raise(kind, Number(digits));
     }
@@ -241,7 +267,7 @@ export class SlurmOptions {
     if (unknown === undefined) this.#words.push(`--${name}`, value);
     else
       this.#remarks.push(
-        `#SBATCH ${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
+        `${this.#origin.prefix}${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
       );
   }
 }
@@ -263,7 +289,7 @@ export function slurmSeconds(text: string): number | undefined {
 }
 
 /** MiB of `2000`, `512M`, `4G`, `1T`, `2048K`, rounded up. */
-function slurmMebibytes(text: string): number | undefined {
+export function slurmMebibytes(text: string): number | undefined {
   const [, size, unit = "M"] = /^(\d{1,12})([KMGT])?B?$/i.exec(text) ?? [];
   if (size === undefined) return undefined;
   return Math.ceil(Number(size) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) - 1));

@@ -223,6 +223,20 @@ describe("Launcher", () => {
       SLURM_ARRAY_TASK_ID: "9",
     });
     expect(launcher.spec(record, { SLURM_CPUS_PER_TASK: "2" }).env).not.toHaveProperty("SLURM_JOB_ID");
+    expect(launcher.spec(record, slurm).env).not.toHaveProperty("SLURM_JOBID");
+    // One of Slurm's names has submitted it, so there is an srun: it gets the rest, too.
+    const byName = { ...slurm, TUTTI_SLURM_NAMES: "/opt/slurm" };
+    const { env } = launcher.spec({ ...record, script: undefined, attempt: 3, tasks: 3, threads: 1 }, byName);
+    expect(env).toMatchObject({
+      SLURM_JOB_ID: "7",
+      SLURM_JOBID: "7",
+      SLURM_JOB_PARTITION: record.queue,
+      SLURM_JOB_USER: record.user,
+      SLURM_NTASKS: "3",
+      SLURM_TASKS_PER_NODE: "3",
+      SLURM_RESTART_COUNT: "2",
+    });
+    expect(env.SLURM_JOB_NODELIST).toBe(env.SLURMD_NODENAME);
     // A command submitted from inside a Slurm job keeps that job's variables.
     expect(
       launcher.spec({ ...record, script: undefined }, { ...slurm, SLURM_JOB_ID: "99" }).env,

@@ -21,7 +21,8 @@ import { commandWithValues, valueIn } from "../../protocol/sweep-values.ts";
 import { FIRST_NODE, isElsewhere, type JobRecord, outputsOf } from "../contract/record.ts";
 import { HOSTS, latestStartIn, numberedIn } from "../state/job-folders.ts";
 import type { Account, Accounts } from "./accounts.ts";
-import { hostsOf, sizeVariables, slurmSize } from "./size-variables.ts";
+import { hostsOf, sizeVariables } from "./size-variables.ts";
+import { slurmVariables } from "./slurm-variables.ts";
 
 interface LauncherOptions {
   /** Folder that holds a folder per job. */
@@ -204,7 +205,7 @@ export class Launcher {
         ...(record.script !== undefined && { TUTTI_SCRIPT: record.command[record.scriptWord ?? 0] }),
         ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
         ...(record.arrayIndex !== undefined && { TUTTI_ARRAY_INDEX: String(record.arrayIndex) }),
-        ...slurmNames(record, environment),
+        ...slurmVariables(record, this.#accountOf(record), environment),
         ...unitNames(record, this.#options.resources ?? []),
       },
       ...outputsOf(record),
@@ -252,21 +253,6 @@ export class Launcher {
 }
 
 type OutputNames = Pick<JobRecord, "job" | "array" | "arrayIndex" | "values" | "name" | "user" | "cwd">;
-
-/** Slurm's variables for jobs whose script was written for Slurm and submitted as such. */
-function slurmNames(
-  record: JobRecord,
-  { SLURM_SUBMIT_DIR, SLURM_CPUS_PER_TASK }: Readonly<Record<string, string>>,
-): Record<string, string> {
-  if (record.script === undefined || SLURM_SUBMIT_DIR === undefined) return {};
-  return {
-    SLURM_JOB_ID: String(record.job),
-    SLURM_JOB_NAME: record.name,
-    ...slurmSize(record, Number(SLURM_CPUS_PER_TASK) || 1),
-    ...(record.array !== undefined && { SLURM_ARRAY_JOB_ID: String(record.array) }),
-    ...(record.arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(record.arrayIndex) }),
-  };
-}
 
 /**
  * The units of a job, by variable: lists with commas. A job without units of a kind gets the empty list, so

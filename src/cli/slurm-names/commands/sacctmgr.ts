@@ -1,0 +1,107 @@
+/**
+ * `sacctmgr`: answers questions about accounts. Tutti has one account, one cluster and one quality of
+ * service.
+ */
+import { userInfo } from "node:os";
+import { Client } from "../../../api/client/client.ts";
+import type { StatusAnswer } from "../../../protocol/schema.ts";
+import { type Command, writeOut } from "../command.ts";
+import { BareError, SlurmError } from "../errors.ts";
+import { lastValues, parseWords } from "../getopt.ts";
+import { ACCOUNT, CLUSTER, nodeName, QOS } from "../job/facts.ts";
+import { accountingText, type Field, fieldsNamed } from "../text/accounting-table.ts";
+
+type Row = Readonly<Record<string, string>>;
+
+const field = (name: string, width: number): Field<Row> => ({ name, width, value: (row) => row[name] ?? "" });
+
+const FIELDS: readonly Field<Row>[] = [
+  field("Account", 10),
+  field("Admin", 9),
+  field("Cluster", 10),
+  field("ControlHost", 15),
+  field("DefaultAccount", 10),
+  field("Description", 20),
+  field("Name", 10),
+  field("Organization", 20),
+  field("Partition", 10),
+  field("QOS", 20),
+  field("Share", 9),
+  field("User", 10),
+];
+
+/** Fields that are shown without format=. */
+const USUAL: Readonly<Record<string, string>> = {
+  account: "Account,Description,Organization",
+  association: "Cluster,Account,User,Partition,Share,QOS",
+  cluster: "Cluster,ControlHost",
+  qos: "Name",
+  user: "User,DefaultAccount,Admin",
+};
+
+export const sacctmgr: Command = {
+  spec: {
+    command: "sacctmgr",
+    options:
+      "associations,s help,h immediate,i json noheader,n oneliner,o parsable,p parsable2,P quiet,Q readonly,r usage verbose,v version,V yaml",
+    unknownCode: 1,
+  },
+  usage: "sacctmgr [-n] [-P | -p] show user|account|association|cluster|qos [NAME] [format=FIELDS]",
+  async run(words) {
+    const { given, words: all } = parseWords(this.spec, words);
+    const [keyword = "", entity = "", ...rest] = all;
+    if (keyword !== "show" && keyword !== "list")
+      throw new SlurmError(
+        `Cannot ${keyword || "do nothing"}: Tutti keeps no accounts; administrators set queues and limits in the configuration`,
+      );
+    const kind = Object.keys(USUAL).find(
+      (name) =>
+        name === entity.toLowerCase().replace(/^(\w+[^s])s$/, "$1") ||
+        (entity.length > 3 && name.startsWith(entity.toLowerCase())),
+    );
+    if (kind === undefined) throw new BareError(` Unknown condition: ${entity}`);
+    const options = lastValues(given);
+    const conditions = rest.filter((word) => !/^(?:format|where|withassoc)(?:=|$)/i.test(word));
+    const format = rest.map((word) => /^format=(.+)$/i.exec(word)?.[1]).find((text) => text !== undefined);
+    const fields = fieldsNamed(format ?? USUAL[kind], FIELDS);
+    const style = "parsable2" in options ? "between" : "parsable" in options ? "after" : "table";
+    const rows = (await rowsOf(kind)).filter((row) => matches(row, kind, conditions));
+    writeOut(accountingText(fields, rows, { style, delimiter: "|", hasHeader: !("noheader" in options) }));
+  },
+};
+
+async function rowsOf(kind: string): Promise<readonly Row[]> {
+  if (kind === "cluster") return [{ Cluster: CLUSTER, ControlHost: nodeName(), Name: CLUSTER }];
+  if (kind === "qos") return [{ Name: QOS, QOS }];
+  if (kind === "account")
+    return [{ Account: ACCOUNT, Description: ACCOUNT, Organization: ACCOUNT, Name: ACCOUNT }];
+  const { user, isAdministrator } = await new Client().ask<StatusAnswer>("/v1/status");
+  return [
+    {
+      Account: ACCOUNT,
+      Admin: isAdministrator ? "Administrator" : "None",
+      Cluster: CLUSTER,
+      DefaultAccount: ACCOUNT,
+      Name: user,
+      QOS,
+      Share: "1",
+      User: user,
+    },
+  ];
+}
+
+/** `root`, `user=root`, `name=root account=default`. */
+function matches(row: Row, kind: string, conditions: readonly string[]): boolean {
+  return conditions.every((condition) => {
+    const [, name = kind, values] = /^(?:(\w+)=)?(.*)$/s.exec(condition) ?? [];
+    const key = FIELDS.find((known) =>
+      known.name.toLowerCase().startsWith(name.toLowerCase().replace(/s$/, "")),
+    )?.name;
+    const value = row[key ?? "Name"] ?? row.Name;
+    return (
+      value === undefined ||
+      (values ?? "").split(",").includes(value) ||
+      (values === "" && userInfo().username === value)
+    );
+  });
+}

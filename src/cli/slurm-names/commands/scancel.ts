@@ -1,0 +1,118 @@
+/** `scancel`: cancels jobs; with STOP and CONT, pauses and resumes them. */
+import { Client } from "../../../api/client/client.ts";
+import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
+import type { BatchAnswer, BatchBody, Job } from "../../../protocol/schema.ts";
+import { ACTIVE_STATES } from "../../../protocol/states.ts";
+import { type Command, remarkIgnored, unsupported } from "../command.ts";
+import { BareError, SlurmError } from "../errors.ts";
+import { lastValues, parseWords } from "../getopt.ts";
+import { jobId } from "../job/facts.ts";
+import { jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
+import { slurmState, statesNamed } from "../job/states.ts";
+
+/** What a signal means for the job as a whole. Others would have to reach its processes. */
+const SIGNALS: Readonly<Record<string, BatchBody["action"]>> = {
+  KILL: "cancel",
+  9: "cancel",
+  STOP: "pause",
+  19: "pause",
+  TSTP: "pause",
+  CONT: "resume",
+  18: "resume",
+};
+
+export const scancel: Command = {
+  spec: {
+    command: "scancel",
+    options:
+      "account,A= batch,b clusters,M= ctld cron full,f help hurry,H interactive,i jobname= me name,n= nodelist,w= partition,p= qos,q= quiet,Q reservation,R= sibling= signal,s= state,t= usage user,u= verbose,v version,V wckey=",
+    unknownCode: 1,
+  },
+  usage:
+    "scancel [-n NAME] [-p QUEUE] [-t STATE] [-u USER | --me] [-s KILL|STOP|CONT] [JOB | ARRAY_INDEX | ARRAY_[INDICES]]...",
+  async run(words) {
+    const { given, words: ids } = parseWords(this.spec, words);
+    const options = lastValues(given);
+    if ("interactive" in options) throw unsupported("--interactive", "scancel without it");
+    if ("reservation" in options) throw new SlurmError("Requested reservation is invalid");
+    const action = actionOf(options.signal);
+    remarkIgnored("scancel", given, ["clusters", "account", "qos", "wckey"]);
+    const filters = ["name", "jobname", "partition", "state", "user", "me", "nodelist", "account", "qos"];
+    if (ids.length === 0 && !filters.some((name) => name in options))
+      throw new SlurmError("No job identification provided");
+    const client = new Client();
+    const jobs = await chosenJobs(client, ids, options);
+    const isVerbose = "verbose" in options;
+    let failed = false;
+    for (let i = 0; i < jobs.length; i += MAX_JOBS_PER_BATCH) {
+      // As `tutti cancel`: the last first, so that no waiting job starts when another one ends.
+      const part = jobs.slice(i, i + MAX_JOBS_PER_BATCH).toReversed();
+      const body: BatchBody = { action, jobs: part.map(({ job }) => job).join(",") };
+      const { results } = await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body });
+      for (const [k, result] of results.entries()) {
+        if ("job" in result) {
+          if (isVerbose) process.stderr.write(`scancel: Terminating job ${jobId(part[k])}\n`);
+        } else if (result.refused === "not-yours" || result.refused === "forbidden") {
+          failed = true;
+          process.stderr.write(
+            `scancel: error: Kill job error on job id ${jobId(part[k])}: Access/permission denied\n`,
+          );
+        } else if (isVerbose) {
+          process.stderr.write(
+            `scancel: error: Kill job error on job id ${jobId(part[k])}: Job/step already completing or completed\n`,
+          );
+        }
+      }
+    }
+    if (failed) process.exitCode = 1;
+  },
+};
+
+function actionOf(signal: string | undefined): BatchBody["action"] {
+  if (signal === undefined) return "cancel";
+  const name = signal.toUpperCase().replace(/^SIG/, "");
+  if (Object.hasOwn(SIGNALS, name)) return SIGNALS[name];
+  throw new SlurmError(
+    `Cannot send signal ${signal}: Tutti sends no signals to running jobs but KILL, STOP and CONT; let the job do it itself, or use kill on this machine`,
+  );
+}
+
+async function chosenJobs(
+  client: Client,
+  ids: readonly string[],
+  options: Readonly<Record<string, string>>,
+): Promise<readonly Job[]> {
+  const names = ids
+    .flatMap((text) => text.split(","))
+    .map((text) => {
+      const name = parseJobName(text);
+      if (name === undefined) throw new SlurmError(`Invalid job id ${text}`);
+      if (name.step !== undefined)
+        throw new SlurmError(
+          `Cannot cancel step ${text}: Tutti knows jobs, not their steps; cancel job ${name.number}`,
+        );
+      return name;
+    });
+  const jobs = names.length > 0 ? await jobsNamed(client, names) : await jobsInStates(client, ACTIVE_STATES);
+  const states =
+    options.state === undefined
+      ? undefined
+      : statesNamed(
+          options.state,
+          (name) =>
+            new BareError(
+              `Invalid job state specified: ${name}\nValid job states are PENDING, RUNNING, and SUSPENDED`,
+            ),
+        );
+  const user =
+    "me" in options ? (await client.ask<{ readonly user: string }>("/v1/status")).user : options.user;
+  const name = options.name ?? options.jobname;
+  return jobs.filter(
+    (job) =>
+      job.endedAtMs === undefined &&
+      (states === undefined || states.has(slurmState(job))) &&
+      (user === undefined || user === job.user) &&
+      (name === undefined || name.split(",").includes(job.name)) &&
+      (options.partition === undefined || options.partition.split(",").includes(job.queue)),
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * `srun`: inside a job, starts ranks. Outside, it submits a job that starts them, shows its output, and exits
+ * with its code.
+ */
+import { Client } from "../../../api/client/client.ts";
+import { type Command, remarkIgnored, writeOut } from "../command.ts";
+import { BareError, SlurmError } from "../errors.ts";
+import { parseWords } from "../getopt.ts";
+import { merged, type Options, SRUN } from "../job/options.ts";
+import { runJob } from "../job/run-job.ts";
+import { jobOf, launcherOf } from "../job/submission.ts";
+import { runRanks } from "../ranks/step.ts";
+
+/** Options that ask for a kind of placement or of output that every step has here. */
+const USUAL: ReadonlySet<string> = new Set(
+  "unbuffered exclusive overlap exact job-name jobid verbose quiet cpu-bind mem-bind distribution hint whole kill-on-bad-exit ntasks cpus-per-task ntasks-per-node overcommit label output error input open-mode chdir mpi export mem mem-per-cpu".split(
+    " ",
+  ),
+);
+
+export const srun: Command = {
+  spec: SRUN,
+  usage: "srun [-n TASKS] [-c CPUS] [-l] [-o FILE] [-e FILE] [OPTIONS OF sbatch] COMMAND [ARGUMENTS]",
+  async run(words) {
+    const { given, words: command } = parseWords(SRUN, words);
+    const options = merged(given);
+    checkMpi(options.get("mpi")?.value);
+    if (options.get("mpi")?.value === "list") return;
+    if (command.length === 0) throw new BareError("srun: fatal: No command given to execute.");
+    for (const name of [
+      "multi-prog",
+      "pty",
+      "no-allocate",
+      "bcast",
+      "x11",
+      "het-group",
+      "pack-group",
+      "relative",
+    ])
+      if (options.has(name)) throw new SlurmError(`--${name} is not supported by Tutti`);
+    const { SLURM_JOB_ID, TUTTI_JOB_ID } = process.env;
+    if (SLURM_JOB_ID !== undefined && SLURM_JOB_ID === TUTTI_JOB_ID) {
+      remarkIgnored(
+        "srun",
+        given,
+        [...options.keys()].filter((name) => !USUAL.has(name)),
+      );
+      process.exitCode = await runRanks(options, command);
+      return;
+    }
+    const client = new Client();
+    const inner = innerWords(options);
+    const job = await jobOf(client, "srun", forJob(options), {
+      command: [launcherOf("srun"), ...inner, "--", ...command],
+      name: command[0].split("/").at(-1) || "srun",
+    });
+    process.exitCode = await runJob(client, "srun", job);
+  },
+};
+
+/** Slurm's own words for a type of MPI that is not installed: Tutti starts no MPI. */
+function checkMpi(type: string | undefined): void {
+  if (type === undefined || type === "none") return;
+  if (type === "list") {
+    writeOut("MPI plugin types are...\n\tnone\n");
+    return;
+  }
+  throw new SlurmError(
+    `Couldn't find the specified plugin name for mpi/${type} looking at all files\ncannot find mpi plugin for mpi/${type}\nInvalid MPI type '${type}', --mpi=list for acceptable types\nTutti starts no MPI itself: write mpirun instead of srun, which starts the job's tasks`,
+  );
+}
+
+const OF_THE_STEP = ["label", "output", "error", "input", "open-mode", "overcommit"];
+
+/** Options that the job is submitted with; the others are those of the step in it. */
+function forJob(options: Options): Options {
+  return new Map([...options].filter(([name]) => !OF_THE_STEP.includes(name)));
+}
+
+function innerWords(options: Options): readonly string[] {
+  return OF_THE_STEP.flatMap((name) => {
+    const option = options.get(name);
+    if (option === undefined) return [];
+    return [option.value === undefined ? `--${name}` : `--${name}=${option.value}`];
+  });
+}

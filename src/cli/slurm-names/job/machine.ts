@@ -1,0 +1,69 @@
+/** What sinfo and scontrol say about queues and nodes. */
+import { totalmem } from "node:os";
+import type { Client } from "../../../api/client/client.ts";
+import type { QueuesAnswer, StatusAnswer } from "../../../protocol/schema.ts";
+import { limitMs, longDuration } from "../text/times.ts";
+import { nodeName } from "./facts.ts";
+
+export interface Partition {
+  readonly name: string;
+  readonly isDefault: boolean;
+  /** Such as `1-00:00:00` or `infinite`. */
+  readonly limit: string;
+  readonly mostCpus: number;
+}
+
+export interface Machine {
+  readonly partitions: readonly Partition[];
+  readonly nodes: readonly string[];
+  readonly cpus: number;
+  readonly busyCpus: number;
+  readonly memoryMiB: number;
+  /** Slurm's long name of the nodes' state. */
+  readonly state: "idle" | "mixed" | "allocated" | "drained" | "draining";
+  /** Countable resources such as `gpu:2`, or (null). */
+  readonly gres: string;
+  readonly version: string;
+}
+
+export const SHORT_STATES: Readonly<Record<Machine["state"], string>> = {
+  idle: "idle",
+  mixed: "mix",
+  allocated: "alloc",
+  drained: "drain",
+  draining: "drng",
+};
+
+export async function readMachine(client: Client): Promise<Machine> {
+  const [status, { queues }] = await Promise.all([
+    client.ask<StatusAnswer>("/v1/status"),
+    client.ask<QueuesAnswer>("/v1/queues"),
+  ]);
+  const busyCpus = Math.min(status.cpus, Math.ceil(status.busyCpus));
+  const resources = status.resources?.map(({ name, units }) => `${name}:${units.length}`) ?? [];
+  return {
+    // Of several queues, Tutti chooses one for each job, so none of them is the default.
+    partitions: queues.map(({ name, limitMs: ms, mostCpus }) => ({
+      name,
+      isDefault: queues.length === 1,
+      limit: ms === undefined ? "infinite" : longDuration(limitMs(ms)),
+      mostCpus,
+    })),
+    nodes: status.nodes?.map(({ node }) => node) ?? [nodeName()],
+    cpus: status.cpus,
+    busyCpus,
+    memoryMiB: Math.floor(totalmem() / 2 ** 20),
+    state:
+      status.drain !== undefined
+        ? busyCpus > 0
+          ? "draining"
+          : "drained"
+        : busyCpus === 0
+          ? "idle"
+          : busyCpus < status.cpus
+            ? "mixed"
+            : "allocated",
+    gres: resources.join(",") || "(null)",
+    version: status.version,
+  };
+}

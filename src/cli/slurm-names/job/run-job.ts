@@ -1,0 +1,71 @@
+/** Runs a job to its end as `srun` and `salloc` do: shows its output, cancels it when interrupted. */
+import { randomUUID } from "node:crypto";
+import type { Client } from "../../../api/client/client.ts";
+import type { Job, JobsAnswer, SubmitJob } from "../../../protocol/schema.ts";
+import { copyLog } from "../../live/log-stream.ts";
+import { ReconnectingClient } from "../../live/reconnecting-client.ts";
+import { onSignals } from "../../live/signals.ts";
+import { submitRefusal } from "./submission.ts";
+import { exitCodeOf } from "./wait.ts";
+
+/** After this time a job that has not started is said to wait. */
+const QUIET_MS = 1000;
+
+/** @returns the exit code of the command */
+export async function runJob(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<number> {
+  const connection = new ReconnectingClient("squeue");
+  const job = await submit(client, asked);
+  const say = (text: string) => process.stderr.write(`${command}: ${text}\n`);
+  const stop = cancelOnSignal(connection, job.job, say);
+  const timer = setTimeout(() => reportWait(client, job.job, say), QUIET_MS);
+  timer.unref();
+  if (command === "salloc") say(`Granted job allocation ${job.job}`);
+  const options = { follow: true, raw: true, from: 0 };
+  const [, , ended] = await Promise.all([
+    copyLog(connection, job, { ...options, stream: "stdout" }, process.stdout),
+    copyLog(connection, job, { ...options, stream: "stderr" }, process.stderr),
+    connection.retry((now) => now.ended(job.job)),
+  ]);
+  clearTimeout(timer);
+  stop();
+  if (command === "salloc") say(`Relinquishing job allocation ${job.job}`);
+  const { reason = "", state } = ended;
+  if (state === "cancelled") say(`error: Job ${job.job} has been cancelled`);
+  else if (reason === "time limit") say(`error: Job ${job.job} exceeded its time limit`);
+  else if (reason.startsWith("lost: ") || reason === "memory limit") say(`error: Job ${job.job}: ${reason}`);
+  return exitCodeOf(ended);
+}
+
+async function submit(client: Client, job: SubmitJob): Promise<Job> {
+  try {
+    const body = { jobs: [job], key: randomUUID() };
+    return (await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body })).jobs[0];
+  } catch (error) {
+    throw submitRefusal(error, "Unable to allocate resources: ");
+  }
+}
+
+async function reportWait(client: Client, job: number, say: (text: string) => void): Promise<void> {
+  try {
+    const { state } = (await client.job(job)).job;
+    if (state === "queued" || state === "held") say(`job ${job} queued and waiting for resources`);
+  } catch {
+    // The scheduler is away; the copy of the output says so.
+  }
+}
+
+/** Ctrl-C cancels the job. */
+function cancelOnSignal(
+  connection: ReconnectingClient,
+  job: number,
+  say: (text: string) => void,
+): () => void {
+  return onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) => {
+    say(`${name === "SIGINT" ? "interrupted" : "terminated"}: cancelling job ${job}`);
+    connection
+      .retry((client) => client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" }))
+      .catch(() => {
+        // It has ended meanwhile.
+      });
+  });
+}

@@ -1,0 +1,99 @@
+/** Finds the jobs that a command line names by Slurm's numbers: `12`, `12_3`, `12_[1-4,7]`. */
+import type { Client } from "../../../api/client/client.ts";
+import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
+import type { Job, JobsAnswer } from "../../../protocol/schema.ts";
+import type { JobState } from "../../../protocol/states.ts";
+
+/** A job, all jobs of an array, or some of them. */
+interface JobName {
+  readonly number: number;
+  /** Undefined: the job, or all jobs of the array. */
+  readonly indices?: readonly (readonly [first: number, last: number])[];
+  /** The part after the dot: `batch` or the number of a step. */
+  readonly step?: string;
+  readonly text: string;
+}
+
+/** Undefined if the text is not the name of a job. */
+export function parseJobName(text: string): JobName | undefined {
+  const [, number, one, list, step] =
+    /^(\d{1,15})(?:_(?:(\d{1,7})|\[([\d,-]{1,5000})(?:%\d+)?\]))?(?:[.+](\w+))?$/.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const named = { number: Number(number), ...(step !== undefined && { step }), text };
+  const ranges = one ?? list;
+  if (ranges === undefined) return named;
+  const indices: [number, number][] = [];
+  for (const range of ranges.split(",")) {
+    const [, first, last = first] = /^(\d{1,7})(?:-(\d{1,7}))?$/.exec(range) ?? [];
+    if (first === undefined) return undefined;
+    indices.push([Number(first), Number(last)]);
+  }
+  return { ...named, indices };
+}
+
+/** Jobs of the numbers, of all states. A number of an array means all its jobs. Each job once, in order. */
+export async function jobsNamed(client: Client, names: readonly JobName[]): Promise<readonly Job[]> {
+  const found = new Map<number, Job>();
+  const firsts = await jobsOfNumbers(client, [...new Set(names.map(({ number }) => String(number)))]);
+  const byNumber = new Map(firsts.map((job) => [job.job, job]));
+  const arrays = new Map<number, readonly Job[]>();
+  for (const { number, indices } of names) {
+    const first = byNumber.get(number);
+    if (first?.array !== number) {
+      // A job of an array also has a number of its own, by which Slurm knows it too.
+      if (first !== undefined && indices === undefined) found.set(number, first);
+      // The first jobs of an array may be forgotten while others are kept.
+      if (first !== undefined || indices === undefined) continue;
+    }
+    const members = arrays.get(number) ?? (await arrayJobs(client, number));
+    arrays.set(number, members);
+    for (const job of members) {
+      const { arrayIndex = 0 } = job;
+      if (indices === undefined || indices.some(([from, to]) => arrayIndex >= from && arrayIndex <= to))
+        found.set(job.job, job);
+    }
+  }
+  return [...found.values()].sort((a, b) => a.job - b.job);
+}
+
+/** All jobs that you may see, in these states. */
+export function jobsInStates(client: Client, states: readonly JobState[]): Promise<readonly Job[]> {
+  return paged(client, `states=${states.join(",")}`);
+}
+
+/** All jobs that are kept. */
+export function allJobs(client: Client): Promise<readonly Job[]> {
+  return paged(client, "");
+}
+
+/** The jobs of an array have consecutive numbers. */
+async function arrayJobs(client: Client, array: number): Promise<readonly Job[]> {
+  const jobs: Job[] = [];
+  for (let first = array; first < array + MAX_JOBS_PER_BATCH; first += 1000) {
+    const some = await jobsOfNumbers(client, [`${first}-${first + 999}`]);
+    jobs.push(...some.filter((job) => job.array === array));
+    if (some.some((job) => job.array !== array) || some.length === 0) break;
+  }
+  return jobs;
+}
+
+const MAX_LIST = 500;
+
+async function jobsOfNumbers(client: Client, numbers: readonly string[]): Promise<readonly Job[]> {
+  const jobs: Job[] = [];
+  for (let i = 0; i < numbers.length; i += MAX_LIST)
+    jobs.push(...(await paged(client, `numbers=${numbers.slice(i, i + MAX_LIST).join(",")}`)));
+  return jobs;
+}
+
+async function paged(client: Client, query: string): Promise<readonly Job[]> {
+  const jobs: Job[] = [];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const answer: JobsAnswer = await client.ask<JobsAnswer>(
+      `/v1/jobs?after=${after}${query === "" ? "" : `&${query}`}`,
+    );
+    jobs.push(...answer.jobs);
+    after = answer.next;
+  }
+  return jobs;
+}

@@ -1,0 +1,58 @@
+/** What `scontrol update` changes, as a change of Tutti's. */
+
+import { parseUse } from "../../../protocol/resources.ts";
+import type { UpdateBody } from "../../../protocol/schema.ts";
+import { slurmMebibytes, slurmSeconds } from "../../options/slurm-options.ts";
+import { SlurmError } from "../errors.ts";
+
+type Reader = (value: string) => Partial<UpdateBody> | undefined;
+
+const whole = (value: string): number | undefined =>
+  /^[1-9]\d{0,6}$/.test(value) ? Number(value) : undefined;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  name: (name) => (name === "" ? undefined : { name }),
+  jobname: (name) => (name === "" ? undefined : { name }),
+  partition: (queue) => (queue === "" ? undefined : { queue }),
+  timelimit: (value) => {
+    const seconds = slurmSeconds(value);
+    return seconds === undefined ? undefined : { limitMs: 60_000 * Math.max(1, Math.ceil(seconds / 60)) };
+  },
+  numtasks: (value) => {
+    const tasks = whole(value);
+    return tasks === undefined ? undefined : { tasks };
+  },
+  numcpus: (value) => {
+    const tasks = whole(value);
+    return tasks === undefined ? undefined : { tasks };
+  },
+  minmemorynode: (value) => {
+    const mebibytes = slurmMebibytes(value);
+    return mebibytes === undefined ? undefined : { memoryBytes: mebibytes * 2 ** 20 };
+  },
+  nice: (value) =>
+    /^-?\d{1,7}$/.test(value) ? { priority: Math.max(-100, Math.min(100, -Number(value))) } : undefined,
+  gres: (value) => {
+    const use = parseUse(value);
+    return use === undefined ? undefined : { use };
+  },
+};
+
+/** @throws SlurmError for what Tutti cannot change */
+export function updateOf(values: ReadonlyMap<string, string>): UpdateBody {
+  let update: UpdateBody = {};
+  for (const [name, value] of values) {
+    const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
+    if (read === undefined) {
+      throw new SlurmError(
+        `Cannot update ${name}: Tutti can change Name, Partition, TimeLimit, NumTasks, MinMemoryNode, Nice and Gres`,
+      );
+    }
+    const field = read(value);
+    if (field === undefined) throw new SlurmError(`Invalid value "${value}" for ${name}`);
+    update = { ...update, ...field };
+  }
+  if (values.size === 0)
+    throw new SlurmError("Cannot update: expected what changes, such as TimeLimit=2:00:00");
+  return update;
+}

@@ -1,0 +1,61 @@
+/**
+ * Prints tables as sacct and sacctmgr do: fields by name, with widths such as `JobName%20` or `State%-10`.
+ */
+import { SlurmError } from "../errors.ts";
+import { oneLine } from "./columns.ts";
+
+export interface Field<Row> {
+  readonly name: string;
+  /** Negative: at the left edge. */
+  readonly width: number;
+  readonly value: (row: Row) => string;
+}
+
+interface Style {
+  /** Delimiters between fields, after each field, or columns. */
+  readonly style: "between" | "after" | "table";
+  readonly delimiter: string;
+  readonly hasHeader: boolean;
+}
+
+/** @throws SlurmError for a field that is not in the list */
+export function fieldsNamed<Row>(list: string, fields: readonly Field<Row>[]): readonly Field<Row>[] {
+  return list
+    .split(",")
+    .filter((text) => text !== "")
+    .map((text) => {
+      const [, typed = text, width] = /^\s*(\w+)(?:%(-?\d{1,4}))?\s*$/.exec(text) ?? [];
+      const name = typed.toLowerCase();
+      // A unique beginning of a name is enough, as in Slurm.
+      const found =
+        fields.find((field) => field.name.toLowerCase() === name) ??
+        fields.find((field) => name !== "" && field.name.toLowerCase().startsWith(name));
+      if (found === undefined) throw new SlurmError(`Invalid field requested: "${typed}"`);
+      return width === undefined || width === "" ? found : { ...found, width: Number(width) };
+    });
+}
+
+export function accountingText<Row>(
+  fields: readonly Field<Row>[],
+  rows: readonly Row[],
+  { style, delimiter, hasHeader }: Style,
+): string {
+  const values = rows.map((row) => fields.map(({ value }) => oneLine(value(row))));
+  const names = fields.map(({ name }) => name);
+  if (style !== "table") {
+    const line = (cells: readonly string[]) =>
+      `${cells.join(delimiter)}${style === "after" ? delimiter : ""}\n`;
+    return [...(hasHeader ? [names] : []), ...values].map(line).join("");
+  }
+  const line = (cells: readonly string[]) =>
+    `${cells.map((cell, i) => `${sized(cell, fields[i].width)} `).join("")}\n`;
+  const rules = fields.map(({ width }) => "-".repeat(Math.abs(width)));
+  return [...(hasHeader ? [names, rules] : []), ...values].map(line).join("");
+}
+
+/** Cut with a plus sign at its end. */
+function sized(text: string, width: number): string {
+  const columns = Math.abs(width);
+  const cut = text.length > columns ? `${text.slice(0, Math.max(0, columns - 1))}+` : text;
+  return width < 0 ? cut.padEnd(columns) : cut.padStart(columns);
+}

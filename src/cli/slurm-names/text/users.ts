@@ -1,0 +1,26 @@
+/** Finds the numbers of users. */
+import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+
+let users: ReadonlyMap<string, number> | undefined;
+
+/** The number of a user of this machine's own list, or of the user who asks; undefined for others. */
+export function uidOf(name: string): number | undefined {
+  users ??= readUsers();
+  return users.get(name);
+}
+
+function readUsers(): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  try {
+    for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
+      const [name, , uid] = line.split(":");
+      if (/^\d+$/.test(uid ?? "") && !found.has(name)) found.set(name, Number(uid));
+    }
+    const { username, uid } = userInfo();
+    found.set(username, uid);
+  } catch {
+    // A user without a name, or a machine without the file: numbers are left out.
+  }
+  return found;
+}

@@ -1,0 +1,25 @@
+/** `tutti slurm-names FOLDER`: makes a folder with Slurm's commands, which work with Tutti. */
+import type { Command } from "commander";
+import { visibleLine } from "../../words/visible.ts";
+import { makeNames } from "../slurm-names/folder.ts";
+import { writeOut } from "../text/text.ts";
+
+const HELP = `
+The folder gets sbatch, srun, salloc, squeue, scancel, sinfo, sacct, sacctmgr and
+scontrol. With the folder first on the PATH, scripts and programs for Slurm use
+this scheduler. The command may be repeated, and is after an upgrade of Node or
+Tutti. docs/slurm-names.md says what is honoured.
+  tutti slurm-names ~/slurm && export PATH=~/slurm:$PATH
+  sbatch --parsable --wrap hostname`;
+
+export function configure(command: Command): void {
+  command
+    .argument("<folder>", "where to put the commands; it is made if it does not exist")
+    .addHelpText("after", HELP)
+    .action((folder: string) => {
+      const made = makeNames(folder);
+      writeOut(
+        `${visibleLine(made.folder)}: ${made.names.join(", ")}\nnext: export PATH=${visibleLine(made.folder)}:$PATH\n`,
+      );
+    });
+}

@@ -1,0 +1,413 @@
+/**
+ * Tests Slurm's names with a real scheduler: scripts in the style of public repositories, and the commands
+ * that workflow tools run, with the file and line where they run them.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installTestTools } from "../scripts/install-test-tools.ts";
+import type { CommandResult } from "./command.ts";
+import { startTutti } from "./live-command.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
+
+let scheduler: LiveScheduler;
+let names: string;
+const node = hostname().split(".")[0];
+
+beforeAll(async () => {
+  scheduler = new LiveScheduler();
+  writeFileSync(
+    join(scheduler.folder, "tutti.toml"),
+    'cpus = [0, 1]\n[[queues]]\nname = "short"\nprocessors = 2\nelapsedBelowS = 7200\n[[queues]]\nname = "long"\nprocessors = 2\n',
+  );
+  scheduler.words.push("--config", join(scheduler.folder, "tutti.toml"));
+  await scheduler.start();
+  names = join(scheduler.folder, "names");
+  expect(await startTutti(scheduler.socket, ["slurm-names", names]).result).toMatchObject({ status: 0 });
+});
+afterAll(() => scheduler.clear());
+
+/** Runs a line of a shell with Slurm's names first on the PATH, in the scheduler's folder. */
+function shell(line: string, input = ""): Promise<CommandResult> {
+  const { SLURM_CONF: _, ...env } = process.env;
+  const child = spawn("bash", ["-c", line], {
+    cwd: scheduler.folder,
+    env: { ...env, PATH: `${names}:${env.PATH}`, TUTTI_SOCKET: scheduler.socket, USER: "root" },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (piece) => {
+    stdout += piece;
+  });
+  child.stderr.setEncoding("utf8").on("data", (piece) => {
+    stderr += piece;
+  });
+  child.stdin.on("error", () => {}).end(input);
+  return new Promise((resolve) => child.on("close", (status) => resolve({ status, stdout, stderr })));
+}
+const script = (lines: string) => `#!/bin/bash\n${lines}\n`;
+const read = (name: string) => readFileSync(join(scheduler.folder, name), "utf8");
+/** Submits from standard input and waits. */
+const batch = (lines: string, options = "") => shell(`sbatch --wait ${options}`, script(lines));
+
+describe("tutti slurm-names", () => {
+  test("may be repeated, and leaves files of others alone", async () => {
+    const again = () => startTutti(scheduler.socket, ["slurm-names", names]).result;
+    const before = readdirSync(names).sort();
+    expect(await again()).toMatchObject({ status: 0 });
+    expect(readdirSync(names).sort()).toEqual(before);
+    expect(before).toEqual("sacct sacctmgr salloc sbatch scancel scontrol sinfo squeue srun".split(" "));
+    expect(statSync(join(names, "sbatch")).mode & 0o777).toBe(0o755);
+    const foreign = join(scheduler.folder, "foreign");
+    mkdirSync(foreign);
+    writeFileSync(join(foreign, "sbatch"), "mine");
+    symlinkSync("/bin/true", join(foreign, "srun"));
+    expect(await startTutti(scheduler.socket, ["slurm-names", foreign]).result).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("sbatch, srun are there and not made by Tutti"),
+    });
+    expect(readdirSync(foreign)).toHaveLength(2);
+  });
+});
+
+describe("six scripts of Slurm's users", () => {
+  test("a serial one with a module, a partition, an account, mail and srun", async () => {
+    const lines = `#SBATCH -J serial
+#SBATCH -p compute
+#SBATCH -A physics
+#SBATCH --mail-type=END --mail-user=a@example.org
+#SBATCH --time=00:01
+#SBATCH -o serial-%j.out
+module load gcc 2> /dev/null
+srun hostname -s
+echo "$SLURM_JOB_PARTITION $SLURM_JOB_NODELIST $SLURM_NNODES $SLURM_CPUS_ON_NODE $SLURM_JOB_NAME $SLURM_RESTART_COUNT."
+scontrol show job $SLURM_JOB_ID | grep -o 'TimeLimit=[^ ]*'`;
+    const { status, stdout, stderr } = await batch(lines);
+    expect(stderr).toMatch(/^sbatch: -p compute: ignored, there is no such queue; there are short, long$/m);
+    expect(stderr).toMatch(/^sbatch: --account=physics, --mail-type=END, .*: ignored/m);
+    expect(stdout).toMatch(/^Submitted batch job \d+\n$/);
+    expect(status).toBe(0);
+    const output = read(`serial-${stdout.trim().split(" ")[3]}.out`);
+    expect(output).toBe(`${node}\nshort ${node} 1 1 serial .\nTimeLimit=00:01:00\n`);
+  });
+
+  test("one with MPI: mpirun works, and srun refuses a type of MPI as Slurm does without it", async () => {
+    installTestTools();
+    const lines = `#SBATCH --nodes=1 --ntasks-per-node=2 --mem-per-cpu=50M -t 1-00:00:00 --exclusive -o mpi.out
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+echo "$SLURM_NTASKS $SLURM_NTASKS_PER_NODE $SLURM_TASKS_PER_NODE $SLURM_MEM_PER_CPU $SLURM_JOB_PARTITION"
+command -v mpirun > /dev/null && mpirun sh -c 'echo rank' | sort
+srun --mpi=pmix ./solver`;
+    const { status } = await batch(lines);
+    expect(status).toBe(1);
+    expect(read("mpi.out")).toMatch(
+      /^2 2 2 50 long\n(?:rank\nrank\n)?srun: error: Couldn't find the specified plugin name for mpi\/pmix/,
+    );
+  });
+
+  test("an array with a limit, and %x_%A_%a", async () => {
+    mkdirSync(join(scheduler.folder, "logs"));
+    const lines = `#SBATCH --job-name=arr --array=0-6:2%2 --output=logs/%x_%A_%a.out
+echo $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_ARRAY_TASK_MIN $SLURM_ARRAY_TASK_MAX $SLURM_ARRAY_TASK_STEP`;
+    const { status, stdout } = await batch(lines, "--parsable");
+    expect(status).toBe(0);
+    const id = stdout.trim();
+    for (const i of [0, 2, 4, 6]) expect(read(`logs/arr_${id}_${i}.out`)).toBe(`${i} 4 0 6 2\n`);
+    expect((await shell(`sacct -X -n -P -o JobID,State -j ${id}`)).stdout).toBe(
+      [0, 2, 4, 6].map((i) => `${id}_${i}|COMPLETED\n`).join(""),
+    );
+  });
+
+  test("one with a GPU is refused if the machine has no GPU", async () => {
+    const refused = await batch("#SBATCH --gres=gpu:1\nnvidia-smi");
+    expect(refused).toMatchObject({
+      status: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^sbatch: error: Invalid generic resource \(gres\) specification$/m),
+    });
+  });
+
+  test("one with a signal, a requeue and an open mode", async () => {
+    const lines = `#SBATCH --signal=B:USR1@30
+#SBATCH --requeue --open-mode=append -o appended.out
+echo $SLURM_OPEN_MODE`;
+    writeFileSync(join(scheduler.folder, "appended.out"), "before\n");
+    const { status, stderr } = await batch(lines);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/--requeue: ignored/);
+    expect(read("appended.out")).toBe("before\na\n");
+  });
+
+  test("one with a reservation, a constraint or an unknown dependency is refused as by Slurm", async () => {
+    const refusals = await Promise.all(
+      [
+        "#SBATCH --dependency=singleton --begin=now+1hour --qos=high --reservation=lab",
+        "#SBATCH -C skylake",
+        "#SBATCH -d afterok:x",
+        "#SBATCH -w othernode",
+      ].map((line) => batch(line)),
+    );
+    expect(refusals.map(({ stderr }) => stderr.split("\n")[0])).toEqual([
+      "sbatch: error: Batch job submission failed: Requested reservation is invalid",
+      "sbatch: error: Batch job submission failed: Invalid feature specification",
+      "sbatch: error: Batch job submission failed: Job dependency problem",
+      "sbatch: error: Batch job submission failed: Invalid node name specified",
+    ]);
+    expect(refusals.map(({ status, stdout }) => [status, stdout])).toEqual(refusals.map(() => [1, ""]));
+  });
+});
+
+test("ten more scripts run", async () => {
+  const S: Readonly<Record<string, string>> = {
+    // Hyperparameters by the index of an array.
+    grid: `#SBATCH -a 1-2 -o s-grid-%a.out\nRATES=(x 0.1 0.01)\necho "rate \${RATES[$SLURM_ARRAY_TASK_ID]}"`,
+    // Lines of a file by index.
+    lines: `#SBATCH --array=2 -o s-lines.out\nprintf 'a\\nb\\n' > s-list\nsed -n "\${SLURM_ARRAY_TASK_ID}p" s-list`,
+    // OpenMP by the variable of the number of CPUs.
+    openmp: `#SBATCH --cpus-per-task=2\n#SBATCH -o s-openmp.out\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\necho $OMP_NUM_THREADS $(nproc)`,
+    // Data parallel training: one node as the master, ranks by srun.
+    train: `#SBATCH --nodes=1 --ntasks-per-node=2 -o s-train.out
+MASTER=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+srun bash -c "echo $MASTER \\$SLURM_PROCID of \\$SLURM_NTASKS on \\$SLURM_NODEID/\\$SLURM_LOCALID" | sort`,
+    // Several steps at once, and wait.
+    steps: `#SBATCH -n 2 -o s-steps.out\nfor i in 1 2; do srun -n1 --exclusive sh -c "echo step $i" & done\nwait`,
+    // A folder of its own for each job, removed at the end.
+    scratch: `#SBATCH -o s-scratch.out\nset -euo pipefail\nT=$(mktemp -d)\ntrap 'rm -rf $T; echo cleaned' EXIT\ncd $T; echo $(basename $SLURM_SUBMIT_DIR) > x; cat x`,
+    // Labels, and an exit code of a step.
+    label: `#SBATCH -n 2 -o s-label.out\nsrun -l sh -c 'exit $SLURM_PROCID'\necho "code $?"`,
+    // Files per task.
+    files: `#SBATCH -n 2 -o s-files.out\nsrun -o s-task-%t.out sh -c 'echo task $SLURM_PROCID'\ncat s-task-0.out s-task-1.out`,
+    // Limits of memory and time in all spellings.
+    sizes: `#SBATCH --mem=100MB --time=0-0:05:00 -o s-sizes.out\necho $SLURM_MEM_PER_NODE`,
+    // The shell of the interpreter's line, with arguments.
+    args: `#SBATCH -o s-args.out\necho "$0" "$1" "$#" | sed 's|.*/||'`,
+  };
+  const results = await Promise.all(
+    Object.entries(S).map(async ([name, lines]) => {
+      writeFileSync(join(scheduler.folder, `${name}.sh`), script(lines));
+      return shell(`sbatch --wait ${name}.sh one 'two 2'`);
+    }),
+  );
+  expect(results.map(({ status }) => status)).toEqual(results.map(() => 0));
+  expect(read("s-grid-1.out") + read("s-grid-2.out")).toBe("rate 0.1\nrate 0.01\n");
+  expect(read("s-lines.out")).toBe("b\n");
+  expect(read("s-openmp.out")).toMatch(/^2 \d+\n$/);
+  expect(read("s-train.out")).toBe(`${node} 0 of 2 on 0/0\n${node} 1 of 2 on 0/1\n`);
+  expect(read("s-steps.out").split("\n").sort().join()).toBe(",step 1,step 2");
+  expect(read("s-scratch.out")).toBe(`${scheduler.folder.split("/").at(-1)}\ncleaned\n`);
+  expect(read("s-label.out")).toBe(`srun: error: ${node}: task 1: Exited with exit code 1\ncode 1\n`);
+  expect(read("s-files.out")).toBe("task 0\ntask 1\n");
+  expect(read("s-sizes.out")).toBe("100\n");
+  expect(read("s-args.out")).toBe("args.sh one 2\n");
+});
+
+describe("the commands that tools run", () => {
+  /** Polls until a command prints something. */
+  const until = (line: string, expected: RegExp) =>
+    expect.poll(async () => (await shell(line)).stdout, { timeout: 40_000 }).toMatch(expected);
+
+  // snakemake/snakemake@00332045, snakemake/executors/slurm/slurm_submit.py: get_account, test_account,
+  // get_default_partition, run, job_status, cancel; slurm_jobstep.py: run.
+  test("Snakemake 7: --slurm", async () => {
+    const [account, accounts, partitions] = await Promise.all([
+      shell('sacct -nu "$USER" -o Account%20 | head -n1'),
+      shell('sacctmgr -n -s list user "$USER" format=account%20'),
+      shell("sinfo -o %P"),
+    ]);
+    expect(accounts.stdout.split(/\s+/)).toContain(account.stdout.trim() || "default");
+    // Tutti chooses among several queues, so none is the default.
+    expect(partitions.stdout).toBe("PARTITION\nshort\nlong\n");
+    const { stdout } = await shell(
+      `sbatch -J snakejob -o .snakemake/%j.log --export=ALL -A default -p short -t 5 --mem 100 --cpus-per-task=1 -D ${scheduler.folder} --wrap='srun -n1 --cpu-bind=q sh -c "exit 3"' 2>&1`,
+    );
+    // It takes the last word of both streams.
+    const id = stdout.trim().split(" ").at(-1);
+    expect(id).toMatch(/^\d+$/);
+    await until(
+      `sacct -P -n --format=JobIdRaw,State -j ${id}`,
+      new RegExp(`^${id}\\|FAILED\\n${id}.batch\\|FAILED\\n$`),
+    );
+    expect((await shell(`scontrol show jobid -dd ${id}`)).stdout).toMatch(/JobState=FAILED/);
+    expect(await shell(`scancel ${id}`)).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  // DataBiosphere/toil@00a23b2a, src/toil/batchSystems/slurm.py: _get_partition_info, prepareSbatch,
+  // getRunningJobIDs, _getJobDetailsFromSacct, _getJobDetailsFromScontrol, killJob.
+  test("Toil", async () => {
+    const partitions = (await shell('sinfo -a -o "%P %G %l %p %c %m"')).stdout.trim().split("\n");
+    expect(partitions.map((line) => line.split(" ").length)).toEqual([6, 6, 6]);
+    expect(partitions[1]).toMatch(/^short \(null\) 02:00:00 1 2 \d+$/);
+    const sbatch = (command: string) =>
+      shell(
+        `sbatch -J toil_job_1_x --signal=B:INT@30 --export=ALL,A_B=c --mem=100 --cpus-per-task=1 --time=0:3600 -o toil-%j.out --wrap="exec ${command}"`,
+      );
+    const [fails, sleeps] = await Promise.all([sbatch("sh -c 'echo \\$A_B; exit 7'"), sbatch("sleep 600")]);
+    const [failed, slept] = [fails, sleeps].map(({ stdout }) => stdout.trim().split(/\s+/).at(-1)!);
+    await until('squeue -h --format "%i %t %M"', new RegExp(`^${slept} R \\d+:\\d\\d$`, "m"));
+    await until(
+      `sacct -n -j ${failed},${slept} --format JobIDRaw,State,ExitCode -P -S 1970-01-01`,
+      new RegExp(`^${failed}\\|FAILED\\|7:0$`, "m"),
+    );
+    expect(read(`toil-${failed}.out`)).toBe("c\n");
+    expect((await shell(`scontrol show job ${slept}`)).stdout).toMatch(/JobState=RUNNING .*ExitCode=0:0/s);
+    expect(await shell(`scancel ${slept}`)).toMatchObject({ status: 0 });
+    await until(
+      `sacct -n -j ${slept} --format JobIDRaw,State,ExitCode -P -S 1970-01-01`,
+      /^\d+\|CANCELLED by \d+\|0:0$/m,
+    );
+  });
+
+  // nextflow-io/nextflow@06e3c4a4, executor/SlurmExecutor.groovy: getDirectives, getSubmitCommandLine,
+  // parseJobId, queueStatusCommand, parseQueueStatus.
+  test("Nextflow", async () => {
+    writeFileSync(
+      join(scheduler.folder, ".command.run"),
+      script(
+        `#SBATCH -J nf-task\n#SBATCH -o ${scheduler.folder}/.command.log\n#SBATCH --no-requeue\n#SBATCH --signal B:USR2@30\n#SBATCH -c 2\n#SBATCH -t 01:00:00\n#SBATCH --mem 100M\n#SBATCH -p short\necho done`,
+      ),
+    );
+    const { stdout } = await shell("sbatch .command.run");
+    const id = /Submitted batch job (\d+)/.exec(stdout)?.[1];
+    await until('squeue --noheader -o "%i %t" -t all -p short -u root', new RegExp(`^${id} CD$`, "m"));
+    expect((await shell('squeue --noheader -o "%i %t" -t all')).stdout).toMatch(
+      /^(?:\d+(?:_\d+)? (?:PD|R|CA|CF|CG|CD|F|TO|NF|S)\n)+$/,
+    );
+    expect(read(".command.log")).toBe("done\n");
+  });
+
+  // dask/dask-jobqueue@043888b4, dask_jobqueue/slurm.py: SLURMCluster.__init__, SLURMJob.
+  test("dask-jobqueue", async () => {
+    const lines = `#SBATCH -J dask-worker\n#SBATCH -e w-%J.err\n#SBATCH -o w-%J.out\n#SBATCH -n 1\n#SBATCH --cpus-per-task=2\n#SBATCH --mem=100M\n#SBATCH -t 00:30:00\nJOB_ID=\${SLURM_JOB_ID%;*}\necho $JOB_ID; exec sleep 600`;
+    writeFileSync(join(scheduler.folder, "dask.sh"), script(lines));
+    const id = /\d+/.exec((await shell("sbatch dask.sh")).stdout)![0];
+    await expect.poll(() => readdirSync(scheduler.folder)).toContain(`w-${id}.out`);
+    await expect.poll(() => read(`w-${id}.out`)).toBe(`${id}\n`);
+    expect(await shell(`scancel ${id}`)).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    await until(`squeue -h -j ${id}`, /^$/);
+  });
+
+  // facebookincubator/submitit@01eedd3f, submitit/slurm/slurm.py: affinity, _make_sbatch_string,
+  // _make_submission_command, SlurmInfoWatcher, SlurmJobEnvironment.
+  test("submitit: an array whose command srun starts", async () => {
+    expect(await shell("command -v srun")).toMatchObject({ status: 0 });
+    const lines = `
+# Parameters
+#SBATCH --array=0-1%2
+#SBATCH --error=%A_%a_0_log.err
+#SBATCH --job-name=submitit
+#SBATCH --mem=1GB
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --open-mode=append
+#SBATCH --output=%A_%a_0_log.out
+#SBATCH --signal=USR1@90
+#SBATCH --time=5
+#SBATCH --wckey=submitit
+
+# command
+export SUBMITIT_EXECUTOR=slurm
+srun --output %A_%a_%t_log.out --error %A_%a_%t_log.err --unbuffered sh -c 'echo $SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID $SLURM_JOB_NUM_NODES $SLURM_NTASKS $SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID $SLURM_JOB_NODELIST'`;
+    writeFileSync(join(scheduler.folder, "submission.sh"), script(lines));
+    const id = /job (\d+)/.exec((await shell("sbatch submission.sh")).stdout)![1];
+    await until(
+      `sacct -o JobID,State --parsable2 -j ${id}`,
+      new RegExp(`^JobID\\|State\n${id}_0\\|COMPLETED\n${id}_0.batch\\|COMPLETED\n${id}_1\\|COMPLETED\n`),
+    );
+    for (const i of [0, 1]) expect(read(`${id}_${i}_0_log.out`)).toBe(`${id} ${i} 1 1 0 0 0 ${node}\n`);
+  });
+});
+
+describe("srun and salloc outside of a job", () => {
+  test("submit, wait, and exit with the code", async () => {
+    const [labelled, failed, missing, allocated] = await Promise.all([
+      shell("srun -n2 -l sh -c 'echo $SLURM_PROCID/$SLURM_NTASKS'"),
+      shell("srun sh -c 'exit 5'"),
+      shell("srun /no/such"),
+      shell("salloc -n2 srun sh -c 'echo $SLURM_PROCID'"),
+    ]);
+    expect(labelled.status).toBe(0);
+    expect(labelled.stdout.split("\n").sort()).toEqual(["", "0: 0/2", "1: 1/2"]);
+    expect(failed).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining(`srun: error: ${node}: task 0: Exited with exit code 5\n`),
+    });
+    expect(missing.status).toBe(2);
+    expect(missing.stderr).toContain("execve(): /no/such: No such file or directory");
+    expect(allocated.status).toBe(0);
+    expect(allocated.stdout.split("\n").sort()).toEqual(["", "0", "1"]);
+    expect(allocated.stderr).toMatch(
+      /^salloc: Granted job allocation (\d+)\n(?:.*\n)*salloc: Relinquishing job allocation \1$/m,
+    );
+  });
+});
+
+test("jobs are held, released, requeued, changed and cancelled by their names of Slurm", async () => {
+  await shell("scancel -n held");
+  const id = (await shell("sbatch --parsable -H -a 1-3 -J held --wrap 'sleep 600'")).stdout.trim();
+  expect((await shell("squeue -h -n held -o '%i %t %r'")).stdout).toBe(
+    [1, 2, 3].map((i) => `${id}_${i} PD JobHeldUser\n`).join(""),
+  );
+  expect(await shell(`scontrol update JobId=${id} TimeLimit=5 Partition=long`)).toMatchObject({
+    status: 0,
+    stderr: "",
+  });
+  expect((await shell(`squeue -h -j ${id}_2 -o '%l %P'`)).stdout).toBe("5:00 long\n");
+  expect(await shell(`scancel ${id}_[1-2]`)).toMatchObject({ status: 0 });
+  expect((await shell("squeue -h -n held -o %i")).stdout).toBe(`${id}_3\n`);
+  expect(await shell(`scontrol release ${id}_3`)).toMatchObject({ status: 0, stderr: "" });
+  await expect
+    .poll(async () => (await shell("squeue -h -n held -o %t")).stdout, { timeout: 40_000 })
+    .toBe("R\n");
+  expect(await shell(`scancel -s STOP ${id}_3`)).toMatchObject({ status: 0 });
+  expect((await shell("squeue -h -n held -o %T")).stdout).toBe("SUSPENDED\n");
+  expect(await shell(`scancel -s USR1 ${id}_3`)).toMatchObject({ status: 1 });
+  expect(await shell("scancel -n held")).toMatchObject({ status: 0 });
+  await expect.poll(async () => (await shell("squeue -h -n held")).stdout, { timeout: 40_000 }).toBe("");
+});
+
+// First lines and exit codes of a real Slurm 22.05.8.
+const REFUSALS: readonly (readonly [line: string, input: string, status: number, first: string])[] = [
+  ["sbatch", "", 1, "sbatch: error: Batch script is empty!"],
+  ["sbatch no.sh", "", 1, "sbatch: error: Unable to open file no.sh"],
+  ["sbatch", "echo hi\n", 1, "sbatch: error: This does not look like a batch script.  The first"],
+  ["sbatch --wrap true x.sh", "", 1, "sbatch: error: Script arguments not permitted with --wrap option"],
+  ["sbatch --time=xx --wrap true", "", 255, "sbatch: error: Invalid --time specification"],
+  ["sbatch --mem=xx --wrap true", "", 255, "sbatch: error: Invalid --mem specification"],
+  ["sbatch -n x --wrap true", "", 1, 'sbatch: error: Invalid numeric value "x" for --ntasks.'],
+  [
+    "sbatch -d foo:1 --wrap true",
+    "",
+    1,
+    "sbatch: error: Batch job submission failed: Job dependency problem",
+  ],
+  [
+    "sbatch -a 5-1 --wrap true",
+    "",
+    1,
+    "sbatch: error: Batch job submission failed: Invalid job array specification",
+  ],
+  ["sbatch --bogus --wrap true", "", 255, "sbatch: unrecognized option '--bogus'"],
+  ["srun", "", 1, "srun: fatal: No command given to execute."],
+  ["srun -n 0 true", "", 1, 'srun: error: Invalid numeric value "0" for --ntasks.'],
+  ["srun --bogus true", "", 255, "srun: unrecognized option '--bogus'"],
+  ["squeue -j 999999", "", 1, "slurm_load_jobs error: Invalid job id specified"],
+  ["squeue -t bogus", "", 1, "squeue: error: Invalid job state specified: bogus"],
+  ["squeue --bogus", "", 1, "squeue: unrecognized option '--bogus'"],
+  ["scancel", "", 1, "scancel: error: No job identification provided"],
+  ["scancel abc", "", 1, "scancel: error: Invalid job id abc"],
+  ["scancel -t bogus", "", 1, "Invalid job state specified: bogus"],
+  ["scancel 999999", "", 0, ""],
+  ["scontrol show job 999999", "", 1, "slurm_load_jobs error: Invalid job id specified"],
+  ["scontrol foo", "", 1, "invalid keyword: foo"],
+  ["sacct -o bogus", "", 1, 'sacct: error: Invalid field requested: "bogus"'],
+  ["sacct -j 999999 -X -n", "", 0, ""],
+];
+
+test("first lines of errors and exit codes are Slurm's", async () => {
+  const results = await Promise.all(REFUSALS.map(([line, input]) => shell(line, input)));
+  expect(results.map(({ status, stderr }, i) => [REFUSALS[i][0], status, stderr.split("\n")[0]])).toEqual(
+    REFUSALS.map(([line, , status, first]) => [line, status, first]),
+  );
+});
