@@ -30,6 +30,8 @@ export async function bundle(dist: string): Promise<void> {
       conductor: "src/conductor/main.ts",
       connect: "src/conductor/connect.ts",
       forecast: "src/daemon/forecast/worker.ts",
+      hooks: "src/conductor/hooks/runner.ts",
+      webhook: "src/conductor/hooks/webhook.ts",
       index: "src/index.ts",
       kit: "src/kit.ts",
       "slurm-names": "src/cli/slurm-names/main.ts",

@@ -13,6 +13,8 @@ const PROGRAMS = [
   "src/cli/main.ts",
   "src/cli/slurm-names/main.ts",
   "src/conductor/connect.ts",
+  "src/conductor/hooks/runner.ts",
+  "src/conductor/hooks/webhook.ts",
   "src/conductor/main.ts",
   "src/kit.ts",
   "src/lab/experiments/apart-program.ts",

@@ -26,6 +26,8 @@ export interface SavedAttempt {
   readonly end?: AttemptEnd;
   /** It takes no turns, because the front end's store does not know it. */
   readonly kept?: true;
+  /** It was sent the signal before its limit. */
+  readonly warned?: true;
 }
 
 /**

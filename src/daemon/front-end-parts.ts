@@ -6,6 +6,7 @@ import type { Config } from "./config/config.ts";
 import type { SubmissionLimits } from "./contract/submission.ts";
 import type { Executor } from "./executor/executor.ts";
 import type { Launcher } from "./executor/launcher.ts";
+import type { NewsDesk } from "./news/news-desk.ts";
 import type { Scheduler } from "./scheduling/scheduler.ts";
 import type { Store } from "./store/store.ts";
 
@@ -18,6 +19,7 @@ export interface FrontEndParts {
   readonly book: JobBook;
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;
+  readonly news: NewsDesk;
   readonly limits: SubmissionLimits;
   /** Maximum number of jobs of all users together that have not ended. */
   readonly maxJobs: number;

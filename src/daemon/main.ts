@@ -29,6 +29,7 @@ import { slurmExecutor } from "./executor/slurm/slurm-executor.ts";
 import type { NativeOptions, SlurmOptions } from "./executor/slurm/slurm-options.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
+import { runnerIn } from "./news/runner-process.ts";
 import { choosePolicyFor, ownPolicyIn, refuseWideMachine } from "./scheduling/policy-choice.ts";
 import { lineFile, NumbersFile } from "./state/numbers.ts";
 import { lockStateFolder, makeStateFolder, openToJobs, type StateFolder } from "./state/state-folder.ts";
@@ -130,6 +131,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         choosesNodes: setup.slurm !== undefined,
       }),
     });
+    service.news.start(runnerIn(folder.hooks));
     service.retention.start();
     service.forecaster.start();
     held.defer(() => service.stop());
@@ -212,7 +214,21 @@ function configIn(file: string | undefined): Pick<ReadConfig, "config" | "notes"
       `Cannot use "${file}" as root's configuration: ${problem}, so another user could change it; expected a file and folders that belong to root and to which only root can write, such as /etc/tutti.toml`,
     );
   }
-  return readConfig(readText(file), file);
+  const read = readConfig(readText(file), file);
+  refuseOpenHooks(read.config, file);
+  return read;
+}
+
+/** Hooks of the machine run with the rights of the scheduler. */
+function refuseOpenHooks({ hooks }: Config, file: string): void {
+  const uid = process.getuid!();
+  for (const [name, hook] of Object.entries(hooks)) {
+    const problem = Array.isArray(hook) ? replaceablePart(hook[0], uid) : undefined;
+    if (problem === undefined) continue;
+    throw new InputError(
+      `Cannot use hooks.${name} in "${file}": ${problem}, so another user could replace the program; expected a program on a path that only root and the user of the scheduler can change`,
+    );
+  }
 }
 
 function chooseCpus(

@@ -6,8 +6,8 @@ import type { LiveMachine } from "./scheduling/live-machine.ts";
 
 export function submissionLimits(
   machine: LiveMachine,
-  { queues, resources }: Pick<Config, "queues" | "resources">,
-  { tasksRunEach }: Capabilities,
+  { queues, resources, hooks }: Pick<Config, "queues" | "resources" | "hooks">,
+  { tasksRunEach, signalsBeforeLimit }: Capabilities,
 ): SubmissionLimits {
   return {
     get cpus() {
@@ -21,6 +21,8 @@ export function submissionLimits(
       return machine.mostMemoryBytes;
     },
     tasksRunEach,
+    jobHooks: hooks.jobs,
+    signalsBeforeLimit,
     queues,
     resources,
   };

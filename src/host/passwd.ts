@@ -7,6 +7,7 @@ export interface PasswdEntry {
   readonly user: string;
   readonly uid: number;
   readonly gid: number;
+  readonly home: string;
   readonly shell: string;
 }
 
@@ -16,7 +17,11 @@ export function readPasswd(text = readFileSync(PASSWD, "utf8")): PasswdEntry[] {
     .split("\n")
     .map((line) => line.split(":"))
     .filter(([user, , uid, gid]) => user !== "" && [uid, gid].every((id) => /^\d+$/.test(id ?? "")))
-    .map(([user = "", , uid, gid, , , shell = ""]) => ({ user, uid: Number(uid), gid: Number(gid), shell }));
+    .map(([user = "", , uid, gid, , home = "", shell = ""]) => ({
+      ...{ user, home, shell },
+      uid: Number(uid),
+      gid: Number(gid),
+    }));
 }
 
 /** Name of a user; the id if the user has no entry. */

@@ -46,6 +46,13 @@ export interface LaunchSpec extends IdentifiedAttempt {
   readonly umask?: number;
   /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: no limit. */
   readonly limitMs?: number;
+  /** A signal before the limit; left out: none. Since protocol 4. */
+  readonly limitSignal?: {
+    readonly name: NodeJS.Signals;
+    readonly beforeMs: number;
+    /** first: the process of the command. others: all but that one. */
+    readonly to: "first" | "others" | "all";
+  };
   /** Time between SIGTERM and SIGKILL in ms. */
   readonly graceMs: number;
   /** The gang's CPUs by node, the node of its first process first. Left out: all are on this machine. */

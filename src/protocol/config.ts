@@ -56,6 +56,26 @@ export const webSetting = z.strictObject(
   "an object",
 );
 
+const HOOK = 'a program with its full path, and its arguments, such as ["/usr/local/sbin/job-ended"]';
+const machineHook = z
+  .array(z.string(HOOK).regex(/^[^\0]*$/, HOOK), HOOK)
+  .min(1, HOOK)
+  .max(64, HOOK)
+  .refine(([program]) => program.startsWith("/"), HOOK);
+
+export const hooksSetting = z.strictObject(
+  {
+    jobs: z
+      .boolean("true or false")
+      .default(true)
+      .describe("Whether jobs may have hooks and webhooks of their own"),
+    onStart: optional(machineHook, "Program that the scheduler's user runs when an attempt of a job begins"),
+    onEnd: optional(machineHook, "Program that the scheduler's user runs when a job has ended"),
+    onFail: optional(machineHook, "Program that the scheduler's user runs when a job has failed"),
+  },
+  "an object",
+);
+
 export const machineSetting = z.strictObject(
   {
     smt: z
@@ -139,6 +159,7 @@ export const configFile = z
       keepDays: whole(1, 36_500).default(30).describe("Days after which ended jobs and events are forgotten"),
       keepJobs: whole(1, 10_000_000).default(100_000).describe("Maximum number of ended jobs kept"),
       web: webSetting.default({ submit: false }).describe("What the page in the browser may do"),
+      hooks: hooksSetting.default({ jobs: true }).describe("What runs when jobs start, end and fail"),
       queues: z
         .array(queueSetting, QUEUES)
         .min(1, QUEUES)

@@ -11,6 +11,7 @@ import {
   unixMs,
   type Value,
 } from "./atoms.ts";
+import { newsFields, newsOutcome } from "./news/news.ts";
 
 const usage = z.object({
   cpuMs: optional(durationMs, "CPU time of all its processes"),
@@ -92,6 +93,8 @@ export const job = z
     cpus: z.array(count),
     nodes: optional(nodes, "The nodes of its CPUs; default: all are on the machine that runs the scheduler"),
     after: z.array(jobNumber),
+    ...newsFields,
+    news: optional(z.array(newsOutcome), "The last outcome of each of its hooks"),
   })
   .describe("A job");
 

@@ -45,6 +45,9 @@ export const MAX_COMMAND_WORDS = 100_000;
 export const MAX_NAME_LENGTH = 256;
 export const MAX_QUEUE_LENGTH = 64;
 export const MAX_KEY_LENGTH = 200;
+/** The command of a hook, which may begin a script for everything longer. */
+export const MAX_HOOK_LENGTH = 4096;
+export const MAX_URL_LENGTH = 2048;
 /** Windows that are not over. */
 export const MAX_WINDOWS = 1000;
 export const MAX_WINDOW_NAME_LENGTH = 64;

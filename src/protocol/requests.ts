@@ -5,6 +5,7 @@ import { z } from "zod";
 import { jobNumber, jobState, kindName, optional, type Value } from "./atoms.ts";
 import { whole } from "./issue-text.ts";
 import * as limits from "./limits.ts";
+import { newsFields } from "./news/news.ts";
 import { MAX_KINDS, MAX_UNITS } from "./resources.ts";
 import { isVariable } from "./sweep-values.ts";
 
@@ -172,6 +173,7 @@ export const submitJob = z
       z.string().regex(/^0?[0-7]{3}$/, "is not a mask, expected three octal digits such as 027"),
       "File mode creation mask of the job, as octal digits such as 022 or 027; default 077: only its user can use its files",
     ),
+    ...newsFields,
   })
   .describe("A job or a job array to run");
 

@@ -3,6 +3,7 @@ import { cpusText } from "../core/machine.ts";
 import type { Job, WhyAnswer } from "../protocol/answers.ts";
 import { processorsOf, tasksText } from "../protocol/job-size.ts";
 import { DEFAULT_RETRY_DELAY_MS, MAX_DOUBLED_DELAY_MS } from "../protocol/limits.ts";
+import type { JobHook } from "../protocol/news/news.ts";
 import { unitsText, useText } from "../protocol/resources.ts";
 import type { JobState } from "../protocol/states.ts";
 import { formatCount, formatDuration, plural } from "../report/text/format.ts";
@@ -167,6 +168,25 @@ function usedText({ usage, ranMs, ...job }: Job): string | undefined {
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
+/** A hook and its last outcome: `./done.sh: exit code 0 at 12:01:02, output in /…`. */
+function hookText(job: Job, hook: JobHook): string | undefined {
+  const target = job[hook];
+  if (target === undefined) return undefined;
+  const what = hook === "webhook" ? `${target} (${(job.notify ?? ["end"]).join(", ")})` : target;
+  const last = job.news?.find((outcome) => outcome.hook === hook);
+  if (last === undefined) return what;
+  if (last.atMs === undefined) return `${what}: has not run yet`;
+  const ending = `${last.state === "failed" ? "failed, " : ""}${last.text} at ${clockText(last.atMs)}`;
+  return `${what}: ${ending}${last.output === undefined ? "" : `, output in ${last.output}`}`;
+}
+
+/** Such as `SIGUSR1 30 s before the limit, to the script only`. */
+function limitSignalText({ limitSignal }: Job): string | undefined {
+  if (limitSignal === undefined) return undefined;
+  const { name, beforeMs, batchOnly } = limitSignal;
+  return `${name} ${formatDuration(beforeMs / 1000)} before the limit${batchOnly ? ", to the first process only" : ""}`;
+}
+
 /** Everything about a job, as names and texts. */
 export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
   const { limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal, array, arrayIndex } = job;
@@ -204,6 +224,11 @@ export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
     next: job.notBeforeMs === undefined ? undefined : nextText(job, job.notBeforeMs),
     stdout: job.stdout,
     stderr: job.stderr,
+    signal: limitSignalText(job),
+    "at start": hookText(job, "onStart"),
+    "at end": hookText(job, "onEnd"),
+    "if failed": hookText(job, "onFail"),
+    webhook: hookText(job, "webhook"),
   };
   return Object.entries(facts).flatMap(([name, text]) =>
     text === undefined ? [] : [[name, visibleLine(text)] as const],

@@ -9,6 +9,7 @@ import {
   MAX_RETRY_DELAY_MS,
   MIN_RETRY_DELAY_MS,
 } from "../../protocol/limits.ts";
+import { NEWS_EVENTS, WARNING_SIGNALS } from "../../protocol/news/news.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../words/begin-time.ts";
 import { clockText } from "../../words/times.ts";
@@ -17,6 +18,8 @@ import { slurmSeconds } from "./slurm-options.ts";
 
 /** Stands for the newest job. */
 export const LAST_JOB = 0;
+/** How long before the limit a signal is sent if its option does not say so: as in Slurm. */
+const DEFAULT_BEFORE_S = 60;
 
 /**
  * Reads a duration with a unit, or Slurm's notation if it has a colon or a dash. A bare number is seconds
@@ -79,4 +82,30 @@ export function dependencies(text: string): NonNullable<SubmitJob["after"]> {
       `Expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40, last, any:12, notok:12 or each:12.`,
     );
   });
+}
+
+export function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {
+  const events = text.split(",").map((word) => {
+    const event = NEWS_EVENTS.find((one) => one === word.trim().toLowerCase());
+    if (event !== undefined) return event;
+    throw new InvalidArgumentError(`Cannot use "${word}": expected start, end or fail, separated by commas.`);
+  });
+  return [...new Set(events)];
+}
+
+/** Reads `[B:]SIGNAL[@SECONDS]`, as Slurm writes it: a name with or without SIG, or a number. */
+export function limitSignal(text: string): NonNullable<SubmitJob["limitSignal"]> {
+  const [, batch, word = "", seconds = String(DEFAULT_BEFORE_S)] =
+    /^(B:)?([A-Za-z0-9]+)(?:@(\d{1,9}))?$/i.exec(text.trim()) ?? [];
+  const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === word)?.[0];
+  const upper = word.toUpperCase();
+  const wanted = byNumber ?? (upper.startsWith("SIG") ? upper : `SIG${upper}`);
+  const name = WARNING_SIGNALS.find((one) => one === wanted);
+  const beforeMs = Number(seconds) * 1000;
+  if (name === undefined || beforeMs > MAX_LIMIT_MS) {
+    throw new InvalidArgumentError(
+      `Expected a signal and seconds before the limit, such as USR1@30 or B:TERM@120; possible are ${WARNING_SIGNALS.map((one) => one.slice(3)).join(", ")}.`,
+    );
+  }
+  return { name, beforeMs, ...(batch !== undefined && { batchOnly: true }) };
 }

@@ -61,6 +61,7 @@ const TIME = "minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minut
 const SIZE = "a size such as 4G, 512M or 2000 (MiB)";
 const BEGIN = "a time such as 23:00, now+1hour, tomorrow or 2026-12-01T08:00";
 const UNITS = "names with numbers, such as gpu:1, gpu:a100:2 or matlab:1";
+const SIGNAL = "a signal and seconds before the time limit, such as USR1@30 or B:USR1@120";
 const JOBS =
   "afterok, afterany, afternotok or aftercorr with job numbers, or singleton, such as afterok:12:13,afterany:14";
 
@@ -221,6 +222,14 @@ export class SlurmOptions {
       case "gpus-per-task":
       case "licenses":
         if (!this.#takeUnits(name, named(), text)) refuse(UNITS);
+        return;
+      case "signal":
+        if (!/^(?:[RB]{1,2}:)?[A-Za-z0-9]+(?:@\d{1,5})?$/i.test(value)) refuse(SIGNAL);
+        // R is about reservations that overlap, which there are not.
+        this.#words.push(
+          "--signal",
+          value.replace(/^[RB]+(?=:)/i, (who) => (/b/i.test(who) ? "B" : "")).replace(/^:/, ""),
+        );
         return;
       case "partition":
         this.#words.push("--queue", named().split(",")[0]);

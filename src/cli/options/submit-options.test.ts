@@ -70,6 +70,40 @@ test("--retry-on and --retry-delay are fields of the job, also in #TUTTI lines; 
   }
 });
 
+test("--signal is read as Slurm reads it, also in #TUTTI and #SBATCH lines; hooks are passed on as they are", async () => {
+  const readings = [
+    ["USR1@30", { name: "SIGUSR1", beforeMs: 30_000 }],
+    ["B:SIGTERM@120", { name: "SIGTERM", beforeMs: 120_000, batchOnly: true }],
+    // Linux: 12 is USR2; the default is 60 s.
+    ["12", { name: "SIGUSR2", beforeMs: 60_000 }],
+  ] as const;
+  for (const [text, limitSignal] of readings) {
+    expect((await submitted("--signal", text, "--", "./a.out")).job, text).toMatchObject({ limitSignal });
+    expect((await submitted(script(`#TUTTI --signal ${text}`))).job, text).toMatchObject({ limitSignal });
+    expect((await submitted(script(`#SBATCH --signal=${text}`))).job, text).toMatchObject({ limitSignal });
+  }
+  expect((await submitted(script("#SBATCH --signal=RB:USR1@30"))).job).toMatchObject({
+    limitSignal: { name: "SIGUSR1", beforeMs: 30_000, batchOnly: true },
+  });
+  expect((await submitted(script("#SBATCH --signal=R:USR1@30"))).job).toMatchObject({
+    limitSignal: { name: "SIGUSR1", beforeMs: 30_000 },
+  });
+  for (const wrong of ["KILL@30", "USR1@x", "", "STOP"]) {
+    await expect(submitted(script(`#TUTTI --signal=${wrong}`)), wrong).rejects.toThrow("USR1@30");
+  }
+  const hooks = {
+    onStart: "a '$b' \"c\"",
+    onEnd: "./e",
+    onFail: "./f",
+    webhook: "https://h/x",
+    notify: ["start", "end"],
+  };
+  const words = ["--on-start", hooks.onStart, "--on-end", "./e", "--on-fail", "./f"];
+  const more = ["--webhook", hooks.webhook, "--notify", "start,end,start"];
+  expect((await submitted(...words, ...more, "--", "./a.out")).job).toMatchObject(hooks);
+  await expect(submitted(script("#TUTTI --notify stop"))).rejects.toThrow("expected start, end or fail");
+});
+
 test("--begin is a Unix time, which a hint repeats with its day; also in #TUTTI and #SBATCH lines", async () => {
   const year = new Date().getFullYear() + 5;
   const beginAtMs = Date.parse(`${year}-12-01T07:00:00Z`);

@@ -13,7 +13,16 @@ import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
-import { beginTime, dependencies, jobName, limitSeconds, retryDelay, retryWords } from "./job-values.ts";
+import {
+  beginTime,
+  dependencies,
+  jobName,
+  limitSeconds,
+  limitSignal,
+  newsEvents,
+  retryDelay,
+  retryWords,
+} from "./job-values.ts";
 import { shellAdvice } from "./no-shell.ts";
 import { bytes, integer, PRIORITY_HELP, priority, units } from "./parse.ts";
 import { readScript } from "./read-script.ts";
@@ -250,6 +259,32 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
       "--retry-delay <duration>",
       "wait before the first such restart, 1s to 1d; doubled each time, up to 6 minutes (default: 10s)",
       retryDelay,
+    ),
+  ],
+  "News:": [
+    new JobOption(
+      "onStart",
+      "--on-start <command>",
+      "run this shell command as you when an attempt begins, at most 30 s; TUTTI_JOB, TUTTI_EVENT and other variables say what happened",
+    ),
+    new JobOption("onEnd", "--on-end <command>", "the same when the job has ended, in whatever way"),
+    new JobOption("onFail", "--on-fail <command>", "the same when the job has failed"),
+    new JobOption(
+      "webhook",
+      "--webhook <url>",
+      "send a POST with JSON to this address, http or https, at the events of --notify",
+    ),
+    new JobOption(
+      "notify",
+      "--notify <events>",
+      "events for --webhook, separated by commas: start, end, fail (default: end)",
+      newsEvents,
+    ),
+    new JobOption(
+      "limitSignal",
+      "--signal <signal>",
+      "send a signal before the time limit: USR1@30 sends SIGUSR1 30 s before it (default: 60 s), to all processes but the script itself; B:USR1@30 to the script only",
+      limitSignal,
     ),
   ],
   "Files and environment:": [

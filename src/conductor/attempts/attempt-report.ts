@@ -68,6 +68,7 @@ function savedAttempt(attempt: Attempt): SavedAttempt {
     ...(job === undefined ? {} : { job }),
     ...(lost === undefined ? {} : { lost }),
     ...(attempt.kept && { kept: true }),
+    ...(attempt.warned && { warned: true }),
     ...(end === undefined ? {} : { end }),
   };
 }

@@ -51,6 +51,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   #lost: string | undefined;
   /** With `#lost`: the command certainly never began. */
   #lostBeforeBegin = false;
+  /** Whether it was sent the signal before its limit. */
+  warned = false;
   readonly #entry: GangEntry;
   readonly #beginning = new ObservedTime();
   readonly #shimWatch = new ShimWatch();
@@ -74,6 +76,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     attempt.reason = saved.reason;
     attempt.killed = saved.killed;
     attempt.kept = saved.kept === true;
+    attempt.warned = saved.warned === true;
     if (saved.end !== undefined) {
       attempt.end = saved.end;
       attempt.phase = "ended";
@@ -149,7 +152,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     this.#child?.once("exit", listener);
   }
 
-  override advance(nowMs: number): "launched" | "ended" | undefined {
+  override advance(nowMs: number): "launched" | "warned" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
     const isLate = this.phase === "launching" && this.#beginning.add(nowMs, this.#isAwaited) >= BEGIN_MS;
     if (this.#shimIsGone()) {
@@ -164,6 +167,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     } else if (this.phase === "running") {
       this.#keepLimits(nowMs);
       this.#watchShim(nowMs);
+      if (this.#warn(nowMs)) return "warned";
     } else if (this.killed || nowMs >= this.killAtMs) this.kill();
     return undefined;
   }
@@ -222,6 +226,22 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     const { limitMs } = this.spec;
     if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
     else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
+  }
+
+  /** Sends the signal before the limit, once. Running time stands still while the gang is stopped. */
+  #warn(nowMs: number): boolean {
+    const { limitMs, limitSignal } = this.spec;
+    const first = this.#entry.job;
+    if (limitMs === undefined || limitSignal === undefined || this.warned || first === undefined)
+      return false;
+    if (this.phase !== "running" || this.ranMs(nowMs) < limitMs - limitSignal.beforeMs) return false;
+    this.warned = true;
+    const { name, to } = limitSignal;
+    for (const pid of to === "first" ? [first.pid] : this.machine.containment.freezer.pids(this.name)) {
+      if (to === "others" && pid === first.pid) continue;
+      if (pid !== first.pid || isAlive(first)) signal(pid, name);
+    }
+    return true;
   }
 
   /**

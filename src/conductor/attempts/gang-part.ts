@@ -71,8 +71,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   /** Whether all processes that this node starts for it wait at their gates, or have gone through them. */
   abstract get isReady(): boolean;
 
-  /** Takes the next step, if possible. @returns what happened, for the front end */
-  abstract advance(nowMs: number): "launched" | "ended" | undefined;
+  /** Takes the next step, if possible. @returns what happened */
+  abstract advance(nowMs: number): "launched" | "warned" | "ended" | undefined;
 
   /** However it ends, it is lost for this reason. */
   abstract lose(why: string): void;

@@ -33,6 +33,8 @@ describe("docs/tutti.toml", () => {
       cpusOfNode: undefined,
       mostTasks: () => Number.POSITIVE_INFINITY,
       memoryBytes: 1,
+      signalsBeforeLimit: true,
+      jobHooks: true,
       tasksRunEach: false,
       resources: [],
       queues,

@@ -9,6 +9,7 @@ import { InputError } from "../../core/errors.ts";
 import { checkQueueClasses, type QueueClass, QueueClassError } from "../../core/queue-classes.ts";
 import {
   configFile,
+  hooksSetting,
   machineSetting,
   queueSetting,
   RENAMED_SETTINGS,
@@ -200,7 +201,13 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     return new Mistake(where, `Cannot use ${JSON.stringify(actual)} as ${what}: expected ${issue.message}`);
   }
   const [field] = issue.keys as [string];
-  const sections = { "": configFile, queues: queueSetting, web: webSetting, machine: machineSetting };
+  const sections = {
+    "": configFile,
+    hooks: hooksSetting,
+    queues: queueSetting,
+    web: webSetting,
+    machine: machineSetting,
+  };
   const object = where.startsWith("resources.")
     ? sharedUnits
     : (sections[where.replace(/\[\d+\]$/, "") as keyof typeof sections] ?? reservationRule);

@@ -24,10 +24,11 @@ import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { commandWithValues } from "../../protocol/sweep-values.ts";
 import type { Dependency } from "./dependencies.ts";
+import { newsOf } from "./job-news.ts";
 import type { Caller } from "./service.ts";
 
 /** Fields that users see unchanged; optional ones may also be undefined. */
-type Shown = Omit<Job, "cpus" | "nodes" | "after" | "retries">;
+type Shown = Omit<Job, "cpus" | "nodes" | "after" | "retries" | "news">;
 type OrUndefined<T> = {
   readonly [Field in keyof T]: T extends Required<Pick<T, Field>> ? T[Field] : T[Field] | undefined;
 };
@@ -123,6 +124,7 @@ export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.
     ...outputsOf(record),
     ...shownCpus(record.nodes),
     after: record.after.map(({ job }) => job),
+    ...newsOf(record),
   };
 }
 

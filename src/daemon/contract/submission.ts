@@ -19,10 +19,11 @@ import type { Resource } from "../../protocol/resources.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { type JobValues, lengthWithValues, valuesAt } from "../../protocol/sweep-values.ts";
 import type { QueueSetting } from "../config/config.ts";
+import { checkNews, type NewsLimits, newsBytes } from "./job-news.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller } from "./service.ts";
 
-export interface SubmissionLimits {
+export interface SubmissionLimits extends NewsLimits {
   readonly cpus: number;
   /** CPUs of the largest node; undefined: there is none now. */
   readonly cpusOfNode: number | undefined;
@@ -92,7 +93,8 @@ export function readBatch(
       checkRetries(request) ??
       checkPriority(caller, request.priority ?? 0) ??
       checkSize(request, limits) ??
-      checkUse(request, limits);
+      checkUse(request, limits) ??
+      checkNews(request, limits);
     if (refusal !== undefined) return refusal;
     batch.push(submission);
     for (const values of eachValues(submission)) {
@@ -136,12 +138,12 @@ export function retainedBytesOf(submission: Submission): number {
  * command of a job with values counts as users see it: it may be much longer than the one in memory.
  */
 export function retainedBytes(
-  job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after"> & {
-    readonly values?: JobValues | undefined;
-  },
+  job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after"> &
+    Parameters<typeof newsBytes>[0] & { readonly values?: JobValues | undefined },
 ): number {
   const { command, cwd, stdout = "", stderr = "", after = [], values } = job;
   let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * DEPENDENCY_BYTES;
+  bytes += newsBytes(job);
   if (values === undefined) {
     for (const word of command) bytes += textBytes(word);
     return bytes;

@@ -140,6 +140,7 @@ export class Dispatcher {
     scheduler.jobs.forget(record.job);
     const cancelled = book.change(record, { state: "cancelled", endedAtMs: clock.unixMs(), reason });
     feed.add("cancelled", clock.unixMs(), cancelled, { reason });
+    this.#context.news.ended(cancelled);
     return cancelled;
   }
 
@@ -285,6 +286,7 @@ export class Dispatcher {
     const state = record.state === "starting" ? "running" : record.state;
     const running = book.change(record, { state, startedAtMs });
     feed.add("started", clock.unixMs(), running, { attempt: attempt.attempt, startedAtMs });
+    this.#context.news.started(running);
     // On other executors, slots are counted from the first one that the gang gets.
     if (executor.capabilities.timeSharing) return;
     const ranMs = Math.max(0, clock.unixMs() - startedAtMs);
@@ -338,6 +340,7 @@ export class Dispatcher {
       ...withoutPause(record),
     });
     feed.add("ended", end.endedAtMs, ended, { ...data, state: outcome.state });
+    this.#context.news.ended(ended);
   }
 
   /**

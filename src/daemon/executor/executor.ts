@@ -50,6 +50,8 @@ export interface Capabilities {
   readonly modeConcurrent: boolean;
   /** Running gangs can be stopped for a while: those in no row of the matrix, and listed as paused. */
   readonly canPause: boolean;
+  /** A job can be sent a signal before its time limit: `limitSignal`. */
+  readonly signalsBeforeLimit: boolean;
   /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
   readonly resources: boolean;
   /** What is started begins at once. If not, it waits in another queue, and may begin in a window. */
@@ -59,7 +61,12 @@ export interface Capabilities {
 }
 
 /** What executors on Slurm have in common. */
-export const ON_SLURM = { tasksRunEach: true, modeConcurrent: false, resources: false } as const;
+export const ON_SLURM = {
+  tasksRunEach: true,
+  modeConcurrent: false,
+  signalsBeforeLimit: false,
+  resources: false,
+} as const;
 
 /** A node as people see it. Times in ms. */
 export interface NodeHealth {

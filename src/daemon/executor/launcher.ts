@@ -70,6 +70,11 @@ export class Launcher {
     return existsSync(this.attemptFolderOf(job, attempt));
   }
 
+  /** The account of a job's owner, or why it cannot be used. */
+  accountFor(owner: Parameters<Accounts>[0]): ReturnType<Accounts> {
+    return this.#options.accounts(owner);
+  }
+
   /** Why this job cannot be launched, as text for its user; undefined if it can. */
   refusal(record: JobRecord): string | undefined {
     const account = this.#options.accounts(record);
@@ -213,6 +218,7 @@ export class Launcher {
       ...(record.umask !== undefined && { umask: record.umask }),
       ...(record.memoryBytes !== undefined && { memoryBytes: record.memoryBytes }),
       ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
+      ...(record.limitSignal !== undefined && { limitSignal: signalOf(record, record.limitSignal) }),
       graceMs: this.#options.graceMs,
       ...(isElsewhere(record.nodes) && { nodes: record.nodes, tasks: record.tasks }),
       ...(record.threads !== undefined && { threads: record.threads }),
@@ -277,6 +283,14 @@ function unitNames({ units }: JobRecord, resources: readonly Resource[]): Record
 function cpusOf(nodes: JobRecord["nodes"]): string {
   if (nodes.length === 1) return nodes[0].cpus.join(",");
   return nodes.map(({ node, cpus }) => `${node}:${cpus.join(",")}`).join(" ");
+}
+
+/** As in Slurm, the shell of a script gets the signal only if nothing else does. */
+function signalOf(
+  { script }: JobRecord,
+  { name, beforeMs, batchOnly }: NonNullable<JobRecord["limitSignal"]>,
+) {
+  return { name, beforeMs, to: batchOnly ? "first" : script === undefined ? "all" : "others" } as const;
 }
 
 /** Creates a folder inside one of our folders; keeps an existing one. */

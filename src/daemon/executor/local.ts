@@ -23,6 +23,7 @@ export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): E
       canPause: true,
       beginsAtOnce: true,
       timeSharing: true,
+      signalsBeforeLimit: true,
       resources: true,
     },
     capacity: { nodes: new NodeTable([{ node: THIS_NODE, cpus: own.cpus }]), memoryBytes, own },

@@ -258,7 +258,7 @@ describe("threads of a task are on one node", () => {
 describe("what an executor cannot do is refused", () => {
   const unable = {
     ...{ tasksRunEach: false, modeConcurrent: false, canPause: false },
-    ...{ beginsAtOnce: false, timeSharing: false, resources: false },
+    ...{ beginsAtOnce: false, timeSharing: false, resources: false, signalsBeforeLimit: false },
   };
 
   test("tasks that the cluster starts", async () => {

@@ -55,6 +55,7 @@ export class FakeMachine implements Executor {
     canPause: true,
     beginsAtOnce: true,
     timeSharing: true,
+    signalsBeforeLimit: true,
     resources: true,
   };
   trouble: string | undefined;

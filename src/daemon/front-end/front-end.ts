@@ -31,6 +31,7 @@ import type { Executor } from "../executor/executor.ts";
 import { forecast } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import { NewsDesk } from "../news/news-desk.ts";
 import { LiveMachine } from "../scheduling/live-machine.ts";
 import {
   choosePolicyFor,
@@ -102,6 +103,7 @@ export class FrontEnd implements Service {
   readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
   readonly retention: Retention;
+  readonly news: NewsDesk;
   readonly #cycles: Cycles;
   readonly #storeAge: StoreAge;
   readonly #startedAtMs: number;
@@ -133,7 +135,9 @@ export class FrontEnd implements Service {
       this.#choiceAtStart(),
     );
     machine.drain = storedDrain(store);
+    this.news = new NewsDesk(options);
     const context: FrontEndParts = {
+      news: this.news,
       executor,
       store,
       clock,
@@ -180,6 +184,7 @@ export class FrontEnd implements Service {
   stop(): void {
     this.#cycles.stop();
     this.retention.stop();
+    this.news.stop();
     this.forecaster.stop();
   }
 

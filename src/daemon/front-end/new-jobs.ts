@@ -6,6 +6,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { valuesAt } from "../../protocol/sweep-values.ts";
+import { newsOf } from "../contract/job-news.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/submission.ts";
@@ -46,8 +47,10 @@ export function enterJobs(
       ...(threads !== undefined && { threads }),
       ...(repeats !== undefined && { repeats }),
     });
-    if (isEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
-    else {
+    if (isEnded(record.state)) {
+      feed.add("cancelled", atMs, record, { reason: reason ?? null });
+      context.news.ended(record);
+    } else {
       scheduler.jobs.noteSubmit(record.job, nowMs);
       if (book.isEligible(record)) scheduler.arrived(record);
     }
@@ -98,6 +101,7 @@ function recordsOf(
     retryOn: request.retryOn,
     retryDelayMs: request.retryDelayMs,
     umask: maskOf(request),
+    ...newsOf(request),
     key,
     submittedAtMs,
     attempt: 0,

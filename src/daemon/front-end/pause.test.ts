@@ -368,6 +368,7 @@ test("an executor that cannot pause refuses it", async () => {
     beginsAtOnce: false,
     timeSharing: false,
     resources: false,
+    signalsBeforeLimit: false,
   };
   const one = bench("fcfs", { runMs: () => 1000, capabilities });
   await submit(one, 1);

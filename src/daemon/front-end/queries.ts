@@ -3,6 +3,7 @@ import { rulesInForce, setNumber } from "../../core/policy.ts";
 import { tasksText } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import { hasHook } from "../contract/job-news.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
 import type { Caller, Matrix, Status } from "../contract/service.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -34,7 +35,8 @@ export class Queries {
         : book.waitsForArray(record)
           ? `at most ${record.arrayLimit} jobs of array ${record.array} run at a time`
           : (this.#machineReason(record) ?? record.reason);
-    return infoOf(record, ranMs, reason);
+    const info = infoOf(record, ranMs, reason);
+    return hasHook(record) ? { ...info, news: [...this.#context.news.outcomesOf(record)] } : info;
   }
 
   /** Why the machine as it is now keeps the job waiting, whatever the policy is. */

@@ -208,6 +208,7 @@ describe("units of a job", () => {
       beginsAtOnce: true,
       timeSharing: true,
       resources: false,
+      signalsBeforeLimit: false,
     };
     expect(() => bench("easy", { capabilities })).toThrow(
       'Cannot count "gpu" on Slurm: there, nodes have resources of their own, expected a configuration without "resources"',

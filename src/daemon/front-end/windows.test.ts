@@ -235,7 +235,13 @@ describe("what is refused", () => {
 
   test("a scheduler without a say in when jobs begin: Slurm has reservations", async () => {
     const capabilities = {
-      ...{ tasksRunEach: true, modeConcurrent: false, canPause: false, resources: false },
+      ...{
+        tasksRunEach: true,
+        modeConcurrent: false,
+        canPause: false,
+        resources: false,
+        signalsBeforeLimit: false,
+      },
       ...{ beginsAtOnce: false, timeSharing: false },
     };
     const b = bench("fcfs", { capabilities });

@@ -7,6 +7,7 @@
  *     tutti.db                              tutti.db  0600
  *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
+ *     hooks/                  0700          hooks/      0700, made for the first hook
  *     slurm/pilot.json        0600          (a front end on Slurm serves one user)
  *     jobs/12/                0700          jobs/12/  0710, owner root, the user's group; output and script
  *                                                     in it belong to the user
@@ -28,7 +29,7 @@ export type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
 const MAX_CONDUCTOR_PATH = 85;
 
 /** Files that may exist before the database. */
-const OWN_FILES = /^(conductor|jobs|numbers|slurm|lock(-journal)?)$/;
+const OWN_FILES = /^(conductor|hooks|jobs|numbers|slurm|lock(-journal)?)$/;
 
 /**
  * Makes the folders, private from their first instant. Existing ones keep their modes until `openToJobs`.
@@ -78,6 +79,8 @@ function pathsIn(path: string, isShared: boolean) {
     numbers: join(path, "numbers"),
     lock: join(path, "lock"),
     conductor: join(path, "conductor"),
+    /** Lock and results of the process that runs hooks. */
+    hooks: join(path, "hooks"),
     /** What is known about pilots, and their output. */
     slurm: join(path, "slurm"),
     jobs: join(path, "jobs"),

@@ -199,6 +199,7 @@ export class Kept {
     for (const { job, uid, endedAtMs } of jobs) {
       for (const table of ["attempts", "forecasts", "jobs"])
         sql.run(`DELETE FROM ${table} WHERE job = ?`, job);
+      sql.run("DELETE FROM meta WHERE name > ? AND name < ?", `outcome ${job} `, `outcome ${job}!`);
       sql.run("INSERT INTO leftovers (job) VALUES (?)", job);
       highest = Math.max(highest, job);
       untilMs = Math.max(untilMs, endedAtMs);

@@ -45,6 +45,12 @@ const SPEC = [
   "umask",
   "tasksRun",
   "mpi",
+  "onStart",
+  "onEnd",
+  "onFail",
+  "webhook",
+  "notify",
+  "limitSignal",
   "submittedAtMs",
 ] as const satisfies readonly (keyof JobRecord | "arrayAtOnce")[];
 

@@ -13,6 +13,7 @@ import type { JudgedForecast } from "../forecast/forecast-record.ts";
 import { Contents } from "./contents.ts";
 import { Kept } from "./kept.ts";
 import { migrate } from "./migrations.ts";
+import { NewsStore } from "./news.ts";
 import {
   CHANGING,
   changingValues,
@@ -50,6 +51,8 @@ export class Store {
   readonly contents: Contents;
   /** Ended jobs and events, and how they are forgotten. */
   readonly kept: Kept;
+  /** What hooks have not received yet. */
+  readonly news: NewsStore;
 
   /**
    * Opens or creates the database, checks it for damage, and migrates it to the current version.
@@ -68,6 +71,7 @@ export class Store {
     this.#sql = new Statements(path, this.#database);
     this.contents = new Contents(this.#sql);
     this.kept = new Kept(this.#sql);
+    this.news = new NewsStore(this.#sql);
   }
 
   begin(): void {

@@ -1,0 +1,62 @@
+/** Hooks and warnings that jobs ask for: which fields they are, and when they are refused. */
+import { JOB_HOOKS, newsFields } from "../../protocol/news/news.ts";
+import { type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+
+type NewsField = keyof typeof newsFields;
+type News = Pick<SubmitJob, NewsField>;
+type NewsOrUndefined = { readonly [Field in NewsField]?: News[Field] | undefined };
+
+const FIELDS = Object.keys(newsFields) as NewsField[];
+const EACH_BYTES = 24;
+
+/** The fields about news that are there. */
+export function newsOf(of: NewsOrUndefined): News {
+  return Object.fromEntries(
+    FIELDS.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]] as const])),
+  );
+}
+
+export function hasHook(of: NewsOrUndefined): boolean {
+  return JOB_HOOKS.some((hook) => of[hook] !== undefined);
+}
+
+/** Approximate bytes that they take in memory. */
+export function newsBytes(of: NewsOrUndefined): number {
+  let bytes = 0;
+  for (const hook of JOB_HOOKS) bytes += of[hook] === undefined ? 0 : EACH_BYTES + 2 * of[hook].length;
+  return bytes;
+}
+
+export interface NewsLimits {
+  /** Whether jobs may have hooks of their own. */
+  readonly jobHooks: boolean;
+  /** Whether running jobs can be sent a signal before their limit. */
+  readonly signalsBeforeLimit: boolean;
+}
+
+export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | undefined {
+  const { limitSignal, limitMs, notify, webhook } = request;
+  if (hasHook(request) && !limits.jobHooks) {
+    return refuse(
+      "invalid",
+      "Cannot submit a job with hooks: the administrator has turned them off (setting hooks), expected a job without --on-start, --on-end, --on-fail and --webhook",
+    );
+  }
+  if (notify !== undefined && webhook === undefined) {
+    return refuse("invalid", "Cannot use notify without webhook: expected both (--notify and --webhook)");
+  }
+  if (limitSignal === undefined) return undefined;
+  if (!limits.signalsBeforeLimit) {
+    return refuse(
+      "invalid",
+      `Cannot send ${limitSignal.name} before the limit: jobs of this scheduler run under Slurm, expected a job without limitSignal (--signal)`,
+    );
+  }
+  if (limitMs !== undefined && limitSignal.beforeMs < limitMs) return undefined;
+  const has = limitMs === undefined ? "it has none" : `its limit is ${limitMs / 1000} s`;
+  return refuse(
+    "invalid",
+    `Cannot send ${limitSignal.name} ${limitSignal.beforeMs / 1000} s before the time limit of the job: ${has}, expected a longer limit (--time)`,
+  );
+}

@@ -1,0 +1,258 @@
+/**
+ * Tests hooks, webhooks and signals before the limit with a real scheduler: while its front end is killed,
+ * and with real users whose hooks hang, flood, fork and kill.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Random } from "../src/core/random.ts";
+import type { Caller } from "../src/daemon/contract/service.ts";
+import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
+import { allPids, hasOnlyRightsOf, readStat, signal } from "../src/host/processes.ts";
+import type { Job, SubmitJob } from "../src/protocol/schema.ts";
+import { canMakeAccounts, makeAccount, removeAccounts, type TestAccount } from "./accounts.ts";
+import { startTutti } from "./live-command.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
+
+const KILLS = process.env.TUTTI_SOAK === undefined ? 5 : 50;
+const JOBS_PER_KILL = 3;
+const LONG_MS = process.env.TUTTI_SOAK === undefined ? 120_000 : 900_000;
+
+const pause = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause();
+}
+const hasRun = ({ news = [] }: Job) => news.length > 0 && news.every(({ state }) => state !== "waiting");
+
+describe("one user", () => {
+  let scheduler: LiveScheduler;
+  beforeAll(async () => {
+    scheduler = new LiveScheduler();
+    await scheduler.start();
+  });
+  afterAll(() => scheduler.clear());
+
+  const tutti = (...words: string[]) => startTutti(scheduler.socket, words, { cwd: scheduler.folder }).result;
+  async function told(job: number): Promise<Job> {
+    await until(async () => hasRun(await scheduler.job(job)));
+    return scheduler.job(job);
+  }
+
+  test("hooks of a script run in its folder, with data in variables; show names the outcomes", async () => {
+    const report =
+      'printf "%s|" "$TUTTI_JOB" "$TUTTI_EVENT" "$TUTTI_EXIT_CODE" "$TUTTI_JOB_NAME" "$SECRET"; pwd';
+    const options = ["--on-end", report, "--on-fail", "exit 3", "-J", "a $(touch pwned)"];
+    const words = ["submit", "--parsable", "--env", "SECRET=x", ...options, "--", "sh", "-c", "exit 7"];
+    const job = Number((await tutti(...words)).stdout);
+    await told(job);
+    const { stdout } = await tutti("show", String(job));
+    expect(stdout.replace(/\s+/g, " ")).toMatch(/at end .*exit code 0 at .*output in .*onEnd\.log/);
+    expect(stdout).toMatch(/if failed exit 3: failed, exit code 3 at/);
+    const output = join(scheduler.state, "jobs", String(job), "onEnd.log");
+    expect(readFileSync(output, "utf8")).toBe(`${job}|end|7|a $(touch pwned)||${scheduler.folder}\n`);
+  });
+
+  test("a signal comes once before the limit, to the first process alone, and not while it is paused", async () => {
+    const trap = 'trap "echo outer" USR1; sh -c \'trap "echo inner" USR1; while :; do sleep 0.05; done\' & ';
+    const script = `${trap} while :; do sleep 0.05; done`;
+    const limit = { limitMs: 1_000_000, stdout: "out.%j", stderr: "out.%j" };
+    const wanted = { name: "SIGUSR1", beforeMs: 999_000 } as const;
+    const first = await scheduler.submit(script, { ...limit, limitSignal: { ...wanted, batchOnly: true } });
+    await scheduler.running(first);
+    await scheduler.client.ask(`/v1/jobs/${first}/pause`, { method: "POST" });
+    const { ranMs } = await scheduler.job(first);
+    await pause(1500);
+    const out = (job: number) => {
+      const path = join(scheduler.folder, `out.${job}`);
+      // Shells also report that their sleep was ended by the signal.
+      const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+      return lines.filter((line) => line === "inner" || line === "outer").sort();
+    };
+    if (ranMs < 900) expect(out(first)).toEqual([]);
+    await scheduler.client.ask(`/v1/jobs/${first}/resume`, { method: "POST" });
+    await until(() => out(first).length > 0);
+    expect((await scheduler.job(first)).ranMs).toBeGreaterThanOrEqual(1000);
+    const all = await scheduler.submit(script, { ...limit, limitSignal: wanted });
+    await until(() => out(all).includes("inner") && out(all).includes("outer"));
+    await Promise.all([scheduler.cancel(first), scheduler.cancel(all)]);
+    expect(out(first)).toEqual(["outer"]);
+    expect(out(all)).toEqual(["inner", "outer"]);
+  });
+
+  test("without B:, the script itself does not get the signal, as under Slurm", async () => {
+    const text = `#!/bin/sh
+#SBATCH --signal=USR1@59999 --time=1000 -o out.slurm
+trap "echo outer" USR1
+sh -c 'trap "echo inner; exit 0" USR1; while :; do sleep 0.05; done'
+`;
+    writeFileSync(join(scheduler.folder, "job.sh"), text);
+    const { stdout } = await tutti("submit", "--parsable", "job.sh");
+    expect((await tutti("wait", stdout.trim())).status).toBe(0);
+    expect(readFileSync(join(scheduler.folder, "out.slurm"), "utf8")).toMatch(/^inner$/m);
+    expect(readFileSync(join(scheduler.folder, "out.slurm"), "utf8")).not.toContain("outer");
+  });
+
+  test(
+    `a webhook receives every end at least once over ${KILLS} kills of the front end`,
+    async () => {
+      const random = new Random(14);
+      const counts = new Map<number, string[]>();
+      const problems: string[] = [];
+      const server = createServer(async (request, response) => {
+        let body = "";
+        for await (const piece of request) body += piece;
+        const news = JSON.parse(body);
+        if (news.id !== request.headers["tutti-event-id"])
+          problems.push(`${news.id}: another id in the header`);
+        counts.set(news.job, [...(counts.get(news.job) ?? []), news.id]);
+        response.writeHead(204).end();
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const webhook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const jobs: number[] = [];
+      try {
+        for (let kill = 0; kill < KILLS; kill++) {
+          for (let i = 0; i < JOBS_PER_KILL; i++) {
+            jobs.push(await scheduler.submit(`sleep 0.${random.below(5)}`, { webhook }));
+          }
+          await pause(random.below(1000));
+          await scheduler.killFrontEnd();
+          await scheduler.start();
+        }
+        await until(() => jobs.every((job) => counts.has(job)));
+      } finally {
+        server.close();
+      }
+      expect(problems).toEqual([]);
+      // What is delivered again is the same event.
+      for (const ids of counts.values()) expect(new Set(ids).size).toBe(1);
+      if (KILLS === 50) console.log(`${jobs.length} ends, ${[...counts.values()].flat().length} deliveries`);
+    },
+    LONG_MS,
+  );
+});
+
+describe.skipIf(!canMakeAccounts)("two users (as root)", () => {
+  const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
+  let folder: string;
+  let frontEnd: RunningFrontEnd;
+  let ada: TestAccount;
+  let bob: TestAccount;
+
+  const pidsOf = ({ uid }: TestAccount) =>
+    allPids().filter((pid) => readStat(pid) !== undefined && hasOnlyRightsOf(pid, uid));
+  const runners = () =>
+    allPids().filter((pid) => {
+      const stat = readStat(pid);
+      return (
+        stat !== undefined && stat.threads > 1 && commandOf(pid).includes(join(folder, "state", "hooks"))
+      );
+    });
+  const commandOf = (pid: number) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "tutti-hooks-"));
+    ada = makeAccount("hooka");
+    bob = makeAccount("hookb");
+  });
+  beforeAll(async () => {
+    const settings = { slotMs: 50 };
+    const stateFolder = join(folder, "state");
+    frontEnd = await startFrontEnd({ stateFolder, isShared: true, settings });
+  });
+  afterAll(async () => {
+    await frontEnd.service.shutdown(ROOT, true);
+    await frontEnd.stop();
+    await until(() => {
+      for (const pid of [...pidsOf(ada), ...pidsOf(bob)]) signal(pid, "SIGKILL");
+      return runners().length === 0;
+    });
+    removeAccounts();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+
+  async function submit({ uid, user }: TestAccount, fields: Partial<SubmitJob>): Promise<number> {
+    const job = { command: ["true"], cwd: "/", env: { PATH: "/usr/bin:/bin" }, ...fields };
+    const answer = await frontEnd.service.submit({ uid, user, isAdministrator: false }, [job]);
+    if ("refused" in answer) throw new Error(answer.message);
+    return answer.jobs[0].job;
+  }
+  async function told(job: number): Promise<Job> {
+    const shown = () => frontEnd.service.job(ROOT, job) as Job;
+    await until(() => hasRun(shown()));
+    return shown();
+  }
+
+  test("a hook runs as its user, and what it leaves behind is killed; its output belongs to the user", async () => {
+    const onEnd = "id -u; id -gn; cat /etc/shadow; setsid sleep 4321 & exit 0";
+    const { job, news } = await told(await submit(ada, { onEnd }));
+    expect(news).toMatchObject([{ state: "done", text: "exit code 0" }]);
+    const output = join(folder, "state", "jobs", String(job), "onEnd.log");
+    expect(readFileSync(output, "utf8")).toMatch(new RegExp(`^${ada.uid}\n${ada.user}\ncat: .*denied`, "i"));
+    expect(statSync(output)).toMatchObject({ uid: ada.uid, mode: 0o100600 });
+    expect(
+      pidsOf(ada)
+        .map(commandOf)
+        .filter((command) => command.includes("4321")),
+    ).toEqual([]);
+  });
+
+  test(
+    "hooks that hang, flood, fork and kill disturb neither other users nor the front end",
+    async () => {
+      const hostile = [
+        "trap '' TERM HUP INT; while :; do sleep 1000; done",
+        "yes flood",
+        "while :; do sleep 1000 & done",
+        "sleep 1000",
+        "sleep 1000",
+        "sleep 1000",
+      ];
+      for (const onEnd of hostile) await submit(ada, { onEnd });
+      const shells = () => new Set(pidsOf(ada).map((pid) => groupOf(pid))).size;
+      await until(() => shells() === 4);
+      const beforeMs = performance.now();
+      const bobs = await told(await submit(bob, { onEnd: "echo ok", onFail: "exit 1", command: ["false"] }));
+      expect(bobs.news).toMatchObject([
+        { hook: "onEnd", state: "done" },
+        { hook: "onFail", state: "failed", text: "exit code 1" },
+      ]);
+      expect(performance.now() - beforeMs).toBeLessThan(20_000);
+      expect(shells()).toBe(4);
+      // A fork bomb is kept within its group.
+      expect(pidsOf(ada).length).toBeLessThan(300);
+      // A user may kill own hooks; that ends these, and nothing else.
+      for (const pid of pidsOf(ada)) signal(pid, "SIGKILL");
+      const killed = await submit(ada, { onEnd: "kill -9 -1; kill -9 $$" });
+      await until(() => {
+        for (const pid of pidsOf(ada)) if (commandOf(pid).includes("sleep\u00001000")) signal(pid, "SIGKILL");
+        return hasRun(frontEnd.service.job(ROOT, killed) as Job);
+      });
+      expect(((await told(killed)).news ?? [])[0]).toMatchObject({
+        state: "failed",
+        text: "ended by SIGKILL",
+      });
+      expect(runners()).toHaveLength(1);
+    },
+    LONG_MS,
+  );
+});
+
+/** The control group of a process, or its session where hooks have none. */
+function groupOf(pid: number): string {
+  try {
+    const groups = readFileSync(`/proc/${pid}/cgroup`, "utf8");
+    return /\/(hook-\S+)/.exec(groups)?.[1] ?? String(readStat(pid)?.session);
+  } catch {
+    return "";
+  }
+}
