@@ -185,13 +185,16 @@ class _Scheduler:
                 answer = self._once(method, path, content)
                 self._reached = True
                 return answer
-            except NoScheduler:
-                if not self._reached:
+            except (NoScheduler, Refused) as error:
+                # A scheduler that is ending still answers. One that is full serves others first.
+                is_brief = isinstance(error, NoScheduler) or error.code == "unavailable"
+                is_brief = is_brief or (method == "GET" and isinstance(error, Refused) and error.code == "full")
+                if not is_brief or not self._reached:
                     raise
                 now = clock.monotonic()
                 if give_up_at is None:
                     give_up_at = now + self.GIVE_UP_S
-                    log.warning("the scheduler is gone; waiting until it is back (running jobs continue)")
+                    log.warning("waiting for the scheduler (running jobs continue): %s", error)
                 if now > give_up_at:
                     raise
                 clock.sleep(self.POLL_S)

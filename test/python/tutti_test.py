@@ -4,9 +4,11 @@ test/live-python.test.ts runs this file. TUTTI_TEST_FOLDER is an empty folder fo
 """
 
 import concurrent.futures
+import json
 import os
 import pickle
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -252,18 +254,23 @@ class Map(unittest.TestCase):
         self.assertEqual(active("leave_or_sleep"), [])
 
     def test_ctrl_c_cancels_the_jobs_and_leaves_no_files(self):
-        for begin in ["running", "at once"]:
+        for begin, way in [("running", "map"), ("at once", "map"), ("running", "Executor")]:
             path = script(
                 "endless.py",
                 """
-                import time
+                import signal, time
                 def endless(x): time.sleep(1000)
                 if __name__ == "__main__":
+                    # Also if the tests run in the background of a shell, which ignores the signal.
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
                     print("begins", flush=True)
-                    tutti.map(endless, range(40))
+                    if sys.argv[1] == "map":
+                        tutti.map(endless, range(40))
+                    with tutti.Executor() as executor:
+                        executor.submit(endless, 1).result()
                 """,
             )
-            child = subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            child = subprocess.Popen([sys.executable, path, way], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             child.stdout.readline()
             if begin == "running":
                 until(lambda: any(job["state"] == "running" for job in active("endless")))
@@ -424,6 +431,48 @@ class Trust(unittest.TestCase):
         self.assertIn("NoScheduler: Cannot reach the scheduler", python("-c", code, env=env).stderr)
         env["TUTTI_SOCKET"] = os.path.join(FOLDER, "none", "tutti.sock")
         self.assertIn("there is no socket", python("-c", code, env=env).stderr)
+
+
+class Restart(unittest.TestCase):
+    def test_waits_for_a_scheduler_that_ends_or_is_full_but_not_after_other_refusals(self):
+        """A stand-in for the scheduler answers each request with the next of these refusals."""
+        run = os.path.join(FOLDER, "stand-in")
+        os.mkdir(run, 0o700)
+        codes = ["unavailable", "full", None, "full", "wrong-state"]
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(os.path.join(run, "tutti.sock"))
+        listener.listen()
+
+        def serve():
+            for code in codes:
+                connection, _ = listener.accept()
+                with connection:
+                    # A request with a body comes in two pieces.
+                    request = connection.recv(65_536)
+                    if request.startswith(b"POST") and not request.endswith(b"{}"):
+                        connection.recv(65_536)
+                    status = "503 Service Unavailable" if code else "200 OK"
+                    body = json.dumps({"refused": code, "message": "later"} if code else {"fine": 1}).encode()
+                    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+                    connection.sendall(head.encode() + body)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        before = os.environ["TUTTI_SOCKET"]
+        os.environ["TUTTI_SOCKET"] = os.path.join(run, "tutti.sock")
+        try:
+            scheduler = tutti._Scheduler()
+            with self.assertLogs("tutti", "WARNING") as logged:
+                self.assertEqual(scheduler.ask("GET", "/v1/status"), {"fine": 1})
+            self.assertEqual(len(logged.output), 1)
+            for code in ["full", "wrong-state"]:
+                with self.assertRaises(tutti.Refused) as caught:
+                    scheduler.ask("POST", "/v1/jobs", {})
+                self.assertEqual(caught.exception.code, code)
+        finally:
+            os.environ["TUTTI_SOCKET"] = before
+            thread.join()
+            listener.close()
 
 
 class Laboratory(unittest.TestCase):
