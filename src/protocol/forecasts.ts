@@ -105,6 +105,10 @@ export const dryRunAnswer = answer("tutti.dry-run/1", {
   estimateMs: durationMs.describe("The limit, or the default limit of the queue"),
   never: optional(z.string(), "Why the job would be cancelled at once"),
   waitsFor: optional(z.array(jobNumber), "Jobs that must end first; then there is no forecast"),
+  window: optional(
+    z.object({ name: z.string(), fromMs: unixMs, untilMs: unixMs, reason: z.string().exactOptional() }),
+    "The window that would keep the first job from starting now: it might still run in it",
+  ),
   forecast: optional(
     hypotheticalForecast,
     "Of the first job, if it waits for nothing but CPUs; as in the answer about what would happen",

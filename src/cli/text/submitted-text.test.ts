@@ -28,6 +28,13 @@ test("names what the job would hold, and says that it has no limit if none was a
   expect(textOf({}, { jobs: 10, forecast })).toMatch(/; the first is expected to start at TIME$/);
 });
 
+test("names the window that the job would wait for", () => {
+  const window = { name: "disk", fromMs: START_MS, untilMs: START_MS + 1000, reason: "new disk" };
+  expect(textOf({}, { window, forecast })).toMatch(
+    /; it waits for the end of window "disk" \(TIME to TIME\): new disk; expected to start at TIME$/,
+  );
+});
+
 test("says what the job waits for instead of a forecast", () => {
   const waits = (asked: Partial<SubmitJob>, answer: Partial<DryRunAnswer> = {}) =>
     textOf(asked, answer).replace(/^.*; /, "");

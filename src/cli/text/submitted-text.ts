@@ -28,7 +28,7 @@ export function submittedText(jobs: readonly Job[]): string {
 
 /** What a submit would do, and when the job should start. */
 export function dryRunText(answer: DryRunAnswer, asked: SubmitJob): string {
-  const { jobs, queue, estimateMs, never, waitsFor, forecast } = answer;
+  const { jobs, queue, estimateMs, never, waitsFor, window, forecast } = answer;
   const limit =
     asked.limitMs === undefined
       ? `no time limit (planned with ${limitText(estimateMs)})`
@@ -43,11 +43,18 @@ export function dryRunText(answer: DryRunAnswer, asked: SubmitJob): string {
     ...(asked.beginAtMs === undefined ? [] : [`not before ${clockText(asked.beginAtMs)}`]),
   ];
   if (waits.length > 0) return `${what}; it waits: ${waits.join(", ")}`;
+  const kept = window === undefined ? "" : `; it waits for the end of ${windowText(window)}`;
   const { p10Ms, p50Ms, p90Ms, noForecast = "failed" } = forecast ?? {};
   if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined) {
-    return `${what}; no forecast, because ${WHY_NO_FORECAST[noForecast]}`;
+    return `${what}${kept}; no forecast, because ${WHY_NO_FORECAST[noForecast]}`;
   }
-  return `${what}; ${jobs === 1 ? "" : "the first is "}expected to start at ${startText({ p10Ms, p50Ms, p90Ms })}`;
+  return `${what}${kept}; ${jobs === 1 ? "" : "the first is "}expected to start at ${startText({ p10Ms, p50Ms, p90Ms })}`;
+}
+
+/** Such as `window "disk" (12:00:00 to 14:00:00): new disk`. */
+function windowText({ name, fromMs, untilMs, reason }: NonNullable<DryRunAnswer["window"]>): string {
+  const why = reason === undefined ? "" : `: ${visibleLine(reason)}`;
+  return `window "${visibleLine(name)}" (${clockText(fromMs)} to ${clockText(untilMs)})${why}`;
 }
 
 /** Such as `4 CPUs (2 tasks of 2 threads), 1 GiB of memory and gpu:1`. */

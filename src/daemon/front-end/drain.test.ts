@@ -194,6 +194,9 @@ describe("a drain by an administrator", () => {
     // Another reason changes neither when it began nor who began it.
     await answerOf(clock, frontEnd.setDrain({ ...ROOT, user: "eve" }, { reason: "still" }));
     expect(frontEnd.status(ANNA)).toMatchObject({ drain: { ...drain, reason: "still" } });
+    // Without a reason, nothing changes.
+    await answerOf(clock, frontEnd.setDrain(ROOT, {}));
+    expect(frontEnd.status(ANNA)).toMatchObject({ drain: { ...drain, reason: "still" } });
     await answerOf(clock, frontEnd.setDrain(ROOT, undefined));
     expect(states(again)).toEqual(["1 running", "2 running"]);
     expect(frontEnd.status(ANNA)).not.toHaveProperty("drain");

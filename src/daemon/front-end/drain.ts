@@ -35,11 +35,16 @@ export function setDrain(
   const { machine } = scheduler;
   const before = machine.drain;
   const { user: by } = caller;
-  const { reason } = asked ?? {};
+  // Without a reason, that of the present drain stays.
+  const reason = asked === undefined ? undefined : (asked.reason ?? before?.reason);
   const drain =
     asked === undefined
       ? undefined
-      : { sinceMs: before?.sinceMs ?? clock.unixMs(), by: before?.by ?? by, ...asked };
+      : {
+          sinceMs: before?.sinceMs ?? clock.unixMs(),
+          by: before?.by ?? by,
+          ...(reason !== undefined && { reason }),
+        };
   if (drain?.reason !== before?.reason || (drain === undefined) !== (before === undefined)) {
     store.setMeta(META, drain === undefined ? "" : JSON.stringify(drain));
     book.alsoUndo(() => {

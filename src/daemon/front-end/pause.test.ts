@@ -162,6 +162,60 @@ describe.each(TIME)("%s", (policy) => {
   });
 });
 
+const resources = [{ name: "gpu", units: ["0", "1"], isShared: false, variables: [] }];
+
+test.each(TIME)("%s: a paused gang keeps its units, and another job waits for them", async (policy) => {
+  const one = bench(policy, { runMs: () => 1000, config: { resources } });
+  const { clock, frontEnd } = one;
+  await submit(one, 1, { use: { gpu: 2 } });
+  clock.advanceTo(300);
+  await pause(one, 1);
+  await submit(one, 1, { use: { gpu: 1 } });
+  clock.advanceTo(5000);
+  expect(states(one)).toEqual(["1 paused", "2 queued"]);
+  await resume(one, 1);
+  runToEnd(clock);
+  const [first, second] = frontEnd.jobs(ROOT, {});
+  expect(first).toMatchObject({ state: "done", ranMs: 1000, attempt: 1 });
+  expect(second.startedAtMs).toBeGreaterThanOrEqual(first.endedAtMs!);
+});
+
+test.each(TIME)("%s: a resumed gang goes before the queue, also while drained", async (policy) => {
+  const one = bench(policy, { runMs: () => 1000, config: { maxRows: 1 } });
+  const { clock, frontEnd } = one;
+  await submit(one, 4);
+  clock.advanceTo(300);
+  await pause(one, 1);
+  await submit(one, 4);
+  await submit(one, 4);
+  clock.advanceTo(600);
+  expect(states(one)).toEqual(["1 paused", "2 running", "3 queued"]);
+  await answerOf(clock, frontEnd.setDrain(ROOT, {}));
+  await resume(one, 1);
+  runToEnd(clock);
+  expect(states(one)).toEqual(["1 done", "2 done", "3 queued"]);
+  await answerOf(clock, frontEnd.setDrain(ROOT, undefined));
+  runToEnd(clock);
+  expect(states(one)).toEqual(["1 done", "2 done", "3 done"]);
+});
+
+const COUNTS_UNITS = SPACE.filter((name) => name !== "connected-reservation");
+
+test.each(COUNTS_UNITS)("%s: a job that has released its CPUs keeps its units", async (policy) => {
+  const one = bench(policy, { runMs: () => 1000, config: { resources } });
+  const { clock } = one;
+  await submit(one, 4, { use: { gpu: 2 } });
+  clock.advanceTo(300);
+  await pause(one, 1, true);
+  await submit(one, 1, { use: { gpu: 1 } });
+  await submit(one, 1);
+  clock.advanceTo(5000);
+  expect(states(one)).toEqual(["1 paused", "2 queued", "3 done"]);
+  await resume(one, 1);
+  runToEnd(clock);
+  expect(states(one)).toEqual(["1 done", "2 done", "3 done"]);
+});
+
 test("a job that has released its CPUs keeps those that stand for its memory", async () => {
   // 4 CPUs stand for 100 bytes of memory, so 60 bytes are 3 CPUs.
   const one = bench("fcfs", { runMs: () => 1000, memoryBytes: 100 });

@@ -15,7 +15,7 @@ import type { Forecasts, Hypothetical } from "./live-task.ts";
 import type { Accepted } from "./new-jobs.ts";
 import type { Requests } from "./requests.ts";
 
-type Context = Pick<FrontEndParts, "book" | "scheduler" | "limits">;
+type Context = Pick<FrontEndParts, "book" | "scheduler" | "limits" | "clock">;
 type Change = NonNullable<WhatIf["changes"]>["yours"];
 type Times = ReadonlyMap<JobNumber, { readonly p50Ms?: number; readonly endP50Ms: number }>;
 
@@ -57,7 +57,7 @@ function hypotheticalOf({ request, queue }: Accepted, { uid, user }: Caller): Hy
 
 /** What a submit would answer. The first job of an array stands for it. */
 export async function answerDryRun(
-  { book, scheduler }: Context,
+  { book, scheduler, clock }: Context,
   forecaster: Forecaster,
   caller: Caller,
   accepted: readonly Accepted[],
@@ -71,10 +71,9 @@ export async function answerDryRun(
   const isFree = unmet === undefined && waitsFor.length === 0 && !request.held;
   const question = { choice: scheduler.choice, hypothetical: [hypothetical], withoutCpus: 0 };
   // A job with a begin joins the queue then; who is in it by that time is unknown.
-  const forecast =
-    isFree && request.beginAtMs === undefined
-      ? (await forecaster.whatIf(question)).outcome.hypothetical[0]
-      : undefined;
+  const joinsNow = isFree && request.beginAtMs === undefined;
+  const obstacle = joinsNow ? scheduler.machine.obstacle(hypothetical, clock.nowMs()) : undefined;
+  const forecast = joinsNow ? (await forecaster.whatIf(question)).outcome.hypothetical[0] : undefined;
   const { queue: name, estimateMs } = hypothetical;
   return {
     jobs: jobCount(accepted),
@@ -82,6 +81,7 @@ export async function answerDryRun(
     estimateMs: queue.estimateMs,
     ...(unmet !== undefined && { never: unmet }),
     ...(waitsFor.length > 0 && { waitsFor: [...new Set(waitsFor)] }),
+    ...(obstacle?.kind === "window" && { window: windowOf(obstacle) }),
     ...(forecast !== undefined && {
       forecast: {
         queue: name,
@@ -90,6 +90,15 @@ export async function answerDryRun(
       },
     }),
   };
+}
+
+function windowOf({
+  name,
+  fromMs,
+  untilMs,
+  reason,
+}: NonNullable<DryRun["window"]>): NonNullable<DryRun["window"]> {
+  return { name, fromMs, untilMs, ...(reason !== undefined && { reason }) };
 }
 
 export async function answerWhatIf(

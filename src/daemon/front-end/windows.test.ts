@@ -319,6 +319,12 @@ describe("forecasts", () => {
     const dry = (fields: Partial<SubmitJob>, caller = ANNA) =>
       answerOf(clock, frontEnd.dryRun(caller, [request({ tasks: 4, ...fields })]));
     expect(await dry({ limitMs: 9 * S })).toMatchObject({ forecast: { p50Ms: 90 * S } });
+    expect(await dry({ limitMs: 9 * S })).not.toHaveProperty("window");
+    expect(await dry({ limitMs: 101 * S })).toMatchObject({
+      window: { name: "disk", fromMs: 100 * S, untilMs: 200 * S },
+      // Behind job 3, which is expected to run for an hour.
+      forecast: { p50Ms: (290 + 3600) * S },
+    });
     const asked = { jobs: [{ tasks: 4, limitMs: 9 * S }] };
     expect(await frontEnd.whatIf(ANNA, asked)).toMatchObject({ hypothetical: [{ p50Ms: 90 * S }] });
     await reserve(b, { name: "course", fromMs: 95 * S, untilMs: 300 * S, users: ["ben"] });

@@ -50,6 +50,16 @@ test("nodes of a cluster have their own samples; times are in seconds", () => {
   expect(lines).toContain("tutti_drained 0");
   const drain = { sinceMs: 1, by: "root" };
   expect(metricsText({ ...STATUS, drain }, [], TOTALS, []).split("\n")).toContain("tutti_drained 1");
+  expect(lines).toContain("tutti_windows_open 0");
+  const windows = [1, 2, 3].map((fromMs) => ({
+    name: `w${fromMs}`,
+    fromMs,
+    untilMs: 9,
+    by: "root",
+    atMs: 0,
+  }));
+  const inWindows = metricsText({ ...STATUS, windows }, [], TOTALS, [], 2).split("\n");
+  expect(inWindows).toContain("tutti_windows_open 2");
   expect(metricsText(STATUS, [], TOTALS, [])).not.toContain("tutti_node_");
 });
 

@@ -16,6 +16,7 @@ export function metricsText(
   queues: ReturnType<Service["queues"]>,
   totals: Service["totals"] | undefined,
   requests: readonly RequestCount[],
+  unixMs = Date.now(),
 ): string {
   const { connected, lateP99Ms } = status.conductor;
   const ofQueues = queues.flatMap(({ name: queue, queued, running }): Sample[] => [
@@ -26,7 +27,7 @@ export function metricsText(
     ({ route, status: code, count }): Sample => [{ route, status: code }, count],
   );
   const lateS = lateP99Ms === undefined ? [] : lateP99Ms / 1000;
-  const { nodes = [], resources = [] } = status;
+  const { nodes = [], resources = [], windows = [] } = status;
   const ofNodes = (read: (node: NodeStatus) => number | undefined): Sample[] =>
     nodes.flatMap((node): Sample[] => {
       const value = read(node);
@@ -59,6 +60,11 @@ export function metricsText(
       "drained",
       "1 while an administrator keeps jobs from starting",
       status.drain === undefined ? 0 : 1,
+    ),
+    metric(
+      "windows_open",
+      "Windows in which the machine is kept now, at most 20",
+      windows.filter(({ fromMs }) => fromMs <= unixMs).length,
     ),
     metric("conductor_connected", "1 while the conductor is connected", connected ? 1 : 0),
     metric("slot_lateness_p99_seconds", "Lateness of the switches between slots, 99th percentile", lateS),
