@@ -2,7 +2,8 @@
  * `npm run soak`: runs 500 real jobs while it kills the front end, the conductor, and both together with kill
  * -9, 100 times each, and prints the counts. Then it runs all property tests from a random seed, and more of
  * the tests in a browser: all traces, all tables of papers, a day of the live page, more hostile texts. It
- * kills 100 times more while jobs are retried, edited, paused and run again, and the scheduler is drained.
+ * kills 100 times more while jobs are retried, edited, paused and run again, and the scheduler is drained,
+ * and 50 times while webhooks are sent.
  * Where Slurm can be started, it then runs jobs on four nodes through 300 kills, crashes and cuts, and
  * compares the turns of three gangs under Tutti with those under Slurm's own gang scheduling.
  *
@@ -52,6 +53,7 @@ for (const tests of [
   ["--project", "computing*"],
   ["test/live-web-jobs.test.ts"],
   ["test/live-faults-changes.test.ts"],
+  ["test/live-hooks.test.ts"],
 ]) {
   const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
     cwd: root,
