@@ -10,6 +10,14 @@ import { COMMANDS } from "./registry.ts";
 async function main([name = "", ...words]: readonly string[]): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   process.stderr.on("error", () => {});
+  // Jobs find srun in the folder of the launcher that has set this.
+  if (!process.env.TUTTI_SLURM_NAMES?.startsWith("/")) {
+    process.stderr.write(
+      "tutti: Cannot run Slurm's commands from here: expected a call by a file of tutti slurm-names\n",
+    );
+    process.exitCode = 2;
+    return;
+  }
   if (!Object.hasOwn(COMMANDS, name)) {
     process.stderr.write(
       `tutti: Cannot run "${name}": expected one of ${Object.keys(COMMANDS).join(", ")}\n`,
