@@ -137,6 +137,7 @@ echo $SLURM_OPEN_MODE`;
     const { status, stderr } = await batch(lines);
     expect(status).toBe(0);
     expect(stderr).toMatch(/--requeue: ignored/);
+    expect(stderr).toContain("sbatch: --signal: ignored, no time limit is so long\n");
     expect(read("appended.out")).toBe("before\na\n");
   });
 

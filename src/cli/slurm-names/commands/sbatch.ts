@@ -1,17 +1,16 @@
 /** `sbatch`: submits a script from a file, from standard input or from `--wrap`. */
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Client } from "../../../api/client/client.ts";
 import { MAX_SCRIPT_BYTES } from "../../../protocol/limits.ts";
-import type { DryRunAnswer, Job, JobsAnswer, SubmitJob } from "../../../protocol/schema.ts";
+import type { DryRunAnswer, Job, SubmitJob } from "../../../protocol/schema.ts";
 import { interpreterOf } from "../../options/job-script.ts";
 import { type Command, writeOut } from "../command.ts";
 import { SlurmError } from "../errors.ts";
 import { parseWords } from "../getopt.ts";
 import { nodeName } from "../job/facts.ts";
 import { merged, type Options, optionsOfScript, optionsOfVariables, SBATCH } from "../job/options.ts";
-import { jobOf, submitRefusal } from "../job/submission.ts";
+import { jobOf, submit, submitRefusal } from "../job/submission.ts";
 import { exitCodeOf } from "../job/wait.ts";
 import { timeText } from "../text/times.ts";
 
@@ -33,7 +32,7 @@ export const sbatch: Command = {
     const output = options.has("array") ? "slurm-%A_%a.out" : "slurm-%j.out";
     const withFiles = { stdout: output, stderr: job.stdout ?? output, ...job };
     if (options.has("test-only")) return tryOut(client, withFiles);
-    const [first, ...others] = await submit(client, withFiles);
+    const [first, ...others] = await submit(client, "sbatch", withFiles);
     report(options, first);
     // Slurm's exit code is the highest of an array's jobs.
     if (options.has("wait")) {
@@ -88,20 +87,6 @@ function read(file: string | undefined): Buffer {
       throw error;
     }
     throw new SlurmError(`Unable to open file ${file}`);
-  }
-}
-
-async function submit(client: Client, job: SubmitJob): Promise<readonly [Job, ...Job[]]> {
-  try {
-    // The same key twice is one submit, so a request that was cut off may be repeated by the caller.
-    const { jobs } = await client.ask<JobsAnswer>("/v1/jobs", {
-      method: "POST",
-      body: { jobs: [job], key: randomUUID() },
-    });
-    const [first, ...others] = jobs;
-    return [first, ...others];
-  } catch (error) {
-    throw submitRefusal(error);
   }
 }
 

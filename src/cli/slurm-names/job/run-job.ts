@@ -1,11 +1,10 @@
 /** Runs a job to its end as `srun` and `salloc` do: shows its output, cancels it when interrupted. */
-import { randomUUID } from "node:crypto";
 import type { Client } from "../../../api/client/client.ts";
-import type { Job, JobsAnswer, SubmitJob } from "../../../protocol/schema.ts";
+import type { SubmitJob } from "../../../protocol/schema.ts";
 import { copyLog } from "../../live/log-stream.ts";
 import { ReconnectingClient } from "../../live/reconnecting-client.ts";
 import { onSignals } from "../../live/signals.ts";
-import { submitRefusal } from "./submission.ts";
+import { submit } from "./submission.ts";
 import { exitCodeOf } from "./wait.ts";
 
 /** After this time a job that has not started is said to wait. */
@@ -14,7 +13,7 @@ const QUIET_MS = 1000;
 /** @returns the exit code of the command */
 export async function runJob(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<number> {
   const connection = new ReconnectingClient("squeue");
-  const job = await submit(client, asked);
+  const [job] = await submit(client, command, asked, "Unable to allocate resources: ");
   const say = (text: string) => process.stderr.write(`${command}: ${text}\n`);
   const stop = cancelOnSignal(connection, job.job, say);
   const timer = setTimeout(() => reportWait(client, job.job, say), QUIET_MS);
@@ -34,15 +33,6 @@ export async function runJob(client: Client, command: "srun" | "salloc", asked: 
   else if (reason === "time limit") say(`error: Job ${job.job} exceeded its time limit`);
   else if (reason.startsWith("lost: ") || reason === "memory limit") say(`error: Job ${job.job}: ${reason}`);
   return exitCodeOf(ended);
-}
-
-async function submit(client: Client, job: SubmitJob): Promise<Job> {
-  try {
-    const body = { jobs: [job], key: randomUUID() };
-    return (await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body })).jobs[0];
-  } catch (error) {
-    throw submitRefusal(error, "Unable to allocate resources: ");
-  }
 }
 
 async function reportWait(client: Client, job: number, say: (text: string) => void): Promise<void> {

@@ -2,12 +2,13 @@
  * Makes a job of Tutti's from the options of sbatch, srun or salloc. What cannot be honoured is refused in
  * Slurm's words; what has no effect here is named once on standard error.
  */
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Client } from "../../../api/client/client.ts";
 import { RefusedError } from "../../../api/client/errors.ts";
 import { parseArray } from "../../../protocol/array.ts";
-import type { QueuesAnswer, SubmitJob, WindowsAnswer } from "../../../protocol/schema.ts";
+import type { Job, JobsAnswer, QueuesAnswer, SubmitJob, WindowsAnswer } from "../../../protocol/schema.ts";
 import { UsageError } from "../../errors.ts";
 import { type OptionsOrigin, SlurmOptions } from "../../options/slurm-options.ts";
 import { givenFields, parseOptions, surroundings } from "../../options/submit-options.ts";
@@ -234,6 +235,34 @@ function environmentOf(
 /** The path of a command of Slurm's names. */
 export function launcherOf(command: string): string {
   return join(process.env.TUTTI_SLURM_NAMES ?? "", command);
+}
+
+/**
+ * Submits a job. Slurm takes a signal before a limit that the job does not have, or that is too short, and
+ * never sends it; workflow tools ask for one for every job.
+ */
+export async function submit(
+  client: Client,
+  command: string,
+  job: SubmitJob,
+  prefix = FAILED,
+): Promise<readonly Job[]> {
+  // The same key twice is one submit.
+  const send = (one: SubmitJob) =>
+    client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body: { jobs: [one], key: randomUUID() } });
+  try {
+    return (await send(job)).jobs;
+  } catch (error) {
+    if (!(error instanceof RefusedError) || !error.message.startsWith("Cannot send SIG"))
+      throw submitRefusal(error, prefix);
+  }
+  process.stderr.write(`${command}: --signal: ignored, no time limit is so long\n`);
+  const { limitSignal: _, ...without } = job;
+  try {
+    return (await send(without)).jobs;
+  } catch (error) {
+    throw submitRefusal(error, prefix);
+  }
 }
 
 /** The scheduler's refusal as Slurm's. */
