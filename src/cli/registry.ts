@@ -63,6 +63,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     ],
     efficiency: ["say how much of what jobs asked for they used", () => import("./verbs/efficiency.ts")],
     usage: ["sum up what ended jobs had and used", () => import("./verbs/usage.ts")],
+    shares: ["show your share of the machine, and what you used of it", () => import("./verbs/shares.ts")],
     history: ["list the jobs that have ended", () => import("./verbs/history.ts")],
     export: ["export the jobs that ran, as SWF or CSV", () => import("./verbs/export.ts")],
     events: ["show decisions and changes, one line each", () => import("./verbs/events.ts")],

@@ -8,6 +8,7 @@
  *   JobsView  what a policy may see: no run times
  */
 import type { Diagnostics } from "./diagnostics.ts";
+import type { WorkloadShares } from "./fair-share.ts";
 import type { Interruptions } from "./interruptions.ts";
 import type { Molding } from "./molding.ts";
 import type { Demand, ResourceKind } from "./resources.ts";
@@ -99,6 +100,8 @@ export interface Workload {
   readonly resources?: readonly ResourceKind[] | undefined;
   /** What jobs need besides processors. */
   readonly demand?: readonly Demand[] | undefined;
+  /** Left out: all users have equal shares. */
+  readonly shares?: WorkloadShares | undefined;
   /** Outages of the machine and stops of jobs; jobs are given by their rows in this workload. */
   readonly interruptions?: Interruptions | undefined;
   /** What happened besides submits and ends, in order of time; `interruptions` follow from it. */
@@ -140,6 +143,16 @@ export interface Instance {
   readonly diagnostics: Diagnostics;
 }
 
+/** What a policy may know about shares. */
+export interface ShareView {
+  /** Counts usage up to the present instant. */
+  update(): void;
+  /**
+   * Usage ÷ share of the job's user at the last update. Users with less go first; 1 is exactly the share.
+   */
+  level(job: JobIndex): number;
+}
+
 /**
  * What a policy may know about the jobs. The cells of a job are filled when it arrives, and not before. When
  * a stopped job arrives again, its estimate is what is left of the old one. A job that is started on another
@@ -165,6 +178,8 @@ export interface JobsView {
     | undefined;
   /** Memory of each job per processor in KB, or UNKNOWN. Undefined if it is known for no job. */
   readonly memoryKB?: ReadonlyColumn | undefined;
+  /** How much of their shares users have used. Undefined if the machine does not count it. */
+  readonly shares?: ShareView | undefined;
   /**
    * Numbers of the job's user, group, queue and application, or UNKNOWN. Undefined if they are known for no
    * job.

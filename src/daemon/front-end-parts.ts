@@ -8,6 +8,7 @@ import type { Executor } from "./executor/executor.ts";
 import type { Launcher } from "./executor/launcher.ts";
 import type { NewsDesk } from "./news/news-desk.ts";
 import type { Scheduler } from "./scheduling/scheduler.ts";
+import type { LiveShares } from "./shares/live-shares.ts";
 import type { Store } from "./store/store.ts";
 
 export interface FrontEndParts {
@@ -20,6 +21,7 @@ export interface FrontEndParts {
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;
   readonly news: NewsDesk;
+  readonly shares: LiveShares;
   readonly limits: SubmissionLimits;
   /** Maximum number of jobs of all users together that have not ended. */
   readonly maxJobs: number;

@@ -5,7 +5,7 @@
  * Most policies use only sizes and times. Each of the other columns is created when it is first read, and
  * then filled for the jobs that have arrived.
  */
-import { type JobIndex, type JobsView, UNKNOWN } from "../core/jobs.ts";
+import { type JobIndex, type JobsView, type ShareView, UNKNOWN } from "../core/jobs.ts";
 import { grown } from "../structures/grow.ts";
 
 const FIRST_CAPACITY = 64;
@@ -41,6 +41,8 @@ export class JobTable implements JobsView {
   size: Integers = new Int32Array(FIRST_CAPACITY);
   submitS = new Float64Array(FIRST_CAPACITY);
   estimateS = new Float64Array(FIRST_CAPACITY);
+  /** Set by the driver of the policy. */
+  shares: ShareView | undefined;
   readonly #known: KnownColumns;
   readonly #fill: (details: JobDetails) => void;
   #details: JobDetails | undefined;

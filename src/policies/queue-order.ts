@@ -8,13 +8,13 @@ import { choice } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
 import { OrderedJobs } from "../structures/ordered-jobs.ts";
 
-const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp"] as const;
+const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp", "fair-share"] as const;
 type OrderName = (typeof ORDERS)[number];
 
 export const ORDER_PARAMETER = choice(
   "order",
   ORDERS,
-  "queue order: by arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision, with estimates below 1 s counted as 1 s (Tang et al., Cluster 2009)",
+  "queue order: by arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision, with estimates below 1 s counted as 1 s (Tang et al., Cluster 2009); fair-share: users who have used least of their share first, re-sorted at every decision",
 );
 
 /** The waiting jobs of a policy in its queue order. */
@@ -31,7 +31,7 @@ export class WaitingQueue {
     this.#jobs = jobs;
     this.list = new OrderedJobs(jobs, true);
     this.#order = parameters.order as OrderName;
-    this.isDynamic = this.#order === "wfp";
+    this.isDynamic = this.#order === "wfp" || this.#order === "fair-share";
   }
 
   /** The job's sort key in the queue; the smallest is first. */
@@ -53,6 +53,8 @@ export class WaitingQueue {
         const ratio = (this.#keyedAtS - this.#jobs.submitS[job]) / estimateS;
         return -this.#jobs.size[job] * ratio * ratio * ratio;
       }
+      case "fair-share":
+        return this.#jobs.shares?.level(job) ?? 0;
     }
   }
 
@@ -75,6 +77,7 @@ export class WaitingQueue {
     if (!this.isDynamic) return;
     const count = this.copyInOrder();
     this.#keyedAtS = nowS;
+    if (this.#order === "fair-share") this.#jobs.shares?.update();
     this.list.clear();
     for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
   }

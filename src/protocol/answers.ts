@@ -61,6 +61,9 @@ const obstacle = z
       })
       .describe("Too few units of a countable resource are free"),
     z.object({ kind: z.literal("order"), behind: z.array(jobNumber) }),
+    z
+      .object({ kind: z.literal("shares"), jobs: count })
+      .describe("Jobs of users who have used less of their share go first"),
     z.object({ kind: z.literal("reservation"), holder: jobNumber, startAtMs: unixMs }),
     z.object({ kind: z.literal("conductor"), message: z.string() }),
     z

@@ -108,6 +108,38 @@ export const resourceSettings = z
   .record(kindName, z.union([unitsSetting, sharedUnits], RESOURCE), KINDS)
   .refine((kinds) => Object.keys(kinds).length <= MAX_KINDS, KINDS);
 
+const SHARES = "a number above 0, at most 1000000";
+const share = z.number(SHARES).positive(SHARES).max(1_000_000, SHARES);
+const USERS = "an object of users with their shares, such as { anna = 3, ben = 1 }";
+const sharesOfUsers = z.record(z.string().min(1), share, USERS);
+
+export const shareGroupSetting = z.strictObject(
+  {
+    shares: share.default(1).describe("Shares of the group"),
+    users: sharesOfUsers.describe("Shares of its users, relative to each other"),
+  },
+  "an object such as { shares = 3, users = { anna = 1, ben = 1 } }",
+);
+
+const HALF_LIFE = "a number of days above 0, at most 36500";
+
+export const sharesSetting = z.strictObject(
+  {
+    halfLifeDays: z
+      .number(HALF_LIFE)
+      .positive(HALF_LIFE)
+      .max(36_500, HALF_LIFE)
+      .default(7)
+      .describe("Days after which usage counts half"),
+    users: sharesOfUsers.default({}).describe("Shares of users without a group; who is not named has 1"),
+    groups: z
+      .record(z.string().min(1), shareGroupSetting, "an object of groups with their shares and users")
+      .default({})
+      .describe("Users who share what their group gets"),
+  },
+  "an object",
+);
+
 /** Settings that have been renamed, by their older names. The older name is still accepted, with a note. */
 export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { mostRows: "maxRows" };
 
@@ -160,6 +192,9 @@ export const configFile = z
       keepJobs: whole(1, 10_000_000).default(100_000).describe("Maximum number of ended jobs kept"),
       web: webSetting.default({ submit: false }).describe("What the page in the browser may do"),
       hooks: hooksSetting.default({ jobs: true }).describe("What runs when jobs start, end and fail"),
+      shares: sharesSetting
+        .optional()
+        .describe("Who should get how much of the machine, for policies with the queue order fair-share"),
       queues: z
         .array(queueSetting, QUEUES)
         .min(1, QUEUES)

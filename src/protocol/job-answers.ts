@@ -145,6 +145,38 @@ export const usageAnswer = answer("tutti.usage/1", {
   rows: z.array(usageRow),
 });
 
+const shareValues = {
+  shares: z.number().describe("As configured, relative to others in the same place"),
+  share: z.number().describe("Share of the machine, 0 to 1"),
+  usedCpuMs: durationMs.describe("CPU time held by jobs, as it counts now: after a half-life, half"),
+  usage: z.number().describe("That, as a part of everybody's"),
+  factor: z
+    .number()
+    .describe("Fair-share factor, 0 to 1; 0.5: used exactly the share; the largest goes first"),
+};
+export const sharesAnswer = answer("tutti.shares/1", {
+  policy: z.string(),
+  isUsed: z.boolean().describe("Whether the policy orders its queue by fair share"),
+  halfLifeMs: durationMs,
+  rank: optional(count, "Your place among the users, from 1: how many have a larger factor, plus one"),
+  ofUsers: count.describe("Users who have a share or usage"),
+  users: z
+    .array(
+      z.object({
+        user: z.string(),
+        group: optional(z.string(), "Left out: none"),
+        rank: count,
+        ...shareValues,
+        effectiveUsage: z.number().describe("With what others of the group used"),
+      }),
+    )
+    .describe("You; for an administrator, all users, the largest factor first"),
+  groups: optional(
+    z.array(z.object({ group: z.string(), ...shareValues })),
+    "Only for administrators, and if there are groups",
+  ),
+});
+export type SharesAnswer = Value<typeof sharesAnswer>;
 export type UsageAnswer = Value<typeof usageAnswer>;
 export type UsageRow = UsageAnswer["rows"][number];
 

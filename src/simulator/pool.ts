@@ -11,6 +11,7 @@ import { PoolMachine } from "../machines/pool-machine.ts";
 import { WithdrawalQueue } from "../machines/withdrawals.ts";
 import { EventHeap } from "../structures/event-heap.ts";
 import { changeJob, withOwnColumns } from "./changing-jobs.ts";
+import { SimulatedShares } from "./simulated-shares.ts";
 import { VisibleJobs } from "./visible-jobs.ts";
 
 interface PoolOptions {
@@ -121,6 +122,7 @@ class SimulatedPool extends PoolMachine {
     super(instance.processors, own.size, observer, own);
     this.#own = own;
     this.shown = new VisibleJobs(own);
+    this.shown.table.shares = new SimulatedShares(own, this);
     this.given = own === instance ? undefined : { size: own.size, runS: own.runS };
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
   }
@@ -239,6 +241,23 @@ class SimulatedPool extends PoolMachine {
       policy.restore!(job, nowS - ranS);
     }
     this.withholder.arriveAgain();
+  }
+
+  // What is counted for fair-share.
+
+  startedAtS(job: JobIndex): number {
+    return this.startS[job];
+  }
+
+  endedAtS(job: JobIndex): number {
+    return this.endS[job];
+  }
+
+  ranS(job: JobIndex): number {
+    const frozen = this.#frozen.get(job);
+    const leftS =
+      frozen?.leftS ?? (this.isRunning(job) ? this.ends.timeOf(job) - this.nowS : this.#stillS(job));
+    return this.#own.runS[job] - leftS;
   }
 
   /** Run time of a job from its start, or from the instant at which it continues. */

@@ -44,6 +44,7 @@ import { RowRanks } from "../structures/matrix/row-ranks.ts";
 import { changeJob, withOwnColumns } from "./changing-jobs.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
+import { SimulatedShares } from "./simulated-shares.ts";
 import { SlotClock } from "./slot-clock.ts";
 import { VisibleJobs } from "./visible-jobs.ts";
 
@@ -99,6 +100,8 @@ export function simulateRounds(
 class Rounds extends GangMatrix {
   override readonly movesGangs = true;
   readonly shown: VisibleJobs;
+  /** Jobs 0 … arrived − 1 have arrived. */
+  arrived = 0;
   readonly limits: GangLimits | undefined;
   readonly #instance: Instance;
   readonly #endS: Float64Array;
@@ -143,6 +146,7 @@ class Rounds extends GangMatrix {
       this.limits = { maxRows: Infinity, fits, ...(interruptions?.outages.length && { areThere }) };
     }
     this.shown = new VisibleJobs(given);
+    this.shown.table.shares = new SimulatedShares(given, this);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
@@ -221,6 +225,7 @@ class Rounds extends GangMatrix {
 
   arrive(job: JobIndex): void {
     if (job === 0) this.#firstSlot = this.#clock.slot;
+    this.arrived++;
     this.shown.add();
     this.enter(job);
   }
@@ -280,6 +285,20 @@ class Rounds extends GangMatrix {
 
   protected slotStartS(ahead: number): number {
     return this.#clock.startS(this.#clock.slot + ahead);
+  }
+
+  // What is counted for fair-share.
+
+  startedAtS(job: JobIndex): number {
+    return this.startS[job];
+  }
+
+  endedAtS(job: JobIndex): number {
+    return this.#endS[job];
+  }
+
+  ranS(job: JobIndex): number {
+    return this.servedSlots(job) * this.slotS;
   }
 
   /** Updates the finish of a job whose rows have changed. */

@@ -214,6 +214,16 @@ export const ROUTES: readonly Route[] = [
       },
     },
   ),
+  get(
+    "shares",
+    "/v1/shares",
+    "Your share of the machine and what you used of it; for an administrator, everybody's",
+    json(c.sharesAnswer),
+    {
+      description:
+        "Usage is the CPUs of jobs times their running time, and it counts half after a half-life. Factors are those of Slurm's classic fair share. Of others, users see only how many go first.",
+    },
+  ),
   get("policy", "/v1/policy", "The current policy and its rules", json(c.policyAnswer)),
   {
     id: "setPolicy",
@@ -409,6 +419,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   MatrixAnswer: c.matrixAnswer,
   QueuesAnswer: c.queuesAnswer,
   UsageAnswer: c.usageAnswer,
+  SharesAnswer: c.sharesAnswer,
   PolicyAnswer: c.policyAnswer,
   StatusAnswer: c.statusAnswer,
   WhatIfAnswer: c.whatIfAnswer,

@@ -40,7 +40,7 @@ export function swfOf(ended: readonly Job[], cpus: number): string {
   return `; MaxProcs: ${cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
 }
 
-export const NO_TOTALS = {
+const NO_TOTALS = {
   ended: { done: 0, failed: 0, cancelled: 0 },
   starts: 0,
   waitMs: 0,
@@ -49,11 +49,15 @@ export const NO_TOTALS = {
 };
 
 // biome-ignore lint/correctness/useYield: it has one step
-export function* noUsage(_: Caller, { fromMs, toMs = START_MS }: UsageQuestion) {
+function* noUsage(_: Caller, { fromMs, toMs = START_MS }: UsageQuestion) {
   return { fromMs, toMs, rows: [] };
 }
 
-export async function dryRunOf(_: Caller, jobs: readonly SubmitJob[]) {
+function noShares() {
+  return { policy: "fcfs", isUsed: false, halfLifeMs: 604_800_000, ofUsers: 0, users: [] };
+}
+
+async function dryRunOf(_: Caller, jobs: readonly SubmitJob[]) {
   return { jobs: jobs.length, queue: "default", estimateMs: 3_600_000 };
 }
 
@@ -86,4 +90,12 @@ export class FakeWindows {
     if (at < 0) return refuse("not-found", "Cannot unreserve: there is no such window");
     return { window: this.list.splice(at, 1)[0] };
   }
+}
+
+/** Answers that do not depend on jobs. */
+export class FakeAnswers {
+  readonly totals = NO_TOTALS;
+  readonly usage = noUsage;
+  readonly shares = noShares;
+  readonly dryRun = dryRunOf;
 }

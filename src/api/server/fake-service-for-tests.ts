@@ -32,10 +32,8 @@ import type {
 } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import {
-  dryRunOf,
+  FakeAnswers,
   FakeWindows,
-  NO_TOTALS,
-  noUsage,
   policyOf,
   repeated,
   START_MS,
@@ -49,7 +47,7 @@ interface Entry {
   readonly request: SubmitJob;
 }
 
-export class FakeService implements Service {
+export class FakeService extends FakeAnswers implements Service {
   readonly entries = new Map<number, Entry>();
   readonly events: DaemonEvent[] = [];
   readonly latestEvent = () => this.events.at(-1)?.sequence ?? 0;
@@ -57,9 +55,6 @@ export class FakeService implements Service {
   readonly submitted: SubmitJob[] = [];
   /** Jobs by user and key. */
   readonly keys = new Map<string, number[]>();
-  readonly totals = NO_TOTALS;
-  readonly usage = noUsage;
-  readonly dryRun = dryRunOf;
   policyText = "fcfs";
   drain: Drain | undefined;
   readonly #windows = new FakeWindows();
@@ -74,6 +69,7 @@ export class FakeService implements Service {
 
   /** @param folder where the jobs' folders are made */
   constructor(folder: string, cpus = 4) {
+    super();
     this.#folder = folder;
     this.#cpus = cpus;
   }

@@ -113,6 +113,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const toMs = query.to === undefined ? undefined : Number(query.to);
     return turns.through(service.usage(caller, { by, fromMs: Number(query.from ?? 0), toMs }));
   },
+  shares: ({ caller }, { service }) => service.shares(caller),
   policy: (_, { service }) => service.policy(),
   setPolicy: async ({ caller, body }, { service }) => {
     const answer = await service.setPolicy(caller, (body as { policy: string }).policy);

@@ -6,6 +6,7 @@
 import type { z } from "zod";
 import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
+import { EQUAL_SHARES, type ShareSettings } from "../../core/fair-share.ts";
 import { checkQueueClasses, type QueueClass, QueueClassError } from "../../core/queue-classes.ts";
 import {
   configFile,
@@ -16,6 +17,8 @@ import {
   reservationRule,
   type resourceSettings,
   sharedUnits,
+  shareGroupSetting,
+  sharesSetting,
   UNLIMITED,
   webSetting,
 } from "../../protocol/config.ts";
@@ -136,6 +139,7 @@ function configOf(value: unknown): Config {
   }
   const { cpus, queues = [{ name: "default" }], resources = {}, ...rest } = data;
   checkClasses({ queues });
+  checkShares(rest.shares);
   return {
     ...rest,
     resources: Object.entries(resources).map(([name, setting]) => resourceOf(name, setting)),
@@ -145,6 +149,30 @@ function configOf(value: unknown): Config {
       ...(defaultLimitMs !== undefined && { defaultLimitMs }),
     })),
   };
+}
+
+/** @throws Mistake if a user is named twice */
+function checkShares(shares: z.infer<typeof sharesSetting> | undefined): void {
+  if (shares === undefined) return;
+  const named = new Set(Object.keys(shares.users));
+  for (const [group, { users }] of Object.entries(shares.groups)) {
+    for (const user of Object.keys(users)) {
+      if (named.has(user)) {
+        throw new Mistake(
+          `shares.groups.${group}.users.${user}`,
+          `Cannot use "${user}" as a user of shares.groups.${group}: the user has a share elsewhere, expected each user once`,
+        );
+      }
+      named.add(user);
+    }
+  }
+}
+
+/** Who should get how much of the machine; without the setting, everyone the same. */
+export function sharesOf({ shares }: Pick<Config, "shares">): ShareSettings {
+  if (shares === undefined) return EQUAL_SHARES;
+  const { halfLifeDays, users, groups } = shares;
+  return { halfLifeS: halfLifeDays * 86_400, users, groups };
 }
 
 /**
@@ -207,10 +235,13 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     queues: queueSetting,
     web: webSetting,
     machine: machineSetting,
+    shares: sharesSetting,
   };
   const object = where.startsWith("resources.")
     ? sharedUnits
-    : (sections[where.replace(/\[\d+\]$/, "") as keyof typeof sections] ?? reservationRule);
+    : where.startsWith("shares.")
+      ? shareGroupSetting
+      : (sections[where.replace(/\[\d+\]$/, "") as keyof typeof sections] ?? reservationRule);
   const known = Object.keys(object.shape);
   return new Mistake(
     where === "" ? field : `${where}.${field}`,

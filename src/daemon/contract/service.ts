@@ -18,6 +18,7 @@ import type {
   PilotAnswer,
   PolicyAnswer,
   QueuesAnswer,
+  SharesAnswer,
   ShutdownAnswer,
   StatusAnswer,
   Stray,
@@ -164,6 +165,8 @@ export interface Service {
    */
   timeline(caller: Caller, span: TimeSpan): Promise<Answer<Generator<undefined, Timeline, void>>>;
   /** Sums over the caller's ended jobs; for administrators, over all. In steps of a few ms. */
+  /** Of others than the caller, administrators see everything, and users nothing but their own rank. */
+  shares(caller: Caller): Content<SharesAnswer>;
   usage(caller: Caller, question: UsageQuestion): Generator<undefined, Content<UsageAnswer>, void>;
   queues(): QueuesAnswer["queues"];
   /** Ended and running jobs as SWF text, in pieces that take a few ms each. */

@@ -296,13 +296,14 @@ export class Dispatcher {
   }
 
   #ended(end: AttemptEnd, nowMs: number): void {
-    const { book, feed, store, scheduler } = this.#context;
+    const { book, feed, store, scheduler, shares } = this.#context;
     this.#outbox.push({ type: "forget", ...namedBy(end) });
     const stray = this.strays.find(end, end.identity);
     if (stray !== undefined) this.#strayEnded(stray, end, nowMs);
     const record = this.#jobOf(end, end.identity);
     if (record === undefined) return;
     store.noteAttemptEnd(end);
+    shares.charge(record, end);
     scheduler.departed(end.job, nowMs);
     const outcome = outcomeOf(record, end);
     const data = { attempt: end.attempt, ...dataOf(end, outcome.reason) };

@@ -12,6 +12,7 @@
  *
  * The input is plain data, so it can be sent to another thread.
  */
+import type { WorkloadShares } from "../../core/fair-share.ts";
 import type { Withdrawal } from "../../core/interruptions.ts";
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
@@ -52,6 +53,10 @@ export interface ForecastTask extends JobTimes {
   readonly queue: Int32Array;
   /** CPUs of each task. */
   readonly threads: Int32Array;
+  /** Name of each job's user. */
+  readonly users: readonly string[];
+  /** With the usage that counts now. */
+  readonly shares: WorkloadShares;
   readonly scenarios: readonly Scenario[];
 }
 
@@ -219,6 +224,8 @@ function instanceOf(
       count,
       jobs: columns,
       processors,
+      shares: task.shares,
+      notes: Array.from(rows, (row) => ({ user: task.users[row] })),
       trace: undefined,
       header: [],
       diagnostics: [],

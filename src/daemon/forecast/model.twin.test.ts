@@ -5,6 +5,7 @@
  * In every second state, jobs also need some of four units of a resource.
  */
 import { expect, test } from "vitest";
+import { EQUAL_SHARES } from "../../core/fair-share.ts";
 import type { Instance } from "../../core/jobs.ts";
 import { Random } from "../../core/random.ts";
 import { instanceOf, type TestJob } from "../../policies/instances-for-tests.ts";
@@ -95,6 +96,8 @@ test("the forecast of a hypothetical job is its start after a submit, to the ms,
       arrivesInMs: new Float64Array(columns.length),
       history: { ratios: new Float64Array(0), launchMs: new Float64Array(0) },
       closed: [],
+      users: columns.map(() => "anna"),
+      shares: EQUAL_SHARES,
       scenarios: [
         {
           policy,

@@ -283,7 +283,7 @@ export class Cycles {
 
   /** Rolls back a cycle that could not be written. */
   #rollback(error: unknown, requests: readonly Request[], inbox: readonly Report[]): void {
-    const { store, book, feed, scheduler, clock } = this.#parts.context;
+    const { store, book, feed, scheduler, shares, clock } = this.#parts.context;
     try {
       store.rollback();
     } catch {
@@ -292,6 +292,7 @@ export class Cycles {
     store.reuseLog();
     book.rollback();
     feed.rollback();
+    shares.rollback();
     this.#parts.dispatcher.rollback();
     scheduler.invalidate("a cycle was rolled back");
     this.#trouble = messageOf(error);

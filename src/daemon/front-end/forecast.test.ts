@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { EQUAL_SHARES } from "../../core/fair-share.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
@@ -34,6 +35,8 @@ function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fc
     isLimited: new Uint8Array(count),
     arrivesInMs: new Float64Array(count),
     closed: [],
+    users: new Array<string>(count).fill("anna"),
+    shares: EQUAL_SHARES,
     kind: new Int32Array(count),
     kin: [{ ratios: new Float64Array(0), areSiblings: false }],
     history: historyOf(),

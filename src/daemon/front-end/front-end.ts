@@ -40,6 +40,8 @@ import {
   refuseUnlessCapable,
 } from "../scheduling/policy-choice.ts";
 import { Scheduler } from "../scheduling/scheduler.ts";
+import { LiveShares } from "../shares/live-shares.ts";
+import { sharesAnswerOf } from "../shares/shares-answer.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
@@ -118,6 +120,7 @@ export class FrontEnd implements Service {
     this.#storeAge = new StoreAge(store, launcher, options.numbers);
     const book = new JobBook(store, this.#storeAge.latestJob);
     const feed = new EventFeed(store, this.#storeAge.latestEvent);
+    const shares = new LiveShares(options, book, (job) => scheduler.ranMs(job, clock.nowMs()));
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
     this.#startedAtMs = unixMs;
@@ -129,6 +132,7 @@ export class FrontEnd implements Service {
         queueClasses: config.queues.map(({ queueClass }) => queueClass),
         originMs: nowMs,
         monotonicOf: (timeMs) => nowMs - Math.max(0, unixMs - timeMs),
+        shares,
         observer: options.observer,
       },
       book,
@@ -146,6 +150,7 @@ export class FrontEnd implements Service {
       book,
       feed,
       scheduler,
+      shares,
       limits: submissionLimits(machine, config, executor.capabilities),
       maxJobs: options.maxJobs ?? MAX_JOBS,
       maxStoreBytes: options.maxStoreBytes ?? MAX_STORE_BYTES,
@@ -321,13 +326,9 @@ export class FrontEnd implements Service {
     });
   }
 
-  matrix(): Matrix {
-    return this.#queries.matrix();
-  }
+  matrix = (): Matrix => this.#queries.matrix();
 
-  policy() {
-    return this.#queries.policy();
-  }
+  policy = () => this.#queries.policy();
 
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {
     if (!caller.isAdministrator) {
@@ -359,9 +360,9 @@ export class FrontEnd implements Service {
 
   windows = () => this.#windows.list();
 
-  queues() {
-    return this.#queries.queues();
-  }
+  queues = () => this.#queries.queues();
+
+  shares = (caller: Caller) => sharesAnswerOf(this.#context, caller);
 
   usage(caller: Caller, question: UsageQuestion) {
     return usageOf(this.#context, caller, question);
@@ -375,9 +376,7 @@ export class FrontEnd implements Service {
     return this.#listing.exportJsonl(caller);
   }
 
-  latestEvent(): number {
-    return this.#context.feed.latest;
-  }
+  latestEvent = (): number => this.#context.feed.latest;
 
   listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
     return this.#context.feed.listen(caller, since, listener);

@@ -1,4 +1,5 @@
 /** Exports jobs and events as a workload file (workload/traces/jsonl.ts), for the simulator. */
+import type { ShareSettings } from "../../core/fair-share.ts";
 import type { JobEdit, WorkloadEvent } from "../../core/workload-events.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
@@ -18,6 +19,8 @@ interface JsonlFacts {
   readonly slotMs: number;
   /** Countable resources. Shared ones are left out of the file: any number of jobs may hold a unit. */
   readonly resources: readonly Resource[];
+  /** Left out: everyone has the same share. */
+  readonly shares?: ShareSettings | undefined;
   /** Estimate of jobs without a limit in a queue. */
   readonly unlimitedMs: (queue: string) => number;
 }
@@ -39,7 +42,7 @@ export function* exportJsonl(
   pages: Iterable<readonly Job[]>,
   find: (job: JobNumber) => ExportedJob | undefined,
   eventPages: () => Iterable<readonly DaemonEvent[]>,
-  { cpus, policy, slotMs, resources, unlimitedMs }: JsonlFacts,
+  { cpus, policy, slotMs, resources, shares, unlimitedMs }: JsonlFacts,
 ): Generator<string, void, void> {
   const listed: Listed[] = [];
   for (const page of pages) {
@@ -56,6 +59,7 @@ export function* exportJsonl(
     name: "Tutti",
     processors: cpus,
     resources: counted.length === 0 ? undefined : Object.fromEntries(counted),
+    shares,
     startedAt: new Date(listed.length > 0 ? epochMs : 0).toISOString(),
     policy,
     slotS: slotMs / 1000,

@@ -10,6 +10,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import { sharesOf } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
 import { retainedBytes, unlimitedMs } from "../contract/submission.ts";
@@ -118,6 +119,8 @@ export class Listing {
       policy: scheduler.choice.label,
       slotMs: config.slotMs,
       resources: config.resources,
+      // Other users' shares are nobody's business.
+      ...(caller.isAdministrator && config.shares !== undefined && { shares: sharesOf(config) }),
       unlimitedMs: (name) => unlimitedMs(config.queues.find(({ queueClass }) => queueClass.name === name)),
     });
   }

@@ -63,7 +63,7 @@ const LAST_RANK = 2 ** 52;
 /** Stands for the number of a job that is not submitted. */
 const NO_NUMBER = { job: 0 };
 
-type Context = Pick<FrontEndParts, "book" | "scheduler" | "clock" | "config">;
+type Context = Pick<FrontEndParts, "book" | "scheduler" | "shares" | "clock" | "config">;
 
 /** A job of the columns that waits. */
 interface Candidate {
@@ -202,6 +202,8 @@ export class LiveTask {
         row < running ? scheduler.ranMs(this.#running[row].job, nowMs) : 0,
       ),
       queue: Int32Array.from(records, ({ queue }) => classes.findIndex(({ name }) => name === queue)),
+      users: records.map(({ user }) => user),
+      shares: context.shares.now(),
       threads: Int32Array.from(records, ({ threads = 1 }) => threads),
       isLimited: Uint8Array.from(records, (_, row) =>
         row < running && this.#running[row].limitMs !== undefined ? 1 : 0,

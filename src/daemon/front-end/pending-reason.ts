@@ -6,8 +6,9 @@ import type { Why } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Scheduler } from "../scheduling/scheduler.ts";
 import { freeUnits } from "../scheduling/units.ts";
+import { isFairShare } from "../shares/shares-answer.ts";
 
-interface WaitingContext extends Pick<FrontEndParts, "book" | "scheduler" | "clock" | "executor"> {
+interface WaitingContext extends Pick<FrontEndParts, "book" | "scheduler" | "shares" | "clock" | "executor"> {
   readonly executorTrouble: string | undefined;
   /** What follows processors that are taken away. */
   readonly next: string | undefined;
@@ -22,13 +23,13 @@ type Obstacle = Why["obstacles"][number];
 const NAMED = 10;
 
 export function explainWaiting(record: JobRecord, context: WaitingContext): Why {
-  const { book, scheduler, clock } = context;
+  const { scheduler, clock } = context;
   const arrivedAtMs = record.eligibleAtMs ?? record.submittedAtMs;
-  const before =
-    record.state === "queued" ? book.eligible().filter((other) => servedBefore(other, record)) : [];
+  const { before, byShares } =
+    record.state === "queued" ? earlierOf(record, context) : { before: [], byShares: 0 };
   const waits = record.state === "queued" || record.state === "held";
   const obstacles: Obstacle[] = waits
-    ? obstaclesOf(record, before, context)
+    ? [...obstaclesOf(record, before, context), ...sharesObstacle(byShares)]
     : conductorObstacles(record, context);
   const forecast = record.state === "queued" ? context.forecast : undefined;
   return {
@@ -43,6 +44,25 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): Why 
     ...(forecast !== undefined && { forecast }),
     ...(record.startedAtMs !== undefined && { share: shareOf(record, record.startedAtMs, context) }),
   };
+}
+
+/** Jobs that the queue has before this one, and how many of them because of the shares of their users. */
+function earlierOf(record: JobRecord, { book, scheduler, shares }: WaitingContext) {
+  const eligible = book.eligible();
+  const inOrder = (other: JobRecord) => servedBefore(other, record);
+  if (!isFairShare(scheduler.parameters)) return { before: eligible.filter(inOrder), byShares: 0 };
+  shares.update();
+  const level = shares.levelOf(record.user);
+  const levels = new Map(eligible.map(({ user }) => [user, shares.levelOf(user)]));
+  const before = eligible.filter((other) => {
+    const theirs = levels.get(other.user)!;
+    return theirs < level || (theirs === level && inOrder(other));
+  });
+  return { before, byShares: before.filter(({ user }) => levels.get(user)! < level).length };
+}
+
+function sharesObstacle(jobs: number): Obstacle[] {
+  return jobs === 0 ? [] : [{ kind: "shares", jobs }];
 }
 
 /** The slots that a job has in each round, and the running time that it got. */

@@ -20,6 +20,8 @@ export interface LiveJob extends Pick<JobRecord, "job" | "estimateMs" | "memoryB
   readonly queueClass: number;
   /** User ID of its owner. */
   readonly user?: number | undefined;
+  /** Name of its owner. */
+  readonly owner?: string | undefined;
   /** CPUs of each task; undefined: 1. */
   readonly threads?: number | undefined;
   /** Units of each kind that it needs, or that it holds. Left out: none. */
@@ -104,6 +106,14 @@ export interface LiveDriver {
  * The job table of a driver. It is made with spare rows, and rows are never reused. The machine uses its own
  * columns, which the policy cannot change.
  */
+/** What users have used of their shares. */
+export interface OwnersShares {
+  /** Counts usage up to the present decision. */
+  update(): void;
+  /** Level of a user at the last update. */
+  levelOf(user: string): number;
+}
+
 export class LiveTable {
   /** The table that the policy sees. */
   readonly jobs: JobTable;
@@ -116,15 +126,25 @@ export class LiveTable {
   readonly numbers: Float64Array;
   readonly #rows = new Map<JobNumber, number>();
   readonly #originMs: number;
+  readonly #owners: (string | undefined)[] = [];
   #used = 0;
 
   /**
    * @param originMs the instant that policies see as time 0
    * @param kinds number of kinds of countable resources
    */
-  constructor(capacity: number, originMs: number, kinds: number) {
+  constructor(capacity: number, originMs: number, kinds: number, shares: OwnersShares | undefined) {
     this.#originMs = originMs;
     this.jobs = new JobTable({ shape: true, memory: true, origin: true, kinds });
+    if (shares !== undefined) {
+      this.jobs.shares = {
+        update: () => shares.update(),
+        level: (row) => {
+          const owner = this.#owners[row];
+          return owner === undefined ? 0 : shares.levelOf(owner);
+        },
+      };
+    }
     this.demand = Array.from({ length: kinds }, () => new Int32Array(capacity));
     this.size = new Int32Array(capacity);
     this.estimateS = new Float64Array(capacity);
@@ -144,6 +164,7 @@ export class LiveTable {
     this.estimateS[row] = job.estimateMs / 1000;
     this.memoryBytes[row] = job.memoryBytes ?? 0;
     this.numbers[row] = job.job;
+    this.#owners[row] = job.owner;
     this.#rows.set(job.job, row);
     const { jobs } = this;
     jobs.reserve(row);

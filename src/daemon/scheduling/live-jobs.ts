@@ -123,6 +123,7 @@ export class LiveJobs {
       memoryBytes: record.memoryBytes,
       queueClass: queueClass >= 0 ? queueClass : UNKNOWN,
       user: record.uid,
+      owner: record.user,
       demand: demandOf(record, machine.counted),
     };
   }

@@ -20,6 +20,7 @@ import {
   type LiveJob,
   LiveTable,
   type MatrixRows,
+  type OwnersShares,
   type RunningJob,
   type Start,
   tableCapacity,
@@ -33,6 +34,7 @@ interface LivePoolOptions {
   readonly originMs: number;
   /** Countable resources; default: none. */
   readonly resources?: readonly ResourceKind[] | undefined;
+  readonly shares?: OwnersShares | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -79,7 +81,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
 
   constructor(options: LivePoolOptions, jobs: number) {
     const { resources = [] } = options;
-    const table = new LiveTable(tableCapacity(jobs), options.originMs, resources.length);
+    const table = new LiveTable(tableCapacity(jobs), options.originMs, resources.length, options.shares);
     super(options.processors, table.size, options.observer, { resources, demand: table.demand });
     this.#options = options;
     this.#isFree = new Uint8Array(options.processors).fill(1);

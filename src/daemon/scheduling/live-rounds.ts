@@ -33,6 +33,7 @@ import {
   type LiveJob,
   LiveTable,
   type MatrixRows,
+  type OwnersShares,
   type Placement,
   type PlacementChange,
   type RunningJob,
@@ -54,6 +55,7 @@ export interface LiveRoundsOptions {
   readonly limits?: { readonly maxRows: number; readonly memoryBytes: number } | undefined;
   /** Countable resources; default: none. */
   readonly resources?: readonly ResourceKind[] | undefined;
+  readonly shares?: OwnersShares | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -94,7 +96,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   /** @param nowMs an instant in the first slot */
   constructor(options: LiveRoundsOptions, jobs: number, nowMs: number) {
     const { resources = [] } = options;
-    const table = new LiveTable(tableCapacity(jobs), options.originMs, resources.length);
+    const table = new LiveTable(tableCapacity(jobs), options.originMs, resources.length, options.shares);
     super(options.processors, table.size, {
       slotS: options.slotMs / 1000,
       switchS: 0,

@@ -21,7 +21,7 @@ import type { Capacity } from "../executor/executor.ts";
 import { messageOf } from "../store/store.ts";
 import { type Adopted, adopt, rowsFrom, stoppedJobs } from "./adoption.ts";
 import { copesWithResources, parametersFor } from "./job-check.ts";
-import type { Decision, LiveDriver, MatrixRows } from "./live-driver.ts";
+import type { Decision, LiveDriver, MatrixRows, OwnersShares } from "./live-driver.ts";
 import { LiveJobs } from "./live-jobs.ts";
 import { type LiveMachine, type MachineObstacle, renumbered } from "./live-machine.ts";
 import { LiveRounds } from "./live-rounds.ts";
@@ -39,6 +39,7 @@ interface SchedulerOptions {
   readonly originMs: number;
   /** Converts a Unix time of the past to monotonic time. */
   readonly monotonicOf: (unixMs: number) => number;
+  readonly shares?: OwnersShares | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -415,7 +416,7 @@ export class Scheduler {
   }
 
   #takeOver(records: readonly JobRecord[], nowMs: number): Adopted {
-    const { machine, slotMs, maxRows, observer, originMs } = this.options;
+    const { machine, maxRows, originMs } = this.options;
     const { choice } = this;
     this.jobs.countUnits([...this.#book.withProcess()], (job) => !this.#outside.has(job));
     const begunMs = records.map((record) => {
@@ -423,16 +424,15 @@ export class Scheduler {
       return Math.min(submitMs, nowMs - ranMs);
     });
     return adopt(records, machine, (record, nodes) => this.jobs.running(record, choice, nodes, nowMs), {
+      ...this.options,
       definition: this.choice.definition,
       parameters: this.parameters,
-      observer,
       originMs: Math.min(originMs, ...begunMs),
-      slotMs,
       epochMs: this.#epochMs,
       limits: { maxRows, memoryBytes: machine.memoryBytes - this.#outside.pausedBytes },
       resources: this.jobs.kinds(),
       known: records.length + this.#book.liveCount,
-      rows: rowsFrom(this.#layout, Math.floor((nowMs - this.#epochMs) / slotMs)),
+      rows: rowsFrom(this.#layout, Math.floor((nowMs - this.#epochMs) / this.options.slotMs)),
       nowMs,
     });
   }

@@ -146,6 +146,10 @@ export const MIGRATIONS: readonly string[] = [
   -- What the last attempt used, as far as control groups count it, as JSON: {"cpuMs":1200,"peakMemoryBytes":4096}. NULL: unknown.
   ALTER TABLE jobs ADD COLUMN usage TEXT;
   `,
+  `
+  -- CPU time of each user's ended attempts, as it counts for fair share at a Unix time: it decays, and outlives the jobs.
+  CREATE TABLE share_usage (uid INTEGER PRIMARY KEY, user TEXT NOT NULL, cpu_ms REAL NOT NULL, at_ms REAL NOT NULL);
+  `,
 ];
 
 /** Brings a database to the current version. @throws InputError for a database of a later version */

@@ -385,6 +385,8 @@ describe("versions", () => {
     expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
     expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
     expect(store.judgedForecasts(5)).toMatchObject([{ errorMs: 500, isWithin: true }]);
+    const used = { uid: store.job(1)!.uid, user: "anna", cpuMs: 3600, atMs: 9000 };
+    expect(store.shareUsages()).toEqual(version < 8 ? [] : [used]);
     expect(store.job(1)?.usage).toEqual(version < 7 ? undefined : { cpuMs: 1200, peakMemoryBytes: 4096 });
     const { uid } = store.job(1)!;
     expect(store.kept.endedFrom(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);

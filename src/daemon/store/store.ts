@@ -42,6 +42,14 @@ const EVENTS_OF_USER_AFTER = `
   SELECT * FROM (SELECT * FROM events WHERE uid = ?3 AND sequence > ?1 ORDER BY sequence LIMIT ?2)
   ORDER BY sequence LIMIT ?2`;
 
+/** CPU time of a user's ended attempts, as it counts for fair share at a Unix time. */
+interface ShareUsage {
+  readonly uid: number;
+  readonly user: string;
+  readonly cpuMs: number;
+  readonly atMs: number;
+}
+
 export class Store {
   readonly path: string;
   readonly #database: DatabaseSync;
@@ -244,6 +252,28 @@ export class Store {
     const sql = `UPDATE attempts SET (ended_ms, ran_ms, code, signal, reason, lost, cpu_ms) = (${MARKS(7)})
       WHERE job = ? AND attempt = ?`;
     this.#sql.run(sql, endedAtMs, ranMs, code, signal, reason, lost, cpuMs, job, attempt);
+  }
+
+  /** Usage of ended attempts, by user. */
+  shareUsages(): ShareUsage[] {
+    const sql = "SELECT uid, user, cpu_ms AS cpuMs, at_ms AS atMs FROM share_usage ORDER BY uid";
+    return this.#sql.all(sql).map(({ uid, user, cpuMs, atMs }) => ({
+      uid: Number(uid),
+      user: String(user),
+      cpuMs: Number(cpuMs),
+      atMs: Number(atMs),
+    }));
+  }
+
+  setShareUsage({ uid, user, cpuMs, atMs }: ShareUsage): void {
+    this.#sql.run(
+      `INSERT INTO share_usage (uid, user, cpu_ms, at_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET (user, cpu_ms, at_ms) = (excluded.user, excluded.cpu_ms, excluded.at_ms)`,
+      uid,
+      user,
+      cpuMs,
+      atMs,
+    );
   }
 
   /** From the decision to the start, in ms, of the last attempts that started; at most `most`. */

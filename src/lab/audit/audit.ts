@@ -184,8 +184,11 @@ function notChecked(choice: PolicyChoice, { interruptions }: Instance, { promise
     sentences.push(
       "the first job of the queue may wait although it fits: the policy does not claim to start it",
     );
-  else if (!knowsOrder(choice.parameters))
-    sentences.push(`queue order "${choice.parameters.order}" is unknown to the checker`);
+  else {
+    const { order, queueOrder = order } = choice.parameters;
+    if (!knowsOrder({ order: queueOrder }))
+      sentences.push(`queue order "${queueOrder}" is unknown to the checker`);
+  }
   if (!guarantees.keepsPromises)
     sentences.push("promises may be broken: the policy does not claim to keep them");
   if (promises > 0 && !guarantees.reservesHead)

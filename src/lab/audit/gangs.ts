@@ -5,7 +5,7 @@
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues, RowId } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
-import { type QueueKey, queueKey } from "../queue-keys.ts";
+import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
 import { MemoryBook, overlap, ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
 import { type MatrixRow, type Run, ServedRows, type Stretches } from "./served-rows.ts";
@@ -47,9 +47,10 @@ export class GangChecker extends Checker {
     // Policies do not forecast when missing resources return, and a job that waits for them blocks the
     // others.
     const isLimited = (instance.resources?.length ?? 0) + (instance.interruptions?.outages.length ?? 0) > 0;
-    this.#guarantees = isLimited
-      ? { ...guarantees, workConserving: false, keepsPromises: false }
-      : guarantees;
+    const claimed = knowsOrder({ order: parameters.queueOrder ?? "arrival" })
+      ? guarantees
+      : { ...guarantees, headNeverFits: false };
+    this.#guarantees = isLimited ? { ...claimed, workConserving: false, keepsPromises: false } : claimed;
     this.#slotS = slots.slotS;
     this.#switchS = slots.switchS;
     this.#slotLengthS = slots.slotS;

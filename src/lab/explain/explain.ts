@@ -9,6 +9,7 @@ import { NO_JOB } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { Explanation } from "../../results/explanation.ts";
 import { simulate } from "../../simulator/simulate.ts";
+import { knowsOrder } from "../queue-keys.ts";
 import { GangWatch } from "./gangs.ts";
 import { SpaceWatch } from "./space.ts";
 import { type JobWatch, namedJob, orNull } from "./watch.ts";
@@ -35,6 +36,11 @@ export function explain(
   if (instance.interruptions !== undefined || instance.molding !== undefined) {
     throw new InputError(
       `Cannot explain job ${jobId}: in this run, jobs can be stopped or can run on different numbers of processors; expected a run without either`,
+    );
+  }
+  if (choice.definition.sharing === "space" && !knowsOrder(choice.parameters)) {
+    throw new InputError(
+      `Cannot explain job ${jobId} in the order ${choice.parameters.order}: expected another queue order`,
     );
   }
   const watch: JobWatch =

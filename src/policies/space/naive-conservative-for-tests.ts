@@ -18,6 +18,8 @@ export type Key = (job: NaiveJob, nowS: number) => number;
 /** The smallest key is first; equal keys: order of submission. */
 export const KEYS: Record<string, Key> = {
   arrival: () => 0,
+  // As on a machine that does not count usage.
+  "fair-share": () => 0,
   shortest: (job) => job.estimateS,
   longest: (job) => -job.estimateS,
   smallest: (job) => job.size,

@@ -1,4 +1,5 @@
 /** Lists the fields of a workload file's lines, and checks their values. */
+import type { ShareSettings } from "../../core/fair-share.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 
 /** Name and version in the first line of a file. */
@@ -7,6 +8,7 @@ export const MAX_INT32 = 2147483647;
 const LATEST_S = 1e12;
 const LONGEST_TEXT = 1000;
 const LONGEST_LIST = 10_000;
+const MAX_SHARES = 1_000_000;
 
 export type Entry = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
@@ -28,6 +30,24 @@ const isTexts: Check = (value) =>
 /** Amounts by kind of resource. */
 const isUse: Check = (value) =>
   isEntry(value) && Object.entries(value).every(([kind, amount]) => isText(kind) && isWhole(0)(amount));
+
+const isShare: Check = (value) => typeof value === "number" && value > 0 && value <= MAX_SHARES;
+const areSharesOfUsers: Check = (value) =>
+  isEntry(value) && Object.entries(value).every(([user, shares]) => isText(user) && isShare(shares));
+
+/** Whether the value says who has which share, each user at most once. */
+export function areShares(value: unknown): value is ShareSettings {
+  if (!isEntry(value)) return false;
+  const { halfLifeS, users, groups } = value;
+  if (!isDuration(halfLifeS) || !areSharesOfUsers(users) || !isEntry(groups)) return false;
+  const lists = Object.values(groups);
+  if (!lists.every((group) => isEntry(group) && isShare(group.shares) && areSharesOfUsers(group.users)))
+    return false;
+  const named = [users, ...lists.map((group) => (group as Entry).users)].flatMap((list) =>
+    Object.keys(list as Entry),
+  );
+  return new Set(named).size === named.length;
+}
 
 /** Fields of a job that the reader uses. All others are kept as they are. */
 export const JOB_FIELDS: Readonly<Record<string, Check>> = {

@@ -1,4 +1,5 @@
 /** Writes workload files: the counterpart of jsonl.ts. */
+import type { ShareSettings } from "../../core/fair-share.ts";
 import { UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 import { WORKLOAD_SCHEMA } from "./jsonl-fields.ts";
@@ -16,6 +17,7 @@ interface WorkloadHead {
   readonly processors?: number | undefined;
   /** Amounts by kind. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
+  readonly shares?: ShareSettings | undefined;
   /** The instant 0 of all times. */
   readonly startedAt?: string | undefined;
   readonly policy?: string | undefined;
@@ -32,7 +34,7 @@ export function eventLine({ event, atS, ...more }: WorkloadEvent): string {
 
 /** The jobs and the events in order of time, in pieces. */
 export function* writeJsonl(workload: Workload): Generator<string, void, undefined> {
-  const { name, processors, resources = [], count, jobs } = workload;
+  const { name, processors, resources = [], shares, count, jobs } = workload;
   yield headLine({
     name,
     processors,
@@ -40,6 +42,7 @@ export function* writeJsonl(workload: Workload): Generator<string, void, undefin
       resources.length === 0
         ? undefined
         : Object.fromEntries(resources.map((kind) => [kind.name, kind.amount])),
+    shares,
   });
   const events = eventsOf(workload);
   let next = 0;

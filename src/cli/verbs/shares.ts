@@ -1,0 +1,77 @@
+/** `tutti shares`: who should get how much of the machine, and what they have used of it. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import type { SharesAnswer } from "../../protocol/schema.ts";
+import { formatDigits, formatDuration, formatPercent, plural } from "../../report/text/format.ts";
+import { elapsedText } from "../../words/times.ts";
+import { visibleLine } from "../../words/visible.ts";
+import { leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
+
+export function configure(command: Command): void {
+  command
+    .option("--json", "print as JSON")
+    .addHelpText(
+      "after",
+      "\nUsage is the CPUs of jobs times their running time; after a half-life, it counts half.\nThe factor is 2^(-usage/share): 1 without usage, 0.5 with exactly the share. With a\npolicy such as easy:order=fair-share, jobs of users with a larger factor go first.\nAdministrators see all users, others themselves and their rank.",
+    )
+    .action(async ({ json }: { readonly json?: boolean }) => {
+      const answer = await new Client().ask<SharesAnswer>("/v1/shares");
+      if (json) writeJson(answer);
+      else writeOut(`${sharesText(answer)}\n`);
+    });
+}
+
+function sharesText({ policy, isUsed, halfLifeMs, rank, ofUsers, users, groups }: SharesAnswer): string {
+  const halfLife = `Usage counts half after ${formatDuration(halfLifeMs / 1000)}.`;
+  const order = isUsed
+    ? `The policy ${visibleLine(policy)} starts jobs of users with a larger factor first.`
+    : `The policy ${visibleLine(policy)} does not order jobs by these factors.`;
+  const own = rank === undefined ? [] : [`You are number ${rank} of ${plural(ofUsers, "user")}.`];
+  const lines = [
+    ...(users.length === 0
+      ? ["No usage is known, and nobody has a share of their own."]
+      : [usersTable(users)]),
+  ];
+  if (groups !== undefined) lines.push("", groupsTable(groups));
+  return [...lines, "", ...own, halfLife, order].join("\n");
+}
+
+const VALUES = [
+  rightColumn("shares"),
+  rightColumn("share"),
+  rightColumn("CPU time"),
+  rightColumn("usage"),
+  rightColumn("factor"),
+];
+
+function usersTable(users: SharesAnswer["users"]): string {
+  const hasGroups = users.some(({ group }) => group !== undefined);
+  return table(
+    [rightColumn("rank"), leftColumn("user"), ...(hasGroups ? [leftColumn("group")] : []), ...VALUES],
+    users.map(({ rank, user, group = "", ...values }) => [
+      String(rank),
+      visibleLine(user),
+      ...(hasGroups ? [visibleLine(group)] : []),
+      ...cellsOf(values),
+    ]),
+  );
+}
+
+function groupsTable(groups: NonNullable<SharesAnswer["groups"]>): string {
+  return table(
+    [leftColumn("group"), ...VALUES],
+    groups.map(({ group, ...values }) => [visibleLine(group), ...cellsOf(values)]),
+  );
+}
+
+type Values = Pick<SharesAnswer["users"][number], "shares" | "share" | "usedCpuMs" | "usage" | "factor">;
+
+function cellsOf({ shares, share, usedCpuMs, usage, factor }: Values): string[] {
+  return [
+    String(shares),
+    formatPercent(share),
+    elapsedText(usedCpuMs),
+    formatPercent(usage),
+    formatDigits(factor, 4),
+  ];
+}

@@ -1,0 +1,99 @@
+/**
+ * Counts what users have used of their shares: the CPUs of a job, for as long as it runs. Under time
+ * sharing, a gang runs only in its own slots. Usage of ended attempts is on disk, in the same transaction
+ * as their ends; that of running ones follows from their running times. So a front end that was killed
+ * loses nothing.
+ */
+import { FairShare, type RunningUsage, type WorkloadShares } from "../../core/fair-share.ts";
+import type { Clock } from "../../host/clock.ts";
+import type { AttemptEnd, JobNumber } from "../../protocol/attempts.ts";
+import type { JobBook } from "../book/job-book.ts";
+import { type Config, sharesOf } from "../config/config.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { OwnersShares } from "../scheduling/live-driver.ts";
+import type { Store } from "../store/store.ts";
+
+interface LiveSharesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly config: Pick<Config, "shares">;
+}
+
+export class LiveShares implements OwnersShares {
+  readonly #parts: LiveSharesParts;
+  readonly #book: JobBook;
+  readonly #ranMs: (job: JobNumber) => number;
+  #shares: FairShare;
+
+  /** @param ranMs running time so far of a job with a process */
+  constructor(parts: LiveSharesParts, book: JobBook, ranMs: (job: JobNumber) => number) {
+    this.#parts = parts;
+    this.#book = book;
+    this.#ranMs = ranMs;
+    this.#shares = this.#stored();
+  }
+
+  #stored(): FairShare {
+    const { store, config } = this.#parts;
+    const shares = new FairShare(sharesOf(config));
+    for (const { user, cpuMs, atMs } of store.shareUsages()) {
+      shares.add(shares.userOf(user), cpuMs / 1000, atMs / 1000);
+    }
+    return shares;
+  }
+
+  /** An attempt has ended. Must be called inside a cycle. */
+  charge({ uid, user, nodes, startedAtMs }: JobRecord, { ranMs, endedAtMs }: AttemptEnd): void {
+    if (ranMs === 0) return;
+    const index = this.#shares.userOf(user);
+    const tookMs = Math.max(ranMs, endedAtMs - (startedAtMs ?? endedAtMs));
+    this.#shares.charge(index, (cpusIn(nodes) * ranMs) / 1000, tookMs / 1000, endedAtMs / 1000);
+    const { cpuS, atS } = this.#shares.endedOf(index);
+    this.#parts.store.setShareUsage({ uid, user, cpuMs: cpuS * 1000, atMs: atS * 1000 });
+  }
+
+  /** What was charged since the cycle began is not on disk. */
+  rollback(): void {
+    this.#shares = this.#stored();
+  }
+
+  /** Counts all usage up to now. */
+  update(): void {
+    const nowMs = this.#parts.clock.unixMs();
+    const running: RunningUsage[] = [];
+    for (const { job, user, nodes, startedAtMs = nowMs } of this.#book.withProcess()) {
+      const soFarMs = this.#ranMs(job);
+      const cpuS = (cpusIn(nodes) * soFarMs) / 1000;
+      running.push({
+        user: this.#shares.userOf(user),
+        cpuS,
+        ageS: Math.max(soFarMs, nowMs - startedAtMs) / 1000,
+      });
+    }
+    this.#shares.compute(nowMs / 1000, running);
+  }
+
+  /** Shares and usage as of now, for a simulation that begins now. */
+  now(): WorkloadShares {
+    this.update();
+    const { nodes } = this.#shares;
+    const usedCpuS = Object.fromEntries(
+      [...this.#shares.users()].map(([user, index]) => [user, nodes[index].usageCpuS]),
+    );
+    return { ...sharesOf(this.#parts.config), usedCpuS };
+  }
+
+  /** As of the last update. */
+  get counted(): FairShare {
+    return this.#shares;
+  }
+
+  /** Level of a user at the last update. */
+  levelOf(user: string): number {
+    return this.#shares.levelOf(this.#shares.userOf(user));
+  }
+}
+
+function cpusIn(nodes: JobRecord["nodes"]): number {
+  return nodes.reduce((sum, { cpus }) => sum + cpus.length, 0);
+}

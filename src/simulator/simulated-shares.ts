@@ -1,0 +1,79 @@
+/**
+ * Counts the usage of the users of a workload for policies with the queue order fair-share. A job uses its
+ * processors for as long as it has run. Nothing is counted before a policy asks.
+ */
+import {
+  EQUAL_SHARES,
+  FairShare,
+  type RunningUsage,
+  type ShareIndex,
+  type WorkloadShares,
+} from "../core/fair-share.ts";
+import { type Instance, type JobIndex, type ShareView, UNKNOWN } from "../core/jobs.ts";
+
+/** What the simulated machine knows. */
+interface SimulatedRun {
+  readonly nowS: number;
+  /** Jobs 0 … arrived − 1 have arrived. */
+  readonly arrived: number;
+  startedAtS(job: JobIndex): number;
+  endedAtS(job: JobIndex): number;
+  /** Running time so far of a job that has started. */
+  ranS(job: JobIndex): number;
+}
+
+export class SimulatedShares implements ShareView {
+  readonly #instance: Instance;
+  readonly #run: SimulatedRun;
+  readonly #shares: FairShare;
+  /** Jobs that have arrived and had not ended at the last update, with their users. */
+  readonly #jobs = new Map<JobIndex, ShareIndex>();
+  /** Users of the jobs; undefined until the first update. */
+  #userOf: Int32Array | undefined;
+  #next: JobIndex = 0;
+
+  /** @param instance with the sizes and run times that its jobs have now */
+  constructor(instance: Instance, run: SimulatedRun) {
+    const { shares = EQUAL_SHARES } = instance.workload;
+    const { usedCpuS = {} }: WorkloadShares = shares;
+    this.#instance = instance;
+    this.#run = run;
+    this.#shares = new FairShare(shares);
+    for (const [user, cpuS] of Object.entries(usedCpuS)) this.#shares.add(this.#shares.userOf(user), cpuS, 0);
+  }
+
+  update(): void {
+    const { nowS, arrived } = this.#run;
+    this.#userOf ??= this.#users();
+    for (; this.#next < arrived; this.#next++) this.#jobs.set(this.#next, this.#userOf[this.#next]);
+    const { size, runS } = this.#instance;
+    const running: RunningUsage[] = [];
+    for (const [job, user] of this.#jobs) {
+      const startS = this.#run.startedAtS(job);
+      if (Number.isNaN(startS)) continue;
+      const endS = this.#run.endedAtS(job);
+      if (Number.isNaN(endS)) {
+        running.push({ user, cpuS: size[job] * this.#run.ranS(job), ageS: nowS - startS });
+        continue;
+      }
+      this.#shares.charge(user, size[job] * runS[job], endS - startS, endS);
+      this.#jobs.delete(job);
+    }
+    this.#shares.compute(nowS, running);
+  }
+
+  level(job: JobIndex): number {
+    return this.#userOf === undefined ? 0 : this.#shares.levelOf(this.#userOf[job]);
+  }
+
+  #users(): Int32Array {
+    const { id, workload, workloadRow } = this.#instance;
+    return Int32Array.from(id, (_, job) => {
+      const row = workloadRow?.[job] ?? job;
+      const name = workload.notes?.[row]?.user;
+      return this.#shares.userOf(
+        typeof name === "string" ? name : String(workload.trace?.user[row] ?? UNKNOWN),
+      );
+    });
+  }
+}
