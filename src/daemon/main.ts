@@ -8,7 +8,7 @@ import { InputError } from "../core/errors.ts";
 import { cpusText } from "../core/machine.ts";
 import { systemClock } from "../host/clock.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
-import { readPasswd, userNameOf } from "../host/passwd.ts";
+import { groupLookup, readPasswd, userNameOf } from "../host/passwd.ts";
 import { bootId } from "../host/processes.ts";
 import { placesOf } from "../host/topology.ts";
 import { replaceablePart } from "../host/trusted-path.ts";
@@ -119,6 +119,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       isUser: setup.isShared
         ? (name) => readPasswd().some(({ user }) => user === name)
         : (name) => name === userNameOf(process.getuid!()),
+      groupsOf: groupLookup(),
       policy: setup.settings?.policy,
       ownPolicy,
       forecastEngine: forecastThread(),

@@ -41,6 +41,21 @@ const obstacle = z
       })
       .describe("It must not start before this time"),
     z.object({ kind: z.literal("array"), array: jobNumber, atOnce: count }),
+    z
+      .object({
+        kind: z.literal("limit"),
+        of: z.enum(["user", "group", "queue"]),
+        name: z.string().describe("Of the user, the group or the queue"),
+        counts: z.enum(["cpus", "jobs"]),
+        most: count,
+        needed: count,
+        running: count.describe("What your running jobs use of it; for administrators, what all do"),
+        next: count.describe("The same of jobs that may start, and wait for CPUs"),
+        others: optional(z.literal(true), "Jobs of other users use some of it, too"),
+        isKept: optional(z.literal(true), "There would be room, but it is kept for an earlier job"),
+        keptFor: optional(jobNumber, "The earlier job, if you may see it"),
+      })
+      .describe("The running jobs of the user, the group or the queue would use more than they may"),
     z.object({
       kind: z.literal("cpus"),
       needed: count,
@@ -183,6 +198,11 @@ export const matrixAnswer = answer("tutti.matrix/1", {
     ),
   ),
 });
+const limits = z.object({
+  runningCpus: optional(count, "Maximum number of CPUs of jobs that run or may start"),
+  runningJobs: optional(count, "Maximum number of such jobs"),
+  waitingJobs: optional(count, "Maximum number of jobs that wait, also held ones"),
+});
 export const queuesAnswer = answer("tutti.queues/1", {
   queues: z.array(
     z.object({
@@ -191,7 +211,20 @@ export const queuesAnswer = answer("tutti.queues/1", {
       running: count,
       mostCpus: count,
       limitMs: durationMs.exactOptional(),
+      limits: optional(limits, "Limits on all its jobs together"),
     }),
+  ),
+  yours: optional(
+    z.array(
+      limits.extend({
+        of: z.enum(["user", "group"]),
+        name: z.string().describe("Yours, or of one of your groups"),
+        usedCpus: count.describe("CPUs of your own jobs that run or may start"),
+        usedJobs: count.describe("These jobs"),
+        waiting: count.describe("Your own jobs that wait for CPUs, for a limit, or because they are held"),
+      }),
+    ),
+    "Limits on your jobs, with what your own jobs use of them",
   ),
 });
 export const policyAnswer = answer("tutti.policy/1", {

@@ -18,6 +18,34 @@ function whole(min: number, max: number) {
 
 const size = (what: string) => optional(whole(1, UNLIMITED), what);
 
+/** Limits on the jobs of a user, a group or a queue; the field names of a queue's limits. */
+const runLimits = {
+  runningCpus: optional(
+    whole(1, UNLIMITED),
+    "Maximum number of CPUs that the running jobs ask for together; a job counts from its turn to its end",
+  ),
+  runningJobs: optional(whole(1, UNLIMITED), "Maximum number of jobs that run at a time"),
+  waitingJobs: optional(whole(1, UNLIMITED), "Maximum number of jobs that wait, also held ones"),
+};
+
+export const limitSetting = z.strictObject(runLimits, "an object such as { runningCpus = 8 }");
+
+const LIMITS = "an object such as { anna = { runningCpus = 8 } }";
+const accountName = z.string("a name").regex(/^[^\s:,\0]{1,64}$/, "a name without spaces, colons and commas");
+const limitsByName = z.record(accountName, limitSetting, LIMITS);
+
+export const limitsSetting = z.strictObject(
+  {
+    ...runLimits,
+    users: optional(limitsByName, "Limits of users by name; for what is left out, the limits of every user"),
+    groups: optional(
+      limitsByName,
+      "Limits of groups of accounts by name, for the jobs of all members together",
+    ),
+  },
+  "an object such as { runningCpus = 8 }",
+);
+
 export const reservationRule = z.strictObject(
   {
     limit: z.int("a whole number from 1").min(1, "a whole number from 1"),
@@ -45,6 +73,7 @@ export const queueSetting = z.strictObject(
       whole(1, MAX_DEFAULT_LIMIT_MS),
       "Expected running time of jobs without a time limit, in ms",
     ),
+    ...runLimits,
   },
   "an object",
 );
@@ -195,6 +224,9 @@ export const configFile = z
       shares: sharesSetting
         .optional()
         .describe("Who should get how much of the machine, for policies with the queue order fair-share"),
+      limits: limitsSetting
+        .default({})
+        .describe("Limits on the jobs of each user, of single users, and of groups"),
       queues: z
         .array(queueSetting, QUEUES)
         .min(1, QUEUES)

@@ -34,6 +34,10 @@ const record = {
   pastErrorP50Ms: optional(z.number(), "Median error of past forecasts, in ms"),
   pastForecasts: optional(count, "Number of past forecasts that this is about, at most the last 1,000"),
   pastWithinShare: optional(z.number(), "Share of the jobs that started between p10 and p90"),
+  uncounted: optional(
+    count,
+    "Jobs of all users that wait for a limit on users, groups or queues: forecasts do not count them, so times may be too early; left out: there are none",
+  ),
 };
 
 export const forecast = z
@@ -43,7 +47,7 @@ export const forecast = z
 const waitingJob = z.object({ job: jobNumber, ...start, ...end });
 const runningJob = z.object({ job: jobNumber, ...end });
 
-const NO_FORECAST = ["memory", "cpus", "queue", "drained", "window", "never", "failed"] as const;
+const NO_FORECAST = ["memory", "cpus", "queue", "limit", "drained", "window", "never", "failed"] as const;
 const hypotheticalForecast = z
   .object({
     queue: z.string().describe("The queue that the job would be in"),
@@ -56,7 +60,7 @@ const hypotheticalForecast = z
     endP90Ms: end.endP90Ms.exactOptional(),
     noForecast: optional(
       z.enum(NO_FORECAST),
-      "Why there is no forecast. memory: it waits for memory, or is behind a job that does; cpus: fewer CPUs are left than it needs; queue: too many jobs are before it; drained: nothing starts until an administrator undoes it; window: a window keeps jobs from starting, and the policy cannot be simulated with one; never: the policy would never start it; failed: the simulation failed",
+      "Why there is no forecast. memory: it waits for memory, or is behind a job that does; cpus: fewer CPUs are left than it needs; queue: too many jobs are before it; limit: a limit on its user, a group or its queue has no room for it; drained: nothing starts until an administrator undoes it; window: a window keeps jobs from starting, and the policy cannot be simulated with one; never: the policy would never start it; failed: the simulation failed",
     ),
   })
   .describe("Forecast for a job that is not submitted; either all times are present, or noForecast is");
@@ -109,6 +113,7 @@ export const dryRunAnswer = answer("tutti.dry-run/1", {
     z.object({ name: z.string(), fromMs: unixMs, untilMs: unixMs, reason: z.string().exactOptional() }),
     "The window that would keep the first job from starting now: it might still run in it",
   ),
+  uncounted: record.uncounted,
   forecast: optional(
     hypotheticalForecast,
     "Of the first job, if it waits for nothing but CPUs; as in the answer about what would happen",

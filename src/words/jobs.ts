@@ -46,12 +46,21 @@ export function startText({
 }
 
 /** How good earlier forecasts were. */
-type PastForecasts = Pick<NonNullable<WhyAnswer["forecast"]>, "pastForecasts" | "pastWithinShare">;
+type PastForecasts = Pick<
+  NonNullable<WhyAnswer["forecast"]>,
+  "pastForecasts" | "pastWithinShare" | "uncounted"
+>;
 
 /** Words about earlier forecasts; empty until there are enough. */
-export function pastErrorWords({ pastForecasts, pastWithinShare }: PastForecasts): string {
-  if (pastForecasts === undefined || pastWithinShare === undefined) return "";
-  return `of the last ${formatCount(pastForecasts)} starts, ${Math.round(100 * pastWithinShare)} % were in their forecast range`;
+export function pastErrorWords({ pastForecasts, pastWithinShare, uncounted }: PastForecasts): string {
+  const left = uncounted === undefined ? "" : uncountedWords(uncounted);
+  if (pastForecasts === undefined || pastWithinShare === undefined) return left;
+  return `${left && `${left}; `}of the last ${formatCount(pastForecasts)} starts, ${Math.round(100 * pastWithinShare)} % were in their forecast range`;
+}
+
+/** What forecasts leave out, in words. */
+export function uncountedWords(uncounted: number): string {
+  return `of all jobs, ${formatCount(uncounted)} that ${uncounted === 1 ? "waits" : "wait"} for limits are not counted, so starts may be later`;
 }
 
 /** The same as a line. */

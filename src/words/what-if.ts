@@ -53,6 +53,7 @@ export const WHY_NO_FORECAST: Readonly<Record<NonNullable<Hypothetical["noForeca
   memory: "it waits for memory or for units of a resource, or is behind a job that does",
   cpus: "fewer CPUs are left than it needs",
   queue: "too many jobs are before it in the queue",
+  limit: "it waits for a limit on its user, a group or its queue",
   never: "the policy would never start it",
   failed: "the simulation failed",
 };

@@ -82,6 +82,8 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     }
     case "array":
       return `At most ${plural(obstacle.atOnce, "job")} of array ${obstacle.array} may run at a time.`;
+    case "limit":
+      return limitObstacleText(obstacle);
     case "cpus": {
       const { needed, free, rows, mostRows, nodes } = obstacle;
       // With space sharing, all jobs are in one row, so rows are not mentioned.
@@ -151,6 +153,34 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     case "conductor":
       return `Nothing can start or end now: ${visibleLine(obstacle.message)}.`;
   }
+}
+
+const NO_FORECAST = "There is no forecast while it waits for this.";
+
+function limitObstacleText({
+  of,
+  name,
+  counts,
+  most,
+  needed,
+  running,
+  next,
+  others,
+  isKept,
+  keptFor,
+}: Extract<WhyAnswer["obstacles"][number], { readonly kind: "limit" }>): string {
+  const whose = `Jobs ${of === "queue" ? "in queue" : `of ${of}`} ${visibleLine(name)}`;
+  const may = `${whose} may run ${counts === "cpus" ? `on ${plural(most, "CPU")} at once` : `${most} at once`}`;
+  if (needed > most)
+    return `${may}, and this one needs ${needed}: it cannot start until an administrator raises the limit; tutti update -n or tutti cancel ends the wait.`;
+  const uses = [
+    ...(running === 0 && (next > 0 || others) ? [] : [`${running} ${running === 1 ? "runs" : "run"}`]),
+    ...(next === 0 ? [] : [`${next} may start before this one`]),
+    ...(others ? ["jobs of other users use some"] : []),
+  ].join(", ");
+  if (isKept)
+    return `${may}; ${uses}; what is free is kept for ${keptFor === undefined ? "an earlier job" : `job ${keptFor}`}. ${NO_FORECAST}`;
+  return `${may}; ${uses}, this one needs ${needed}. ${NO_FORECAST}`;
 }
 
 function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {

@@ -106,7 +106,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       : matrix.rows.map((row) => row.map((gang) => ({ ...gang, name: seen(gang.job, gang.name) })));
     return { ...matrix, rows, nowMs: Number(process.hrtime.bigint() / 1000n) / 1000 };
   },
-  queues: (_, { service }) => ({ queues: service.queues() }),
+  queues: ({ caller }, { service }) => service.queues(caller),
   usage: ({ caller, query, turns }, { service }) => {
     const names = (query.by ?? "").split(",");
     const by = { user: names.includes("user"), queue: names.includes("queue") };
@@ -162,7 +162,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     new Response(
       metricsText(
         service.status(caller),
-        service.queues(),
+        service.queues().queues,
         caller.isAdministrator ? service.totals : undefined,
         requests(),
       ),

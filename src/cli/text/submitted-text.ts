@@ -4,7 +4,7 @@ import { processorsOf, tasksText } from "../../protocol/job-size.ts";
 import { useText } from "../../protocol/resources.ts";
 import type { DryRunAnswer, Job, SubmitJob } from "../../protocol/schema.ts";
 import { plural } from "../../report/text/format.ts";
-import { startText } from "../../words/jobs.ts";
+import { startText, uncountedWords } from "../../words/jobs.ts";
 import { bytesText, clockText, limitText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { WHY_NO_FORECAST } from "../../words/what-if.ts";
@@ -28,7 +28,7 @@ export function submittedText(jobs: readonly Job[]): string {
 
 /** What a submit would do, and when the job should start. */
 export function dryRunText(answer: DryRunAnswer, asked: SubmitJob): string {
-  const { jobs, queue, estimateMs, never, waitsFor, window, forecast } = answer;
+  const { jobs, queue, estimateMs, never, waitsFor, window, forecast, uncounted } = answer;
   const limit =
     asked.limitMs === undefined
       ? `no time limit (planned with ${limitText(estimateMs)})`
@@ -48,7 +48,7 @@ export function dryRunText(answer: DryRunAnswer, asked: SubmitJob): string {
   if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined) {
     return `${what}${kept}; no forecast, because ${WHY_NO_FORECAST[noForecast]}`;
   }
-  return `${what}${kept}; ${jobs === 1 ? "" : "the first is "}expected to start at ${startText({ p10Ms, p50Ms, p90Ms })}`;
+  return `${what}${kept}; ${jobs === 1 ? "" : "the first is "}expected to start at ${startText({ p10Ms, p50Ms, p90Ms })}${uncounted === undefined ? "" : `; ${uncountedWords(uncounted)}`}`;
 }
 
 /** Such as `window "disk" (12:00:00 to 14:00:00): new disk`. */

@@ -4,7 +4,7 @@
  */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { type Config, readConfig } from "../../daemon/config/config.ts";
+import { type Config, type LimitSettings, limitTablesOf, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "../../daemon/scheduling/policy-choice.ts";
 import { configSchema, UNLIMITED } from "../../protocol/config.ts";
@@ -62,6 +62,15 @@ async function check(file: string): Promise<void> {
       resourceText(resource),
       source(`resources.${resource.name}`),
     ]),
+    ...(["runningCpus", "runningJobs", "waitingJobs"] as const).flatMap((field) => {
+      const value = config.limits[field];
+      return value === undefined ? [] : [[`limits.${field}`, String(value), source("limits")]];
+    }),
+    ...limitTablesOf(config).map(([field, limits]) => [
+      visibleLine(field),
+      limitsText(limits),
+      source(field),
+    ]),
     ["web.submit", valueText(config.web.submit), source("web")],
     ...config.queues.map((queue, i) => [
       `queues[${i}]`,
@@ -85,7 +94,13 @@ function resourceText({ units, isShared }: Config["resources"][number]): string 
   return `${units.length}: ${shown.join(", ")}${more}${isShared ? "; shared" : ""}`;
 }
 
-function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): string {
+function limitsText(limits: LimitSettings): string {
+  return Object.entries(limits)
+    .map(([field, value]) => `${field} ${value}`)
+    .join(", ");
+}
+
+function queueText({ queueClass, defaultLimitMs, limits }: Config["queues"][number]): string {
   const { name, processors, elapsedBelowS, reservations } = queueClass;
   return [
     visibleLine(name),
@@ -93,5 +108,6 @@ function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): st
     ...(elapsedBelowS === undefined ? [] : [`limit below ${limitText(elapsedBelowS * 1000)}`]),
     ...(defaultLimitMs === undefined ? [] : [`limit ${limitText(defaultLimitMs)} for jobs without one`]),
     ...(reservations === undefined ? [] : [plural(reservations.limit, "reservation")]),
+    ...(limits === undefined ? [] : [limitsText(limits)]),
   ].join(", ");
 }

@@ -15,6 +15,7 @@ import { ArrayLimits } from "./array-limits.ts";
 import { Delays } from "./delays.ts";
 import { EndedJobs } from "./ended-jobs.ts";
 import { Holdings } from "./holdings.ts";
+import { JobLimits } from "./job-limits.ts";
 import { KeptContents } from "./kept-contents.ts";
 import { LiveNumbers } from "./rising-numbers.ts";
 import { SameNames } from "./same-names.ts";
@@ -37,6 +38,8 @@ export class JobBook {
   readonly #names = new SameNames();
   readonly #counts: Record<JobState, number>;
   readonly holdings = new Holdings();
+  /** Limits on the jobs of users, groups and queues. */
+  readonly limits: JobLimits;
   readonly #keptContents = new KeptContents();
   /** Statistics of ended jobs. */
   readonly ended: EndedJobs;
@@ -46,8 +49,9 @@ export class JobBook {
   #latestPlace: number;
 
   /** @param latestJob new numbers begin above it, even if the store's last job has a lower number */
-  constructor(store: Store, latestJob = store.latestJob()) {
+  constructor(store: Store, latestJob = store.latestJob(), limits = new JobLimits()) {
     this.#store = store;
+    this.limits = limits;
     this.#latestJob = latestJob;
     this.#committedJob = latestJob;
     this.#latestPlace = store.latestPlace();
@@ -57,6 +61,7 @@ export class JobBook {
     for (const { state, jobs } of counts) this.#counts[state] += jobs;
     for (const record of store.liveJobs()) {
       this.#enter(record);
+      this.limits.change(undefined, record);
       this.numbers.enter(record);
       this.#names.enter(record);
       this.holdings.enter(record, store.contents.of(record));
@@ -138,11 +143,50 @@ export class JobBook {
   /** Jobs that the policy may know, in service order. */
   eligible(): JobRecord[] {
     const records: JobRecord[] = [];
-    for (const record of this.#live.values()) if (this.isEligible(record)) records.push(record);
+    for (const record of this.#live.values())
+      if (this.limits.isThrough(record) && this.#isReady(record)) records.push(record);
     return records.sort((a, b) => (servedBefore(a, b) ? -1 : 1));
   }
 
+  /** A job that waits only for a limit of the configuration enters its line, and is released later. */
   isEligible(record: JobRecord): boolean {
+    return this.#isReady(record) && this.limits.mayStart(record);
+  }
+
+  /**
+   * Releases the jobs for which the limits of the configuration leave room; `takeReleased` returns only jobs
+   * that other limits kept waiting.
+   * @param canStart whether the machine as it is now lets the job start
+   */
+  settleLimits(canStart: (record: JobRecord) => boolean): readonly JobRecord[] {
+    const released = this.limits.settle((job) => {
+      const record = this.#live.get(job)!;
+      return this.#isReady(record) && canStart(record);
+    });
+    return released.map((job) => this.#live.get(job)!);
+  }
+
+  /**
+   * All jobs that may start now, in service order. Those that the machine keeps from starting leave the room
+   * that limits gave them.
+   */
+  allowed(canStart: (record: JobRecord) => boolean): readonly JobRecord[] {
+    for (const record of this.#live.values()) {
+      if (!this.isEligible(record) || canStart(record)) continue;
+      this.limits.yield(record.job);
+    }
+    this.limits.unsettle();
+    this.settleLimits(canStart);
+    return this.eligible().filter(canStart);
+  }
+
+  /** Whether the job waits only because of a limit of the configuration. */
+  waitsForLimit(record: JobRecord): boolean {
+    return this.#isReady(record) && !this.limits.isThrough(record);
+  }
+
+  /** Whether nothing keeps the job from the policy, as far as limits of the configuration do not matter. */
+  #isReady(record: JobRecord): boolean {
     return (
       record.state === "queued" &&
       record.notBeforeMs === undefined &&
@@ -310,6 +354,7 @@ export class JobBook {
       this.#arrayLimits.rebuild(
         [...this.#live.values()].filter((record) => record.notBeforeMs === undefined),
       );
+      this.limits.rebuild(this.#live.values());
     }
     this.#undo = [];
   }
@@ -332,6 +377,7 @@ export class JobBook {
     }
     if (isLive(from) && !(isLive(to) && to.name === from.name)) this.#names.leave(from);
     if (isLive(to) && !(isLive(from) && from.name === to.name)) this.#names.enter(to);
+    this.limits.change(from, to);
     if (from !== undefined) {
       this.#counts[from.state]--;
       if (isLive(from)) this.#leave(from);

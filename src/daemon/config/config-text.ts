@@ -75,7 +75,7 @@ function lineAt(text: string, at: number): number {
 
 function endOfKey(text: string, key: string, from: number): number {
   const pattern = new RegExp(
-    `(?<=^|[{,\\s])(?:"${key}"|${key})(?=\\s*[:=])|(?<=^\\s*\\[\\[?\\s*)${key}(?=\\s*\\])`,
+    `(?<=^|[{,\\s])(?:"${key}"|${key})(?=\\s*[:=])|(?<=^\\s*\\[\\[?(?:[^\\]\\n]*\\.)?\\s*"?)${key}(?="?\\s*[\\].])`,
     "gm",
   );
   pattern.lastIndex = from;

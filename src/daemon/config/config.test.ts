@@ -79,6 +79,73 @@ test("the schema and readConfig() require the same of a queue", () => {
   }
 });
 
+describe("limits", () => {
+  const TOML = `[limits]
+runningCpus = 8
+[limits.users.ben]
+runningJobs = 2
+[limits.users.anna]
+runningCpus = 16
+[limits.groups.lab]
+waitingJobs = 9
+[[queues]]
+name = "q"
+runningJobs = 3
+`;
+
+  test("of users, groups and queues have their values and lines", () => {
+    const { config, lines } = readConfig(TOML, "f.toml");
+    expect(config.limits).toEqual({
+      runningCpus: 8,
+      users: { ben: { runningJobs: 2 }, anna: { runningCpus: 16 } },
+      groups: { lab: { waitingJobs: 9 } },
+    });
+    expect(config.queues[0].limits).toEqual({ runningJobs: 3 });
+    const fields = ["limits", "limits.users.ben", "limits.users.anna", "limits.groups.lab"];
+    expect(fields.map((field) => lines.get(field))).toEqual([1, 3, 5, 7]);
+  });
+
+  test.each([
+    [
+      "runningCpus = 8",
+      "runningCpus = 0",
+      /^Cannot use 0 as limits.runningCpus in "f.toml", line 2: expected a whole/,
+    ],
+    [
+      "runningCpus = 16",
+      'runningCpus = "x"',
+      /^Cannot use "x" as limits.users.anna.runningCpus in "f.toml", line 6: /,
+    ],
+    [
+      "runningCpus = 16",
+      "cpus = 16",
+      /^Cannot use "cpus" in limits.users.anna in "f.toml", line 6: .*runningJobs/,
+    ],
+    [
+      "[limits.groups.lab]",
+      '[limits.groups."a b"]',
+      /^Cannot use "a b" in limits.groups in "f.toml".*: expected a name/,
+    ],
+    [
+      "waitingJobs = 9",
+      "waitingJobs = -1",
+      /^Cannot use -1 as limits.groups.lab.waitingJobs in "f.toml", line 8: /,
+    ],
+    [
+      "runningJobs = 3",
+      "runningJobs = 1.5",
+      /^Cannot use 1.5 as queues\[0\].runningJobs in "f.toml", line 11: /,
+    ],
+    [
+      "[limits.groups.lab]",
+      "[limits.group.lab]",
+      /^Cannot use "group" in limits in "f.toml".*did you mean "?groups/,
+    ],
+  ])("%s as %s is refused with line and value", (right, wrong, message) => {
+    expect(() => readConfig(TOML.replace(right, wrong), "f.toml")).toThrow(message);
+  });
+});
+
 describe("mistakes", () => {
   const TOML = `slotMs = 100
 cpus = [0,

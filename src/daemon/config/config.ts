@@ -11,6 +11,8 @@ import { checkQueueClasses, type QueueClass, QueueClassError } from "../../core/
 import {
   configFile,
   hooksSetting,
+  limitSetting,
+  limitsSetting,
   machineSetting,
   queueSetting,
   RENAMED_SETTINGS,
@@ -29,7 +31,11 @@ export interface QueueSetting {
   readonly queueClass: QueueClass;
   /** Expected running time of a job without a time limit. */
   readonly defaultLimitMs?: number | undefined;
+  /** Limits on all its jobs together. */
+  readonly limits?: LimitSettings | undefined;
 }
+
+export type LimitSettings = Readonly<z.infer<typeof limitSetting>>;
 
 /**
  * The file with defaults filled in. If `cpus` or `memoryBytes` is undefined, jobs may use all of the
@@ -86,7 +92,12 @@ export function readConfig(text: string, file: string): ReadConfig {
       const field = `resources.${name}`;
       return [field, lineOf(text, field)] as const;
     });
-    return { config, lines: new Map([...lines, ...(hasQueues ? ofQueues : []), ...ofResources]), notes };
+    const ofLimits = limitTablesOf(config).map(([field]) => [field, lineOf(text, field)] as const);
+    return {
+      config,
+      lines: new Map([...lines, ...(hasQueues ? ofQueues : []), ...ofResources, ...ofLimits]),
+      notes,
+    };
   } catch (error) {
     if (!(error instanceof Mistake)) throw error;
     const end = error.message.lastIndexOf(": ");
@@ -94,6 +105,13 @@ export function readConfig(text: string, file: string): ReadConfig {
       `${error.message.slice(0, end)} in ${placeIn(text, file, error.where)}${error.message.slice(end)}`,
     );
   }
+}
+
+/** The limits of single users and of groups, by their fields. */
+export function limitTablesOf({ limits: { users = {}, groups = {} } }: Pick<Config, "limits">) {
+  return Object.entries({ users, groups }).flatMap(([kind, tables]) =>
+    Object.entries(tables).map(([name, limits]) => [`limits.${kind}.${name}`, limits] as const),
+  );
 }
 
 function placeIn(text: string, file: string, field: string): string {
@@ -144,10 +162,7 @@ function configOf(value: unknown): Config {
     ...rest,
     resources: Object.entries(resources).map(([name, setting]) => resourceOf(name, setting)),
     ...(cpus !== undefined && { cpus: cpus.toSorted((a, b) => a - b) }),
-    queues: queues.map(({ defaultLimitMs, ...fields }) => ({
-      queueClass: queueClassOf(fields),
-      ...(defaultLimitMs !== undefined && { defaultLimitMs }),
-    })),
+    queues: queues.map(queueOf),
   };
 }
 
@@ -193,6 +208,25 @@ function resourceOf(name: string, setting: z.infer<typeof resourceSettings>[stri
   return { name, units: names, isShared: shared, variables: name === GPU ? GPU_VARIABLES : [] };
 }
 
+function queueOf({
+  defaultLimitMs,
+  runningCpus,
+  runningJobs,
+  waitingJobs,
+  ...fields
+}: z.infer<typeof queueSetting>): QueueSetting {
+  const limits = {
+    ...(runningCpus !== undefined && { runningCpus }),
+    ...(runningJobs !== undefined && { runningJobs }),
+    ...(waitingJobs !== undefined && { waitingJobs }),
+  };
+  return {
+    queueClass: queueClassOf(fields),
+    ...(defaultLimitMs !== undefined && { defaultLimitMs }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+  };
+}
+
 /** Processors, processes and threads are unlimited unless the file limits them. */
 function queueClassOf(fields: Partial<QueueClass> & Pick<QueueClass, "name">): QueueClass {
   return { processors: UNLIMITED, processes: UNLIMITED, threads: UNLIMITED, ...fields };
@@ -221,7 +255,7 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     const [key] = issue.path.slice(-1);
     return new Mistake(
       where,
-      `Cannot use "${String(key)}" in resources: expected ${issue.issues[0].message}`,
+      `Cannot use ${JSON.stringify(key)} in ${issue.path.slice(0, -1).join(".")}: expected ${issue.issues[0].message}`,
     );
   }
   if (issue.code !== "unrecognized_keys") {
@@ -236,12 +270,15 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     web: webSetting,
     machine: machineSetting,
     shares: sharesSetting,
+    limits: limitsSetting,
   };
   const object = where.startsWith("resources.")
     ? sharedUnits
     : where.startsWith("shares.")
       ? shareGroupSetting
-      : (sections[where.replace(/\[\d+\]$/, "") as keyof typeof sections] ?? reservationRule);
+      : where.startsWith("limits.")
+        ? limitSetting
+        : (sections[where.replace(/\[\d+\]$/, "") as keyof typeof sections] ?? reservationRule);
   const known = Object.keys(object.shape);
   return new Mistake(
     where === "" ? field : `${where}.${field}`,

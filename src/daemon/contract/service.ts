@@ -168,7 +168,8 @@ export interface Service {
   /** Of others than the caller, administrators see everything, and users nothing but their own rank. */
   shares(caller: Caller): Content<SharesAnswer>;
   usage(caller: Caller, question: UsageQuestion): Generator<undefined, Content<UsageAnswer>, void>;
-  queues(): QueuesAnswer["queues"];
+  /** The queues; for a caller, with the limits on their jobs. */
+  queues(caller?: Caller): Content<QueuesAnswer>;
   /** Ended and running jobs as SWF text, in pieces that take a few ms each. */
   exportSwf(caller: Caller): Generator<string, void, void>;
   /** The jobs and events as a workload file, in pieces. */

@@ -53,6 +53,7 @@ export function setDrain(
     machine.drain = drain;
     if (drain === undefined) feed.add("undrained", clock.unixMs(), undefined, { by });
     else feed.add("drained", clock.unixMs(), undefined, { by, ...(reason !== undefined && { reason }) });
+    book.limits.unsettle();
     // The policy keeps its state: a new one might move gangs to other rows.
     for (const record of book.eligible()) {
       if (drain === undefined) scheduler.arrived(record);

@@ -84,12 +84,20 @@ export class Forecaster {
     return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors(uid) };
   }
 
-  /** How well past forecasts of a user's jobs did, as answers state it; empty after few starts. */
+  /** How well past forecasts of a user's jobs did, as answers state it, and what forecasts leave out. */
   pastErrors(uid: number) {
+    const uncounted = this.uncounted();
     const record = this.record(uid);
-    if (record === undefined) return {};
+    if (record === undefined) return uncounted;
     const { errorP50Ms, jobs, withinShare } = record;
-    return { pastErrorP50Ms: errorP50Ms, pastForecasts: jobs, pastWithinShare: withinShare };
+    return { ...uncounted, pastErrorP50Ms: errorP50Ms, pastForecasts: jobs, pastWithinShare: withinShare };
+  }
+
+  /** How many jobs forecasts do not count, because a limit of the configuration keeps them waiting. */
+  uncounted() {
+    const { book } = this.#context;
+    const uncounted = book.limits.waitingCount;
+    return uncounted > 0 ? { uncounted } : {};
   }
 
   /** How well the last forecasts did: for jobs of one user, or of all. Undefined: too few can be judged. */

@@ -86,6 +86,7 @@ export interface BenchOptions {
   readonly numbers?: NumbersFile;
   readonly watch?: StateWatch;
   readonly isUser?: (name: string) => boolean;
+  readonly groupsOf?: (owner: { readonly user: string }) => readonly string[];
   readonly forecastEngine?: ConstructorParameters<typeof FrontEnd>[0]["forecastEngine"];
 }
 
@@ -147,6 +148,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     policy: options.policy,
     ownPolicy: options.ownPolicy,
     isUser: options.isUser,
+    groupsOf: options.groupsOf,
     launcher: new (options.jobsFolder === undefined ? FolderlessLauncher : Launcher)({
       jobsFolder: options.jobsFolder ?? "/nowhere",
       graceMs: 1000,

@@ -270,7 +270,7 @@ describe("queues", () => {
     });
     const wrong = bench.frontEnd.submit(ANNA, [request({ queue: "short", tasks: 3 })]);
     expect(refusal(await answerOf(bench.clock, wrong))).toBe("too-large");
-    expect(bench.frontEnd.queues()).toMatchObject([
+    expect(bench.frontEnd.queues().queues).toMatchObject([
       { name: "short", running: 1, mostCpus: 2, limitMs: 60_000 },
       { name: "long", mostCpus: 4 },
     ]);

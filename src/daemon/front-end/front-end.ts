@@ -9,6 +9,7 @@ import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type { DrainBody, Job, SubmitJob, WindowBody } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
+import { JobLimits } from "../book/job-limits.ts";
 import { RunningTotals } from "../book/totals.ts";
 import { usageOf } from "../book/usage.ts";
 import { type JobRecord, mayAccess } from "../contract/record.ts";
@@ -70,6 +71,7 @@ interface FrontEndOptions
   readonly pilots?: PilotControl | undefined;
   /** Whether a user of this name could have jobs here; left out: a test in which all could. */
   readonly isUser?: ((name: string) => boolean) | undefined;
+  readonly groupsOf?: ConstructorParameters<typeof JobLimits>[1];
   /** Overrides the policy of the last run. */
   readonly policy?: string | undefined;
   /** The policy whose file the configuration names. */
@@ -82,7 +84,6 @@ interface FrontEndOptions
   readonly observer?: Observer;
 }
 
-/** The caller of the front end's own requests. */
 const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MAX_JOBS = 200_000;
 /** More than the jobs and the history of 50 users can take, even if all of them use their full shares. */
@@ -118,7 +119,7 @@ export class FrontEnd implements Service {
     const machine = new LiveMachine(executor.capacity, config.pack, config.resources);
     this.#options = options;
     this.#storeAge = new StoreAge(store, launcher, options.numbers);
-    const book = new JobBook(store, this.#storeAge.latestJob);
+    const book = new JobBook(store, this.#storeAge.latestJob, new JobLimits(config, options.groupsOf));
     const feed = new EventFeed(store, this.#storeAge.latestEvent);
     const shares = new LiveShares(options, book, (job) => scheduler.ranMs(job, clock.nowMs()));
     const nowMs = clock.nowMs();
@@ -360,7 +361,7 @@ export class FrontEnd implements Service {
 
   windows = () => this.#windows.list();
 
-  queues = () => this.#queries.queues();
+  queues = (caller?: Caller) => this.#queries.queues(caller);
 
   shares = (caller: Caller) => sharesAnswerOf(this.#context, caller);
 

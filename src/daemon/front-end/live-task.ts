@@ -121,6 +121,7 @@ export class LiveTask {
     const closed = [...this.#waiting, ...hypothetical].flatMap((record, i) =>
       closedTo(scheduler.machine.windows, record, nowMs).map((times) => ({ row: running + i, ...times })),
     );
+    const haveRoom = book.limits.haveRoom(hypothetical);
     const excluded: Map<number, NoForecast>[] = [];
     const scenarios = questions.map(({ choice, hypothetical: asked, withoutCpus }): Scenario => {
       const why = new Map<number, NoForecast>();
@@ -157,6 +158,7 @@ export class LiveTask {
         const isLate = beyond !== undefined && servedBefore(beyond, { ...record, queueRank: LAST_RANK + i });
         if (isDrained) why.set(i, "drained");
         else if (isHidden) why.set(i, "window");
+        else if (!haveRoom[i]) why.set(i, "limit");
         else if (isUnknown.has(row)) why.set(i, "memory");
         else if (size[row] > processors) why.set(i, "cpus");
         else if (isLate) why.set(i, "queue");

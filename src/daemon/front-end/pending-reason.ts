@@ -1,6 +1,9 @@
 /** Determines why a job waits, as data without text. */
+
+import { processorsOf } from "../../protocol/job-size.ts";
 import { ofKind } from "../../protocol/resources.ts";
 import { hasProcess, isEnded } from "../../protocol/states.ts";
+import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -108,6 +111,7 @@ function obstaclesOf(
   if (array !== undefined && arrayLimit !== undefined && book.waitsForArray(record)) {
     obstacles.push({ kind: "array", array, atOnce: arrayLimit });
   }
+  if (book.waitsForLimit(record)) obstacles.push(...limitObstacles(record, book, sees));
   if (executorTrouble !== undefined) obstacles.push({ kind: "conductor", message: executorTrouble });
   const obstacle = scheduler.obstacle(record, clock.nowMs());
   if (obstacle?.kind === "drain") {
@@ -153,6 +157,45 @@ function obstaclesOf(
     }
   }
   return obstacles;
+}
+
+/** The limit that keeps the job waiting, and how much of it jobs use that the caller sees. */
+function limitObstacles(record: JobRecord, book: JobBook, sees: WaitingContext["sees"]): Obstacle[] {
+  const waits = book.limits.waitsFor(record);
+  if (waits === undefined) return [];
+  const { limit, keptFor } = waits;
+  const using = [...book.all()].filter((other) => book.limits.uses(other, limit));
+  const seen = using.filter(sees);
+  const amountOf = (jobs: readonly JobRecord[], counts: "cpus" | "jobs") =>
+    counts === "jobs" ? jobs.length : jobs.reduce((sum, job) => sum + processorsOf(job), 0);
+  const earlier = keptFor === undefined ? undefined : book.live(keptFor);
+  const needsCpus = processorsOf(record);
+  const isFull = (counts: "cpus" | "jobs", needed: number, most: number) =>
+    amountOf(using, counts) + needed > most;
+  // A limit whose room is kept may have room for this job.
+  const counts =
+    isFull("cpus", needsCpus, limit.maxCpus) || !Number.isFinite(limit.maxJobs) ? "cpus" : "jobs";
+  return [
+    {
+      kind: "limit",
+      of: limit.of,
+      name: limit.name,
+      counts,
+      most: counts === "cpus" ? limit.maxCpus : limit.maxJobs,
+      needed: counts === "cpus" ? needsCpus : 1,
+      running: amountOf(
+        seen.filter(({ state }) => hasProcess(state)),
+        counts,
+      ),
+      next: amountOf(
+        seen.filter(({ state }) => !hasProcess(state)),
+        counts,
+      ),
+      ...(seen.length < using.length && { others: true as const }),
+      ...(keptFor !== undefined && { isKept: true as const }),
+      ...(earlier !== undefined && sees(earlier) && { keptFor: earlier.job }),
+    },
+  ];
 }
 
 function waitsForTime(record: JobRecord): record is JobRecord & { readonly notBeforeMs: number } {

@@ -3,6 +3,7 @@ import { rulesInForce, setNumber } from "../../core/policy.ts";
 import { tasksText } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import { limitsOf } from "../book/job-limits.ts";
 import { hasHook } from "../contract/job-news.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
 import type { Caller, Matrix, Status } from "../contract/service.ts";
@@ -34,9 +35,17 @@ export class Queries {
         ? `waits for job ${waitsFor.join(", ")}`
         : book.waitsForArray(record)
           ? `at most ${record.arrayLimit} jobs of array ${record.array} run at a time`
-          : (this.#machineReason(record) ?? record.reason);
+          : (this.#limitReason(record) ?? this.#machineReason(record) ?? record.reason);
     const info = infoOf(record, ranMs, reason);
     return hasHook(record) ? { ...info, news: [...this.#context.news.outcomesOf(record)] } : info;
+  }
+
+  #limitReason(record: JobRecord): string | undefined {
+    const { book } = this.#context;
+    const waits = book.waitsForLimit(record) ? book.limits.waitsFor(record) : undefined;
+    if (waits === undefined) return undefined;
+    const { of, name } = waits.limit;
+    return `waits for a limit on the jobs ${of === "queue" ? "in" : "of"} ${of} ${name}`;
   }
 
   /** Why the machine as it is now keeps the job waiting, whatever the policy is. */
@@ -108,7 +117,7 @@ export class Queries {
     return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
   }
 
-  queues() {
+  queues(caller?: Caller) {
     const { book, config, scheduler } = this.#context;
     const counts = new Map<string, { queued: number; running: number }>();
     for (const { queue, state } of book.all()) {
@@ -117,13 +126,16 @@ export class Queries {
       else count.running++;
       counts.set(queue, count);
     }
-    return config.queues.map(({ queueClass: { name, processors, elapsedBelowS } }) => ({
+    const queues = config.queues.map(({ queueClass: { name, processors, elapsedBelowS }, limits }) => ({
       name,
       queued: counts.get(name)?.queued ?? 0,
       running: counts.get(name)?.running ?? 0,
       mostCpus: Math.min(processors, scheduler.machine.mostProcessors),
       ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
+      ...(limits !== undefined && { limits }),
     }));
+    const yours = caller === undefined ? [] : limitsOf(caller, book.limits, book.all());
+    return { queues, ...(yours.length > 0 && { yours }) };
   }
 
   status(

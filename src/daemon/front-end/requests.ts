@@ -4,6 +4,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { hasProcess, isEnded } from "../../protocol/states.ts";
+import { refuseOverLimits } from "../book/limit-refusal.ts";
 import { chargedStarts, infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, Change } from "../contract/service.ts";
 import { chooseQueue, jobCount, refuseBegin, type Submission } from "../contract/submission.ts";
@@ -122,6 +123,8 @@ export class Requests {
       if (isRefusal(waits)) return waits;
       accepted.push({ ...submission, needs: needs[i], queue, waits });
     }
+    const overLimits = refuseOverLimits(this.#context.book.limits, caller, accepted);
+    if (overLimits !== undefined) return overLimits;
     return accepted;
   }
 

@@ -3,6 +3,7 @@ import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import { type Use, useText } from "../../protocol/resources.ts";
 import type { SubmitJob, UpdateBody } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
+import { refuseChangeOverLimits } from "../book/limit-refusal.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import { chooseQueue, hasNamedQueue, readBatch, refuseBegin } from "../contract/submission.ts";
@@ -50,7 +51,7 @@ export function updateJob(
 
 /** The fields of the record that change, checked as those of a new job. */
 function changesOf(
-  { limits, scheduler, clock }: FrontEndParts,
+  { limits, scheduler, clock, book }: FrontEndParts,
   caller: Caller,
   record: JobRecord,
   update: UpdateBody,
@@ -77,6 +78,8 @@ function changesOf(
     const { label } = scheduler.choice;
     return refuse("too-large", `Cannot change job ${record.job} under policy "${label}": the job ${why}`);
   }
+  const overLimits = refuseChangeOverLimits(book.limits, record, { ...record, ...changes, ...chosen });
+  if (overLimits !== undefined) return overLimits;
   return { ...changes, queueReason: undefined, ...chosen, ...begin };
 }
 

@@ -82,6 +82,7 @@ export async function answerDryRun(
     ...(unmet !== undefined && { never: unmet }),
     ...(waitsFor.length > 0 && { waitsFor: [...new Set(waitsFor)] }),
     ...(obstacle?.kind === "window" && { window: windowOf(obstacle) }),
+    ...forecaster.uncounted(),
     ...(forecast !== undefined && {
       forecast: {
         queue: name,

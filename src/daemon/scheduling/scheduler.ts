@@ -9,8 +9,6 @@
  * room for a running job, this job is stopped and waits like a new job.
  */
 import type { ParameterValues, PolicyChoice } from "../../core/policy.ts";
-import type { QueueClass } from "../../core/queue-classes.ts";
-import type { Observer } from "../../core/schedule.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -21,27 +19,13 @@ import type { Capacity } from "../executor/executor.ts";
 import { messageOf } from "../store/store.ts";
 import { type Adopted, adopt, rowsFrom, stoppedJobs } from "./adoption.ts";
 import { copesWithResources, parametersFor } from "./job-check.ts";
-import type { Decision, LiveDriver, MatrixRows, OwnersShares } from "./live-driver.ts";
+import type { Decision, LiveDriver, MatrixRows } from "./live-driver.ts";
 import { LiveJobs } from "./live-jobs.ts";
 import { type LiveMachine, type MachineObstacle, renumbered } from "./live-machine.ts";
 import { LiveRounds } from "./live-rounds.ts";
 import type { Outcome, PolicyObstacle, Reason } from "./outcome.ts";
 import { Outside } from "./outside.ts";
-
-interface SchedulerOptions {
-  /** Policies see only the number and order of processors. */
-  readonly machine: LiveMachine;
-  readonly slotMs: number;
-  /** Maximum number of rows, if the policy's parameters name no limit. */
-  readonly maxRows: number;
-  readonly queueClasses: readonly QueueClass[];
-  /** The monotonic instant that policies see as time 0, unless jobs are older. */
-  readonly originMs: number;
-  /** Converts a Unix time of the past to monotonic time. */
-  readonly monotonicOf: (unixMs: number) => number;
-  readonly shares?: OwnersShares | undefined;
-  readonly observer?: Observer | undefined;
-}
+import type { SchedulerOptions } from "./scheduler-options.ts";
 
 const NOTHING: Outcome = { starts: [], notes: [] };
 
@@ -168,6 +152,7 @@ export class Scheduler {
   /** A waiting job can no longer be started, or has another rank in the queue: it "is held", for example. */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
+    this.#book.limits.yield(job);
     if (this.#known.has(job)) this.#withdrawKnown(job, `job ${job} ${because}`, uid);
   }
 
@@ -183,6 +168,7 @@ export class Scheduler {
   reconsider(nowMs: number): void {
     if (this.#isStale) return;
     this.#lateAtMs = Number.NEGATIVE_INFINITY;
+    this.#book.limits.unsettle();
     for (const record of this.#book.eligible()) {
       if (!this.#known.has(record.job) && this.obstacle(record, nowMs) === undefined) this.arrived(record);
     }
@@ -237,6 +223,7 @@ export class Scheduler {
     if (this.#isStale || hasNews) return Number.NEGATIVE_INFINITY;
     // Without processors, there is no driver.
     if (this.#driver === undefined) return Number.POSITIVE_INFINITY;
+    if (this.#book.limits.isUnsettled) return Number.NEGATIVE_INFINITY;
     return Math.min(this.#driver.dueMs(), this.#lateAtMs);
   }
 
@@ -273,6 +260,10 @@ export class Scheduler {
   #passArrivals(nowMs: number): void {
     const driver = this.#driver;
     this.#takeReleased();
+    if (!this.#isStale && driver !== undefined) {
+      for (const record of this.#book.settleLimits((one) => this.obstacle(one, nowMs) === undefined))
+        this.arrived(record);
+    }
     const arriving = [...this.#arriving.values()];
     const withdrawing = [...this.#withdrawing];
     this.#arriving.clear();
@@ -395,7 +386,7 @@ export class Scheduler {
     const stopped = stoppedJobs(running, driver);
     if (this.sharing === "space") this.jobs.keepUnits(stopped);
     for (const job of stopped) this.#known.add(job);
-    const waiting = this.#book.eligible().filter((record) => this.obstacle(record, nowMs) === undefined);
+    const waiting = this.#book.allowed((record) => this.obstacle(record, nowMs) === undefined);
     for (const record of waiting) {
       driver.arrive(this.jobs.waiting(record, this.choice), nowMs);
       this.#known.add(record.job);

@@ -13,7 +13,7 @@ type Sample = readonly [labels: Readonly<Record<string, string | number>>, value
 /** @param totals undefined: the caller may not see how jobs of others ended */
 export function metricsText(
   status: ReturnType<Service["status"]>,
-  queues: ReturnType<Service["queues"]>,
+  queues: ReturnType<Service["queues"]>["queues"],
   totals: Service["totals"] | undefined,
   requests: readonly RequestCount[],
   unixMs = Date.now(),
