@@ -13,7 +13,7 @@ const WITH_PROCESSES = [
 const WAITING_WITH_PROCESSES = [
   "test/live-top.test.ts",
   "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
-  "test/live-{accounts,attack,cli,faults,hostile,limits,lists,own-policy,python}.test.ts",
+  "test/live-{accounts,attack,cli,faults,hostile,job-limits,limits,lists,own-policy,python}.test.ts",
   "test/live-{removed,restart,slurm-names,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
   "test/live-{mpi,pause,threads,units,web,web-changes,web-jobs,web-matrix,web-origins,web-timeline,windows}.test.ts",
 ];
@@ -26,7 +26,7 @@ const LONG = [
   "src/**/paper.test.ts",
   "src/**/*.{fuzz,twin,traces}.test.ts",
   "src/words/visible.test.ts",
-  "src/daemon/book/array-limits.test.ts",
+  "src/daemon/book/{array-limits,job-limits}.test.ts",
   "src/daemon/front-end/share.test.ts",
   "src/daemon/scheduling/{adoption,live-limits,loop,loop-windows}.test.ts",
   "src/daemon/store/migrations.test.ts",

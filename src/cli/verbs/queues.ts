@@ -46,9 +46,10 @@ function queuesText({ queues, yours = [] }: QueuesAnswer): string {
 }
 
 function limitsText({ runningCpus, runningJobs, waitingJobs }: Limits): string {
-  return [
+  const most = [
     ...(runningCpus === undefined ? [] : [`${plural(runningCpus, "CPU")} at once`]),
     ...(runningJobs === undefined ? [] : [`${plural(runningJobs, "job")} at once`]),
     ...(waitingJobs === undefined ? [] : [`${waitingJobs} waiting`]),
-  ].join(", ");
+  ];
+  return `at most ${most.join(", ")}`;
 }
