@@ -276,17 +276,9 @@ export class FakeService extends FakeAnswers implements Service {
   queues() {
     const of = (state: JobState) =>
       [...this.entries.values()].filter(({ info }) => info.state === state).length;
-    const queues = [
-      { name: "main", queued: of("queued"), running: of("running"), mostCpus: this.#cpus },
-      {
-        ...{ name: "short", queued: 0, running: 0, mostCpus: 2, limitMs: 600_000 },
-        limits: { runningJobs: 1 },
-      },
-    ];
-    const yours = [
-      { of: "user", name: "anna", runningCpus: 8, usedCpus: 2, usedJobs: 1, waiting: 0 } as const,
-    ];
-    return { queues, yours };
+    const main = { name: "main", queued: of("queued"), running: of("running"), mostCpus: this.#cpus };
+    const short = { name: "short", queued: 0, running: 0, mostCpus: 2, limitMs: 600_000 };
+    return { queues: [main, { ...short, limits: { runningJobs: 1 } }] };
   }
 
   *exportJsonl(): Generator<string, void, void> {
