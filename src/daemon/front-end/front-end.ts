@@ -84,6 +84,7 @@ interface FrontEndOptions
   readonly observer?: Observer;
 }
 
+/** The caller of the front end's own requests. */
 const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MAX_JOBS = 200_000;
 /** More than the jobs and the history of 50 users can take, even if all of them use their full shares. */
@@ -365,9 +366,7 @@ export class FrontEnd implements Service {
 
   shares = (caller: Caller) => sharesAnswerOf(this.#context, caller);
 
-  usage(caller: Caller, question: UsageQuestion) {
-    return usageOf(this.#context, caller, question);
-  }
+  usage = (caller: Caller, question: UsageQuestion) => usageOf(this.#context, caller, question);
 
   exportSwf(caller: Caller) {
     return this.#listing.exportSwf(caller);
