@@ -66,6 +66,22 @@ describe("tutti workload info", () => {
 });
 
 describe("tutti workload convert", () => {
+  test("keeps events in a workload file, and says so where they are left out", () => {
+    const lines = [
+      '{"schema":"tutti.workload-file/1","processors":4}',
+      '{"job":1,"submitS":0,"tasks":2,"runS":50,"limitS":60}',
+      '{"event":"drain","atS":5}',
+      '{"event":"undrain","atS":9}',
+    ];
+    writeFileSync(join(folder, "events.jsonl"), `${lines.join("\n")}\n`);
+    expect(run("convert", "events.jsonl", "-o", "events.swf").stderr).toContain(
+      "left out 2 events, such as pauses and drains: only --to jsonl keeps them",
+    );
+    const kept = run("convert", "events.jsonl", "--to", "jsonl");
+    expect(kept.stderr).not.toContain("left out");
+    expect(kept.stdout.match(/"event":/g)).toHaveLength(2);
+  });
+
   test("from any format to SWF and to Batsim and back, the jobs stay the same", () => {
     const { hash } = info("jobs.txt");
     expect(run("convert", "jobs.txt", "-o", "a.swf").stderr).toMatch(/dropped 1: A step of a job/);

@@ -6,6 +6,7 @@ import { chooseWing } from "../../lab/experiments/wings.ts";
 import { chooseModel, openSource } from "../../lab/files/source.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
 import { SPREAD_HEADINGS, spreadRows, workloadSentences } from "../../lab/jobs-in-words.ts";
+import { plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { describeWorkload } from "../../workload/describe.ts";
 import { type EstimateRule, withEstimates } from "../../workload/estimates/estimates.ts";
@@ -213,6 +214,10 @@ async function writeWorkload(
   if (write === undefined)
     throw new UsageError(`Cannot write format "${to}": expected one of ${WRITABLE.join(", ")}`);
   for (const line of diagnosticLines(jobs.diagnostics)) hint(line);
+  const events = jobs.events?.length ?? 0;
+  if (events > 0 && to !== "jsonl") {
+    hint(`left out ${plural(events, "event")}, such as pauses and drains: only --to jsonl keeps them`);
+  }
   await writeParts(write(jobs), out);
 }
 
