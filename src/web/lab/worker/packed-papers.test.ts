@@ -10,6 +10,6 @@ test("the papers are the same after packing", () => {
 });
 
 test("a value that contains a separator is refused", () => {
-  const paper = { tables: [{ rows: [{ labels: [], values: [["1|2", ""]] }] }] };
-  expect(() => packPapers(JSON.stringify([paper]))).toThrow('Cannot pack "1|2"');
+  const paper = { tables: [{ rows: [{ labels: [], values: [["1^2", ""]] }] }] };
+  expect(() => packPapers(JSON.stringify([paper]))).toThrow('Cannot pack "1^2"');
 });
