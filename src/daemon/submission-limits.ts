@@ -7,7 +7,7 @@ import type { LiveMachine } from "./scheduling/live-machine.ts";
 export function submissionLimits(
   machine: LiveMachine,
   { queues, resources, hooks }: Pick<Config, "queues" | "resources" | "hooks">,
-  { tasksRunEach, signalsBeforeLimit }: Capabilities,
+  { tasksRunEach, takesInput, signalsBeforeLimit }: Capabilities,
 ): SubmissionLimits {
   return {
     get cpus() {
@@ -23,6 +23,7 @@ export function submissionLimits(
     tasksRunEach,
     jobHooks: hooks.jobs,
     signalsBeforeLimit,
+    takesInput,
     queues,
     resources,
   };

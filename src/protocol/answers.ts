@@ -179,6 +179,15 @@ export const whyAnswer = answer("tutti.why/1", {
     "What a job that has started gets of its CPUs",
   ),
 });
+export const inputAnswer = answer("tutti.input/1", {
+  input: z.enum(["pipe", "terminal"]),
+  folder: z
+    .string()
+    .describe(
+      "Folder of the present attempt on the scheduler's machine; only the job's user and root can enter it",
+    ),
+  uid: count.describe("The job's user"),
+});
 export const matrixAnswer = answer("tutti.matrix/1", {
   sequence: count,
   policy: z.string(),
@@ -318,6 +327,7 @@ export const statusAnswer = answer("tutti.status/1", {
   ),
   nodes: optional(z.array(nodeHealth), "The nodes of a cluster; left out on one machine"),
   tasksRunEach: optional(z.literal(true), "Jobs may set tasksRun to each"),
+  takesInput: optional(z.literal(true), "Jobs may have an input: a pipe or a terminal"),
   trouble: optional(z.string(), "What keeps the scheduler from working, such as a full disk"),
   drain: drain.exactOptional(),
   windows: optional(
@@ -421,6 +431,7 @@ export type JobAnswer = Value<typeof jobAnswer>;
 export type JobsAnswer = Value<typeof jobsAnswer>;
 export type BatchAnswer = Value<typeof batchAnswer>;
 export type WhyAnswer = Value<typeof whyAnswer>;
+export type InputAnswer = Value<typeof inputAnswer>;
 export type MatrixAnswer = Value<typeof matrixAnswer>;
 export type QueuesAnswer = Value<typeof queuesAnswer>;
 export type PolicyAnswer = Value<typeof policyAnswer>;

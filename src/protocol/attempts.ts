@@ -68,6 +68,8 @@ export interface LaunchSpec extends IdentifiedAttempt {
   readonly threads?: number;
   /** Type of MPI for tasks that run `each`, such as pmix; left out: none. */
   readonly mpi?: string;
+  /** What the command reads: what a client writes into a pipe, or a terminal. Left out: nothing. */
+  readonly input?: "pipe" | "terminal";
 }
 
 /** Why Tutti ended an attempt; `none` if it ended by itself. */

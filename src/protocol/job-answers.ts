@@ -57,6 +57,10 @@ export const job = z
       "Whether the command runs once or once per task; default: once",
     ),
     mpi: optional(z.string(), "Type of MPI of the tasks"),
+    input: optional(
+      z.enum(["pipe", "terminal"]),
+      "What it reads as standard input: what a client sends, or a terminal; default: nothing",
+    ),
     attempt: count.describe("0 before the first start"),
     retries: optional(count, "Maximum number of restarts; default: 0"),
     singleton: optional(z.literal(true), "It waits until earlier jobs of its user with its name have ended"),

@@ -153,6 +153,10 @@ export const submitJob = z
       z.string().regex(MPI_TYPE, "is not a type of MPI, expected a word such as pmix"),
       "Type of MPI with which the cluster starts the tasks, such as pmix; only with tasksRun each. Default: none",
     ),
+    input: optional(
+      z.enum(["pipe", "terminal"]),
+      "What the job reads as standard input. pipe: a named pipe that a client writes to, as tutti run does; without such a client the job fails. terminal: the job has a terminal, to which clients attach. Only on one machine, and not for arrays. Default: nothing (/dev/null)",
+    ),
     retries: optional(whole(0, limits.MAX_RETRIES), "Maximum number of restarts; default 0"),
     retryOn: optional(
       z

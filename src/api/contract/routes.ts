@@ -194,6 +194,10 @@ export const ROUTES: readonly Route[] = [
     },
     answer: text("text/plain", "Output of the job"),
   },
+  get("input", "/v1/jobs/{job}/input", "Where a job takes its standard input", json(c.inputAnswer), {
+    description:
+      "For clients on the scheduler's machine: the named pipe `input` in this folder. tutti run writes into it what the job reads; into that of a terminal, tutti attach writes what is typed.",
+  }),
   get("matrix", "/v1/matrix", "The current matrix of rows and processors", json(c.matrixAnswer)),
   get("queues", "/v1/queues", "Queues and their limits", json(c.queuesAnswer)),
   get(
@@ -415,6 +419,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   DryRunAnswer: c.dryRunAnswer,
   BatchAnswer: c.batchAnswer,
   WhyAnswer: c.whyAnswer,
+  InputAnswer: c.inputAnswer,
   Forecast: c.forecast,
   MatrixAnswer: c.matrixAnswer,
   QueuesAnswer: c.queuesAnswer,

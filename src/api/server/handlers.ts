@@ -97,6 +97,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   update: jobChange((body) => updateOf(body as c.UpdateBody)),
   why: whyResponse,
   logs: logsResponse,
+  input: inputResponse,
   matrix: ({ caller }, { service }) => {
     const matrix = service.matrix();
     // Users may see which job number has which CPU, but not the names of other users' jobs.
@@ -214,6 +215,20 @@ async function whyResponse({ caller, job }: Call, { service }: HandlerDeps): Pro
 
 function asJob(answer: Answer<Job>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };
+}
+
+function inputResponse({ caller, job }: Call, { service, jobsFolder }: HandlerDeps): Outcome {
+  const info = service.job(caller, job);
+  if (isRefusal(info)) return info;
+  const uid = service.ownerOf(caller, job);
+  if (isRefusal(uid)) return uid;
+  if (info.input === undefined) {
+    return refuse(
+      "wrong-state",
+      `Cannot write to job ${job}: it reads nothing; tutti run --pty gives jobs a terminal`,
+    );
+  }
+  return { input: info.input, folder: join(jobsFolder, String(job), String(info.attempt)), uid };
 }
 
 function logsResponse({ caller, job, stream, query, request, turns }: Call, deps: HandlerDeps): Outcome {

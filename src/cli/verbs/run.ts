@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { outcomeText, saysMore } from "../../words/jobs.ts";
 import { ExitCode, UsageError } from "../errors.ts";
+import { copyInput, hasPipedInput, takesInput } from "../live/job-input.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
@@ -48,11 +49,16 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     );
   }
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
+  const withInput = await inputOf(connection, wanted);
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
-  const { jobs } = await submit(connection, [wanted]);
+  const { jobs } = await submit(connection, [withInput]);
   const job = jobs[0];
   connection.next = `tutti logs -f ${job.job}`;
   const stop = cancelOnSignal(connection, job.job);
+  const over = new AbortController();
+  const sending = withInput.input === "pipe" ? copyInput(connection, job.job, over.signal) : undefined;
+  // Without its input, the job fails by itself, and says so.
+  sending?.catch((error) => hint(`tutti: ${(error as Error).message}`));
   await reportMemory(connection, [wanted]);
   const { raw = false } = options;
   const copies = [
@@ -65,10 +71,24 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     );
   }
   await Promise.all(copies);
+  over.abort();
   const ended = await connection.retry((client) => client.ended(job.job));
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
     hint(`tutti: ${outcomeText(ended)}`);
+}
+
+/** The job, which reads our standard input if that is a pipe or a file. */
+async function inputOf(connection: ReconnectingClient, job: SubmitJob): Promise<SubmitJob> {
+  if (!hasPipedInput()) return job;
+  const why = !(await takesInput(connection))
+    ? "this scheduler cannot pass it on"
+    : (job.retries ?? 0) > 0
+      ? "a job with --retries has none"
+      : undefined;
+  if (why === undefined) return { ...job, input: "pipe" };
+  hint(`tutti: the job does not read standard input: ${why}; < /dev/null avoids this message`);
+  return job;
 }
 
 /**

@@ -7,6 +7,7 @@
  *          job      the same for the first process of the job, which waits at the gate
  *          gate     named pipe; the conductor puts the job into its groups, and writes "go CPUS" when the row
  *                   of the job has its first slot
+ *          input    named pipe of a job with an input (job-input.ts); ready: another one for its beginning
  *          asked    the conductor is about to send signals, so a death by TERM or KILL is no surprise
  *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
  *          lost     why the command could not be started, for people
@@ -47,6 +48,7 @@ import { readSmall } from "../../host/processes.ts";
 import type { AttemptEnd, LaunchSpec } from "../../protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
+import { holdTerminal, inTerminal, MAKE_INPUT, readFromClient } from "./job-input.ts";
 import { rightsFor } from "./rights.ts";
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_NONBLOCK, O_NOFOLLOW } = constants;
@@ -99,8 +101,10 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   const [program = ""] = spec.command;
   // What one node lacks, such as a program or a folder, others may have.
   const where = starter === "machine" ? "" : `On \${SLURMD_NODENAME:-$(uname -n)}: `;
+  const folder = quote(spec.folder);
+  const leave = (why: string) => `{ cd ${folder}; fail ${quote(why)}; }`;
   return `PATH=${PATH}; export PATH
-cd ${quote(spec.folder)} || exit 74
+cd ${folder} || exit 74
 identity() {
   read -r boot < /proc/sys/kernel/random/boot_id && read -r stat < /proc/$$/stat || exit 74
   set -- \${stat##*) }
@@ -111,14 +115,20 @@ fail() {
   printf '%s\\n' "${where}$1" > lost
   exit 74
 }
-identity
+begin() {
+${exports.join("\n")}
+set -- ${spec.command.map(quote).join(" ")}
+command -v -- "$1" > /dev/null || ${leave(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}
+exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
+}
+${spec.input === "terminal" ? inTerminal(quote(spec.cwd)) : ""}identity
 if [ "\${1-}" != job ]; then
 ${isTask ? LEAD_SESSION : ""}  if ! ln -s "$identity" claim 2>/dev/null; then
     [ -L claim ] && exit ${ALREADY_CLAIMED}
     exit 74
   fi
   rm -f job lost gate asked exit.new
-  mkfifo -m 600 gate || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
+  ${spec.input === undefined ? "" : MAKE_INPUT}  mkfifo -m 600 gate || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
   # Reserve space for the status now, so that it can be written even if the disk fills up.
   printf '%-63s\\n' pending > exit.new
   setsid=
@@ -129,7 +139,7 @@ ${isTask ? LEAD_SESSION : ""}  if ! ln -s "$identity" claim 2>/dev/null; then
     done
     sync exit.new 2> /dev/null
     mv -f exit.new exit; rm -f launch gate'
-  folder=${quote(spec.folder)}
+  folder=${folder}
   if ! command -v awk > /dev/null; then
     $setsid /bin/sh launch job
     status=$?
@@ -153,22 +163,20 @@ done
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
 [ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
 umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
-cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
+cd ${quote(spec.cwd)} 2> /dev/null || ${leave(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}
 # Opening a pipe that nobody reads would take forever.
 for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
   if [ -e "$file" ] && ! [ -f "$file" ] && ! [ -c "$file" ]; then
-    cd ${quote(spec.folder)}
+    cd ${folder}
     fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected a regular file or a device such as /dev/null"
   fi
 done
-( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in an existing folder`)}; }
-( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in an existing folder`)}; }
-exec < /dev/null >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
-${exports.join("\n")}
+( : >> ${quote(spec.stdout)} ) 2> /dev/null || ${leave(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in an existing folder`)}
+( : >> ${quote(spec.stderr)} ) 2> /dev/null || ${leave(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in an existing folder`)}
+${spec.input === "pipe" ? readFromClient(folder, leave) : "exec < /dev/null"}
+exec >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
-set -- ${spec.command.map(quote).join(" ")}
-command -v -- "$1" > /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}; }
-exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
+${spec.input === "terminal" ? holdTerminal(folder, quote, leave) : "begin"}
 `;
 }
 

@@ -80,7 +80,8 @@ export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boole
 /** The job as users see it. For a waiting job, `reason` says why it waits. */
 export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
   const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
-  const { threads, tasksRun, mpi, use, units, retryOn, retryDelayMs, notBeforeMs, eligibleAtMs } = record;
+  const { threads, tasksRun, mpi, input, use, units, retryOn, retryDelayMs, notBeforeMs, eligibleAtMs } =
+    record;
   const { pausedAtMs, released, usage } = record;
   return {
     job: record.job,
@@ -102,6 +103,7 @@ export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.
     ...(units !== undefined && { units }),
     ...(tasksRun !== undefined && { tasksRun }),
     ...(mpi !== undefined && { mpi }),
+    ...(input !== undefined && { input }),
     attempt: record.attempt,
     ...(record.retries > 0 && { retries: record.retries }),
     ...(record.singleton && { singleton: true as const }),

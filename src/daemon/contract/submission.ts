@@ -19,6 +19,7 @@ import type { Resource } from "../../protocol/resources.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { type JobValues, lengthWithValues, valuesAt } from "../../protocol/sweep-values.ts";
 import type { QueueSetting } from "../config/config.ts";
+import { checkInput } from "./job-input.ts";
 import { checkNews, type NewsLimits, newsBytes } from "./job-news.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller } from "./service.ts";
@@ -32,6 +33,8 @@ export interface SubmissionLimits extends NewsLimits {
   readonly memoryBytes: number;
   /** Whether the command of a job can run once per task. */
   readonly tasksRunEach: boolean;
+  /** Whether jobs can read from a client or have a terminal; left out: they cannot. */
+  readonly takesInput?: true | undefined;
   readonly resources: readonly Resource[];
   readonly queues: readonly QueueSetting[];
 }
@@ -90,6 +93,7 @@ export function readBatch(
       checkProgram(request) ??
       checkScriptWord(request) ??
       checkTasksRun(request, limits) ??
+      checkInput(request, limits) ??
       checkRetries(request) ??
       checkPriority(caller, request.priority ?? 0) ??
       checkSize(request, limits) ??

@@ -54,6 +54,8 @@ export interface Capabilities {
   readonly signalsBeforeLimit: boolean;
   /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
   readonly resources: boolean;
+  /** Jobs can read from a client or have a terminal: `input` of a job. Left out: they cannot. */
+  readonly takesInput?: true;
   /** What is started begins at once. If not, it waits in another queue, and may begin in a window. */
   readonly beginsAtOnce: boolean;
   /** Gangs can take turns on the same processors. If not, all policies share space only. */

@@ -224,6 +224,7 @@ export class Launcher {
       ...(record.threads !== undefined && { threads: record.threads }),
       ...(record.tasksRun !== undefined && { tasksRun: record.tasksRun }),
       ...(record.mpi !== undefined && { mpi: record.mpi }),
+      ...(record.input !== undefined && { input: record.input }),
     };
   }
 

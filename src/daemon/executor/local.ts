@@ -19,6 +19,7 @@ export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): E
     // The mode concurrent depends on the rights of this user (canRunBehind).
     capabilities: {
       tasksRunEach: false,
+      takesInput: true,
       modeConcurrent: true,
       canPause: true,
       beginsAtOnce: true,

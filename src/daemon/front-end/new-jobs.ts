@@ -94,6 +94,7 @@ function recordsOf(
     use: request.use,
     tasksRun: request.tasksRun === "each" ? request.tasksRun : undefined,
     mpi: request.mpi,
+    input: request.input,
     retries,
     singleton: request.singleton ? (true as const) : undefined,
     beginAtMs: request.beginAtMs,

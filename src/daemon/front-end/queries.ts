@@ -162,6 +162,7 @@ export class Queries {
       ...(this.#resources() ?? {}),
       ...(this.#nodes() ?? {}),
       ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),
+      ...(executor.capabilities.takesInput && { takesInput: true as const }),
       ...(trouble !== undefined && { trouble }),
       ...(scheduler.machine.drain !== undefined && { drain: scheduler.machine.drain }),
       ...(windows.length > 0 && { windows }),

@@ -100,11 +100,17 @@ export function repetitionsOf(
   return [...owners.values()];
 }
 
-function whyNotRepeated({ job, state, repeat }: JobRecord): Refusal | undefined {
+function whyNotRepeated({ job, state, repeat, input }: JobRecord): Refusal | undefined {
   if (!isEnded(state)) {
     return refuse(
       "wrong-state",
       `Cannot run job ${job} again: it is ${state}; expected a job that has ended (tutti requeue starts a running one again)`,
+    );
+  }
+  if (input === "pipe") {
+    return refuse(
+      "wrong-state",
+      `Cannot run job ${job} again: what it read as standard input is not kept; use tutti run with the same input`,
     );
   }
   if (repeat !== undefined) return undefined;

@@ -51,6 +51,7 @@ const SPEC = [
   "webhook",
   "notify",
   "limitSignal",
+  "input",
   "submittedAtMs",
 ] as const satisfies readonly (keyof JobRecord | "arrayAtOnce")[];
 

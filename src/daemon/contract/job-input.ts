@@ -1,0 +1,28 @@
+/** Checks what a submitted job wants to read as its standard input. */
+import { type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+
+export function checkInput(
+  { input, array, values, retries = 0 }: SubmitJob,
+  { takesInput }: { readonly takesInput?: true | undefined },
+): Refusal | undefined {
+  if (input === undefined) return undefined;
+  const what = input === "pipe" ? "standard input" : "a terminal (--pty)";
+  if (!takesInput) {
+    return refuse(
+      "invalid",
+      `Cannot give the job ${what}: this scheduler runs jobs on a cluster, where nothing connects them with your terminal; let the job read a file, or use srun --pty there`,
+    );
+  }
+  if (array !== undefined || values !== undefined) {
+    return refuse(
+      "invalid",
+      `Cannot give the jobs of an array ${what}: expected a single job, or jobs that read files`,
+    );
+  }
+  if (input === "terminal" || retries === 0) return undefined;
+  return refuse(
+    "invalid",
+    "Cannot give a job with retries a standard input: it is not kept for the next start; leave out retries, or let the job read a file",
+  );
+}
