@@ -37,6 +37,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     submit: ["submit a job, or an array of jobs", () => import("./verbs/submit.ts")],
     run: ["submit a job, show its output, exit with its code", () => import("./verbs/run.ts")],
     top: ["watch jobs, matrix and output on the whole terminal", () => import("./verbs/top.ts")],
+    attach: ["connect your terminal with that of a running job", () => import("./verbs/attach.ts")],
     jobs: ["list waiting and running jobs", () => import("./verbs/jobs.ts")],
     show: ["show everything about a job", () => import("./verbs/show.ts")],
     logs: ["show the output of a job", () => import("./verbs/logs.ts")],

@@ -5,35 +5,31 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Job, SubmitJob } from "../../protocol/schema.ts";
-import { outcomeText, saysMore } from "../../words/jobs.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
 import { ExitCode, UsageError } from "../errors.ts";
+import { exitCodeOf, reportEnd } from "../live/job-exit.ts";
 import { copyInput, hasPipedInput, takesInput } from "../live/job-input.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
+import { attachTerminal, needTerminal } from "../live/terminal.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { hint } from "../text/text.ts";
 import { reportMemory, submit } from "./submit.ts";
 
 interface Options extends SubmitOptions {
   readonly raw?: boolean;
+  readonly pty?: boolean;
 }
 
-const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
-  SIGXCPU: 24,
-};
-
 export function configure(command: Command): void {
-  addSubmitOptions(command, ["tutti run -n 4 --time 10m -- ./a.out input.dat", "tutti run job.sh"])
+  addSubmitOptions(command, [
+    "tutti run -n 4 --time 10m -- ./a.out input.dat",
+    "tutti run job.sh",
+    "sort data.txt | tutti run -- ./summarize",
+    "tutti run --pty -- bash",
+  ])
+    .option("--pty", "give the job a terminal, connected with yours: for a shell, an editor, a debugger")
     .option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text")
     .action(run);
   // The option is still accepted here, so that the message can say what to do instead.
@@ -48,6 +44,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
       "Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead",
     );
   }
+  if (options.pty) return runTerminal(wanted);
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const withInput = await inputOf(connection, wanted);
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
@@ -74,8 +71,25 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   over.abort();
   const ended = await connection.retry((client) => client.ended(job.job));
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
-  if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
-    hint(`tutti: ${outcomeText(ended)}`);
+  reportEnd(ended);
+}
+
+/** Runs the job in a terminal that is connected with ours. Ctrl-C cancels it as long as it waits. */
+async function runTerminal(wanted: SubmitJob): Promise<void> {
+  needTerminal("run a job with --pty");
+  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
+  const { jobs } = await submit(connection, [{ ...wanted, input: "terminal" }]);
+  const [job] = jobs;
+  connection.next = `tutti attach ${job.job}`;
+  const stop = cancelOnSignal(connection, job.job);
+  await reportMemory(connection, [wanted]);
+  const ended = await attachTerminal(connection, job, true, stop);
+  if (ended === undefined) {
+    hint(`tutti: detached from job ${job.job}, which keeps running; tutti attach ${job.job} returns to it`);
+    return;
+  }
+  process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
+  reportEnd(ended);
 }
 
 /** The job, which reads our standard input if that is a pipe or a file. */
@@ -102,17 +116,6 @@ function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): nu
   } catch {
     return 0;
   }
-}
-
-/** Exit code of a shell if a program cannot be run. */
-const NO_PROGRAM = 127;
-
-/** The job's exit code; for a signal 128 plus its number, as in a shell; 1 for a job without either. */
-function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
-  if (state === "done") return 0;
-  if (code !== undefined && code !== 0) return code;
-  if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;
-  return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
 }
 
 /**

@@ -1,0 +1,33 @@
+/** The exit code of a command that stands for its job. */
+import type { Job } from "../../protocol/schema.ts";
+import { outcomeText, saysMore } from "../../words/jobs.ts";
+import { ExitCode } from "../errors.ts";
+import { hint } from "../text/text.ts";
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+  SIGXCPU: 24,
+};
+
+/** Exit code of a shell if a program cannot be run. */
+const NO_PROGRAM = 127;
+
+/** The job's exit code; for a signal 128 plus its number, as in a shell; 1 for a job without either. */
+export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
+  if (state === "done") return 0;
+  if (code !== undefined && code !== 0) return code;
+  if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;
+  return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
+}
+
+/** Says how the job ended, unless its exit code says it all. */
+export function reportEnd(job: Job): void {
+  if (job.state !== "done" && (job.code === undefined || saysMore(job))) hint(`tutti: ${outcomeText(job)}`);
+}

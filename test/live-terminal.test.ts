@@ -1,0 +1,190 @@
+/**
+ * Sends standard input to real jobs, and uses terminals of jobs as a user does: from a terminal (script), under
+ * gang scheduling beside another gang, and over kill -9 of front end and clients.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "./live-command.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
+
+const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+const tutti = `${process.execPath} ${program}`;
+const live = new LiveScheduler();
+beforeAll(() => live.start());
+afterAll(() => live.clear());
+
+interface Shell {
+  readonly child: ChildProcess;
+  /** Output so far, and errors. */
+  readonly shown: () => string;
+  readonly exit: Promise<number | null>;
+}
+
+/** Starts a line of a shell in which `tutti` is ours; with `isTerminal`, in a terminal of 30 × 100. */
+function shell(line: string, isTerminal = false): Shell {
+  const whole = `tutti() { ${tutti} "$@"; }; ${isTerminal ? "stty rows 30 cols 100; echo on $(tty); " : ""}${line}`;
+  const words = isTerminal ? ["script", "-qefc", whole, "/dev/null"] : ["bash", "-c", whole];
+  const { npm_lifecycle_event: _, ...env } = process.env;
+  const child = spawn(words[0]!, words.slice(1), {
+    cwd: live.folder,
+    env: { ...env, SHELL: "/bin/bash", TERM: "xterm", NO_COLOR: "1", TUTTI_SOCKET: live.socket },
+    stdio: [isTerminal ? "pipe" : "ignore", "pipe", "pipe"],
+  });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (piece) => {
+      out += piece;
+    });
+  }
+  const exit = new Promise<number | null>((resolve) => {
+    child.on("close", resolve);
+  });
+  return { child, shown: () => out, exit };
+}
+
+function type({ child }: Shell, keys: string): void {
+  child.stdin?.write(keys);
+}
+
+const shows = (of: Shell, text: string) => until(() => of.shown().includes(text));
+
+describe("standard input", () => {
+  test("reaches the job, with its end", { timeout: 60_000 }, async () => {
+    const run = shell("echo hello | tutti run -- cat; printf 'a\\0b' > file; tutti run -- wc -c < file");
+    expect(await run.exit).toBe(0);
+    expect(run.shown()).toBe("hello\n3\n");
+  });
+
+  test("of 30 MB arrives unchanged at a job that begins to read late", { timeout: 60_000 }, async () => {
+    const bytes = 30_000_000;
+    const sum = createHash("sha256").update(Buffer.alloc(bytes, "tutti\n")).digest("hex");
+    const run = shell(`yes tutti | head -c ${bytes} | tutti run -- sh -c 'sleep 1; sha256sum'`);
+    expect(await run.exit).toBe(0);
+    expect(run.shown()).toBe(`${sum}  -\n`);
+  });
+
+  test("ends as a local pipe: SIGPIPE when the job stops reading, whether it has ended or not", {
+    timeout: 60_000,
+  }, async () => {
+    const line = (job: string) => `(yes; echo yes $? >&2) | tutti run -- ${job}; echo \${PIPESTATUS[1]}`;
+    const early = shell(line("head -n 1"));
+    const closing = shell(line("sh -c 'head -n 1; exec <&-; sleep 1; echo end'"));
+    const deaf = shell(line("true"));
+    await Promise.all([early.exit, closing.exit, deaf.exit]);
+    expect(early.shown().split("\n").sort()).toEqual(["", "0", "y", "yes 141"]);
+    expect(closing.shown().split("\n").sort()).toEqual(["", "0", "end", "y", "yes 141"]);
+    expect(deaf.shown().split("\n").sort()).toEqual(["", "0", "yes 141"]);
+  });
+
+  test("a job whose sender was killed before it began fails and says so", { timeout: 60_000 }, async () => {
+    const run = shell(
+      "echo lost | { echo pid $BASHPID; exec tutti_run; }".replace("tutti_run", `${tutti} run --hold -- cat`),
+    );
+    await shows(run, "pid ");
+    const held = async () => (await live.client.jobs({ last: 1 })).jobs.at(-1);
+    for (;;) {
+      const job = await held();
+      if (job?.state === "held" && job.input === "pipe") break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const { job } = (await held())!;
+    process.kill(Number(/pid (\d+)/.exec(run.shown())?.[1]), "SIGKILL");
+    await run.exit;
+    await live.client.ask(`/v1/jobs/${job}/release`, { method: "POST" });
+    expect(await live.client.ended(job)).toMatchObject({
+      state: "failed",
+      reason:
+        "lost: Cannot read standard input: the tutti run that sends it has ended, expected it to wait for the job",
+    });
+    await expect(
+      live.client.ask("/v1/rerun", { method: "POST", body: { jobs: String(job) } }),
+    ).rejects.toThrow("what it read as standard input is not kept");
+  });
+});
+
+describe("a terminal", () => {
+  test("python takes turns with another gang, and lives on over kill -9 of the front end and of its client", {
+    timeout: 120_000,
+  }, async () => {
+    const { cpus } = await live.status();
+    const other = await live.submit("while :; do i=0; done", { tasks: cpus });
+    await live.running(other);
+    const first = shell(`tutti run --pty -n ${cpus} -- python3 -q -i`, true);
+    await shows(first, ">>> ");
+    const { job } = (await live.client.jobs({ last: 1 })).jobs.at(-1)!;
+    type(first, "import os; print(os.get_terminal_size())\r");
+    await shows(first, "columns=100, lines=30");
+    const pts = /on (\S+)/.exec(first.shown())?.[1];
+    await shell(`stty -F ${pts} rows 40 cols 120`).exit;
+    type(first, "print(os.get_terminal_size())\r");
+    await shows(first, "columns=120, lines=40");
+    type(first, "import time; print('be', 'gun'); time.sleep(1000)\r");
+    await shows(first, "be gun\r\n");
+    type(first, "\x03");
+    await shows(first, "KeyboardInterrupt");
+
+    await live.killFrontEnd();
+    type(first, "print(6 * 7)\r");
+    await shows(first, "\n42\r\n");
+    await live.start();
+    await shows(first, "waiting until it is back");
+    type(first, "print(6 * 8)\r");
+    await shows(first, "\n48\r\n");
+
+    // Its client is killed with all of its terminal; the job keeps running and shows its screen again.
+    first.child.kill("SIGKILL");
+    await first.exit;
+    const again = shell(`tutti attach ${job}; echo rc $?; stty -a`, true);
+    await shows(again, "\n48\r\n");
+    await shows(again, `attached to job ${job}`);
+    expect((await live.job(job)).state).toBe("running");
+    type(again, "\x1d\x1d\x1d");
+    await shows(again, `detached from job ${job}`);
+    await shows(again, " icanon ");
+    await again.exit;
+    expect(again.shown()).toContain("rc 0");
+
+    const ten = Array.from({ length: 10 }, () => shell(`tutti attach ${job}`, true));
+    await Promise.all(ten.map((one) => shows(one, "attached to job")));
+    type(ten[0]!, "print('to', 'all', os.environ['TUTTI_JOB_ID'])\r");
+    await Promise.all(ten.map((one) => shows(one, `to all ${job}\r\n`)));
+    type(ten[9]!, "exit(7)\r");
+    expect(await Promise.all(ten.map(({ exit }) => exit))).toEqual(ten.map(() => 7));
+    expect(await live.job(job)).toMatchObject({ state: "failed", code: 7 });
+    await live.cancel(other);
+  });
+
+  test("is given back after a flood of escape sequences, however the job ends", {
+    timeout: 60_000,
+  }, async () => {
+    const flood =
+      "printf '\\033[?1049h\\033[?25l'; yes $(printf '\\033[31mred') | head -c 20000000; sleep 100";
+    const file = join(live.folder, "flood.sh");
+    writeFileSync(file, flood);
+    const run = shell(`tutti run --pty -- sh ${file}; echo rc $?; stty -a`, true);
+    await shows(run, "this is job");
+    const { job } = (await live.client.jobs({ last: 1 })).jobs.at(-1)!;
+    await until(() => run.shown().length > 100_000);
+    await live.cancel(job);
+    await shows(run, "\u001b[?1049l");
+    await run.exit;
+    const end = run.shown().slice(-2000);
+    expect(end).toMatch(/rc 1\d\d/);
+    expect(end).toMatch(/ icanon .* echo /s);
+  });
+
+  test("needs a terminal here, and a job that has one", { timeout: 60_000 }, async () => {
+    const run = shell("tutti run --pty -- true; echo $?");
+    await run.exit;
+    expect(run.shown()).toContain("Cannot run a job with --pty: standard input is not a terminal");
+    const job = await live.submit("true");
+    await live.client.ended(job);
+    const attach = shell(`tutti attach ${job}; echo $?`, true);
+    await attach.exit;
+    expect(attach.shown()).toContain(`Cannot attach to job ${job}: it has no terminal`);
+  });
+});
