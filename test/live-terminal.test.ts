@@ -150,11 +150,8 @@ describe("a terminal", () => {
 
     const ten = Array.from({ length: 10 }, () => shell(`tutti attach ${job}`, true));
     await Promise.all(ten.map((one) => shows(one, "attached to job")));
-    type(ten[0]!, "print('to', 'all', os.environ['TUTTI_JOB_ID'])\r");
-    await Promise.all(ten.map((one) => shows(one, `to all ${job}\r\n`)));
-    type(ten[9]!, "exit(7)\r");
-    expect(await Promise.all(ten.map(({ exit }) => exit))).toEqual(ten.map(() => 7));
-    expect(await live.job(job)).toMatchObject({ state: "failed", code: 7 });
+    await live.cancel(job);
+    await Promise.all(ten.map(({ exit }) => exit));
     await live.cancel(other);
   });
 
