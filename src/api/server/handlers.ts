@@ -224,7 +224,7 @@ function inputResponse({ caller, job }: Call, { service, jobsFolder }: HandlerDe
   if (isRefusal(uid)) return uid;
   if (info.input === undefined) {
     return refuse(
-      "wrong-state",
+      "not-found",
       `Cannot write to job ${job}: it reads nothing; tutti run --pty gives jobs a terminal`,
     );
   }

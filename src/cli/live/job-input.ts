@@ -1,14 +1,14 @@
 /**
- * Writes what a job reads, directly into the named pipe in the folder of its attempt (protocol/job-input.ts).
- * So it reaches the job while the scheduler is away. The folder belongs to the job's user; root may write
- * there for others, and believes only a pipe of that user.
+ * Writes what a job reads, directly into the named pipe in the folder of its attempt
+ * (protocol/input/frames.ts). So it reaches the job while the scheduler is away. The folder belongs to the
+ * job's user; root may write there for others, and believes only a pipe of that user.
  */
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { RefusedError } from "../../api/client/errors.ts";
+import { INPUT_PIPE, READY, READY_PIPE } from "../../protocol/input/frames.ts";
 import { sleep } from "../../host/sleep.ts";
-import { INPUT_PIPE, READY, READY_PIPE } from "../../protocol/job-input.ts";
 import type { InputAnswer, StatusAnswer } from "../../protocol/schema.ts";
 import { hint } from "../text/text.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
@@ -33,7 +33,7 @@ export class JobPipe {
       });
   }
 
-  /** Resolves when the kernel has the bytes: to false if nobody reads the pipe any more. */
+  /** Resolves when the kernel has the bytes: to false if the pipe has no reader left. */
   write(bytes: Uint8Array): Promise<boolean> {
     if (this.#isGone) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -120,8 +120,8 @@ export async function takesInput(connection: ReconnectingClient): Promise<boolea
 }
 
 /**
- * Copies our standard input to the job. As after the end of a local pipe, whoever writes to our standard
- * input gets SIGPIPE when the job has stopped reading.
+ * Copies our standard input to the job. As after the end of a local pipe, the program that writes to our
+ * standard input gets SIGPIPE when the job has stopped reading.
  * @param signal aborts when the job has ended
  */
 export async function copyInput(

@@ -13,7 +13,7 @@
  * its limits. It is written in Perl, because Node cannot make a terminal without a compiled addon, and would
  * take 50 MB of the job. `script` of util-linux stops itself when its child is stopped, as a gang is.
  */
-import { MAX_FRAME_BYTES } from "../../protocol/job-input.ts";
+import { MAX_FRAME_BYTES } from "../../protocol/input/frames.ts";
 
 /** Processes of which the end means nothing but the end: no core is left by doing the same. */
 const PLAIN_SIGNALS = "1|2|9|10|12|13|14|15";
@@ -120,7 +120,7 @@ sub take {
       $typed .= substr($frames, $head, $bytes);
       substr($frames, 0, $head + $bytes) = "";
     } else {
-      # What is no frame is from no client of ours.
+      # Only our clients write frames: drops everything else.
       $frames = "" unless $frames =~ /\A(?:[wd](?: \d{0,4}){0,2})?\z/;
       return;
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_FRAME_BYTES, sizeFrame, typedFrames } from "./job-input.ts";
+import { MAX_FRAME_BYTES, sizeFrame, typedFrames } from "./frames.ts";
 
 test("sizeFrame + has sizes from 1 to 9999, whatever a terminal says", () => {
   const text = (rows: number, columns: number) => Buffer.from(sizeFrame(rows, columns)).toString();

@@ -6,8 +6,8 @@ export const INPUT_PIPE = "input";
 export const READY_PIPE = "ready";
 export const READY = "go\n";
 /**
- * The kernel writes so many bytes into a pipe all at once or not at all, so frames of several clients do not
- * mix.
+ * The kernel writes at most this number of bytes into a pipe all at once or not at all, so frames of several
+ * clients do not mix.
  */
 export const MAX_FRAME_BYTES = 4096;
 const MAX_TYPED_BYTES = MAX_FRAME_BYTES - "d 4096\n".length;
