@@ -1,7 +1,7 @@
 /**
- * The tables of docs/papers/values.json in the bundle. Their rows follow the rest, a line per table, column by
- * column: texts that are alike are next to each other, without names, quotes and brackets. So the laboratory
- * that a server sends is 4 kB smaller.
+ * The tables of docs/papers/values.json in the bundle. Their rows follow the rest, a line per table, column
+ * by column: texts that are alike are next to each other, without names, quotes and brackets. So the
+ * laboratory that a server sends is 4 kB smaller.
  */
 import type { PrintedPaper, PrintedValue } from "../../../report/printed-table.ts";
 
@@ -16,7 +16,7 @@ const BETWEEN_COLUMNS = "~";
 const BETWEEN_CELLS = "^";
 const SEPARATORS = [BETWEEN_TABLES, BETWEEN_COLUMNS, BETWEEN_CELLS];
 
-/** Parts of a printed value, each in a column of its own. A value that no paper prints has only the first two. */
+/** Parts of a printed value, each in a column of its own. One that no paper prints has only the first two. */
 const PARTS = 6;
 
 /** @throws Error if a part contains what separates them */
