@@ -179,15 +179,6 @@ export const whyAnswer = answer("tutti.why/1", {
     "What a job that has started gets of its CPUs",
   ),
 });
-export const inputAnswer = answer("tutti.input/1", {
-  input: z.enum(["pipe", "terminal"]),
-  folder: z
-    .string()
-    .describe(
-      "Folder of the present attempt on the scheduler's machine; only the job's user and root can enter it",
-    ),
-  uid: count.describe("The job's user"),
-});
 export const matrixAnswer = answer("tutti.matrix/1", {
   sequence: count,
   policy: z.string(),
@@ -431,7 +422,6 @@ export type JobAnswer = Value<typeof jobAnswer>;
 export type JobsAnswer = Value<typeof jobsAnswer>;
 export type BatchAnswer = Value<typeof batchAnswer>;
 export type WhyAnswer = Value<typeof whyAnswer>;
-export type InputAnswer = Value<typeof inputAnswer>;
 export type MatrixAnswer = Value<typeof matrixAnswer>;
 export type QueuesAnswer = Value<typeof queuesAnswer>;
 export type PolicyAnswer = Value<typeof policyAnswer>;

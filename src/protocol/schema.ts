@@ -10,5 +10,6 @@
 export * from "./answers.ts";
 export { jobState } from "./atoms.ts";
 export * from "./forecasts.ts";
+export * from "./input/input-answer.ts";
 export * from "./job-answers.ts";
 export * from "./requests.ts";

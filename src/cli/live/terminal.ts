@@ -8,8 +8,8 @@ import { closeSync, constants, type FSWatcher, fstatSync, openSync, watch } from
 import { join } from "node:path";
 import { RefusedError } from "../../api/client/errors.ts";
 import { openInside, piecesOf } from "../../api/server/answers/logs.ts";
-import { sizeFrame, typedFrames } from "../../protocol/input/frames.ts";
 import { sleep } from "../../host/sleep.ts";
+import { sizeFrame, typedFrames } from "../../protocol/input/frames.ts";
 import type { InputAnswer, Job } from "../../protocol/schema.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
