@@ -12,7 +12,7 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .addHelpText(
       "after",
-      "\nUsage is the CPUs of jobs times their running time; after a half-life, it counts half.\nThe factor is 2^(-usage/share): 1 without usage, 0.5 with exactly the share. With a\npolicy such as easy:order=fair-share, jobs of users with a larger factor go first.\nAdministrators see all users, others themselves and their rank.",
+      "\nUsage is the CPUs of jobs times their running time; after a half-life, it\ncounts half. The factor is 2^(-usage/share): 1 without usage, 0.5 with exactly\nthe share. With a policy such as easy:order=fair-share, jobs of users with a\nlarger factor go first. Administrators see all users, others themselves and\ntheir rank.",
     )
     .action(async ({ json }: { readonly json?: boolean }) => {
       const answer = await new Client().ask<SharesAnswer>("/v1/shares");
