@@ -11,7 +11,7 @@
  *
  * The holder of the terminal is a process of the gang: it is stopped and continued with it, and counts for
  * its limits. It is written in Perl, because Node cannot make a terminal without a compiled addon, and would
- * take 50 MB of the job. `script` of util-linux stops itself when its child is stopped, as a gang is.
+ * take over 40 MB of the job. `script` of util-linux stops itself when its child is stopped, as a gang is.
  */
 import { MAX_FRAME_BYTES } from "../../protocol/input/frames.ts";
 
