@@ -172,8 +172,7 @@ export class Stage {
     chmodSync(this.folder, 0o755);
     mkdirSync(this.package);
     const source = from ?? root;
-    mkdirSync(join(this.package, "bin"));
-    copyFileSync(join(source, "bin", "tutti.js"), join(this.package, "bin", "tutti.js"));
+    cpSync(join(source, "bin"), join(this.package, "bin"), { recursive: true });
     copyFileSync(join(source, "package.json"), join(this.package, "package.json"));
     if (from === undefined) await bundle(join(this.package, "dist"));
     else cpSync(join(from, "dist"), join(this.package, "dist"), { recursive: true });

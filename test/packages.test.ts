@@ -22,12 +22,27 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDeb } from "../scripts/packages/deb.ts";
 import { unpacking } from "../scripts/packages/executable.ts";
-import { version } from "../scripts/packages/program.ts";
+import { copyProgram, version } from "../scripts/packages/program.ts";
 
 const SOAK = process.env.TUTTI_SOAK !== undefined;
 const root = fileURLToPath(new URL("..", import.meta.url));
 let folder: string;
 const path = (...names: readonly string[]) => join(folder, ...names);
+
+test("a package has all files that the command line needs", () => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-packages-"));
+  try {
+    copyProgram(path("program"));
+    const { stdout, stderr } = spawnSync(path("program/node"), [path("program/bin/tutti.js"), "--version"], {
+      cwd: "/",
+      encoding: "utf8",
+      env: {},
+    });
+    expect([stdout, stderr]).toEqual([`${version}\n`, ""]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 describe("the executable", () => {
   let executable: string;

@@ -17,14 +17,13 @@ export function revisionS(): number {
 }
 
 /**
- * Copies the program: `bin/tutti.js`, `dist/`, what it reads, and `node`.
+ * Copies the program: `bin/` and `dist/`, what they read, and `node`.
  * @param folder newly created
  */
 export function copyProgram(folder: string): void {
-  mkdirSync(join(folder, "bin"), { recursive: true });
-  const files = ["bin/tutti.js", "package.json", "LICENSE"];
-  for (const name of files) copyFileSync(join(root, name), join(folder, name));
-  cpSync(join(root, "dist"), join(folder, "dist"), { recursive: true });
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["package.json", "LICENSE"]) copyFileSync(join(root, name), join(folder, name));
+  for (const name of ["bin", "dist"]) cpSync(join(root, name), join(folder, name), { recursive: true });
   copyFileSync(join(node, "bin/node"), join(folder, "node"));
   copyFileSync(join(node, "LICENSE"), join(folder, "LICENSE.node"));
   setModes(folder, ["node"]);
