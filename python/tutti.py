@@ -758,23 +758,21 @@ class _Calls:
         self.jobs: Dict[int, int] = {}
         self._key = uuid.uuid4().hex
         self._spec: Optional[Info] = None
-        pickled = _pickled_function(function)
-        items = [_pickled(one, f"the arguments of call {i}") for i, one in enumerate(arguments)]
-        self.folder = tempfile.mkdtemp(prefix="calls-", dir=_private_folder(_state_folder()))
-        try:
-            self._write("header", json.dumps(_header(function)).encode())
-            self._write("function", pickled)
-            self._write("items", _with_offsets(items))
-        except BaseException:
-            self.remove()
-            raise
-
-    def _write(self, name: str, content: bytes) -> None:
-        _write_private(os.path.join(self.folder, name), content)
+        self._contents = {
+            "header": json.dumps(_header(function)).encode(),
+            "function": _pickled_function(function),
+            "items": _with_offsets([_pickled(one, f"the arguments of call {i}") for i, one in enumerate(arguments)]),
+        }
+        # The name is known before the folder exists, so an interrupt at any moment leaves nothing.
+        self.folder = os.path.join(_private_folder(_state_folder()), f"calls-{self._key}")
 
     def submit(self, at_once: Optional[int], options: Mapping[str, Any]) -> List[Job]:
-        """Submits all calls as an array."""
+        """Submits all calls as an array. Whatever it raises: `remove` is to be called afterwards."""
         _refuse_options(options)
+        os.mkdir(self.folder, 0o700)
+        for name, content in self._contents.items():
+            _write_private(os.path.join(self.folder, name), content)
+        self._contents.clear()
         place, name = os.path.split(os.path.abspath(__file__))
         spec = _spec([sys.executable, "-c", _BEGIN, place, os.path.splitext(name)[0], self.folder], **options)
         if at_once is not None and at_once < 1:

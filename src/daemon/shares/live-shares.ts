@@ -23,7 +23,8 @@ export class LiveShares implements OwnersShares {
   readonly #parts: LiveSharesParts;
   readonly #book: JobBook;
   readonly #ranMs: (job: JobNumber) => number;
-  #shares: FairShare;
+  /** undefined: to be read again. */
+  #shares: FairShare | undefined;
 
   /** @param ranMs running time so far of a job with a process */
   constructor(parts: LiveSharesParts, book: JobBook, ranMs: (job: JobNumber) => number) {
@@ -31,6 +32,12 @@ export class LiveShares implements OwnersShares {
     this.#book = book;
     this.#ranMs = ranMs;
     this.#shares = this.#stored();
+  }
+
+  /** As of the last update. */
+  get counted(): FairShare {
+    this.#shares ??= this.#stored();
+    return this.#shares;
   }
 
   #stored(): FairShare {
@@ -45,52 +52,49 @@ export class LiveShares implements OwnersShares {
   /** An attempt has ended. Must be called inside a cycle. */
   charge({ uid, user, nodes, startedAtMs }: JobRecord, { ranMs, endedAtMs }: AttemptEnd): void {
     if (ranMs === 0) return;
-    const index = this.#shares.userOf(user);
+    const shares = this.counted;
+    const index = shares.userOf(user);
     const tookMs = Math.max(ranMs, endedAtMs - (startedAtMs ?? endedAtMs));
-    this.#shares.charge(index, (cpusIn(nodes) * ranMs) / 1000, tookMs / 1000, endedAtMs / 1000);
-    const { cpuS, atS } = this.#shares.endedOf(index);
+    shares.charge(index, (cpusIn(nodes) * ranMs) / 1000, tookMs / 1000, endedAtMs / 1000);
+    const { cpuS, atS } = shares.endedOf(index);
     this.#parts.store.setShareUsage({ uid, user, cpuMs: cpuS * 1000, atMs: atS * 1000 });
   }
 
-  /** What was charged since the cycle began is not on disk. */
+  /** What was charged since the cycle began is not on disk. The disk may not be readable now. */
   rollback(): void {
-    this.#shares = this.#stored();
+    this.#shares = undefined;
   }
 
   /** Counts all usage up to now. */
   update(): void {
     const nowMs = this.#parts.clock.unixMs();
+    const shares = this.counted;
     const running: RunningUsage[] = [];
     for (const { job, user, nodes, startedAtMs = nowMs } of this.#book.withProcess()) {
       const soFarMs = this.#ranMs(job);
       const cpuS = (cpusIn(nodes) * soFarMs) / 1000;
       running.push({
-        user: this.#shares.userOf(user),
+        user: shares.userOf(user),
         cpuS,
         ageS: Math.max(soFarMs, nowMs - startedAtMs) / 1000,
       });
     }
-    this.#shares.compute(nowMs / 1000, running);
+    shares.compute(nowMs / 1000, running);
   }
 
   /** Shares and usage as of now, for a simulation that begins now. */
   now(): WorkloadShares {
     this.update();
-    const { nodes } = this.#shares;
+    const { nodes } = this.counted;
     const usedCpuS = Object.fromEntries(
-      [...this.#shares.users()].map(([user, index]) => [user, nodes[index].usageCpuS]),
+      [...this.counted.users()].map(([user, index]) => [user, nodes[index].usageCpuS]),
     );
     return { ...sharesOf(this.#parts.config), usedCpuS };
   }
 
-  /** As of the last update. */
-  get counted(): FairShare {
-    return this.#shares;
-  }
-
   /** Level of a user at the last update. */
   levelOf(user: string): number {
-    return this.#shares.levelOf(this.#shares.userOf(user));
+    return this.counted.levelOf(this.counted.userOf(user));
   }
 }
 
