@@ -766,13 +766,17 @@ class _Calls:
         # The name is known before the folder exists, so an interrupt at any moment leaves nothing.
         self.folder = os.path.join(_private_folder(_state_folder()), f"calls-{self._key}")
 
-    def submit(self, at_once: Optional[int], options: Mapping[str, Any]) -> List[Job]:
-        """Submits all calls as an array. Whatever it raises: `remove` is to be called afterwards."""
-        _refuse_options(options)
+    def write(self) -> None:
+        """Makes the folder with the pickles, which `remove` removes."""
         os.mkdir(self.folder, 0o700)
         for name, content in self._contents.items():
             _write_private(os.path.join(self.folder, name), content)
         self._contents.clear()
+
+    def submit(self, at_once: Optional[int], options: Mapping[str, Any]) -> List[Job]:
+        """Submits all calls as an array. Whatever it raises: `remove` is to be called afterwards."""
+        _refuse_options(options)
+        self.write()
         place, name = os.path.split(os.path.abspath(__file__))
         spec = _spec([sys.executable, "-c", _BEGIN, place, os.path.splitext(name)[0], self.folder], **options)
         if at_once is not None and at_once < 1:

@@ -1,9 +1,9 @@
 /** Tests python/tutti.py with the machine's Python and a real scheduler, also while it is restarted. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
@@ -19,9 +19,11 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
   beforeAll(async () => {
     scheduler = new LiveScheduler();
     await scheduler.start();
-    files = join(scheduler.folder, "files");
-    state = join(scheduler.folder, "state-home");
-    mkdirSync(files, { mode: 0o700 });
+  });
+  // Of its own for each try.
+  beforeEach(() => {
+    files = mkdtempSync(join(scheduler.folder, "files-"));
+    state = join(files, "state-home");
   });
   afterAll(() => scheduler.clear());
 

@@ -352,7 +352,9 @@ class Executors(unittest.TestCase):
 
 class Trust(unittest.TestCase):
     def call_folder(self):
-        return tutti._Calls(square, [(1,)])
+        calls = tutti._Calls(square, [(1,)])
+        calls.write()
+        return calls
 
     def test_folders_that_others_may_enter_are_refused(self):
         home = os.environ["XDG_STATE_HOME"]
