@@ -280,7 +280,7 @@ describe("jobs", () => {
     service.start(2);
     expect((await tutti("show", "1")).stdout).toMatch(/job 1: sim\n {2}state {5}✗ failed\n {2}exit {6}3\n/);
     expect((await tutti("why", "3")).stdout).toMatch(
-      /Has waited 3 min in queue main\. .*It\s+needs\s+1\s+CPU;\s+the\s+emptiest\s+of\s+3\s+rows\s+has\s+1\s+free/s,
+      /Has waited 3(?:\.\d+)? min in queue main\. .*It\s+needs\s+1\s+CPU;\s+the\s+emptiest\s+of\s+3\s+rows\s+has\s+1\s+free/s,
     );
     expect((await tutti("matrix")).stdout).toMatch(/row 1 2 {2}· {2}· {2}·\n/);
     expect((await tutti("queues")).stdout).toMatch(/main +1 +1 +4/);

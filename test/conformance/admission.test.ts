@@ -83,8 +83,8 @@ describe("every gang policy behind an admission queue passes the checker", () =>
           const name = `${instance.workload.name}, ${choice.label}`;
           expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
           expect(result.checked.ends, name).toBe(instance.count);
-          // With a limit of one row, which may stay when it is empty, a run may never add a row. The checker does
-          // not count what users have used, so it does not know whose job is the head.
+          // With a limit of one row, which may stay when it is empty, a run may never add a row. The checker
+          // does not count what users have used, so it does not know whose job is the head.
           const isChecked = choice.parameters.rows !== 1 && choice.parameters.queueOrder !== "fair-share";
           if (isChecked) expect(result.checked.queueChecks, name).toBeGreaterThan(0);
           if (choice.parameters.queue === "easy" && instance.workload.name === "overload")
