@@ -165,7 +165,7 @@ describe.skipIf(!SOAK || !hasDebian)("packages in a new Debian without Node (soa
   );
 
   test("the executable runs jobs on a machine without Node", () => {
-    expect(within("command -v node").status).toBe(1);
+    expect(within("command -v node").stdout).toBe("");
     const tutti = `/tmp/tutti-${version}-linux-${process.arch}`;
     expect(within(`${tutti} --version`).stdout).toContain(version);
     const line = `cd /root; ${serve.replaceAll("tutti ", `${tutti} `)} ${tutti} run -- echo played; ${tutti} down`;
