@@ -195,6 +195,8 @@ describe("help", () => {
     expect(complete("tutti cancel exam")).toBe("");
     expect(complete("tutti cancel l")).toBe("last");
     expect(complete("tutti serve --mode c")).toBe("concurrent");
+    expect(complete("tutti jobs --columns exi")).toBe("exit_code");
+    expect(complete("tutti jobs --columns job,name,exi")).toBe("job,name,exit_code");
   });
 });
 

@@ -104,6 +104,19 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     expect(swf.split("\n").filter((line) => /^\d/.test(line))).toHaveLength(ENDED - 5);
     const table = (await tutti("jobs")).stdout;
     expect(table).toMatch(/and 1150 more; --first 1200 shows all\n$/);
+    expect(await tutti("jobs", "19-21", "--columns", "exit_code,job")).toMatchObject({
+      stdout: "exit code  job\n        3   19\n        3   20\n        0   21\n",
+    });
+    expect(await tutti("jobs", "--columns", "job", "--no-header", "--first", "2")).toMatchObject({
+      stdout: "1501\n1502\n",
+      stderr: "and 1198 more; --first 1200 shows all\n",
+    });
+    const numbers = await tutti("history", "--columns", "job,state", "--no-header", "--last", "1400");
+    expect(numbers.stdout).toBe(
+      Array.from({ length: 1400 }, (_, i) => ` ${101 + i}`.slice(-4))
+        .map((number) => `${number}  ✓ done\n`)
+        .join(""),
+    );
   });
 });
 

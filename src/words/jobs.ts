@@ -155,7 +155,7 @@ function usesText({ use, units }: Pick<Job, "use" | "units">): string | undefine
 }
 
 /** Such as `lr=0.1 seed=3`. */
-function valuesText(values: NonNullable<Job["values"]>): string {
+export function valuesText(values: NonNullable<Job["values"]>): string {
   return Object.entries(values)
     .map(([name, value]) => `${name}=${quoted(value)}`)
     .join(" ");

@@ -6,7 +6,7 @@ import type { Job } from "../../protocol/schema.ts";
 import { plural } from "../../report/text/format.ts";
 import { jobName } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
-import type { JobLine } from "../text/job-text.ts";
+import type { JobLine } from "../text/job-columns.ts";
 import type { LogLines } from "./log-lines.ts";
 import { linesOf, type World } from "./world.ts";
 

@@ -2,7 +2,8 @@
 import { matchesGlob } from "../../core/glob.ts";
 import type { Job, MatrixAnswer, StatusAnswer } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
-import { type JobLine, JobLines } from "../text/job-text.ts";
+import type { JobLine } from "../text/job-columns.ts";
+import { JobLines } from "../text/job-text.ts";
 
 export interface World {
   readonly status: StatusAnswer;

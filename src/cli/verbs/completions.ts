@@ -28,6 +28,8 @@ interface OptionWords {
   readonly summary: string;
   /** Possible values, if they are known. */
   readonly values: readonly string[];
+  /** Whether several values are separated by commas. */
+  readonly isList: boolean;
 }
 
 export function configure(command: Command, wholeProgram: () => Promise<Command>): void {
@@ -82,6 +84,7 @@ function optionsOf(commands: readonly Command[]): VerbWords["options"] {
       flag: option.long ?? option.flags,
       summary: option.description,
       values: option.argChoices ?? [],
+      isList: option.flags.endsWith("<names>"),
     })),
   );
   return all.filter(({ flag }, i) => all.findIndex((other) => other.flag === flag) === i);
@@ -94,13 +97,16 @@ function bashScript(verbs: readonly VerbWords[]): string {
   );
   const valued = new Map(
     verbs.flatMap(({ options }) =>
-      options.flatMap(({ flag, values }) => (values.length === 0 ? [] : [[flag, values] as const])),
+      options.flatMap((option) => (option.values.length === 0 ? [] : [[option.flag, option] as const])),
     ),
   );
-  const values = [...valued].map(([flag, choices]) => `    ${flag}) words="${choices.join(" ")}" ;;`);
+  const values = [...valued].map(
+    ([flag, { values, isList }]) =>
+      `    ${flag}) words="${values.join(" ")}"${isList ? " isList=yes" : ""} ;;`,
+  );
   return `# bash completion for tutti
 _tutti() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" files=""
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" files="" isList=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${verbs.map(({ name }) => name).join(" ")} help --help --version" -- "$word"))
     return
@@ -116,6 +122,10 @@ ${values.join("\n")}
 ${cases.join("\n")}
     esac ;;
   esac
+  if [ -n "$isList" ] && [[ "$word" == *,* ]]; then
+    COMPREPLY=($(compgen -P "\${word%,*}," -W "$words" -- "\${word##*,}"))
+    return
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$word") $([ -n "$files" ] && compgen -f -- "$word"))
 }
 complete -o filenames -F _tutti tutti
@@ -127,7 +137,7 @@ function zshScript(verbs: readonly VerbWords[]): string {
   const cases = verbs.map(
     ({ name, options, words, takesFiles }) => `    ${name})
       _arguments \\
-${options.map(({ flag, summary, values }) => `        '${flag}[${safe(summary)}]${values.length === 0 ? "" : `:value:(${values.join(" ")})`}' \\`).join("\n")}
+${options.map((option) => `        '${option.flag}[${safe(option.summary)}]${zshValues(option)}' \\`).join("\n")}
         '*:argument: _alternative "words\\:word\\:(${words.join(" ")})"${takesFiles ? ' "files\\:file\\:_files"' : ""}' ;;`,
   );
   return `#compdef tutti
@@ -149,13 +159,18 @@ if [ "$funcstack[1]" = "_tutti" ]; then _tutti "$@"; else compdef _tutti tutti; 
 `;
 }
 
+function zshValues({ values, isList }: OptionWords): string {
+  if (values.length === 0) return "";
+  return isList ? `:value:_values -s , name ${values.join(" ")}` : `:value:(${values.join(" ")})`;
+}
+
 function fishScript(verbs: readonly VerbWords[]): string {
   const safe = (text: string) => text.replace(/['\\]/g, " ");
   const lines = verbs.flatMap(({ name, summary, options, words, takesFiles }) => [
     `complete -c tutti -n __fish_use_subcommand -a ${name} -d '${safe(summary)}'`,
     ...options.map(
-      ({ flag, summary: text, values }) =>
-        `complete -c tutti -n '__fish_seen_subcommand_from ${name}' -l ${flag.replace(/^--/, "")}${values.length === 0 ? "" : ` -x -a '${values.join(" ")}'`} -d '${safe(text)}'`,
+      (option) =>
+        `complete -c tutti -n '__fish_seen_subcommand_from ${name}' -l ${option.flag.replace(/^--/, "")}${fishValues(option)} -d '${safe(option.summary)}'`,
     ),
     ...(words.length === 0
       ? []
@@ -164,4 +179,10 @@ function fishScript(verbs: readonly VerbWords[]): string {
         ]),
   ]);
   return `# fish completion for tutti\n${lines.join("\n")}\n`;
+}
+
+function fishValues({ values, isList }: OptionWords): string {
+  if (values.length === 0) return "";
+  const words = values.join(" ");
+  return ` -x -a '${isList ? `(__fish_append , ${words})` : words}'`;
 }

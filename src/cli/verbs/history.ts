@@ -6,27 +6,38 @@ import { ENDED_STATES } from "../../protocol/states.ts";
 import { clockText } from "../../words/times.ts";
 import { type JobsPage, jobPages } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
+import { addColumnOptions, type ChosenColumns, type ColumnOptions, columnsOf } from "../text/job-columns.ts";
 import { HistoryTable } from "../text/job-text.ts";
 import { Progress, withProgress } from "../text/progress.ts";
 import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 
 export function configure(command: Command): void {
-  command
-    .option("--last <n>", "number of jobs", integer(1, 1_000_000), 20)
-    .option("--json", "print as JSON")
-    .action(run);
+  command.option("--last <n>", "number of jobs", integer(1, 1_000_000), 20);
+  addColumnOptions(command, "print as JSON").action(run);
 }
 
-async function run({ last, json }: { readonly last: number; readonly json?: boolean }): Promise<void> {
+interface Options extends ColumnOptions {
+  readonly last: number;
+  readonly json?: boolean;
+}
+
+async function run({ last, json, ...options }: Options): Promise<void> {
+  const chosen = columnsOf(options);
   const client = new Client();
   const pages = jobPages(client, { states: ENDED_STATES, last });
   if (json) return writeJsonList("tutti.jobs/1", "jobs", jobsOf(pages));
   const { isAdministrator, keptSinceMs } = await client.ask<StatusAnswer>("/v1/status");
-  const count = await writeTable(client, pages, last, isAdministrator);
-  if (count === 0) writeOut("No job has ended yet.\n");
+  const count = await writeTable(client, pages, last, { isAdministrator, chosen });
+  if (count === 0 && chosen?.hasHeading !== false) writeOut("No job has ended yet.\n");
   if (keptSinceMs !== undefined && count < last) {
     hint(`Jobs that ended before ${clockText(keptSinceMs)} are forgotten`);
   }
+}
+
+interface Shape {
+  /** Whether the caller may see jobs of others. */
+  readonly isAdministrator: boolean;
+  readonly chosen: ChosenColumns | undefined;
 }
 
 /** Prints the table page by page; the first page decides the widths. Returns the number of jobs. */
@@ -34,7 +45,7 @@ async function writeTable(
   client: Client,
   pages: AsyncIterable<JobsPage>,
   last: number,
-  isAdministrator: boolean,
+  shape: Shape,
 ): Promise<number> {
   let count = 0;
   let table: HistoryTable | undefined;
@@ -42,7 +53,7 @@ async function writeTable(
   const progress = new Progress("jobs", !process.stdout.isTTY);
   for await (const { jobs, hasMore } of withProgress(progress, pages, ({ jobs }) => jobs.length, last)) {
     if (table === undefined && jobs.length > 0) {
-      table = await tableFor(client, jobs, hasMore, isAdministrator);
+      table = await tableFor(client, jobs, hasMore, shape);
       await writePiece(table.heading());
     }
     if (table !== undefined) await writePiece(table.lines(jobs));
@@ -56,13 +67,13 @@ async function tableFor(
   client: Client,
   first: readonly Job[],
   hasMore: boolean,
-  isAdministrator: boolean,
+  { isAdministrator, chosen }: Shape,
 ): Promise<HistoryTable> {
   const isShared = new Set(first.map(({ user }) => user)).size > 1;
-  if (!hasMore) return new HistoryTable(first, 0, isShared);
+  if (!hasMore) return new HistoryTable(first, 0, isShared, chosen);
   // The users of the jobs to come are not known yet. An administrator may see those of others.
   const { jobs } = await client.jobs({ last: 1 });
-  return new HistoryTable(first, jobs[0]?.job ?? 0, isAdministrator);
+  return new HistoryTable(first, jobs[0]?.job ?? 0, isAdministrator, chosen);
 }
 
 async function* jobsOf(pages: AsyncIterable<JobsPage>): AsyncGenerator<readonly Job[]> {

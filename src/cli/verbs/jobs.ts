@@ -10,11 +10,12 @@ import { type AskedJobs, jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
 import { addRenamedOption } from "../options/renamed.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { addColumnOptions, type ColumnOptions, columnsOf } from "../text/job-columns.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
 import { Progress, withProgress } from "../text/progress.ts";
 import { commandName, hint, writeJsonList, writeOut } from "../text/text.ts";
 
-interface Options {
+interface Options extends ColumnOptions {
   readonly all?: boolean;
   readonly first: number;
   readonly json?: boolean;
@@ -25,19 +26,24 @@ export function configure(command: Command): void {
     .argument("[jobs...]", `${SELECTOR_HELP} (default: jobs that have not ended)`)
     .option("--all", "also list jobs that have ended");
   const lines = "maximum number of lines; running jobs come first";
-  addRenamedOption(command, "--first <n>", "--limit <n>", lines, integer(1), 50)
-    .option("--json", "print all jobs as JSON")
-    .action(run);
+  addRenamedOption(command, "--first <n>", "--limit <n>", lines, integer(1), 50);
+  addColumnOptions(command, "print all jobs as JSON").action(run);
 }
 
-async function run(words: readonly string[], { all = false, first, json }: Options): Promise<void> {
+async function run(
+  words: readonly string[],
+  { all = false, first, json, ...options }: Options,
+): Promise<void> {
+  const chosen = columnsOf(options);
   const client = new Client();
   const pages = listed(client, await askedFor(client, words, all), namedJobs(words));
   if (json) return writeJsonList("tutti.jobs/1", "jobs", pages);
-  const lines = new JobLines(first);
+  const lines = new JobLines(first, chosen === undefined);
   for await (const page of withProgress(new Progress("jobs", true), pages, ({ length }) => length))
     for (const job of page) lines.add(job);
   if (lines.count === 0) {
+    // Without a heading, standard output holds only jobs.
+    if (chosen?.hasHeading === false) return;
     const { counts } = await client.ask<StatusAnswer>("/v1/status");
     writeOut(all ? "There are no jobs.\n" : `${noJobsText(counts)}\n`);
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for jobs that have ended`);
@@ -46,8 +52,11 @@ async function run(words: readonly string[], { all = false, first, json }: Optio
   // The number of lines keeps the table readable on a terminal. --json has all jobs.
   const { lines: shown, more } = lines.shown();
   const { user } = await client.ask<StatusAnswer>("/v1/status");
-  writeOut(jobsTable(shown, user, await stoppedJobs(client, shown)));
-  if (more > 0) writeOut(`and ${more} more; --first ${lines.count} shows all\n`);
+  writeOut(jobsTable(shown, user, await stoppedJobs(client, shown), chosen));
+  if (more === 0) return;
+  const rest = `and ${more} more; --first ${lines.count} shows all`;
+  if (chosen?.hasHeading === false) hint(rest);
+  else writeOut(`${rest}\n`);
 }
 
 /**
