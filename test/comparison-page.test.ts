@@ -1,4 +1,7 @@
-/** Tests that docs/comparison.md is about the same features twice, and names only commands that exist. */
+/**
+ * Tests that docs/comparison.md is about the same features twice, names a source for each of the others, and
+ * names only commands that exist.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -25,7 +28,21 @@ test("both tables have the same features, and every cell says yes, partly or no"
   for (const row of others) {
     expect(row.length).toBe(11);
     for (const cell of row.slice(1))
-      expect(cell).toMatch(/^(yes|partly|no|[ypn](\/[ypn]){2})( \(.*\))?(, .*)?$/);
+      expect(cell).toMatch(/^(yes|partly|no|[ypn](\/[ypn]){2})\*?( \(.*\))?(, .*)?$/);
+  }
+});
+
+test("each column has a source with its version or date", () => {
+  const heading = /^\| feature \| (pueue .*) \|$/m.exec(page)![1];
+  const names = heading.split(" | ").flatMap((names) => names.split(", "));
+  expect(names).toHaveLength(12);
+  const sources = page.split("### Sources\n")[1].replaceAll("\n  ", " ");
+  for (const name of names) {
+    const part = sources.split(`**${name}**`)[1]?.split(/\*\*|\n/)[0];
+    expect([name, part]).toEqual([
+      name,
+      expect.stringMatching(/\(\d[\d.]*\)|\(20\d\d-\d\d-\d\d\)|version \d{8}/),
+    ]);
   }
 });
 
