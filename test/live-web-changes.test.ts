@@ -38,7 +38,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   }
 
   beforeAll(async () => {
-    writeFileSync(config, 'web = { submit = true }\n[resources]\ngpu = ["0", "1"]\nlicence = 3\n');
+    const limits =
+      "[limits]\nrunningCpus = 40\n[[queues]]\nname = 'main'\nrunningJobs = 50\nwaitingJobs = 900\n";
+    writeFileSync(config, `web = { submit = true }\n[resources]\ngpu = ["0", "1"]\nlicence = 3\n${limits}`);
     await serve();
     browser = await launchChromium();
   });
@@ -222,6 +224,23 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         });
     });
 
+    test("of one job, shows what it has now, and changes only what is filled in", async () => {
+      const number = await submit("true", { held: true, name: "first", limitMs: 90_000, use: { gpu: 1 } });
+      await openPage(`#/jobs/${number}`);
+      await page.getByRole("button", { name: "Change", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: "Change 1 job" });
+      const now = (label: RegExp) => dialog.getByLabel(label).getAttribute("placeholder");
+      expect([await now(/^Name/), await now(/^Limit/), await now(/^Resources/)]).toEqual([
+        "first",
+        "90s",
+        "gpu:1",
+      ]);
+      await dialog.getByLabel(/^Name/).fill("second");
+      await dialog.getByRole("button", { name: "Change 1 job" }).click();
+      await dialog.waitFor({ state: "detached" });
+      expect(await job(number)).toMatchObject({ name: "second", limitMs: 90_000, use: { gpu: 1 } });
+    });
+
     test("of a running job, only name and retries", async () => {
       const number = await submit("sleep 1000");
       await expect.poll(() => stateOf(number)).toBe("running");
@@ -248,7 +267,12 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await press("Release");
       await isNow("running");
       await press("Pause");
+      const dialog = page.getByRole("dialog", { name: "Pause 1 job?" });
+      await dialog.getByText("It stops, and keeps its CPUs, memory and units until it is resumed.").waitFor();
+      await dialog.getByLabel("Other jobs may use its CPUs").check();
+      await dialog.getByRole("button", { name: "Pause 1 job" }).click();
       await drawer.getByText("It was paused by").waitFor();
+      expect(await job(number)).toMatchObject({ released: true });
       expect(await stateOf(number)).toBe("paused");
       await isSound("paused");
       await press("Resume");
@@ -346,6 +370,24 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await startTutti(socket, ["undrain"]).result;
       await expect.poll(() => next.textContent()).toMatch(/^in /);
     });
+  });
+
+  test("Queues shows the limits on queues, and on your own jobs with what they use", async () => {
+    const user = (await job(await submit("true", { held: true }))).user;
+    await openPage("#/queues");
+    await page.getByRole("row", { name: /main .*50 jobs at once, 900 waiting/ }).waitFor();
+    await page
+      .getByText(`Jobs of user ${user}: at most 40 CPUs at once. Yours use 0 CPUs in 0 jobs, and 1 waits.`)
+      .waitFor();
+    await isSound("queues");
+  });
+
+  test("Timeline shows windows", async () => {
+    await startTutti(socket, ["reserve", "disk", "--begin", "+10m", "--for", "1h"]).result;
+    await openPage("#/timeline");
+    await page.getByText(/^window disk: nothing starts from/).waitFor();
+    await startTutti(socket, ["unreserve", "disk"]).result;
+    await page.getByText(/^window disk/).waitFor({ state: "detached" });
   });
 
   test("Health shows an attempt without a record, and its button ends it", async () => {

@@ -198,6 +198,31 @@ describe("the picture", () => {
     ]);
   });
 
+  test("names as many keys as fit", () => {
+    const foot = (columns: number) => picture(viewOf(JOBS), columns, 16).at(-1);
+    expect(foot(87)).toContain("Up/Down select");
+    expect(foot(80)).toBe("Enter log  p pause  c cancel  h hold  w why  / filter  ? help  q quit");
+    expect(foot(60)).toBe("Enter log  p pause  c cancel  h hold  w why  ? help  q quit");
+  });
+
+  test("marks the selected line over the whole width, where there are colours", () => {
+    const wide = picture(viewOf(JOBS), 100, 20, { colour: true });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the mark is an escape sequence
+    const marks = wide.map((line) => /^\u001b\[7m(>.*)\u001b\[0m$/u.exec(line)?.[1] ?? "").filter(Boolean);
+    expect(marks.map(displayWidth)).toEqual([100]);
+  });
+
+  test("says the next window in a line of its own", () => {
+    const hour = 3_600_000;
+    const window = { name: "disk", fromMs: NOW_MS + hour, untilMs: NOW_MS + 2 * hour, by: "root", atMs: 0 };
+    const windows = [window, { ...window, name: "course" }];
+    const drawn = picture(viewOf(JOBS, { status: { ...status, windows } }), 80, 20);
+    expect(drawn.slice(1, 3)).toEqual([
+      "window disk: nothing starts from 13:34:56 until 14:34:56, by root",
+      "gang, slot 100 ms, row 2 of 2, policy gang",
+    ]);
+  });
+
   test("a terminal that is too small says so", () => {
     expect(picture(viewOf(JOBS), 59, 16).slice(0, 3)).toEqual([
       "This terminal is too small.",

@@ -19,6 +19,7 @@ import { jobName } from "../../words/jobs.ts";
 import { drainText, nodesText } from "../../words/status.ts";
 import { clockText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { windowText } from "../../words/windows.ts";
 import { JobsTable } from "../text/job-text.ts";
 import { matrixLines } from "../text/matrix-text.ts";
 import { type TopView, whoText } from "./top-view.ts";
@@ -57,6 +58,13 @@ const HELP = `Keys
   q, Ctrl-C       quit; the jobs continue
 Any key closes this list.`;
 
+/** The most that fits is shown. */
+const KEYS = [
+  "Up/Down select  Enter log  p pause  c cancel  h hold  w why  / filter  ? help  q quit",
+  "Enter log  p pause  c cancel  h hold  w why  / filter  ? help  q quit",
+  "Enter log  p pause  c cancel  h hold  w why  ? help  q quit",
+];
+
 /** The whole screen: exactly as many lines as the terminal has, none wider than it. */
 export function frameLines(view: TopView, frame: Frame): string[] {
   const { columns, lines } = frame;
@@ -90,7 +98,7 @@ function body(view: TopView, frame: Frame): string[] {
   return [...padded([...head, ...matrix, ...table], lines - 1 - pane.length), ...pane, foot];
 }
 
-/** The state of the scheduler in one line, and in another what is wrong. */
+/** The state of the scheduler in one line, in others what is wrong and the next window. */
 function headLines({ world, problem }: TopView, frame: Frame): string[] {
   const { columns, nowMs } = frame;
   const clock = clockText(nowMs, nowMs);
@@ -99,7 +107,7 @@ function headLines({ world, problem }: TopView, frame: Frame): string[] {
   const named = world === undefined ? "tutti" : `tutti ${world.status.version}: ${state}`;
   const text = shorten(displayWidth(named) <= room ? named : state, room);
   const gap = " ".repeat(columns - displayWidth(text) - clock.length);
-  const { trouble, drain } = world?.status ?? {};
+  const { trouble, drain, windows = [] } = world?.status ?? {};
   const warning =
     problem !== ""
       ? problem
@@ -111,6 +119,8 @@ function headLines({ world, problem }: TopView, frame: Frame): string[] {
   return [
     strong(`${text}${gap}${clock}`, frame),
     ...(warning === undefined ? [] : [marked(shorten(warning, columns), frame)]),
+    // The first window is the next one, or is open.
+    ...windows.slice(0, 1).map((window) => shorten(`window ${windowText(window, nowMs)}`, columns)),
   ];
 }
 
@@ -168,7 +178,9 @@ function tableLines(view: TopView, frame: Frame, room: number): string[] {
     ...shown.map((line, i) => {
       const isSelected = view.first + i === view.selected;
       const text = shorten(table.line(line), columns - GUTTER);
-      return isSelected ? marked(`> ${text}`, frame) : `  ${text}`;
+      // A mark as wide as the screen is found at once.
+      const gap = frame.colour ? " ".repeat(columns - GUTTER - displayWidth(text)) : "";
+      return isSelected ? marked(`> ${text}${gap}`, frame) : `  ${text}`;
     }),
   ];
 }
@@ -199,9 +211,7 @@ function footLine({ question, isTyping, filter, message }: TopView, frame: Frame
   if (question !== undefined) return marked(shorten(question.text, columns), frame);
   if (isTyping) return shorten(`/${filter}_  (Enter keeps the filter, Escape ends it)`, columns);
   if (message !== "") return marked(shorten(message, columns), frame);
-  const long = "Up/Down select  Enter log  p pause  c cancel  h hold  w why  / filter  ? help  q quit";
-  const short = "Enter log  p pause  c cancel  h hold  w why  ? help  q quit";
-  return faint(long.length <= columns ? long : short, frame);
+  return faint(KEYS.find((keys) => keys.length <= columns)!, frame);
 }
 
 /** A line with a title. */

@@ -85,9 +85,11 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
     forecasts: forecasts && forecastsText(forecasts),
     memory: `${bytesText(status.residentBytes)} in the front end`,
   };
+  const paused = counts.paused > 0 ? `${counts.paused} paused, ` : "";
+  const head = `tutti ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${paused}${counts.queued} queued, ${counts.held} held`;
   writeOut(
     [
-      `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${counts.paused > 0 ? `${counts.paused} paused, ` : ""}${counts.queued} queued, ${counts.held} held`,
+      wrap(head, 0).replace(/^tutti/, bold),
       ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
       ...(drain === undefined ? [] : [bold(wrap(`drained: ${drainText(drain)}`, 0))]),
       ...windows.slice(0, WINDOWS_SHOWN).map((window) => bold(wrap(`window ${windowText(window)}`, 0))),

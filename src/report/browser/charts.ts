@@ -45,7 +45,10 @@ export function barsOption(
         );
       },
     },
-    xAxis: valueAxis(theme, (value) => `${formatNumber(value)}${unit === undefined ? "" : ` ${unit.name}`}`),
+    xAxis: {
+      ...valueAxis(theme, (value) => `${formatNumber(value)}${unit === undefined ? "" : ` ${unit.name}`}`),
+      splitNumber: 3,
+    },
     yAxis: { ...categoryAxis(theme, names), inverse: true },
     series: [
       {
@@ -225,6 +228,9 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
   const lengthS = (toS - fromS) / data.utilisation[0].length;
   // Each strip has its own scale: on that of a gang policy, 100 % would be a line at the bottom.
   const tops = data.utilisation.map((values) => Math.ceil(Math.max(1, ...values.map((value) => value ?? 0))));
+  const shareText = (share: number) => `${formatNumber(Math.round(100 * share))} %`;
+  // All strips have the room that the longest label needs: otherwise, their times would not be in line.
+  const left = 13 + 7 * Math.max(...tops.map((top) => shareText(top).length));
   return {
     ...base(theme),
     title: data.policies.map((text, i) => ({
@@ -234,7 +240,7 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
       padding: 0,
       textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 },
     })),
-    grid: all.map((i) => ({ left: 48, right: 24, top: i * strip + 30, height: strip - 42 })),
+    grid: all.map((i) => ({ left, right: 24, top: i * strip + 30, height: strip - 42 })),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     tooltip: {
       ...tooltip(theme),
@@ -253,7 +259,7 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
       ...(i < count - 1 ? { axisLabel: { show: false } } : {}),
     })),
     yAxis: all.map((i) => ({
-      ...valueAxis(theme, (value) => `${formatNumber(Math.round(100 * value))} %`),
+      ...valueAxis(theme, shareText),
       gridIndex: i,
       min: 0,
       max: tops[i],

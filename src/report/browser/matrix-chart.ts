@@ -29,7 +29,7 @@ export function matrixOption(
   if (snapshot === undefined) return undefined;
   const busy = snapshot.end.reduce((sum, end, i) => sum + end - snapshot.first[i], 0);
   const slots = snapshot.rows * data.processors;
-  const filled = slots === 0 ? "" : `, ${formatNumber((100 * busy) / slots)} % of the slots taken`;
+  const filled = slots === 0 ? "" : `, ${formatNumber((100 * busy) / slots)} % full`;
   return {
     ...base(theme),
     animation: false,

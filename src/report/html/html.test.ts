@@ -133,6 +133,25 @@ describe("chart options", () => {
     expect(tops).toEqual([1, 3]);
   });
 
+  test("the strips begin in one line, with room for the longest label of any of them", () => {
+    const lefts = (most: number) => {
+      const utilisation = [data.utilisation[0], data.utilisation[1].map(() => most)];
+      return (stripsOption({ ...data, utilisation }, theme, 300).grid as { left: number }[]).map(
+        ({ left }) => left,
+      );
+    };
+    // A character of this size has up to 7 px, and 8 px are between a label and its axis.
+    for (const [most, label] of [
+      [1, "100 %"],
+      [13, "1,300 %"],
+      [200, "20,000 %"],
+    ] as const) {
+      const [first, second] = lefts(most);
+      expect(first).toBe(second);
+      expect(first).toBeGreaterThanOrEqual(7 * label.length + 8);
+    }
+  });
+
   test("names of classes are broken to fit a narrow screen", () => {
     const width = (px: number) =>
       (classesOption(data, theme, data.metrics[0], px).xAxis as { axisLabel: { width: number } }).axisLabel
@@ -183,9 +202,9 @@ describe("chart options", () => {
     expect(series(ganttOption(page, theme, chart)).map((one) => one.data.length)).toEqual([1, 0, 2, 0, 0]);
     expect(matrixOption(page, theme, 0, 0)).toBeUndefined();
     const first = matrixOption(page, theme, 1, 0)!;
-    expect(first.title).toMatchObject({ text: "After 0 s: 1 row, 50 % of the slots taken" });
+    expect(first.title).toMatchObject({ text: "After 0 s: 1 row, 50 % full" });
     const last = matrixOption(page, theme, 1, 1)!;
-    expect(last.title).toMatchObject({ text: "After 10 s: 3 rows, 33.3 % of the slots taken" });
+    expect(last.title).toMatchObject({ text: "After 10 s: 3 rows, 33.3 % full" });
     expect(series(last)[0].data).toEqual([
       [0, 0, 2, 11],
       [1, 2, 2, 12],

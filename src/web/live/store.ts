@@ -39,6 +39,8 @@ export interface TimedMatrix {
 export const status = signal<StatusAnswer | undefined>(undefined);
 export const matrix = signal<TimedMatrix | undefined>(undefined);
 export const queues = signal<QueuesAnswer["queues"]>([]);
+/** Limits on the user's own jobs, with what these use of them. */
+export const ownLimits = signal<NonNullable<QueuesAnswer["yours"]>>([]);
 /** All jobs that have not ended, and the newest ended ones. The map stays the same; see `changes`. */
 export const jobs: ReadonlyMap<number, Job> = new Map<number, Job>();
 /** Grows whenever `jobs` changes: read it in a view that shows jobs. */
@@ -251,7 +253,9 @@ async function refreshMatrix(): Promise<void> {
 }
 
 async function refreshQueues(): Promise<void> {
-  queues.value = (await ask<QueuesAnswer>("/v1/queues")).queues;
+  const answer = await ask<QueuesAnswer>("/v1/queues");
+  queues.value = answer.queues;
+  ownLimits.value = answer.yours ?? [];
 }
 
 /**

@@ -44,6 +44,13 @@ test("a job that shares its CPUs counts the share in which it ran", () => {
   ]);
 });
 
+test("windows are bands with their names; a name cannot hide in the picture", () => {
+  const window = { fromMs: 3000, untilMs: 9000, by: "root", atMs: 0 };
+  const { bands } = timelineData(answer({}), 1200, [{ ...window, name: "disk\n" }]);
+  expect(bands).toEqual([{ fromMs: 3000, toMs: 9000, label: "disk\\n" }]);
+  expect(timelineData(answer({}), 1200).bands).toEqual([]);
+});
+
 test("a job of another user is its CPUs and its time", () => {
   const others = [
     { job: 3, cpus: [8, 9], fromMs: 300 },

@@ -1,14 +1,20 @@
 /** The scheduler's answers about time as a timeline shows them. */
 import { THIS_NODE } from "../../core/machine.ts";
+import type { StatusAnswer } from "../../protocol/answers.ts";
 import type { TimelineAnswer } from "../../protocol/forecasts.ts";
 import { processorsOf } from "../../protocol/job-size.ts";
+import { visibleLine } from "../../words/visible.ts";
 import { cpuRanges, type TimelineData, type TimelineJob } from "../timeline/data.ts";
 
 type Own = TimelineAnswer["jobs"][number];
 type Other = TimelineAnswer["others"][number];
 
 /** @param nowMs by the scheduler's clock; jobs run until then, also if the answer is older */
-export function timelineData(answer: TimelineAnswer, nowMs: number): TimelineData {
+export function timelineData(
+  answer: TimelineAnswer,
+  nowMs: number,
+  windows: StatusAnswer["windows"] = [],
+): TimelineData {
   const cpus = new CpuNames(answer);
   return {
     jobs: [
@@ -19,6 +25,11 @@ export function timelineData(answer: TimelineAnswer, nowMs: number): TimelineDat
     cpuName: (index) => cpus.names[index],
     clock: "calendar",
     nowMs,
+    bands: windows.map(({ name, fromMs, untilMs }) => ({
+      fromMs,
+      toMs: untilMs,
+      label: visibleLine(name),
+    })),
   };
 }
 

@@ -34,7 +34,6 @@ export interface TimelineJob {
   /** A word for people, such as running. */
   readonly state?: string;
   /** Number of CPUs. */
-  /** Its CPUs. */
   readonly tasks: number;
   /** Its CPUs; empty if they are not known. */
   readonly cpus: readonly CpuRange[];

@@ -20,7 +20,7 @@ const LISTED_REFUSALS = 50;
 
 interface ActionsProps {
   readonly jobs: readonly Job[];
-  /** For one job, only what destroys work is confirmed. */
+  /** For one job, only what destroys work, or needs an answer, is confirmed. */
   readonly isSingle?: boolean;
   readonly onDone?: () => void;
 }
@@ -46,7 +46,7 @@ export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
             type="button"
             disabled={able.length === 0}
             onClick={() =>
-              isSingle && !isDestructive && action !== "priority" ? run(action, able) : setAsked(action)
+              isSingle && !isDestructive && !asksMore(action) ? run(action, able) : setAsked(action)
             }
           >
             {label}
@@ -68,6 +68,11 @@ export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
       )}
     </>
   );
+}
+
+/** Whether the confirmation has a field. */
+function asksMore(action: ChangeAction): boolean {
+  return action === "priority" || (action === "pause" && matrix.value?.answer.sharing === "space");
 }
 
 function isChangeable(action: ChangeAction, state: JobState): boolean {
@@ -126,6 +131,7 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
   const [release, setRelease] = useState(false);
   const able = jobs.filter(({ state }) => isChangeable(action, state));
   const others = jobs.length - able.length;
+  const isOne = able.length === 1;
   const { label } = ACTIONS.find((entry) => entry.action === action)!;
   const count = plural(able.length, "job");
   const title = action === "priority" ? `Change the priority of ${count}` : `${label} ${count}?`;
@@ -133,7 +139,7 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p class="numbers-text">
-        {able.length === 1 ? "Job" : "Jobs"} {rangesText(rangesOf(able.map(({ job }) => job)), ", ")}
+        {isOne ? "Job" : "Jobs"} {rangesText(rangesOf(able.map(({ job }) => job)), ", ")}
       </p>
       <ul class="named">
         {able.slice(0, NAMED).map((job) => (
@@ -149,14 +155,17 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
           {orText(CHANGEABLE_STATES[action])} can be.
         </p>
       ) : null}
-      {action === "cancel" ? <p>Their processes get SIGTERM, then SIGKILL.</p> : null}
+      {action === "cancel" ? <p>{isOne ? "Its" : "Their"} processes get SIGTERM, then SIGKILL.</p> : null}
       {action === "pause" ? (
         <p>
-          They stop, and keep their {release ? "memory and units" : "CPUs, memory and units"} until they are
-          resumed.
+          {isOne ? "It stops, and keeps its" : "They stop, and keep their"}{" "}
+          {release ? "memory and units" : "CPUs, memory and units"} until{" "}
+          {isOne ? "it is resumed" : "they are resumed"}.
         </p>
       ) : null}
-      {action === "requeue" ? <p>They end, and start again from the beginning.</p> : null}
+      {action === "requeue" ? (
+        <p>{isOne ? "It ends, and starts" : "They end, and start"} again from the beginning.</p>
+      ) : null}
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -166,7 +175,7 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
           });
         }}
       >
-        {action === "pause" && matrix.value?.answer.sharing === "space" ? (
+        {action === "pause" && asksMore(action) ? (
           <p>
             <label>
               <input
@@ -174,7 +183,9 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
                 checked={release}
                 onChange={({ currentTarget }) => setRelease(currentTarget.checked)}
               />
-              Other jobs may use their CPUs; after a resume, they wait for CPUs
+              Other jobs may use{" "}
+              {isOne ? "its CPUs; after a resume, it waits" : "their CPUs; after a resume, they wait"} for
+              CPUs
             </label>
           </p>
         ) : null}

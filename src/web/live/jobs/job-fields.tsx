@@ -63,12 +63,15 @@ interface JobFieldsProps {
   readonly anyQueue: string;
   /** Whether a job has started: only its name and its retries can change. */
   readonly hasStarted?: boolean;
+  /** What the job has now: the fields show it where they are empty. */
+  readonly now?: Texts | undefined;
 }
 
-export function JobFields({ texts, problems, onChange, anyQueue, hasStarted = false }: JobFieldsProps) {
+export function JobFields({ texts, problems, onChange, anyQueue, hasStarted = false, now }: JobFieldsProps) {
   const field = (name: keyof Texts, label: string, accepts: Accepts = {}) => (
     <Field
       {...accepts}
+      placeholder={visibleLine(now?.[name] || (accepts.placeholder ?? ""))}
       name={name}
       label={label}
       problems={problems}
@@ -88,7 +91,7 @@ export function JobFields({ texts, problems, onChange, anyQueue, hasStarted = fa
           {resources === undefined
             ? null
             : field("use", resourcesLabel(resources), {
-                placeholder: `${visibleLine(resources[0].name)}:1`,
+                placeholder: `${resources[0].name}:1`,
               })}
           {field("limitMs", "Limit on running time", { placeholder: "90s, 10m or 2h" })}
           {field("beginAtMs", "Begin, not before", { placeholder: "23:00, +2h or 2026-12-01T08:00" })}

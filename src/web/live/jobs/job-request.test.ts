@@ -1,8 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { NO_TEXTS, problemsOf, readTexts } from "./job-request.ts";
+import { durationText, NO_TEXTS, problemsOf, readTexts, textsOf } from "./job-request.ts";
 
 const NOW_MS = new Date(2026, 5, 1, 12, 0).getTime();
 const read = (texts: Partial<typeof NO_TEXTS>) => readTexts({ ...NO_TEXTS, ...texts }, NOW_MS);
+
+test("what the fields say about a job is read again as what it has", () => {
+  const job = { name: "sim", tasks: 2, threads: 4, use: { gpu: 1 }, queue: "batch", retries: 2 };
+  const more = { retryOn: ["fail", "SIGBUS"], retryDelayMs: 1_800_000, beginAtMs: NOW_MS + 60_000 };
+  for (const limitMs of [90_000, 600_000, 5_400_000, 7_200_000, 1500]) {
+    const all = { ...job, ...more, limitMs };
+    expect(readTexts(textsOf(all, NOW_MS), NOW_MS)).toEqual({ request: all, problems: {} });
+  }
+  expect([90, 600, 7200].map((s) => durationText(1000 * s))).toEqual(["90s", "10m", "2h"]);
+  const { beginAtMs, threads } = textsOf({ name: "x", tasks: 1, queue: "q", beginAtMs: 5 }, NOW_MS);
+  expect([beginAtMs, threads]).toEqual(["", ""]);
+});
 
 describe("readTexts()", () => {
   test("leaves empty fields out, and reads the others in the units of the API", () => {

@@ -1,9 +1,10 @@
 /** Reads the fields of the dialogs that submit and change jobs. Names of fields are those of the API. */
+import type { Job } from "../../../protocol/answers.ts";
 import type { UpdateBody } from "../../../protocol/requests.ts";
-import { parseUse } from "../../../protocol/resources.ts";
+import { parseUse, useText } from "../../../protocol/resources.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../../words/begin-time.ts";
 import { LIMIT_EXPECTED, limitMsOf } from "../../../words/command-line.ts";
-import { clockText } from "../../../words/times.ts";
+import { clockText, isoText } from "../../../words/times.ts";
 
 /** Of all fields that both dialogs have, as they are when the dialog opens. */
 export const NO_TEXTS = {
@@ -19,6 +20,38 @@ export const NO_TEXTS = {
   retryDelayMs: "",
 };
 export type Texts = Readonly<Record<keyof typeof NO_TEXTS, string>>;
+
+/** What the fields say about a job. */
+export type JobTexts = Pick<Job, keyof Texts>;
+
+/** A job as the fields of a dialog; a begin in the past is left out. */
+export function textsOf(job: JobTexts, nowMs: number): Texts {
+  const { name, tasks, threads, use, limitMs, queue, beginAtMs = 0 } = job;
+  const { retries, retryOn = [], retryDelayMs } = job;
+  return {
+    ...{ name, queue },
+    tasks: String(tasks),
+    threads: String(threads ?? ""),
+    use: use === undefined ? "" : useText(use),
+    limitMs: durationText(limitMs),
+    beginAtMs: beginAtMs > nowMs ? isoText(beginAtMs).replace(/\.\d+/, "") : "",
+    retries: String(retries ?? ""),
+    retryOn: retryOn.join(","),
+    retryDelayMs: durationText(retryDelayMs),
+  };
+}
+
+const UNITS = [
+  [3_600_000, "h"],
+  [60_000, "m"],
+] as const;
+
+/** As `--time` reads it: `90s`, `10m` or `2h`. */
+export function durationText(ms: number | undefined): string {
+  if (ms === undefined) return "";
+  const [unitMs, unit] = UNITS.find(([each]) => ms % each === 0) ?? [1000, "s"];
+  return ms / unitMs + unit;
+}
 
 /** What is wrong, by field; "": with the whole request. */
 export type Problems = Readonly<Record<string, string>>;

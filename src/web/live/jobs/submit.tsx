@@ -4,14 +4,22 @@ import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
 import type { SubmitJob } from "../../../protocol/requests.ts";
 import { useText } from "../../../protocol/resources.ts";
 import { quoted, wordsOf } from "../../../words/command-line.ts";
-import { isoText } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { goTo } from "../../page/navigation.ts";
 import { ask } from "../client.ts";
 import { status } from "../store.ts";
 import { Field, JobFields, JobForm } from "./job-fields.tsx";
-import { NO_TEXTS, type Problems, problemsOf, readTexts, type Texts } from "./job-request.ts";
+import {
+  durationText,
+  type JobTexts,
+  NO_TEXTS,
+  type Problems,
+  problemsOf,
+  readTexts,
+  type Texts,
+  textsOf,
+} from "./job-request.ts";
 
 /** A page has no environment to pass on. */
 const PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -26,23 +34,7 @@ interface Fields extends Texts {
 
 type TasksRun = NonNullable<Job["tasksRun"]>;
 
-type Draft = Pick<
-  Job,
-  | "command"
-  | "tasks"
-  | "threads"
-  | "tasksRun"
-  | "mpi"
-  | "use"
-  | "limitMs"
-  | "queue"
-  | "name"
-  | "cwd"
-  | "beginAtMs"
-  | "retries"
-  | "retryOn"
-  | "retryDelayMs"
->;
+type Draft = JobTexts & Pick<Job, "command" | "tasksRun" | "mpi" | "cwd">;
 
 interface SubmitDialogProps {
   /** A job to begin with. */
@@ -57,6 +49,8 @@ export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
   const change = (more: Partial<Fields>) => setFields({ ...fields, ...more });
   const { job, problems: unreadable } = jobOf(fields, Date.now());
   const [first] = Object.entries(unreadable);
+  // As long as nothing was typed, an example shows more than a complaint.
+  const isExample = fields.command === "";
   const submit = async () => {
     setProblems(unreadable);
     if (first !== undefined) return;
@@ -111,7 +105,11 @@ export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
           The job gets no variables of your shell; PATH is {PATH}. On the command line:
         </p>
         <pre class="command wide">
-          {visibleLine(first === undefined ? commandLine(job, fields.beginAtMs) : first.join(" "))}
+          {visibleLine(
+            first === undefined || isExample
+              ? commandLine(isExample ? { ...job, command: ["COMMAND"] } : job, fields.beginAtMs)
+              : first.join(" "),
+          )}
         </pre>
       </JobForm>
     </Dialog>
@@ -152,38 +150,14 @@ function TasksRunFields({ fields, change }: TasksRunFieldsProps) {
 }
 
 function fieldsOf(like: Draft | undefined, nowMs: number): Fields {
-  const {
-    command = [],
-    threads,
-    use,
-    limitMs,
-    beginAtMs = 0,
-    retries,
-    retryOn = [],
-    retryDelayMs,
-  } = like ?? {};
+  const { command = [], tasksRun = "once", mpi = "", cwd = "" } = like ?? {};
   const isForShell = command.length === 3 && command[0] === "sh" && command[1] === "-c";
   return {
+    ...(like === undefined ? { ...NO_TEXTS, tasks: "1" } : textsOf(like, nowMs)),
     command: isForShell ? command[2] : command.map(quoted).join(" "),
     isForShell,
-    tasks: String(like?.tasks ?? 1),
-    threads: String(threads ?? ""),
-    tasksRun: like?.tasksRun ?? "once",
-    mpi: like?.mpi ?? "",
-    use: use === undefined ? "" : useText(use),
-    limitMs: durationText(limitMs),
-    queue: like?.queue ?? "",
-    name: like?.name ?? "",
-    cwd: like?.cwd ?? "",
-    beginAtMs: beginAtMs > nowMs ? isoText(beginAtMs).replace(/\.\d+/, "") : "",
-    retries: String(retries ?? ""),
-    retryOn: retryOn.join(","),
-    retryDelayMs: durationText(retryDelayMs),
+    ...{ tasksRun, mpi, cwd },
   };
-}
-
-function durationText(ms: number | undefined): string {
-  return ms === undefined ? "" : `${ms / 1000}s`;
 }
 
 /** The request, and what is wrong with the fields. */
@@ -224,7 +198,7 @@ function commandLine(job: SubmitJob, begin: string): string {
     ["--retries", retries],
     ["--retry-on", retryOn?.join()],
     ["--retry-delay", retryDelayMs && durationText(retryDelayMs)],
-    ["-D", cwd],
+    ["-D", cwd || undefined],
     ["--env", `PATH=${PATH}`],
   ];
   const words = options.flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));

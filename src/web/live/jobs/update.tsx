@@ -5,10 +5,11 @@ import type { BatchAnswer, Job } from "../../../protocol/answers.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
 import { CHANGEABLE_STATES, type JobState } from "../../../protocol/states.ts";
 import { formatCount, plural } from "../../../report/text/format.ts";
+import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { ask } from "../client.ts";
 import { JobFields, JobForm } from "./job-fields.tsx";
-import { NO_TEXTS, type Problems, problemsOf, readTexts, type Texts } from "./job-request.ts";
+import { NO_TEXTS, type Problems, problemsOf, readTexts, type Texts, textsOf } from "./job-request.ts";
 
 const WAITING: readonly JobState[] = ["queued", "held"];
 
@@ -24,21 +25,21 @@ export function Update({ jobs, isSingle }: UpdateProps) {
   const waiting = able.filter(({ state }) => WAITING.includes(state));
   const chosen = waiting.length > 0 ? waiting : able;
   if (isSingle && chosen.length === 0 && !isOpen) return null;
-  const numbers = chosen.slice(0, MAX_JOBS_PER_BATCH).map(({ job }) => job);
+  const asked = chosen.slice(0, MAX_JOBS_PER_BATCH);
   return (
     <>
-      <button type="button" disabled={numbers.length === 0} onClick={() => setOpen(true)}>
-        Change{isSingle || numbers.length === 0 ? "" : ` ${formatCount(numbers.length)}`}
+      <button type="button" disabled={asked.length === 0} onClick={() => setOpen(true)}>
+        Change{isSingle || asked.length === 0 ? "" : ` ${formatCount(asked.length)}`}
       </button>
       {isOpen ? (
-        <UpdateDialog jobs={numbers} hasStarted={waiting.length === 0} onClose={() => setOpen(false)} />
+        <UpdateDialog jobs={asked} hasStarted={waiting.length === 0} onClose={() => setOpen(false)} />
       ) : null}
     </>
   );
 }
 
 interface UpdateDialogProps {
-  readonly jobs: readonly number[];
+  readonly jobs: readonly Job[];
   readonly hasStarted: boolean;
   readonly onClose: () => void;
 }
@@ -48,7 +49,8 @@ function UpdateDialog({ jobs: given, hasStarted, onClose }: UpdateDialogProps) {
   const [jobs] = useState(given);
   const [texts, setTexts] = useState<Texts>(NO_TEXTS);
   const [problems, setProblems] = useState<Problems>({});
-  const numbers = rangesOf(jobs);
+  const numbers = rangesOf(jobs.map(({ job }) => job));
+  const [now] = useState(jobs.length === 1 ? textsOf(jobs[0], Date.now()) : undefined);
   const send = async () => {
     const { request: update, problems: unreadable } = readTexts(texts, Date.now());
     const isEmpty = Object.keys(update).length === 0;
@@ -79,8 +81,9 @@ function UpdateDialog({ jobs: given, hasStarted, onClose }: UpdateDialogProps) {
         <JobFields
           texts={texts}
           problems={problems}
-          anyQueue="as it is"
+          anyQueue={now === undefined ? "as it is" : `${visibleLine(now.queue)}, as it is`}
           hasStarted={hasStarted}
+          now={now}
           onChange={(more) => setTexts({ ...texts, ...more })}
         />
       </JobForm>

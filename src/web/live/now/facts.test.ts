@@ -112,8 +112,25 @@ describe("lastHappenings()", () => {
     ]);
   });
 
-  test("of an array that was submitted at one instant, the last jobs are the newest", () => {
-    const array = Array.from({ length: 40 }, (_, i) => job(i + 1, { array: 1, arrayIndex: i + 1 }));
+  test("an array is one line, which leaves room for what else happened", () => {
+    const array = Array.from({ length: 40 }, (_, i) => job(i + 2, { array: 2, arrayIndex: i + 1 }));
+    const again = job(50, { array: 2, arrayIndex: 3, repeats: 4, submittedAtMs: 2000 });
+    const texts = (list: readonly Job[]) =>
+      lastHappenings(byNumber(list), [], 3).map(({ text, job: number }) => [number, text]);
+    for (const list of [
+      [job(1), ...array, again],
+      [again, ...array.toReversed(), job(1)],
+    ])
+      expect(texts(list)).toEqual([
+        [50, "job 50 (sim[3]) of ada submitted: it runs job 4 again"],
+        [2, "jobs 2-41 (sim) of ada submitted"],
+        [1, "job 1 (sim) of ada submitted"],
+      ]);
+    expect(texts(array.slice(7, 8))).toEqual([[9, "job 9 (sim[8]) of ada submitted"]]);
+  });
+
+  test("of jobs that were submitted at one instant, the last ones are the newest", () => {
+    const array = Array.from({ length: 40 }, (_, i) => job(i + 1));
     const numbers = (list: readonly Job[]) => lastHappenings(byNumber(list), [], 3).map(({ job }) => job);
     expect(numbers(array)).toEqual([40, 39, 38]);
     expect(numbers(array.toReversed())).toEqual([40, 39, 38]);

@@ -68,16 +68,31 @@ export function lastHappenings(
   count: number,
 ): Happening[] {
   const found = new Newest(count);
+  const arrays = new Map<number, { readonly first: Job; last: number }>();
   for (const job of jobs.values()) {
-    const { submittedAtMs, startedAtMs, endedAtMs } = job;
+    const { submittedAtMs, startedAtMs, endedAtMs, array } = job;
     const name = nameOf(job);
     const add = (atMs: number | undefined, order: number, text: () => string) => {
       if (atMs !== undefined && found.takes(atMs)) found.add({ atMs, text: text(), job: job.job, order });
     };
     const again = job.repeats === undefined ? "" : `: it runs job ${job.repeats} again`;
-    add(submittedAtMs, 0, () => `${name} of ${visibleLine(job.user)} submitted${again}`);
+    if (array === undefined || again !== "")
+      add(submittedAtMs, 0, () => `${name} of ${visibleLine(job.user)} submitted${again}`);
+    else {
+      const known = arrays.get(array);
+      if (known === undefined || job.job < known.first.job)
+        arrays.set(array, { first: job, last: known?.last ?? job.job });
+      else known.last = Math.max(known.last, job.job);
+    }
     add(startedAtMs, 1, () => `${name} started on ${plural(processorsOf(job), "CPU")}`);
     if (isEnded(job.state)) add(endedAtMs, 2, () => outcomeText(job));
+  }
+  // An array is one line: its jobs would fill the list.
+  for (const { first, last } of arrays.values()) {
+    const { job, submittedAtMs: atMs, user } = first;
+    if (!found.takes(atMs)) continue;
+    const who = last === job ? nameOf(first) : `jobs ${job}-${last} (${visibleLine(first.name)})`;
+    found.add({ atMs, text: `${who} of ${visibleLine(user)} submitted`, job, order: 0 });
   }
   // The newest first: equal ones stay in the order in which they were added.
   for (const event of [...events].reverse()) {

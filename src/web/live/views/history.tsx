@@ -16,7 +16,7 @@ import {
 import { spreadsheetCell } from "../../../words/spreadsheet.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { LineChart } from "../../lab/charts/line-chart.tsx";
-import type { Lines } from "../../lab/charts/lines.ts";
+import { type Lines, wholePercent } from "../../lab/charts/lines.ts";
 import { Scrollable } from "../../lab/charts/scrollable.tsx";
 import { GRID, sharesUpTo } from "../../lab/worker/series.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
@@ -192,7 +192,7 @@ function linesOf(jobs: readonly Job[], metric: "wait" | "slowdown"): Lines {
       format: (value) => (isWait ? formatDuration(value) : formatNumber(value)),
       isLogarithmic: true,
     },
-    y: { label: "share of the jobs", format: formatPercent, max: 1 },
+    y: { label: "share of the jobs", format: formatPercent, tick: wholePercent, max: 1 },
     at: Array.from(GRID.subarray(0, last + 1)),
     series: [{ label: "ended jobs", values: Array.from(shares.subarray(0, last + 1)) }],
   };

@@ -1,11 +1,15 @@
-/** The queues, their limits and their numbers of jobs. */
+/** The queues with their limits and numbers of jobs, and the limits on the user's own jobs. */
 import { formatCount } from "../../../report/text/format.ts";
+import { limitsText, ownLimitsText } from "../../../words/limits.ts";
 import { limitCell } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { linkTo } from "../../page/navigation.ts";
-import { queues } from "../store.ts";
+import { ownLimits, queues } from "../store.ts";
+
+const NUMBERS = ["waiting", "running", "max CPUs", "time limit"];
 
 export function Queues() {
+  const hasLimits = queues.value.some(({ limits }) => limits !== undefined);
   return (
     <>
       <h1>Queues</h1>
@@ -15,22 +19,16 @@ export function Queues() {
           <thead>
             <tr>
               <th scope="col">queue</th>
-              <th scope="col" class="number">
-                waiting
-              </th>
-              <th scope="col" class="number">
-                running
-              </th>
-              <th scope="col" class="number">
-                max CPUs
-              </th>
-              <th scope="col" class="number">
-                time limit
-              </th>
+              {NUMBERS.map((title) => (
+                <th key={title} scope="col" class="number">
+                  {title}
+                </th>
+              ))}
+              {hasLimits ? <th scope="col">limits on all its jobs</th> : null}
             </tr>
           </thead>
           <tbody>
-            {queues.value.map(({ name, queued, running, mostCpus, limitMs }) => (
+            {queues.value.map(({ name, queued, running, mostCpus, limitMs, limits }) => (
               <tr key={name}>
                 <th scope="row">
                   <a href={linkTo("jobs", [], { queue: name })}>{visibleLine(name)}</a>
@@ -39,11 +37,20 @@ export function Queues() {
                 <td class="number">{formatCount(running)}</td>
                 <td class="number">{formatCount(mostCpus)}</td>
                 <td class="number">{limitCell(limitMs)}</td>
+                {hasLimits ? <td class="limits">{limits && limitsText(limits)}</td> : null}
               </tr>
             ))}
           </tbody>
         </table>
       </section>
+      {ownLimits.value.length === 0 ? null : (
+        <section aria-label="Limits on your jobs">
+          <h2>Limits on your jobs</h2>
+          {ownLimits.value.map((limits) => (
+            <p key={limits.of + limits.name}>{ownLimitsText(limits)}</p>
+          ))}
+        </section>
+      )}
       <p class="muted">
         The same on the command line: <code>tutti queues</code>
       </p>

@@ -9,6 +9,8 @@ import { MAX_MS } from "../../timeline/scale.ts";
 import { queryOf, readState, type TimelineState } from "../../timeline/state.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
 import { useAsked } from "../asked.ts";
+import { WindowNotes } from "../now/drain.tsx";
+import { status } from "../store.ts";
 import { timelineData } from "../timeline-data.ts";
 
 /** Asked from the scheduler around now, in each direction, until the user looks further. */
@@ -41,9 +43,10 @@ interface ShownProps {
 }
 
 function Shown({ answer, receivedAtMs, problem, state, nowMs }: ShownProps) {
+  const windows = status.value?.windows;
   const data = useMemo(
-    () => timelineData(answer, answer.atMs + performance.now() - receivedAtMs),
-    [answer, receivedAtMs, nowMs],
+    () => timelineData(answer, answer.atMs + performance.now() - receivedAtMs, windows),
+    [answer, receivedAtMs, nowMs, windows],
   );
   const unknown = answer.jobs.filter(
     ({ startedAtMs, start }) => startedAtMs === undefined && start === undefined,
@@ -69,6 +72,7 @@ function Shown({ answer, receivedAtMs, problem, state, nowMs }: ShownProps) {
         jobHref={(job) => linkTo("jobs", [String(job)])}
       />
       <p class="muted">{noteText(answer, unknown.length)}</p>
+      <WindowNotes />
     </>
   );
 }
