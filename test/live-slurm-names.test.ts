@@ -2,69 +2,38 @@
  * Tests Slurm's names with a real scheduler: scripts in the style of public repositories, and the commands
  * that workflow tools run, with the file and line where they run them.
  */
-import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installTestTools } from "../scripts/install-test-tools.ts";
-import type { CommandResult } from "./command.ts";
 import { startTutti } from "./live-command.ts";
-import { LiveScheduler } from "./live-scheduler.ts";
+import { SlurmNames, script } from "./slurm-names.ts";
 
-let scheduler: LiveScheduler;
-let names: string;
+let site: SlurmNames;
+const shell = (line: string, input = "") => site.shell(line, input);
+const read = (name: string) => site.read(name);
+const batch = (lines: string, options = "") => site.batch(lines, options);
 const node = hostname().split(".")[0];
 
 beforeAll(async () => {
-  scheduler = new LiveScheduler();
-  writeFileSync(
-    join(scheduler.folder, "tutti.toml"),
-    'cpus = [0, 1]\n[[queues]]\nname = "short"\nprocessors = 2\nelapsedBelowS = 7200\n[[queues]]\nname = "long"\nprocessors = 2\n',
-  );
-  scheduler.words.push("--config", join(scheduler.folder, "tutti.toml"));
-  await scheduler.start();
-  names = join(scheduler.folder, "names");
-  expect(await startTutti(scheduler.socket, ["slurm-names", names]).result).toMatchObject({ status: 0 });
+  site = await SlurmNames.start();
 });
-afterAll(() => scheduler.clear());
-
-/** Runs a line of a shell with Slurm's names first on the PATH, in the scheduler's folder. */
-function shell(line: string, input = ""): Promise<CommandResult> {
-  const { SLURM_CONF: _, ...env } = process.env;
-  const child = spawn("bash", ["-c", line], {
-    cwd: scheduler.folder,
-    env: { ...env, PATH: `${names}:${env.PATH}`, TUTTI_SOCKET: scheduler.socket, USER: "root" },
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (piece) => {
-    stdout += piece;
-  });
-  child.stderr.setEncoding("utf8").on("data", (piece) => {
-    stderr += piece;
-  });
-  child.stdin.on("error", () => {}).end(input);
-  return new Promise((resolve) => child.on("close", (status) => resolve({ status, stdout, stderr })));
-}
-const script = (lines: string) => `#!/bin/bash\n${lines}\n`;
-const read = (name: string) => readFileSync(join(scheduler.folder, name), "utf8");
-/** Submits from standard input and waits. */
-const batch = (lines: string, options = "") => shell(`sbatch --wait ${options}`, script(lines));
+afterAll(() => site.clear());
 
 describe("tutti slurm-names", () => {
   test("may be repeated, and leaves files of others alone", async () => {
-    const again = () => startTutti(scheduler.socket, ["slurm-names", names]).result;
-    const before = readdirSync(names).sort();
+    const again = () => startTutti(site.socket, ["slurm-names", site.names]).result;
+    const before = readdirSync(site.names).sort();
     expect(await again()).toMatchObject({ status: 0 });
-    expect(readdirSync(names).sort()).toEqual(before);
+    expect(readdirSync(site.names).sort()).toEqual(before);
     expect(before).toEqual("sacct sacctmgr salloc sbatch scancel scontrol sinfo squeue srun".split(" "));
-    expect(statSync(join(names, "sbatch")).mode & 0o777).toBe(0o755);
-    const foreign = join(scheduler.folder, "foreign");
+    expect(statSync(join(site.names, "sbatch")).mode & 0o777).toBe(0o755);
+    const foreign = join(site.folder, "foreign");
     mkdirSync(foreign);
     writeFileSync(join(foreign, "sbatch"), "mine");
     symlinkSync("/bin/true", join(foreign, "srun"));
-    expect(await startTutti(scheduler.socket, ["slurm-names", foreign]).result).toMatchObject({
+    expect(await startTutti(site.socket, ["slurm-names", foreign]).result).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("sbatch, srun are there and not made by Tutti"),
     });
@@ -93,22 +62,22 @@ scontrol show job $SLURM_JOB_ID | grep -o 'TimeLimit=[^ ]*'`;
     expect(output).toBe(`${node}\nshort ${node} 1 1 serial .\nTimeLimit=00:01:00\n`);
   });
 
-  test("one with MPI: mpirun works, and srun refuses a type of MPI as Slurm does without it", async () => {
+  test("one with MPI: mpirun works, and srun refuses a type of MPI that is not there as Slurm does", async () => {
     installTestTools();
     const lines = `#SBATCH --nodes=1 --ntasks-per-node=2 --mem-per-cpu=50M -t 1-00:00:00 --exclusive -o mpi.out
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 echo "$SLURM_NTASKS $SLURM_NTASKS_PER_NODE $SLURM_TASKS_PER_NODE $SLURM_MEM_PER_CPU $SLURM_JOB_PARTITION"
 command -v mpirun > /dev/null && mpirun sh -c 'echo rank' | sort
-srun --mpi=pmix ./solver`;
+srun --mpi=cray_shasta ./solver`;
     const { status } = await batch(lines);
     expect(status).toBe(1);
     expect(read("mpi.out")).toMatch(
-      /^2 2 2 50 long\n(?:rank\nrank\n)?srun: error: Couldn't find the specified plugin name for mpi\/pmix/,
+      /^2 2 2 50 long\n(?:rank\nrank\n)?srun: error: Couldn't find the specified plugin name for mpi\/cray_shasta/,
     );
   });
 
   test("an array with a limit, and %x_%A_%a", async () => {
-    mkdirSync(join(scheduler.folder, "logs"));
+    mkdirSync(join(site.folder, "logs"));
     const lines = `#SBATCH --job-name=arr --array=0-6:2%2 --output=logs/%x_%A_%a.out
 echo $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_ARRAY_TASK_MIN $SLURM_ARRAY_TASK_MAX $SLURM_ARRAY_TASK_STEP`;
     const { status, stdout } = await batch(lines, "--parsable");
@@ -133,7 +102,7 @@ echo $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_ARRAY_TASK_MIN $SLURM_A
     const lines = `#SBATCH --signal=B:USR1@30
 #SBATCH --requeue --open-mode=append -o appended.out
 echo $SLURM_OPEN_MODE`;
-    writeFileSync(join(scheduler.folder, "appended.out"), "before\n");
+    writeFileSync(join(site.folder, "appended.out"), "before\n");
     const { status, stderr } = await batch(lines);
     expect(status).toBe(0);
     expect(stderr).toMatch(/--requeue: ignored/);
@@ -187,7 +156,7 @@ srun bash -c "echo $MASTER \\$SLURM_PROCID of \\$SLURM_NTASKS on \\$SLURM_NODEID
   };
   const results = await Promise.all(
     Object.entries(S).map(async ([name, lines]) => {
-      writeFileSync(join(scheduler.folder, `${name}.sh`), script(lines));
+      writeFileSync(join(site.folder, `${name}.sh`), script(lines));
       return shell(`sbatch --wait ${name}.sh one 'two 2'`);
     }),
   );
@@ -197,7 +166,7 @@ srun bash -c "echo $MASTER \\$SLURM_PROCID of \\$SLURM_NTASKS on \\$SLURM_NODEID
   expect(read("s-openmp.out")).toMatch(/^2 \d+\n$/);
   expect(read("s-train.out")).toBe(`${node} 0 of 2 on 0/0\n${node} 1 of 2 on 0/1\n`);
   expect(read("s-steps.out").split("\n").sort().join()).toBe(",step 1,step 2");
-  expect(read("s-scratch.out")).toBe(`${scheduler.folder.split("/").at(-1)}\ncleaned\n`);
+  expect(read("s-scratch.out")).toBe(`${site.folder.split("/").at(-1)}\ncleaned\n`);
   expect(read("s-label.out")).toBe(`srun: error: ${node}: task 1: Exited with exit code 1\ncode 1\n`);
   expect(read("s-files.out")).toBe("task 0\ntask 1\n");
   expect(read("s-sizes.out")).toBe("100\n");
@@ -221,7 +190,7 @@ describe("the commands that tools run", () => {
     // Tutti chooses among several queues, so none is the default.
     expect(partitions.stdout).toBe("PARTITION\nshort\nlong\n");
     const { stdout } = await shell(
-      `sbatch -J snakejob -o .snakemake/%j.log --export=ALL -A default -p short -t 5 --mem 100 --cpus-per-task=1 -D ${scheduler.folder} --wrap='srun -n1 --cpu-bind=q sh -c "exit 3"' 2>&1`,
+      `sbatch -J snakejob -o .snakemake/%j.log --export=ALL -A default -p short -t 5 --mem 100 --cpus-per-task=1 -D ${site.folder} --wrap='srun -n1 --cpu-bind=q sh -c "exit 3"' 2>&1`,
     );
     // It takes the last word of both streams.
     const id = stdout.trim().split(" ").at(-1);
@@ -264,9 +233,9 @@ describe("the commands that tools run", () => {
   // parseJobId, queueStatusCommand, parseQueueStatus.
   test("Nextflow", async () => {
     writeFileSync(
-      join(scheduler.folder, ".command.run"),
+      join(site.folder, ".command.run"),
       script(
-        `#SBATCH -J nf-task\n#SBATCH -o ${scheduler.folder}/.command.log\n#SBATCH --no-requeue\n#SBATCH --signal B:USR2@30\n#SBATCH -c 2\n#SBATCH -t 01:00:00\n#SBATCH --mem 100M\n#SBATCH -p short\necho done`,
+        `#SBATCH -J nf-task\n#SBATCH -o ${site.folder}/.command.log\n#SBATCH --no-requeue\n#SBATCH --signal B:USR2@30\n#SBATCH -c 2\n#SBATCH -t 01:00:00\n#SBATCH --mem 100M\n#SBATCH -p short\necho done`,
       ),
     );
     const { stdout } = await shell("sbatch .command.run");
@@ -281,9 +250,9 @@ describe("the commands that tools run", () => {
   // dask/dask-jobqueue@043888b4, dask_jobqueue/slurm.py: SLURMCluster.__init__, SLURMJob.
   test("dask-jobqueue", async () => {
     const lines = `#SBATCH -J dask-worker\n#SBATCH -e w-%J.err\n#SBATCH -o w-%J.out\n#SBATCH -n 1\n#SBATCH --cpus-per-task=2\n#SBATCH --mem=100M\n#SBATCH -t 00:30:00\nJOB_ID=\${SLURM_JOB_ID%;*}\necho $JOB_ID; exec sleep 600`;
-    writeFileSync(join(scheduler.folder, "dask.sh"), script(lines));
+    writeFileSync(join(site.folder, "dask.sh"), script(lines));
     const id = /\d+/.exec((await shell("sbatch dask.sh")).stdout)![0];
-    await expect.poll(() => readdirSync(scheduler.folder)).toContain(`w-${id}.out`);
+    await expect.poll(() => readdirSync(site.folder)).toContain(`w-${id}.out`);
     await expect.poll(() => read(`w-${id}.out`)).toBe(`${id}\n`);
     expect(await shell(`scancel ${id}`)).toMatchObject({ status: 0, stdout: "", stderr: "" });
     await until(`squeue -h -j ${id}`, /^$/);
@@ -310,7 +279,7 @@ describe("the commands that tools run", () => {
 # command
 export SUBMITIT_EXECUTOR=slurm
 srun --output %A_%a_%t_log.out --error %A_%a_%t_log.err --unbuffered sh -c 'echo $SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID $SLURM_JOB_NUM_NODES $SLURM_NTASKS $SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID $SLURM_JOB_NODELIST'`;
-    writeFileSync(join(scheduler.folder, "submission.sh"), script(lines));
+    writeFileSync(join(site.folder, "submission.sh"), script(lines));
     const id = /job (\d+)/.exec((await shell("sbatch submission.sh")).stdout)![1];
     await until(
       `sacct -o JobID,State --parsable2 -j ${id}`,

@@ -9,6 +9,7 @@ import { parseWords } from "../getopt.ts";
 import { merged, type Options, SRUN } from "../job/options.ts";
 import { runJob } from "../job/run-job.ts";
 import { jobOf, launcherOf } from "../job/submission.ts";
+import { launcherFor, listOfTypes, mpiType } from "../ranks/mpi.ts";
 import { runRanks } from "../ranks/step.ts";
 
 /** Options that ask for a kind of placement or of output that every step has here. */
@@ -24,8 +25,12 @@ export const srun: Command = {
   async run(words) {
     const { given, words: command } = parseWords(SRUN, words);
     const options = merged(given);
-    checkMpi(options.get("mpi")?.value);
-    if (options.get("mpi")?.value === "list") return;
+    const type = mpiType(options, process.env);
+    if (type === "list") {
+      writeOut(listOfTypes(process.env));
+      return;
+    }
+    const launcher = launcherFor(type, process.env);
     if (command.length === 0) throw new BareError("srun: fatal: No command given to execute.");
     for (const name of [
       "multi-prog",
@@ -45,7 +50,7 @@ export const srun: Command = {
         given,
         [...options.keys()].filter((name) => !USUAL.has(name)),
       );
-      process.exitCode = await runRanks(options, command);
+      process.exitCode = await runRanks(options, command, launcher);
       return;
     }
     const client = new Client();
@@ -58,19 +63,7 @@ export const srun: Command = {
   },
 };
 
-/** Slurm's own words for a type of MPI that is not installed: Tutti starts no MPI. */
-function checkMpi(type: string | undefined): void {
-  if (type === undefined || type === "none") return;
-  if (type === "list") {
-    writeOut("MPI plugin types are...\n\tnone\n");
-    return;
-  }
-  throw new SlurmError(
-    `Couldn't find the specified plugin name for mpi/${type} looking at all files\ncannot find mpi plugin for mpi/${type}\nInvalid MPI type '${type}', --mpi=list for acceptable types\nTutti starts no MPI itself: write mpirun instead of srun, which starts the job's tasks`,
-  );
-}
-
-const OF_THE_STEP = ["label", "output", "error", "input", "open-mode", "overcommit"];
+const OF_THE_STEP = "error input kill-on-bad-exit label mpi open-mode output overcommit".split(" ");
 
 /** Options that the job is submitted with; the others are those of the step in it. */
 function forJob(options: Options): Options {

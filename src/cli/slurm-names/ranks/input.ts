@@ -1,8 +1,10 @@
 /** Copies standard input to all ranks, as srun does; a rank that has ended gets no more. */
-import type { ChildProcess } from "node:child_process";
+import type { RankStreams } from "./started.ts";
 
-export function feedInput(children: readonly ChildProcess[]): void {
-  const inputs = children.flatMap(({ stdin }) => (stdin === null ? [] : [stdin]));
+export function feedInput(ranks: readonly RankStreams[]): void {
+  const inputs = ranks.flatMap(({ stdin }) => (stdin === null ? [] : [stdin]));
+  // A rank that has our own standard input reads it itself.
+  if (inputs.length === 0) return;
   for (const input of inputs) input.on("error", () => {});
   process.stdin.on("error", () => {});
   process.stdin.on("data", (piece: Buffer) => {

@@ -2,11 +2,12 @@
  * Where the ranks of a step write: to srun's own streams, with their numbers (`-l`), or to files (`-o`,
  * `-e`).
  */
-import type { ChildProcess, IOType } from "node:child_process";
+import type { IOType } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { SlurmError } from "../errors.ts";
 import type { Options } from "../job/options.ts";
+import type { RankStreams } from "./started.ts";
 
 interface StepNames {
   readonly job: string;
@@ -46,7 +47,7 @@ export class RankOutputs {
   }
 
   /** Reads the rank's pipes, if it has any. */
-  attach(rank: number, { stdout, stderr }: ChildProcess): void {
+  attach(rank: number, { stdout, stderr }: RankStreams): void {
     const width = String(this.#names.ranks - 1).length;
     const label = `${String(rank).padStart(width)}: `;
     if (stdout !== null) labelLines(stdout, process.stdout, label);

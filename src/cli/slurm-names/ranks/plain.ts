@@ -1,0 +1,42 @@
+/** Starts the ranks of a program that needs no launcher: n copies of a command. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { type RankPlan, rankVariables } from "./plan.ts";
+import { endByCode, endBySignal, endOfMissing, type RankEnd, type StartedRanks } from "./started.ts";
+
+export function startPlain(plan: RankPlan): StartedRanks {
+  const { ranks, command, cwd, outputs } = plan;
+  const children: ChildProcess[] = [];
+  const ends: Promise<RankEnd>[] = [];
+  for (let rank = 0; rank < ranks; rank++) {
+    const stdio = outputs.stdioOf(rank);
+    const child = spawn(command[0], command.slice(1), {
+      stdio: [ranks === 1 ? "inherit" : "pipe", stdio.out, stdio.err],
+      env: { ...plan.env, ...rankVariables(rank) },
+      ...(cwd !== undefined && { cwd }),
+    });
+    children.push(child);
+    ends.push(endOf(child, rank, command[0]));
+  }
+  const signal = (name: NodeJS.Signals) => {
+    for (const child of children) child.kill(name);
+  };
+  if (plan.killOnFailure) {
+    for (const end of ends) end.then(({ code }) => code !== 0 && signal("SIGTERM"));
+  }
+  return {
+    streams: children,
+    ends: Promise.all(ends),
+    code: (all) => Math.max(...all.map(({ code }) => code)),
+    signal,
+  };
+}
+
+function endOf(child: ChildProcess, rank: number, program: string): Promise<RankEnd> {
+  return new Promise((resolve) => {
+    child.on("error", (error) => resolve(endOfMissing(rank, program, error)));
+    // All output has arrived when the streams are closed.
+    child.on("close", (code, signal) =>
+      resolve(signal === null ? endByCode(rank, code ?? 1) : endBySignal(rank, signal)),
+    );
+  });
+}
