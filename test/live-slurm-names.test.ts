@@ -54,7 +54,9 @@ srun hostname -s
 echo "$SLURM_JOB_PARTITION $SLURM_JOB_NODELIST $SLURM_NNODES $SLURM_CPUS_ON_NODE $SLURM_JOB_NAME $SLURM_RESTART_COUNT."
 scontrol show job $SLURM_JOB_ID | grep -o 'TimeLimit=[^ ]*'`;
     const { status, stdout, stderr } = await batch(lines);
-    expect(stderr).toMatch(/^sbatch: -p compute: ignored, there is no such queue; there are short, long$/m);
+    expect(stderr).toMatch(
+      /^sbatch: -p compute: ignored, there is no such queue; there are short, long, batch$/m,
+    );
     expect(stderr).toMatch(/^sbatch: --account=physics, --mail-type=END, .*: ignored/m);
     expect(stdout).toMatch(/^Submitted batch job \d+\n$/);
     expect(status).toBe(0);
@@ -188,7 +190,7 @@ describe("the commands that tools run", () => {
     ]);
     expect(accounts.stdout.split(/\s+/)).toContain(account.stdout.trim() || "default");
     // Tutti chooses among several queues, so none is the default.
-    expect(partitions.stdout).toBe("PARTITION\nshort\nlong\n");
+    expect(partitions.stdout).toBe("PARTITION\nshort\nlong\nbatch\n");
     const { stdout } = await shell(
       `sbatch -J snakejob -o .snakemake/%j.log --export=ALL -A default -p short -t 5 --mem 100 --cpus-per-task=1 -D ${site.folder} --wrap='srun -n1 --cpu-bind=q sh -c "exit 3"' 2>&1`,
     );
@@ -207,7 +209,7 @@ describe("the commands that tools run", () => {
   // getRunningJobIDs, _getJobDetailsFromSacct, _getJobDetailsFromScontrol, killJob.
   test("Toil", async () => {
     const partitions = (await shell('sinfo -a -o "%P %G %l %p %c %m"')).stdout.trim().split("\n");
-    expect(partitions.map((line) => line.split(" ").length)).toEqual([6, 6, 6]);
+    expect(partitions.map((line) => line.split(" ").length)).toEqual([6, 6, 6, 6]);
     expect(partitions[1]).toMatch(/^short \(null\) 02:00:00 1 2 \d+$/);
     const sbatch = (command: string) =>
       shell(
@@ -319,11 +321,12 @@ test("jobs are held, released, requeued, changed and cancelled by their names of
   expect((await shell("squeue -h -n held -o '%i %t %r'")).stdout).toBe(
     [1, 2, 3].map((i) => `${id}_${i} PD JobHeldUser\n`).join(""),
   );
-  expect(await shell(`scontrol update JobId=${id} TimeLimit=5 Partition=long`)).toMatchObject({
+  expect(await shell(`scontrol update JobId=${id} TimeLimit=5 Partition=batch`)).toMatchObject({
     status: 0,
     stderr: "",
   });
-  expect((await shell(`squeue -h -j ${id}_2 -o '%l %P'`)).stdout).toBe("5:00 long\n");
+  // An alias of the queue long.
+  expect((await shell(`squeue -h -j ${id}_2 -p batch -o '%l %P'`)).stdout).toBe("5:00 long\n");
   expect(await shell(`scancel ${id}_[1-2]`)).toMatchObject({ status: 0 });
   expect((await shell("squeue -h -n held -o %i")).stdout).toBe(`${id}_3\n`);
   expect(await shell(`scontrol release ${id}_3`)).toMatchObject({ status: 0, stderr: "" });

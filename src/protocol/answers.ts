@@ -207,6 +207,7 @@ export const queuesAnswer = answer("tutti.queues/1", {
   queues: z.array(
     z.object({
       name: z.string(),
+      aliases: optional(z.array(z.string()), "Other names under which jobs can ask for it"),
       queued: count,
       running: count,
       mostCpus: count,

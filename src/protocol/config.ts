@@ -58,6 +58,13 @@ export const reservationRule = z.strictObject(
 export const queueSetting = z.strictObject(
   {
     name: z.string("a word").regex(/^[^\s:]+$/, "a word without spaces and colons"),
+    aliases: optional(
+      z.array(
+        z.string("a word").regex(/^[^\s:,]+$/, "a word without spaces, colons and commas"),
+        "a list of words",
+      ),
+      "Other names of the queue, such as those of partitions in scripts for Slurm",
+    ),
     processors: size("Maximum number of CPUs per job"),
     processes: size("Maximum number of processes per job"),
     threads: size("Maximum number of threads per process"),

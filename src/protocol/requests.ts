@@ -76,7 +76,7 @@ export const submitJob = z
     name: optional(label(limits.MAX_NAME_LENGTH), "Name for people; default: the program's name"),
     queue: optional(
       label(limits.MAX_QUEUE_LENGTH),
-      "Queue class; default: the tightest one that admits the job",
+      "Queue class, by its name or an alias; default: the tightest one that admits the job",
     ),
     cwd: path
       .regex(/^\//, "is not absolute, expected a path that begins with /")

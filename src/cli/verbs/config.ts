@@ -100,10 +100,11 @@ function limitsText(limits: LimitSettings): string {
     .join(", ");
 }
 
-function queueText({ queueClass, defaultLimitMs, limits }: Config["queues"][number]): string {
+function queueText({ queueClass, aliases = [], defaultLimitMs, limits }: Config["queues"][number]): string {
   const { name, processors, elapsedBelowS, reservations } = queueClass;
   return [
     visibleLine(name),
+    ...(aliases.length === 0 ? [] : [`also called ${aliases.map(visibleLine).join(" and ")}`]),
     processors >= UNLIMITED ? "any number of CPUs" : `at most ${processors} CPUs`,
     ...(elapsedBelowS === undefined ? [] : [`limit below ${limitText(elapsedBelowS * 1000)}`]),
     ...(defaultLimitMs === undefined ? [] : [`limit ${limitText(defaultLimitMs)} for jobs without one`]),

@@ -18,23 +18,27 @@ export function configure(command: Command): void {
 function queuesText({ queues, yours = [] }: QueuesAnswer): string {
   const columns = [
     leftColumn("queue"),
+    leftColumn("aliases"),
     rightColumn("waiting"),
     rightColumn("running"),
     rightColumn("max CPUs", 1),
     rightColumn("time limit", 2),
     leftColumn("limits on all its jobs"),
   ];
-  const rows = queues.map(({ name, queued, running, mostCpus, limitMs, limits }) => [
+  const rows = queues.map(({ name, aliases = [], queued, running, mostCpus, limitMs, limits }) => [
     visibleLine(name),
+    aliases.map(visibleLine).join(", "),
     ...[queued, running, mostCpus].map(String),
     limitCell(limitMs),
     limits === undefined ? "" : limitsText(limits),
   ]);
   const hasLimits = queues.some(({ limits }) => limits !== undefined);
-  const shown = hasLimits ? columns : columns.slice(0, -1);
+  const hasAliases = queues.some(({ aliases }) => aliases !== undefined);
+  const isShown = (_: unknown, i: number) =>
+    (i !== 1 || hasAliases) && (i !== columns.length - 1 || hasLimits);
   const tableText = table(
-    shown,
-    rows.map((row) => row.slice(0, shown.length)),
+    columns.filter(isShown),
+    rows.map((row) => row.filter(isShown)),
   );
   return [tableText, ...yours.map((limits) => wrap(ownLimitsText(limits), 2)), ""].join("\n");
 }

@@ -79,6 +79,28 @@ test("the schema and readConfig() require the same of a queue", () => {
   }
 });
 
+describe("aliases of queues", () => {
+  const withAliases = (first: string, second: string) =>
+    parseConfig(
+      `[[queues]]\nname = "short"\naliases = ${first}\n[[queues]]\nname = "long"\naliases = ${second}\n`,
+      "f.toml",
+    );
+
+  test("are read", () => {
+    const { queues } = withAliases('["compute", "cpu"]', "[]");
+    expect(queues.map(({ aliases }) => aliases)).toEqual([["compute", "cpu"], undefined]);
+  });
+
+  test.each([
+    ['["a", "long"]', '["b"]', /^Cannot use "long" as queues\[0\].aliases\[1\] in .*: it is already a name/],
+    ['["a"]', '["b", "a"]', /^Cannot use "a" as queues\[1\].aliases\[1\] in .* name of queue "short"/],
+    ['["a b"]', '["b"]', /^Cannot use "a b" as queues\[0\].aliases\[0\] in "f.toml".*: expected a word/],
+    ['"a"', '["b"]', /^Cannot use "a" as queues\[0\].aliases in "f.toml", line 3: expected a list/],
+  ])("%s and %s: a name that means two queues, or none, is refused", (first, second, message) => {
+    expect(() => withAliases(first, second)).toThrow(message);
+  });
+});
+
 describe("limits", () => {
   const TOML = `[limits]
 runningCpus = 8

@@ -31,8 +31,15 @@ export interface QueueSetting {
   readonly queueClass: QueueClass;
   /** Expected running time of a job without a time limit. */
   readonly defaultLimitMs?: number | undefined;
+  /** Other names under which jobs ask for it. */
+  readonly aliases?: readonly string[] | undefined;
   /** Limits on all its jobs together. */
   readonly limits?: LimitSettings | undefined;
+}
+
+/** All names under which jobs ask for a queue; the first one is its own. */
+export function namesOf({ queueClass, aliases = [] }: QueueSetting): readonly string[] {
+  return [queueClass.name, ...aliases];
 }
 
 export type LimitSettings = Readonly<z.infer<typeof limitSetting>>;
@@ -157,6 +164,7 @@ function configOf(value: unknown): Config {
   }
   const { cpus, queues = [{ name: "default" }], resources = {}, ...rest } = data;
   checkClasses({ queues });
+  checkAliases(queues);
   checkShares(rest.shares);
   return {
     ...rest,
@@ -164,6 +172,25 @@ function configOf(value: unknown): Config {
     ...(cpus !== undefined && { cpus: cpus.toSorted((a, b) => a - b) }),
     queues: queues.map(queueOf),
   };
+}
+
+/** @throws Mistake if a name means two queues */
+function checkAliases(
+  queues: readonly { readonly name: string; readonly aliases?: readonly string[] | undefined }[],
+): void {
+  const owners = new Map(queues.map(({ name }) => [name, name]));
+  for (const [i, { name, aliases = [] }] of queues.entries()) {
+    for (const [k, alias] of aliases.entries()) {
+      const owner = owners.get(alias);
+      if (owner !== undefined) {
+        throw new Mistake(
+          `queues[${i}].aliases[${k}]`,
+          `Cannot use "${alias}" as queues[${i}].aliases[${k}]: it is already a name of queue "${owner}", expected each name once`,
+        );
+      }
+      owners.set(alias, name);
+    }
+  }
 }
 
 /** @throws Mistake if a user is named twice */
@@ -209,6 +236,7 @@ function resourceOf(name: string, setting: z.infer<typeof resourceSettings>[stri
 }
 
 function queueOf({
+  aliases,
   defaultLimitMs,
   runningCpus,
   runningJobs,
@@ -222,6 +250,7 @@ function queueOf({
   };
   return {
     queueClass: queueClassOf(fields),
+    ...(aliases?.length && { aliases }),
     ...(defaultLimitMs !== undefined && { defaultLimitMs }),
     ...(Object.keys(limits).length > 0 && { limits }),
   };

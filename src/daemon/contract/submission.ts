@@ -18,7 +18,7 @@ import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/ref
 import type { Resource } from "../../protocol/resources.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { type JobValues, lengthWithValues, valuesAt } from "../../protocol/sweep-values.ts";
-import type { QueueSetting } from "../config/config.ts";
+import { namesOf, type QueueSetting } from "../config/config.ts";
 import { checkInput } from "./job-input.ts";
 import { checkNews, type NewsLimits, newsBytes } from "./job-news.ts";
 import type { JobRecord } from "./record.ts";
@@ -194,9 +194,9 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
     estimateS: estimateOf(setting) / 1000,
   });
   if (request.queue !== undefined) {
-    const setting = queues.find(({ queueClass }) => queueClass.name === request.queue);
+    const setting = queues.find((one) => namesOf(one).includes(request.queue!));
     if (setting === undefined) {
-      const names = queues.map(({ queueClass }) => queueClass.name);
+      const names = queues.flatMap(namesOf);
       return refuse(
         "invalid",
         `Cannot submit to queue ${JSON.stringify(request.queue)}${closest(request.queue, names)}: expected ${names.length === 1 ? names[0] : `one of ${names.join(", ")}`}`,
@@ -210,7 +210,7 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
         `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, but the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
       );
     }
-    return { queue: request.queue, queueReason: NAMED_IN_REQUEST, estimateMs: estimateOf(setting) };
+    return { queue: setting.queueClass.name, queueReason: NAMED_IN_REQUEST, estimateMs: estimateOf(setting) };
   }
   const classes = queues.map(({ queueClass }) => queueClass);
   const selection = explainQueue(classes, shape());

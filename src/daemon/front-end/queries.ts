@@ -126,14 +126,17 @@ export class Queries {
       else count.running++;
       counts.set(queue, count);
     }
-    const queues = config.queues.map(({ queueClass: { name, processors, elapsedBelowS }, limits }) => ({
-      name,
-      queued: counts.get(name)?.queued ?? 0,
-      running: counts.get(name)?.running ?? 0,
-      mostCpus: Math.min(processors, scheduler.machine.mostProcessors),
-      ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
-      ...(limits !== undefined && { limits }),
-    }));
+    const queues = config.queues.map(
+      ({ queueClass: { name, processors, elapsedBelowS }, aliases, limits }) => ({
+        name,
+        ...(aliases !== undefined && { aliases }),
+        queued: counts.get(name)?.queued ?? 0,
+        running: counts.get(name)?.running ?? 0,
+        mostCpus: Math.min(processors, scheduler.machine.mostProcessors),
+        ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
+        ...(limits !== undefined && { limits }),
+      }),
+    );
     const yours = caller === undefined ? [] : limitsOf(caller, book.limits, book.all());
     return { queues, ...(yours.length > 0 && { yours }) };
   }

@@ -16,6 +16,7 @@ import {
   QOS,
   tresText,
 } from "../job/facts.ts";
+import { queuesOf } from "../job/machine.ts";
 import { allJobs, jobsNamed, parseJobName } from "../job/select.ts";
 import { exitCodeText, reasonText, slurmState, statesNamed } from "../job/states.ts";
 import { accountingText, type Field, fieldsNamed } from "../text/accounting-table.ts";
@@ -209,7 +210,7 @@ async function chosenJobs(
   const list = (text: string | undefined) => (text === undefined ? undefined : new Set(text.split(",")));
   const users = list(options.uid ?? options.user);
   const names = list(options.name ?? options.jobname);
-  const partitions = list(options.partition);
+  const partitions = await queuesOf(client, options.partition);
   return jobs.filter(
     (job) =>
       (job.endedAtMs ?? nowMs) >= fromMs &&
@@ -217,6 +218,6 @@ async function chosenJobs(
       (states === undefined || states.has(slurmState(job))) &&
       (users === undefined || users.has(job.user) || users.has(String(uidOf(job.user)))) &&
       (names === undefined || names.has(job.name)) &&
-      (partitions === undefined || partitions.has(job.queue)),
+      (partitions?.has(job.queue) ?? true),
   );
 }

@@ -7,6 +7,7 @@ import { type Command, remarkIgnored, unsupported } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { jobId } from "../job/facts.ts";
+import { queuesOf } from "../job/machine.ts";
 import { jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
 import { slurmState, statesNamed } from "../job/states.ts";
 
@@ -107,12 +108,13 @@ async function chosenJobs(
   const user =
     "me" in options ? (await client.ask<{ readonly user: string }>("/v1/status")).user : options.user;
   const name = options.name ?? options.jobname;
+  const partitions = await queuesOf(client, options.partition);
   return jobs.filter(
     (job) =>
       job.endedAtMs === undefined &&
       (states === undefined || states.has(slurmState(job))) &&
       (user === undefined || user === job.user) &&
       (name === undefined || name.split(",").includes(job.name)) &&
-      (options.partition === undefined || options.partition.split(",").includes(job.queue)),
+      (partitions?.has(job.queue) ?? true),
   );
 }

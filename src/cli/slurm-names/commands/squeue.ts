@@ -16,6 +16,7 @@ import {
   QOS,
   tresText,
 } from "../job/facts.ts";
+import { queuesOf } from "../job/machine.ts";
 import { allJobs, jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
 import { exitCodeText, reasonText, STATES, slurmState, statesNamed } from "../job/states.ts";
 import { type Column, partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
@@ -203,7 +204,7 @@ async function chosenJobs(
   const lists = {
     users: new Set((options.users ?? options.user ?? user)?.split(",")),
     names: new Set(options.name?.split(",")),
-    partitions: new Set(options.partition?.split(",")),
+    partitions: await queuesOf(client, options.partition),
     nodes: new Set((options.nodelist ?? options.node)?.split(",")),
   };
   return jobs.filter(
@@ -211,7 +212,7 @@ async function chosenJobs(
       (wanted === undefined || wanted.has(slurmState(job))) &&
       (lists.users.size === 0 || lists.users.has(job.user)) &&
       (lists.names.size === 0 || lists.names.has(job.name)) &&
-      (lists.partitions.size === 0 || lists.partitions.has(job.queue)) &&
+      (lists.partitions?.has(job.queue) ?? true) &&
       (lists.nodes.size === 0 || nodesOf(job).some((node) => lists.nodes.has(node))),
   );
 }

@@ -34,6 +34,21 @@ export const SHORT_STATES: Readonly<Record<Machine["state"], string>> = {
   draining: "drng",
 };
 
+/** The queues of partitions such as `short,compute`; undefined without them: all. */
+export async function queuesOf(
+  client: Client,
+  partitions: string | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  if (partitions === undefined) return undefined;
+  const { queues } = await client.ask<QueuesAnswer>("/v1/queues");
+  const names = new Set(partitions.split(","));
+  return new Set(
+    queues.flatMap(({ name, aliases = [] }) =>
+      [name, ...aliases].some((one) => names.has(one)) ? [name] : [],
+    ),
+  );
+}
+
 export async function readMachine(client: Client): Promise<Machine> {
   const [status, { queues }] = await Promise.all([
     client.ask<StatusAnswer>("/v1/status"),
@@ -43,12 +58,14 @@ export async function readMachine(client: Client): Promise<Machine> {
   const resources = status.resources?.map(({ name, units }) => `${name}:${units.length}`) ?? [];
   return {
     // Of several queues, Tutti chooses one for each job, so none of them is the default.
-    partitions: queues.map(({ name, limitMs: ms, mostCpus }) => ({
-      name,
-      isDefault: queues.length === 1,
-      limit: ms === undefined ? "infinite" : longDuration(limitMs(ms)),
-      mostCpus,
-    })),
+    partitions: queues.flatMap(({ name, aliases = [], limitMs: ms, mostCpus }) =>
+      [name, ...aliases].map((one) => ({
+        name: one,
+        isDefault: queues.length === 1 && one === name,
+        limit: ms === undefined ? "infinite" : longDuration(limitMs(ms)),
+        mostCpus,
+      })),
+    ),
     nodes: status.nodes?.map(({ node }) => node) ?? [nodeName()],
     cpus: status.cpus,
     busyCpus,

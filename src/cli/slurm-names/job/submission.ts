@@ -139,10 +139,11 @@ async function queueOf(
   if (option?.value === undefined) return undefined;
   const { queues } = await client.ask<QueuesAnswer>("/v1/queues");
   const names = option.value.split(",");
-  const found = names.find((name) => queues.some((queue) => queue.name === name));
+  const known = new Set(queues.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+  const found = names.find((name) => known.has(name));
   if (found === undefined)
     remarks.push(
-      `${option.text}: ignored, there is no such queue; there ${queues.length === 1 ? "is" : "are"} ${queues.map(({ name }) => name).join(", ")}`,
+      `${option.text}: ignored, there is no such queue; there ${known.size === 1 ? "is" : "are"} ${[...known].join(", ")}`,
     );
   return found;
 }
