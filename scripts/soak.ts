@@ -3,7 +3,8 @@
  * -9, 100 times each, and prints the counts. Then it runs all property tests from a random seed, and more of
  * the tests in a browser: all traces, all tables of papers, a day of the live page, more hostile texts. It
  * kills 100 times more while jobs are retried, edited, paused and run again, and the scheduler is drained,
- * and 50 times while webhooks are sent.
+ * and 50 times while webhooks are sent. It sends a job 300 MB, and removes a scheduler's state under a
+ * terminal.
  * Where Slurm can be started, it then runs jobs on four nodes through 300 kills, crashes and cuts, and
  * compares the turns of three gangs under Tutti with those under Slurm's own gang scheduling.
  *
@@ -54,6 +55,7 @@ for (const tests of [
   ["test/live-web-jobs.test.ts"],
   ["test/live-faults-changes.test.ts"],
   ["test/live-hooks.test.ts"],
+  ["test/live-terminal-faults.test.ts"],
 ]) {
   const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
     cwd: root,

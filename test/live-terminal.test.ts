@@ -2,55 +2,21 @@
  * Sends standard input to real jobs, and uses terminals of jobs as a user does: from a terminal (script),
  * under gang scheduling next to another gang, and over kill -9 of front end and clients.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
+import { shows, startShell, tutti, type } from "./live-shell.ts";
 
-const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
-const tutti = `${process.execPath} ${program}`;
 const live = new LiveScheduler();
 beforeAll(() => live.start());
 afterAll(() => live.clear());
 
-interface Shell {
-  readonly child: ChildProcess;
-  /** Output so far, and errors. */
-  readonly shown: () => string;
-  readonly exit: Promise<number | null>;
-}
-
 /** Starts a line of a shell in which `tutti` is this one; with `isTerminal`, in a terminal of 30 × 100. */
-function shell(line: string, isTerminal = false): Shell {
-  const whole = `tutti() { ${tutti} "$@"; }; ${isTerminal ? "stty rows 30 cols 100; echo on $(tty); " : ""}${line}`;
-  const words = isTerminal ? ["script", "-qefc", whole, "/dev/null"] : ["bash", "-c", whole];
-  const { npm_lifecycle_event: _, ...env } = process.env;
-  const child = spawn(words[0], words.slice(1), {
-    cwd: live.folder,
-    env: { ...env, SHELL: "/bin/bash", TERM: "xterm", NO_COLOR: "1", TUTTI_SOCKET: live.socket },
-    stdio: [isTerminal ? "pipe" : "ignore", "pipe", "pipe"],
-  });
-  let out = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (piece) => {
-      out += piece;
-    });
-  }
-  const exit = new Promise<number | null>((resolve) => {
-    child.on("close", resolve);
-  });
-  return { child, shown: () => out, exit };
-}
-
-function type({ child }: Shell, keys: string): void {
-  child.stdin?.write(keys);
-}
-
-const shows = (of: Shell, text: string) => until(() => of.shown().includes(text));
+const shell = (line: string, isTerminal = false) =>
+  startShell(line, { socket: live.socket, cwd: live.folder, isTerminal });
 
 describe("standard input", () => {
   test("reaches the job, with its end", { timeout: 60_000 }, async () => {

@@ -37,6 +37,7 @@ export class Client {
   readonly #token: string | undefined;
   readonly #env: NodeJS.ProcessEnv;
   readonly #ownSocket: string;
+  #hasAnswered = false;
 
   /** @throws NoDaemonError if there is no socket, or if it cannot be trusted */
   constructor(env: NodeJS.ProcessEnv = process.env) {
@@ -45,6 +46,11 @@ export class Client {
     const runtimeDir = runtimeDirOf(this.socket);
     this.#token = readToken(runtimeDir);
     this.#ownSocket = userSocket(runtimeDir, currentUid());
+  }
+
+  /** Whether a scheduler has answered this client. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
   }
 
   /**
@@ -74,6 +80,7 @@ export class Client {
   /** The answer as it arrives. */
   async open(path: string, options: RequestOptions = {}): Promise<IncomingMessage> {
     const answer = await this.#send(path, options);
+    this.#hasAnswered = true;
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
     const parts: Buffer[] = [];

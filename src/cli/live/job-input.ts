@@ -21,10 +21,12 @@ const NOT_YET = new Set(["ENOENT", "ENXIO"]);
 
 /** A named pipe of a job that is open for writing. */
 export class JobPipe {
+  readonly #file: number;
   readonly #socket: Socket;
   #isGone = false;
 
   constructor(file: number) {
+    this.#file = file;
     this.#socket = new Socket({ fd: file, readable: false, writable: true });
     this.#socket
       .on("error", () => {})
@@ -47,7 +49,20 @@ export class JobPipe {
     });
   }
 
+  /** Whether a process still reads, or may read: also one that is stopped. Writes nothing. */
+  hasReader(): boolean {
+    if (this.#isGone) return false;
+    try {
+      // The kernel refuses to open a named pipe for writing if nobody has it open for reading.
+      closeSync(openSync(`/proc/self/fd/${this.#file}`, constants.O_WRONLY | constants.O_NONBLOCK));
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== "ENXIO";
+    }
+  }
+
   close(): void {
+    this.#isGone = true;
     this.#socket.destroy();
   }
 }

@@ -25,8 +25,6 @@ export class ReconnectingClient {
   next: string;
   readonly #options: ReconnectOptions;
   #client = new Client();
-  /** Whether the scheduler has ever answered. We do not wait for one that may never have been started. */
-  #wasReached = false;
   #recovery: Promise<void> | undefined;
 
   /** @throws NoDaemonError when no scheduler runs at the start */
@@ -49,9 +47,7 @@ export class ReconnectingClient {
   async retry<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
-        const result = await work(this.#client);
-        this.#wasReached = true;
-        return result;
+        return await work(this.#client);
       } catch (error) {
         await this.waitUntilBack(error);
       }
@@ -61,7 +57,8 @@ export class ReconnectingClient {
   /** After an error that says the scheduler is gone, waits until it is back. @throws any other error */
   async waitUntilBack(error: unknown): Promise<void> {
     if (!(error instanceof NoDaemonError) || this.#options.signal?.aborted) throw error;
-    if (!this.#wasReached && !wasCutOff(error)) throw error;
+    // We do not wait for a scheduler that may never have been started.
+    if (!this.#client.hasAnswered && !wasCutOff(error)) throw error;
     this.#recovery ??= this.#wait(error).finally(() => {
       this.#recovery = undefined;
     });

@@ -14,11 +14,12 @@ import type { InputAnswer, Job } from "../../protocol/schema.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
 import { type JobPipe, openJobPipe } from "./job-input.ts";
-import type { ReconnectingClient } from "./reconnecting-client.ts";
+import { ReconnectingClient } from "./reconnecting-client.ts";
 import { TerminalModes } from "./terminal-modes.ts";
 
 export const DETACH_HELP = "Ctrl-] three times within a second detaches: the job keeps running";
 
+const LINE_FEED = 0x0a;
 const DETACH_KEY = 0x1d;
 const DETACH_PRESSES = 3;
 const DETACH_MS = 1000;
@@ -29,6 +30,9 @@ const MODES_BYTES = 1024 * 1024;
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
 /** What was typed while the gang is stopped. Above this, the keyboard waits. */
 const MAX_TYPED_BYTES = 1024 * 1024;
+const LOOK_FOR_READER_MS = 500;
+/** How long the scheduler may take to say how a job ended before the user gets the terminal back. */
+const SAY_END_MS = 3000;
 /** Wait for news of a file system that reports no changes, and between two sizes of the window. */
 const LOOK_MS = 200;
 
@@ -38,6 +42,13 @@ export function needTerminal(what: string): void {
   throw new UsageError(
     `Cannot ${what}: ${process.stdin.isTTY ? "standard output" : "standard input"} is not a terminal, expected to run in one`,
   );
+}
+
+/** The connection of a command that uses a terminal, where a line feed alone does not begin a line. */
+export function terminalConnection(next: string): ReconnectingClient {
+  const onGone = () =>
+    hint("\r\ntutti: the scheduler is gone; waiting until it is back (running jobs continue)\r");
+  return new ReconnectingClient(next, { onGone });
 }
 
 /**
@@ -59,29 +70,72 @@ export async function attachTerminal(
     () => over.abort(),
     () => over.abort(),
   );
-  const pipe = await openJobPipe(connection, job.job, over.signal);
+  try {
+    return await attachUntil(ended, over.signal, { connection, job, isFirst, onOpen });
+  } finally {
+    // Nothing waits for the job any longer, also if it cannot be attached.
+    leaving.abort();
+  }
+}
+
+interface Attaching {
+  readonly connection: ReconnectingClient;
+  readonly job: Job;
+  readonly isFirst: boolean;
+  readonly onOpen: () => void;
+}
+
+async function attachUntil(
+  ended: Promise<Job>,
+  over: AbortSignal,
+  { connection, job, isFirst, onOpen }: Attaching,
+): Promise<Job | undefined> {
+  const pipe = await openJobPipe(connection, job.job, over);
   if (pipe === undefined) return ended;
   const { uid } = await connection.retry((client) => client.ask<InputAnswer>(`/v1/jobs/${job.job}/input`));
   const { job: now } = await connection.retry((client) => client.job(job.job));
   const modes = new TerminalModes();
   const detached = new AbortController();
+  const gone = new AbortController();
+  const stopped = AbortSignal.any([over, gone.signal, detached.signal]);
+  void watchReader(pipe, stopped, () => gone.abort());
   const keyboard = new Keyboard(pipe, () => detached.abort());
-  const stopped = AbortSignal.any([over.signal, detached.signal]);
   hint(`tutti: ${isFirst ? "this is" : "attached to"} job ${job.job}; ${DETACH_HELP}`);
-  // When the terminal is gone, the job goes on.
+  // When our terminal is gone, the job goes on.
   process.stdout.removeAllListeners("error").on("error", () => detached.abort());
+  let isLineOpen = false;
   try {
     onOpen();
     keyboard.start(isFirst);
-    await showOutput(now, uid, { isFirst, modes, stopped, isLeft: detached.signal });
+    isLineOpen = await showOutput(now, uid, { isFirst, modes, stopped, isLeft: detached.signal });
   } finally {
     keyboard.stop();
     process.stdout.write(modes.toLeave);
-    leaving.abort();
   }
-  if (!detached.signal.aborted) return ended;
-  ended.catch(() => {});
-  return undefined;
+  const beginLine = () => {
+    if (isLineOpen) process.stdout.write("\n");
+    isLineOpen = false;
+  };
+  if (detached.signal.aborted) {
+    beginLine();
+    return undefined;
+  }
+  if (!over.aborted) {
+    beginLine();
+    hint(
+      `tutti: the terminal of job ${job.job} is gone; waiting until the scheduler says how the job ended (Ctrl-C ends only this wait)`,
+    );
+  }
+  const last = await ended;
+  if (last.state !== "done") beginLine();
+  return last;
+}
+
+/** Calls back when nothing reads the job's pipe, and the scheduler has had time to say why. */
+async function watchReader(pipe: JobPipe, signal: AbortSignal, onGone: () => void): Promise<void> {
+  while (!signal.aborted && pipe.hasReader()) await sleep(LOOK_FOR_READER_MS, signal);
+  await sleep(SAY_END_MS, signal);
+  if (!signal.aborted) onGone();
 }
 
 /** Passes all keys on, and shows all bytes as they are: Node alone would still turn LF into CR LF. */
@@ -208,10 +262,14 @@ interface Showing {
   readonly isLeft: AbortSignal;
 }
 
-/** Shows the last part of the output, and all that comes, until the job has ended. */
-async function showOutput(job: Job, uid: number, showing: Showing): Promise<void> {
+/**
+ * Shows the last part of the output, and all that comes, until the job has ended.
+ * @returns whether the last line that was shown has no end
+ */
+async function showOutput(job: Job, uid: number, showing: Showing): Promise<boolean> {
   const { isFirst, modes, stopped, isLeft } = showing;
   const file = openOutput(job, uid);
+  let isLineOpen = false;
   const news = new News(file);
   try {
     const { size } = fstatSync(file);
@@ -233,11 +291,12 @@ async function showOutput(job: Job, uid: number, showing: Showing): Promise<void
       }
       for await (const piece of piecesOf(file, { offset: at, limit: MAX_BEHIND_BYTES })) {
         at += piece.length;
+        isLineOpen = piece.at(-1) !== LINE_FEED;
         modes.next(piece);
         await write(piece);
-        if (isLeft.aborted) return;
+        if (isLeft.aborted) return isLineOpen;
       }
-      if (isLast) return;
+      if (isLast) return isLineOpen;
       if (fstatSync(file).size === at) await news.wait(stopped);
     }
   } finally {

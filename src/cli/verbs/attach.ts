@@ -4,8 +4,7 @@ import { isEnded } from "../../protocol/states.ts";
 import { outcomeText } from "../../words/jobs.ts";
 import { UsageError } from "../errors.ts";
 import { exitCodeOf, reportEnd } from "../live/job-exit.ts";
-import { ReconnectingClient } from "../live/reconnecting-client.ts";
-import { attachTerminal, DETACH_HELP, needTerminal } from "../live/terminal.ts";
+import { attachTerminal, DETACH_HELP, needTerminal, terminalConnection } from "../live/terminal.ts";
 import { selectJobs } from "../options/selectors.ts";
 import { hint } from "../text/text.ts";
 
@@ -27,7 +26,7 @@ When the job ends, the exit code is that of the job; after detaching, it is 0.
 
 async function run(word: string): Promise<void> {
   needTerminal("attach to a job");
-  const connection = new ReconnectingClient(`tutti attach ${word}`);
+  const connection = terminalConnection(`tutti attach ${word}`);
   const numbers = await connection.retry((client) => selectJobs(client, [word]));
   const [number] = numbers;
   if (number === undefined || numbers.length > 1) {

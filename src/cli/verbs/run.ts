@@ -12,7 +12,7 @@ import { copyInput, hasPipedInput, takesInput } from "../live/job-input.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
-import { attachTerminal, needTerminal } from "../live/terminal.ts";
+import { attachTerminal, needTerminal, terminalConnection } from "../live/terminal.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { hint } from "../text/text.ts";
 import { reportMemory, submit } from "./submit.ts";
@@ -77,7 +77,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 /** Runs the job in a terminal that is connected with ours. Ctrl-C cancels it as long as it waits. */
 async function runTerminal(wanted: SubmitJob): Promise<void> {
   needTerminal("run a job with --pty");
-  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
+  const connection = terminalConnection("tutti jobs shows whether it was submitted");
   const { jobs } = await submit(connection, [{ ...wanted, input: "terminal" }]);
   const [job] = jobs;
   connection.next = `tutti attach ${job.job}`;
