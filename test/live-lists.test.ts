@@ -2,10 +2,13 @@
  * Tests lists, ranges, waits and batches with the real command line, on a real scheduler with more jobs than
  * fit into one page.
  */
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import type { Server } from "node:http";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { measureListing } from "../bench/listing.ts";
 import { fillStore } from "../src/daemon/store/fill-for-tests.ts";
@@ -118,6 +121,24 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
         .join(""),
     );
   });
+});
+
+test("on a terminal, wait shows of many jobs only those that did not succeed, and the sum", async () => {
+  const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+  const shown = (jobs: string) =>
+    promisify(execFile)("script", ["-qec", `${process.execPath} ${program} wait ${jobs}`, "/dev/null"], {
+      env: { ...process.env, TUTTI_SOCKET: scheduler.socket, NO_COLOR: "1" },
+    }).catch((error) => error);
+  const many = (await shown("19-30")).stdout.split("\r\n");
+  expect(many).toEqual([
+    expect.stringMatching(/^job 19 .* failed with exit code 3/),
+    expect.stringMatching(/^job 20 .* failed with exit code 3/),
+    "2 failed, 10 done",
+    "",
+  ]);
+  const few = (await shown("21-30")).stdout.split("\r\n");
+  expect(few.slice(-2)).toEqual(["10 done", ""]);
+  expect(few).toHaveLength(12);
 });
 
 describe("thousands of jobs", () => {

@@ -13,7 +13,9 @@ import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command.option("--last <n>", "number of jobs", integer(1, 1_000_000), 20);
-  addColumnOptions(command, "print as JSON").action(run);
+  addColumnOptions(command, "print as JSON")
+    .addHelpText("after", "\nTo select jobs, also those that have ended: tutti jobs state:failed 'name:sim*'")
+    .action(run);
 }
 
 interface Options extends ColumnOptions {

@@ -11,12 +11,20 @@ import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { untilEnded } from "../live/until-ended.ts";
 import { namedJobs, SELECTOR_HELP, type Selection, select } from "../options/selectors.ts";
+import { Progress } from "../text/progress.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
+
+/** Of more jobs, people see only the count and the jobs that did not succeed. */
+const MAX_LINES = 10;
 
 export function configure(command: Command): void {
   command
     .argument("<jobs...>", SELECTOR_HELP)
     .option("--json", "print the jobs as JSON when all have ended")
+    .addHelpText(
+      "after",
+      `\nEach job has a line when it has ended. On a terminal, of more than ${MAX_LINES} jobs\nonly those that did not succeed have one.`,
+    )
     .action(run);
 }
 
@@ -27,12 +35,20 @@ async function run(words: readonly string[], { json = false }: { readonly json?:
   let areAllWell = missing.length === 0;
   const counts = new Map<string, number>();
   const ended: Job[] = [];
+  const isBrief = !json && process.stdout.isTTY && numbers.length > MAX_LINES;
+  const progress = new Progress("jobs", isBrief);
+  let done = 0;
   const forgotten = await untilEnded(connection, numbers, (job) => {
     areAllWell &&= job.state === "done";
     counts.set(job.state, (counts.get(job.state) ?? 0) + 1);
     if (json) ended.push(job);
-    else writeOut(`${outcomeText(job)}\n`);
+    else if (!isBrief || job.state !== "done") {
+      progress.end();
+      writeOut(`${outcomeText(job)}\n`);
+    }
+    progress.update(++done, numbers.length);
   });
+  progress.end();
   reportMissing(forgotten);
   // On standard error: programs read one line per job.
   if (!json && numbers.length > 1)
