@@ -1,14 +1,15 @@
 /**
  * Installs what tests need besides the npm packages: Debian's chromium for the report page, Open MPI for the
- * tests of MPI gangs, and Slurm. It needs apt and the rights to use it. Tests whose programs are missing are
- * skipped and listed by name. With TUTTI_NO_INSTALL=1, nothing is installed.
+ * tests of MPI gangs, Slurm, and for long runs the workflow tools. It needs apt and the rights to use it.
+ * Tests whose programs are missing are skipped and listed by name. With TUTTI_NO_INSTALL=1, nothing is
+ * installed.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-function isInPath(program: string): boolean {
+export function isInPath(program: string): boolean {
   return (process.env.PATH ?? "").split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);
@@ -20,7 +21,13 @@ function isInPath(program: string): boolean {
 }
 
 /** A program that tests need, and the package that contains it. */
-const TOOLS = [
+interface TestTool {
+  readonly program: string;
+  readonly package: string;
+  readonly tests: string;
+}
+
+const TOOLS: readonly TestTool[] = [
   { program: "chromium", package: "chromium", tests: "browser tests" },
   { program: "mpirun", package: "openmpi-bin", tests: "tests with Open MPI" },
   { program: "mpicc", package: "libopenmpi-dev", tests: "tests with MPI and OpenMP" },
@@ -29,9 +36,15 @@ const TOOLS = [
   { program: "systemd-analyze", package: "systemd", tests: "tests of the systemd units" },
 ];
 
+/** Workflow tools, about 90 s for both, so only `npm run soak` installs them. */
+export const WORKFLOW_TOOLS: readonly TestTool[] = [
+  { program: "snakemake", package: "snakemake", tests: "workflows of Snakemake" },
+  { program: "toil-cwl-runner", package: "toil", tests: "workflows of Toil" },
+];
+
 /** Installs the tools that are missing, if possible. */
-export function installTestTools(): void {
-  const missing = TOOLS.filter(({ program }) => !isInPath(program));
+export function installTestTools(tools: readonly TestTool[] = TOOLS): void {
+  const missing = tools.filter(({ program }) => !isInPath(program));
   if (missing.length === 0 || process.env.TUTTI_NO_INSTALL === "1") return;
   const names = missing.map((tool) => tool.package).join(" and ");
   if (process.getuid?.() !== 0 || !isInPath("apt-get")) {

@@ -4,7 +4,7 @@
  * the tests in a browser: all traces, all tables of papers, a day of the live page, more hostile texts. It
  * kills 100 times more while jobs are retried, edited, paused and run again, and the scheduler is drained,
  * and 50 times while webhooks are sent. It sends a job 300 MB, and removes a scheduler's state under a
- * terminal.
+ * terminal. It installs Snakemake and Toil, and runs workflows of 50 jobs with them.
  * Where Slurm can be started, it then runs jobs on four nodes through 300 kills, crashes and cuts, and
  * compares the turns of three gangs under Tutti with those under Slurm's own gang scheduling.
  *
@@ -56,6 +56,7 @@ for (const tests of [
   ["test/live-faults-changes.test.ts"],
   ["test/live-hooks.test.ts"],
   ["test/live-terminal-faults.test.ts"],
+  ["test/live-workflows.test.ts"],
 ]) {
   const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
     cwd: root,

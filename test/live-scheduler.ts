@@ -23,6 +23,8 @@ export class LiveScheduler {
   readonly env: NodeJS.ProcessEnv = {};
   /** Additional arguments of `tutti serve`. */
   readonly words: string[] = [];
+  /** Whether it serves only the user who runs the test. */
+  isPrivate = true;
   readonly #files: number | undefined;
   #frontEnd: ChildProcess | undefined;
   #client: Client | undefined;
@@ -35,7 +37,8 @@ export class LiveScheduler {
 
   /** Starts the front end and waits until it accepts requests. @throws with its output if it ends instead */
   async start(): Promise<void> {
-    const serve = [process.execPath, program, "serve", "--private", "--no-http", "--slot", "20ms"];
+    const serve = [process.execPath, program, "serve", "--no-http", "--slot", "20ms"];
+    if (this.isPrivate) serve.push("--private");
     const script = `${this.#files === undefined ? "" : `ulimit -n ${this.#files};`} exec "$@"`;
     const child = spawn("sh", ["-c", script, "sh", ...serve, ...this.words, "--state", this.state], {
       env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: this.socket, ...this.env },

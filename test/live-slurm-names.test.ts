@@ -180,8 +180,9 @@ describe("the commands that tools run", () => {
   const until = (line: string, expected: RegExp) =>
     expect.poll(async () => (await shell(line)).stdout, { timeout: 40_000 }).toMatch(expected);
 
-  // snakemake/snakemake@00332045, snakemake/executors/slurm/slurm_submit.py: get_account, test_account,
-  // get_default_partition, run, job_status, cancel; slurm_jobstep.py: run.
+  // snakemake/snakemake@00332045, snakemake/executors/slurm/slurm_submit.py: get_account (line 32),
+  // test_account (49), get_default_partition (73), cancel (145), run (209-272), job_status (296, 314);
+  // slurm_jobstep.py: run (115).
   test("Snakemake 7: --slurm", async () => {
     const [account, accounts, partitions] = await Promise.all([
       shell('sacct -nu "$USER" -o Account%20 | head -n1'),
@@ -205,9 +206,13 @@ describe("the commands that tools run", () => {
     expect(await shell(`scancel ${id}`)).toMatchObject({ status: 0, stderr: "" });
   });
 
-  // DataBiosphere/toil@00a23b2a, src/toil/batchSystems/slurm.py: _get_partition_info, prepareSbatch,
-  // getRunningJobIDs, _getJobDetailsFromSacct, _getJobDetailsFromScontrol, killJob.
+  // DataBiosphere/toil@00a23b2a, src/toil/batchSystems/slurm.py: _get_partition_info (line 150),
+  // getRunningJobIDs (232), killJob (250), _getJobDetailsFromSacct (433), _getJobDetailsFromScontrol (507),
+  // prepareSbatch (605). Toil 5.9.2, toil@54bfe0b1: getWaitDuration (344), which fails without a number.
   test("Toil", async () => {
+    const config = (await shell("scontrol show config")).stdout;
+    expect(config).toMatch(/^AcctGatherNodeFreq += 0 sec$/m);
+    expect(config).toMatch(/^SchedulerTimeSlice += 1 sec$/m);
     const partitions = (await shell('sinfo -a -o "%P %G %l %p %c %m"')).stdout.trim().split("\n");
     expect(partitions.map((line) => line.split(" ").length)).toEqual([6, 6, 6, 6]);
     expect(partitions[1]).toMatch(/^short \(null\) 02:00:00 1 2 \d+$/);
@@ -231,8 +236,9 @@ describe("the commands that tools run", () => {
     );
   });
 
-  // nextflow-io/nextflow@06e3c4a4, executor/SlurmExecutor.groovy: getDirectives, getSubmitCommandLine,
-  // parseJobId, queueStatusCommand, parseQueueStatus.
+  // nextflow-io/nextflow@06e3c4a4, modules/nextflow/src/main/groovy/nextflow/executor/SlurmExecutor.groovy:
+  // getDirectives (lines 56-102), getSubmitCommandLine (114), parseJobId (127), getKillCommand (145),
+  // queueStatusCommand (148), STATUS_MAP and parseQueueStatus (168).
   test("Nextflow", async () => {
     writeFileSync(
       join(site.folder, ".command.run"),
@@ -249,9 +255,10 @@ describe("the commands that tools run", () => {
     expect(read(".command.log")).toBe("done\n");
   });
 
-  // dask/dask-jobqueue@043888b4, dask_jobqueue/slurm.py: SLURMCluster.__init__, SLURMJob.
+  // dask/dask-jobqueue@49db60ad, dask_jobqueue/slurm.py: SLURMJob.__init__ (lines 66-99); core.py:
+  // job_id_regexp (159), _submit_job (422), _close_job (474).
   test("dask-jobqueue", async () => {
-    const lines = `#SBATCH -J dask-worker\n#SBATCH -e w-%J.err\n#SBATCH -o w-%J.out\n#SBATCH -n 1\n#SBATCH --cpus-per-task=2\n#SBATCH --mem=100M\n#SBATCH -t 00:30:00\nJOB_ID=\${SLURM_JOB_ID%;*}\necho $JOB_ID; exec sleep 600`;
+    const lines = `#SBATCH -J dask-worker\n#SBATCH -e w-%J.err\n#SBATCH -o w-%J.out\n#SBATCH -n 1\n#SBATCH -N 1\n#SBATCH --cpus-per-task=2\n#SBATCH --mem=100M\n#SBATCH -t 00:30:00\necho $SLURM_JOB_ID; exec sleep 600`;
     writeFileSync(join(site.folder, "dask.sh"), script(lines));
     const id = /\d+/.exec((await shell("sbatch dask.sh")).stdout)![0];
     await expect.poll(() => readdirSync(site.folder)).toContain(`w-${id}.out`);
@@ -260,8 +267,9 @@ describe("the commands that tools run", () => {
     await until(`squeue -h -j ${id}`, /^$/);
   });
 
-  // facebookincubator/submitit@01eedd3f, submitit/slurm/slurm.py: affinity, _make_sbatch_string,
-  // _make_submission_command, SlurmInfoWatcher, SlurmJobEnvironment.
+  // facebookincubator/submitit@01eedd3f, submitit/slurm/slurm.py: SlurmInfoWatcher._make_command (line 50),
+  // SlurmJobEnvironment (180-188), _make_submission_command (355), _get_job_id_from_submission_command (362),
+  // affinity (373), _make_sbatch_string (469-495).
   test("submitit: an array whose command srun starts", async () => {
     expect(await shell("command -v srun")).toMatchObject({ status: 0 });
     const lines = `

@@ -197,7 +197,9 @@ export function chooseSocket(candidates: readonly string[], env = process.env): 
   const [distrusted] = existing;
   if (distrusted === undefined) {
     const paths = candidates.map((socket) => `"${socket}"`).join(" or ");
-    throw new NoDaemonError(noDaemonMessage(`there is no socket ${paths}`, env));
+    throw new NoDaemonError(noDaemonMessage(`there is no socket ${paths}`, env), {
+      cause: { code: "ENOENT" },
+    });
   }
   const folder = dirname(distrusted);
   throw new NoDaemonError(

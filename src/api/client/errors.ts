@@ -4,6 +4,11 @@ import type { RefusalAnswer } from "../../protocol/schema.ts";
 /** No scheduler can be reached. The message has three lines: what failed, why, and what to type next. */
 export class NoDaemonError extends Error {
   override name = "NoDaemonError";
+
+  /** Why, as a code of the system, such as ECONNREFUSED; ENOENT if there is no socket. */
+  get code(): string | undefined {
+    return (this.cause as NodeJS.ErrnoException | undefined)?.code;
+  }
 }
 
 /** The scheduler refused the request. */

@@ -98,7 +98,6 @@ function sayGone(): void {
 }
 
 /** Whether an established connection broke. Then it is unknown whether the request was carried out. */
-function wasCutOff({ cause }: NoDaemonError): boolean {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
+function wasCutOff({ code }: NoDaemonError): boolean {
   return ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(code ?? "");
 }

@@ -1,5 +1,5 @@
 /** `sacct`: lists jobs, also those that have ended, with what they had and used. */
-import { Client } from "../../../api/client/client.ts";
+import type { Client } from "../../../api/client/client.ts";
 import type { Job } from "../../../protocol/schema.ts";
 import { type Command, unsupported, writeOut } from "../command.ts";
 import { SlurmError } from "../errors.ts";
@@ -19,6 +19,7 @@ import {
 import { queuesOf } from "../job/machine.ts";
 import { allJobs, jobsNamed, parseJobName } from "../job/select.ts";
 import { exitCodeText, reasonText, slurmState, statesNamed } from "../job/states.ts";
+import { patientClient } from "../patient-client.ts";
 import { accountingText, type Field, fieldsNamed } from "../text/accounting-table.ts";
 import { limitMs, longDuration, parseTime, timeText } from "../text/times.ts";
 import { uidOf } from "../text/users.ts";
@@ -151,7 +152,7 @@ export const sacct: Command = {
     }
     // -j may be repeated.
     const ids = given.filter(({ name }) => name === "jobs").map(({ value = "" }) => value);
-    const jobs = await chosenJobs(new Client(), ids.join(","), options);
+    const jobs = await chosenJobs(await patientClient(), ids.join(","), options);
     // -o may be repeated, too.
     const formats = given.filter(({ name }) => name === "format").map(({ value }) => value);
     writeOut(jobsText(jobs, { ...options, ...(formats.length > 0 && { format: formats.join(",") }) }));

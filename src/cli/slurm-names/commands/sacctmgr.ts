@@ -3,12 +3,12 @@
  * service.
  */
 import { userInfo } from "node:os";
-import { Client } from "../../../api/client/client.ts";
 import type { StatusAnswer } from "../../../protocol/schema.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "../job/facts.ts";
+import { patientClient } from "../patient-client.ts";
 import { accountingText, type Field, fieldsNamed } from "../text/accounting-table.ts";
 
 type Row = Readonly<Record<string, string>>;
@@ -75,7 +75,7 @@ async function rowsOf(kind: string): Promise<readonly Row[]> {
   if (kind === "qos") return [{ Name: QOS, QOS }];
   if (kind === "account")
     return [{ Account: ACCOUNT, Description: ACCOUNT, Organization: ACCOUNT, Name: ACCOUNT }];
-  const { user, isAdministrator } = await new Client().ask<StatusAnswer>("/v1/status");
+  const { user, isAdministrator } = await (await patientClient()).ask<StatusAnswer>("/v1/status");
   return [
     {
       Account: ACCOUNT,

@@ -1,7 +1,7 @@
 /** `sbatch`: submits a script from a file, from standard input or from `--wrap`. */
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { Client } from "../../../api/client/client.ts";
+import type { Client } from "../../../api/client/client.ts";
 import { MAX_SCRIPT_BYTES } from "../../../protocol/limits.ts";
 import type { DryRunAnswer, Job, SubmitJob } from "../../../protocol/schema.ts";
 import { interpreterOf } from "../../options/job-script.ts";
@@ -12,6 +12,7 @@ import { nodeName } from "../job/facts.ts";
 import { merged, type Options, optionsOfScript, optionsOfVariables, SBATCH } from "../job/options.ts";
 import { jobOf, submit, submitRefusal } from "../job/submission.ts";
 import { exitCodeOf } from "../job/wait.ts";
+import { patientClient } from "../patient-client.ts";
 import { timeText } from "../text/times.ts";
 
 export const sbatch: Command = {
@@ -23,7 +24,7 @@ export const sbatch: Command = {
     const { content, path, name } = scriptOf(typed.get("wrap")?.value, rest);
     const options = merged(optionsOfScript(content.toString("utf8")), [...typed.values()]);
     const interpreter = interpreterOf(content.toString("utf8"))!;
-    const client = new Client();
+    const client = await patientClient();
     const job = await jobOf(client, "sbatch", options, {
       command: [...interpreter, path, ...rest.slice(1)],
       name,

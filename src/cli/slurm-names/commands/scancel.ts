@@ -1,5 +1,5 @@
 /** `scancel`: cancels jobs; with STOP and CONT, pauses and resumes them. */
-import { Client } from "../../../api/client/client.ts";
+import type { Client } from "../../../api/client/client.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
 import type { BatchAnswer, BatchBody, Job } from "../../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../../protocol/states.ts";
@@ -10,6 +10,7 @@ import { jobId } from "../job/facts.ts";
 import { queuesOf } from "../job/machine.ts";
 import { jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
 import { slurmState, statesNamed } from "../job/states.ts";
+import { patientClient } from "../patient-client.ts";
 
 /** What a signal means for the job as a whole. Others would have to reach its processes. */
 const SIGNALS: Readonly<Record<string, BatchBody["action"]>> = {
@@ -41,7 +42,7 @@ export const scancel: Command = {
     const filters = ["name", "jobname", "partition", "state", "user", "me", "nodelist", "account", "qos"];
     if (ids.length === 0 && !filters.some((name) => name in options))
       throw new SlurmError("No job identification provided");
-    const client = new Client();
+    const client = await patientClient();
     const jobs = await chosenJobs(client, ids, options);
     const isVerbose = "verbose" in options;
     let failed = false;

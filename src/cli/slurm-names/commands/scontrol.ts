@@ -1,6 +1,6 @@
 /** `scontrol`: shows jobs, queues and nodes, and holds, releases, requeues, pauses and changes jobs. */
 import { Client } from "../../../api/client/client.ts";
-import type { BatchAnswer, BatchBody, Job } from "../../../protocol/schema.ts";
+import type { BatchAnswer, BatchBody, Job, MatrixAnswer } from "../../../protocol/schema.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
@@ -8,6 +8,7 @@ import { CLUSTER, nodeName, VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
 import { allJobs, jobsNamed, parseJobName } from "../job/select.ts";
 import { updateOf } from "../job/update.ts";
+import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
 import { expandHosts, foldHosts } from "../text/hostlist.ts";
 import { recordText } from "../text/record.ts";
 
@@ -98,7 +99,7 @@ async function show([entity = "", ...rest]: readonly string[], isOneLine: boolea
 }
 
 async function showJobs(id: string | undefined, isOneLine: boolean): Promise<void> {
-  const client = new Client();
+  const client = await patientClient();
   const name = id === undefined ? undefined : parseJobName(id.split(".")[0]);
   if (id !== undefined && name === undefined) throw new BareError(`slurm_load_jobs error: ${INVALID_JOB}`);
   let jobs = name === undefined ? await allJobs(client) : await jobsNamed(client, [name]);
@@ -116,7 +117,7 @@ async function showRecords(
   isOneLine: boolean,
   records: (machine: Machine) => readonly (readonly (readonly string[])[])[],
 ): Promise<void> {
-  const texts = records(await readMachine(new Client())).map((lines) =>
+  const texts = records(await readMachine(await patientClient())).map((lines) =>
     isOneLine ? `${lines.flat().join(" ")}\n` : `${lines.map((words) => words.join(" ")).join("\n   ")}\n\n`,
   );
   writeOut(texts.join(""));
@@ -158,12 +159,20 @@ function nodeRecords(machine: Machine, name: string | undefined) {
 
 /** Only settings that mean something here. */
 async function showConfig(): Promise<void> {
-  const { nodes } = await readMachine(new Client());
+  const client = await patientClient();
+  const [{ nodes }, { slotMs }] = await Promise.all([
+    readMachine(client),
+    client.ask<MatrixAnswer>("/v1/matrix"),
+  ]);
   const settings: Readonly<Record<string, string>> = {
+    // Toil asks for the state of jobs as often as the larger of this and SchedulerTimeSlice.
+    AcctGatherNodeFreq: "0 sec",
     ClusterName: CLUSTER,
     MaxArraySize: "1000001",
+    MessageTimeout: `${MESSAGE_TIMEOUT_S} sec`,
     MpiDefault: "none",
     "SlurmctldHost[0]": nodeName(),
+    SchedulerTimeSlice: `${Math.ceil(slotMs / 1000)} sec`,
     SLURM_VERSION: VERSION.split(" ")[1],
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name.padEnd(23)} = ${value}`);
@@ -195,7 +204,7 @@ async function change(
   body: Omit<BatchBody, "jobs">,
   words: readonly string[],
 ): Promise<void> {
-  const client = new Client();
+  const client = await patientClient();
   const jobs = await jobsOfWords(client, keyword, words);
   // Of an array, only the jobs that can be changed are meant; of a single job, a refusal is an error.
   const { results } = await client.ask<BatchAnswer>("/v1/batch", {

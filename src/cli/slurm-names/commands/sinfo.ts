@@ -1,8 +1,8 @@
 /** `sinfo`: lists queues as partitions, and the nodes. */
-import { Client } from "../../../api/client/client.ts";
 import { type Command, unsupported, writeOut } from "../command.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { type Machine, type Partition, readMachine, SHORT_STATES } from "../job/machine.ts";
+import { patientClient } from "../patient-client.ts";
 import { type Column, partsOfLetters, tableText } from "../text/columns.ts";
 
 interface Row {
@@ -65,7 +65,7 @@ export const sinfo: Command = {
     const options = lastValues(given);
     for (const option of ["json", "yaml", "Format", "iterate", "list-reasons", "reservation"])
       if (option in options) throw unsupported(`--${option}`, "sinfo -o, tutti status or tutti windows");
-    const machine = await readMachine(new Client());
+    const machine = await readMachine(await patientClient());
     const partitions = options.partition?.split(",");
     const nodes = options.nodes?.split(",");
     const states = options.states?.toLowerCase().split(",");

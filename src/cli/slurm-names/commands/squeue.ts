@@ -1,5 +1,5 @@
 /** `squeue`: lists jobs that wait or run. */
-import { Client } from "../../../api/client/client.ts";
+import type { Client } from "../../../api/client/client.ts";
 import type { Job } from "../../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../../protocol/states.ts";
 import { type Command, unsupported, writeOut } from "../command.ts";
@@ -19,6 +19,7 @@ import {
 import { queuesOf } from "../job/machine.ts";
 import { allJobs, jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
 import { exitCodeText, reasonText, STATES, slurmState, statesNamed } from "../job/states.ts";
+import { patientClient } from "../patient-client.ts";
 import { type Column, partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
 import { limitMs, shortDuration, timeText } from "../text/times.ts";
 
@@ -156,7 +157,7 @@ export const squeue: Command = {
     for (const name of ["step", "steps", "iterate"])
       if (name in options)
         throw unsupported(`--${name}`, name === "iterate" ? "watch squeue" : "squeue without it");
-    writeOut(queueText(await chosenJobs(new Client(), options), options));
+    writeOut(queueText(await chosenJobs(await patientClient(), options), options));
   },
 };
 

@@ -2,13 +2,13 @@
  * `srun`: inside a job, starts ranks. Outside, it submits a job that starts them, shows its output, and exits
  * with its code.
  */
-import { Client } from "../../../api/client/client.ts";
 import { type Command, remarkIgnored, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { parseWords } from "../getopt.ts";
 import { merged, type Options, SRUN } from "../job/options.ts";
 import { runJob } from "../job/run-job.ts";
 import { jobOf, launcherOf } from "../job/submission.ts";
+import { patientClient } from "../patient-client.ts";
 import { launcherFor, listOfTypes, mpiType } from "../ranks/mpi.ts";
 import { runRanks } from "../ranks/step.ts";
 
@@ -53,7 +53,7 @@ export const srun: Command = {
       process.exitCode = await runRanks(options, command, launcher);
       return;
     }
-    const client = new Client();
+    const client = await patientClient();
     const inner = innerWords(options);
     const job = await jobOf(client, "srun", forJob(options), {
       command: [launcherOf("srun"), ...inner, "--", ...command],
