@@ -25,6 +25,8 @@ export class WaitingQueue {
   readonly #order: OrderName;
   readonly #jobs: JobsView;
   #keyedAtS = 0;
+  /** Keys with which jobs were added, if keys change over time. */
+  readonly #keys: number[] = [];
   #scratch = new Int32Array(0);
 
   constructor(jobs: JobsView, parameters: ParameterValues) {
@@ -64,12 +66,15 @@ export class WaitingQueue {
   }
 
   add(job: JobIndex): void {
-    this.list.insert(job, this.key(job));
+    const key = this.key(job);
+    if (this.isDynamic) this.#keys[job] = key;
+    this.list.insert(job, key);
   }
 
   /** Removes a waiting job. */
   remove(job: JobIndex): void {
-    this.list.remove(job, this.key(job));
+    // Usage may have been counted again since the job was added, for people who look at it.
+    this.list.remove(job, this.isDynamic ? this.#keys[job] : this.key(job));
   }
 
   /** Updates a dynamic order. Call it in `decide` before you look at the queue. */

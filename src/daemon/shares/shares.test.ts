@@ -103,6 +103,20 @@ test("tutti why says how many jobs go first because of shares", async () => {
   expect(started.map(({ job }) => job)).toEqual([1, 2, 5, 6, 3, 4]);
 });
 
+test("a job can be held and released although people looked at usage since it was submitted", async () => {
+  const bench = benchOf();
+  await submit(bench, ANNA, 1, 1);
+  await submit(bench, ANNA, 1);
+  await submit(bench, BEN, 1);
+  bench.clock.advanceTo(20_000);
+  bench.frontEnd.shares(ROOT);
+  await answerOf(bench.clock, bench.frontEnd.hold(ANNA, 2));
+  bench.clock.advanceTo(40_000);
+  await answerOf(bench.clock, bench.frontEnd.release(ANNA, 2));
+  runToEnd(bench.clock);
+  expect(bench.frontEnd.jobs(ROOT, {}).map(({ state }) => state)).toEqual(["done", "done", "done"]);
+});
+
 test("usage survives a front end that is killed, and the end of the records of jobs", async () => {
   const path = join(folder, "killed.db");
   const config = { policy: "gang", slotMs: 1000 };
