@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { computeShares, EQUAL_SHARES, FairShare, shareFactor, shareLevel, shareNode } from "./fair-share.ts";
+import {
+  computeShares,
+  EQUAL_SHARES,
+  FairShare,
+  shareFactor,
+  shareLevel,
+  shareNode,
+  timeToUsage,
+} from "./fair-share.ts";
 
 const HALF_LIFE_S = 1000;
 
@@ -126,5 +134,37 @@ describe("shares", () => {
     shares.add(shares.userOf("carl"), 40, 0);
     // By hand: anna 0.6 + (0.6 − 0.6)·½ = 0.6 of ¼; ben 0 + (0.6 − 0)·½ = 0.3 of ¼; carl 0.4 of ½.
     expect(levels(shares, 0, ["anna", "ben", "carl"])).toEqual([2.4, 1.2, 0.8]);
+  });
+});
+
+describe("the time until usage counts an amount", () => {
+  const timeTo = (cpuS: number, amountCpuS: number, cpus = 0) =>
+    timeToUsage(cpuS, amountCpuS, cpus, HALF_LIFE_S);
+
+  test("is a half-life for each halving, if nothing is used", () => {
+    expect(timeTo(800, 200)).toBeCloseTo(2 * HALF_LIFE_S, 6);
+    expect(timeTo(300, 200)).toBeCloseTo(Math.log2(1.5) * HALF_LIFE_S, 6);
+    expect(timeTo(200, 200)).toBe(0);
+    expect([timeTo(100, 200), timeTo(0, 200), timeTo(0, 0)]).toEqual([Infinity, Infinity, Infinity]);
+  });
+
+  test("agrees with what is counted meanwhile", () => {
+    // Two CPUs keep 2·1000 ÷ ln 2 = 2885 CPU seconds for ever: below that, usage rises, above it falls.
+    for (const [fromCpuS, toCpuS] of [
+      [500, 2800],
+      [4000, 3000],
+    ]) {
+      const afterS = timeTo(fromCpuS, toCpuS, 2);
+      const shares = new FairShare({ ...EQUAL_SHARES, halfLifeS: HALF_LIFE_S });
+      const user = shares.userOf("anna");
+      shares.add(user, fromCpuS, 0);
+      shares.compute(afterS, [{ user, cpuS: 2 * afterS, ageS: afterS }]);
+      expect(shares.nodes[user].usageCpuS).toBeCloseTo(toCpuS, 6);
+    }
+    expect([timeTo(500, 2900, 2), timeTo(4000, 2800, 2), timeTo(4000, 5000, 2)]).toEqual([
+      Infinity,
+      Infinity,
+      Infinity,
+    ]);
   });
 });

@@ -7,7 +7,7 @@
  * Users are in groups or directly below the root. Usage and shares of a user without a group count
  * directly. A user in a group also bears the group's usage, in proportion to the user's share of the group.
  */
-import { exp } from "./elementary.ts";
+import { exp, ln } from "./elementary.ts";
 
 /** Who has which share. A user who is not named has one share, without a group. */
 export interface ShareSettings {
@@ -106,6 +106,17 @@ function decay(ageS: number, halfLifeS: number): number {
 function meanDecay(ageS: number, halfLifeS: number): number {
   const x = (Math.max(0, ageS) * Math.LN2) / halfLifeS;
   return x < 1e-4 ? 1 - x / 2 + (x * x) / 6 : (1 - exp(-x)) / x;
+}
+
+/**
+ * Seconds until usage counts a certain amount, while jobs use `cpus` CPUs without a break: usage of `cpuS`
+ * now tends to what they use in halfLifeS ÷ ln 2.
+ * @returns Infinity if it never counts this amount
+ */
+export function timeToUsage(cpuS: number, amountCpuS: number, cpus: number, halfLifeS: number): number {
+  const finalCpuS = (cpus * halfLifeS) / Math.LN2;
+  const ratio = (cpuS - finalCpuS) / (amountCpuS - finalCpuS);
+  return ratio >= 1 && Number.isFinite(ratio) ? (ln(ratio) * halfLifeS) / Math.LN2 : Number.POSITIVE_INFINITY;
 }
 
 /** The usage of all users. Times are seconds on a clock of the owner. */

@@ -12,7 +12,7 @@ import {
   type Value,
 } from "./atoms.ts";
 import { forecast } from "./forecasts.ts";
-import { job, stray } from "./job-answers.ts";
+import { job, ownLimits, queueLimits, quotaObstacle, stray } from "./job-answers.ts";
 import { MAX_EVENTS_PER_ANSWER, MAX_JOBS_IN_WINDOW, MAX_WINDOWS_IN_STATUS } from "./limits.ts";
 import { REFUSAL_CODES } from "./refusal.ts";
 
@@ -56,6 +56,7 @@ const obstacle = z
         keptFor: optional(jobNumber, "The earlier job, if you may see it"),
       })
       .describe("The running jobs of the user, the group or the queue would use more than they may"),
+    quotaObstacle,
     z.object({
       kind: z.literal("cpus"),
       needed: count,
@@ -198,11 +199,6 @@ export const matrixAnswer = answer("tutti.matrix/1", {
     ),
   ),
 });
-const limits = z.object({
-  runningCpus: optional(count, "Maximum number of CPUs of jobs that run or may start"),
-  runningJobs: optional(count, "Maximum number of such jobs"),
-  waitingJobs: optional(count, "Maximum number of jobs that wait, also held ones"),
-});
 export const queuesAnswer = answer("tutti.queues/1", {
   queues: z.array(
     z.object({
@@ -212,21 +208,10 @@ export const queuesAnswer = answer("tutti.queues/1", {
       running: count,
       mostCpus: count,
       limitMs: durationMs.exactOptional(),
-      limits: optional(limits, "Limits on all its jobs together"),
+      limits: optional(queueLimits, "Limits on all its jobs together"),
     }),
   ),
-  yours: optional(
-    z.array(
-      limits.extend({
-        of: z.enum(["user", "group"]),
-        name: z.string().describe("Yours, or of one of your groups"),
-        usedCpus: count.describe("CPUs of your own jobs that run or may start"),
-        usedJobs: count.describe("These jobs"),
-        waiting: count.describe("Your own jobs that wait for CPUs, for a limit, or because they are held"),
-      }),
-    ),
-    "Limits on your jobs, with what your own jobs use of them",
-  ),
+  yours: optional(z.array(ownLimits), "Limits on your jobs, with what your own jobs use of them"),
 });
 export const policyAnswer = answer("tutti.policy/1", {
   policy: z.string(),

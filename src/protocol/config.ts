@@ -10,6 +10,7 @@ import { MAX_KINDS, MAX_UNITS } from "./resources.ts";
 export const UNLIMITED = 1_000_000;
 /** Upper bound of `defaultLimitMs` in ms. That setting is an expected running time, not a limit. */
 const MAX_DEFAULT_LIMIT_MS = 1e12;
+const MAX_CPU_HOURS = 1_000_000_000;
 
 function whole(min: number, max: number) {
   const expected = `a whole number from ${min} to ${max}`;
@@ -28,7 +29,18 @@ const runLimits = {
   waitingJobs: optional(whole(1, UNLIMITED), "Maximum number of jobs that wait, also held ones"),
 };
 
-export const limitSetting = z.strictObject(runLimits, "an object such as { runningCpus = 8 }");
+const CPU_HOURS = `a number of CPU hours above 0, at most ${MAX_CPU_HOURS}`;
+
+/** Limits on the jobs of a user or a group. */
+const ownerLimits = {
+  ...runLimits,
+  cpuHours: optional(
+    z.number(CPU_HOURS).positive(CPU_HOURS).max(MAX_CPU_HOURS, CPU_HOURS),
+    "Quota: no job starts while the CPU time used counts this much, in CPU hours; it counts half after shares.halfLifeDays",
+  ),
+};
+
+export const limitSetting = z.strictObject(ownerLimits, "an object such as { runningCpus = 8 }");
 
 const LIMITS = "an object such as { anna = { runningCpus = 8 } }";
 const accountName = z.string("a name").regex(/^[^\s:,\0]{1,64}$/, "a name without spaces, colons and commas");
@@ -36,7 +48,7 @@ const limitsByName = z.record(accountName, limitSetting, LIMITS);
 
 export const limitsSetting = z.strictObject(
   {
-    ...runLimits,
+    ...ownerLimits,
     users: optional(limitsByName, "Limits of users by name; for what is left out, the limits of every user"),
     groups: optional(
       limitsByName,

@@ -1,4 +1,4 @@
-/** Defines what answers say about a job, and what jobs have used. */
+/** Defines what answers say about a job, about limits on jobs, and about what jobs have used. */
 import { z } from "zod";
 import {
   answer,
@@ -149,6 +149,41 @@ export const usageAnswer = answer("tutti.usage/1", {
   rows: z.array(usageRow),
 });
 
+export const queueLimits = z.object({
+  runningCpus: optional(count, "Maximum number of CPUs of jobs that run or may start"),
+  runningJobs: optional(count, "Maximum number of such jobs"),
+  waitingJobs: optional(count, "Maximum number of jobs that wait, also held ones"),
+});
+
+const cpuHours = z.number().describe("Quota: no job starts while the CPU time used counts this much");
+const usedCpuMs = durationMs.describe("CPU time held by jobs, as it counts now: after a half-life, half");
+
+export const ownLimits = queueLimits.extend({
+  of: z.enum(["user", "group"]),
+  name: z.string().describe("Yours, or of one of your groups"),
+  usedCpus: count.describe("CPUs of your own jobs that run or may start"),
+  usedJobs: count.describe("These jobs"),
+  waiting: count.describe("Your own jobs that wait for CPUs, for a limit, or because they are held"),
+  cpuHours: cpuHours.exactOptional(),
+  usedCpuMs: optional(durationMs, "CPU time that your own jobs used, as it counts for the quota now"),
+});
+
+/** A quota, and what was used of it. */
+const quota = z.object({
+  of: z.enum(["user", "group"]),
+  name: z.string().describe("Of the user or the group"),
+  cpuHours,
+  usedCpuMs,
+});
+
+export const quotaObstacle = quota
+  .extend({
+    kind: z.literal("quota"),
+    halfLifeMs: durationMs,
+    againAtMs: unixMs.describe("When less than the quota counts, if nothing more is used"),
+  })
+  .describe("The jobs of the user or the group have used up the quota");
+
 const shareValues = {
   shares: z.number().describe("As configured, relative to others in the same place"),
   share: z.number().describe("Share of the machine, 0 to 1"),
@@ -178,6 +213,10 @@ export const sharesAnswer = answer("tutti.shares/1", {
   groups: optional(
     z.array(z.object({ group: z.string(), ...shareValues })),
     "Only for administrators, and if there are groups",
+  ),
+  quotas: optional(
+    z.array(quota),
+    "Your own quota of CPU time; for administrators, those of all users and groups who have used some",
   ),
 });
 export type SharesAnswer = Value<typeof sharesAnswer>;

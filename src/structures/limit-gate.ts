@@ -8,6 +8,8 @@
  * has been passed often by jobs with which it shares another limit keeps the room there, too. It keeps room
  * of a wider limit only if it has room in all narrower ones: nobody blocks a queue by not using their own
  * share. So no job waits for ever, unless jobs that are served before it arrive for ever.
+ *
+ * A limit can be closed. Then none of its jobs is let through, and they keep no room of their other limits.
  */
 
 export interface Limit {
@@ -56,6 +58,7 @@ export class LimitGate<L extends Limit> {
   readonly #lanes = new Map<string, Entry<L>[]>();
   /** The job that keeps the room of a limit. */
   #keptFor = new Map<string, number>();
+  #closed: ReadonlySet<L> = new Set();
   #isUnsettled = false;
 
   /** Whether `settle` may let jobs through. */
@@ -76,7 +79,9 @@ export class LimitGate<L extends Limit> {
   }
 
   /** Whether a limit has this room, and keeps it for nobody. */
-  hasRoom({ key, maxCpus, maxJobs }: L, cpus: number, jobs: number): boolean {
+  hasRoom(limit: L, cpus: number, jobs: number): boolean {
+    if (this.#closed.has(limit)) return false;
+    const { key, maxCpus, maxJobs } = limit;
     const use = this.#uses.get(key) ?? { cpus: 0, jobs: 0 };
     return !this.#keptFor.has(key) && use.cpus + cpus <= maxCpus && use.jobs + jobs <= maxJobs;
   }
@@ -87,6 +92,12 @@ export class LimitGate<L extends Limit> {
 
   isThrough(job: number): boolean {
     return this.#entries.get(job)?.isThrough === true;
+  }
+
+  /** Closes these limits and opens all others. Jobs that were let through stay so until they yield. */
+  close(limits: ReadonlySet<L>): void {
+    for (const limit of this.#closed) if (!limits.has(limit)) this.unsettle();
+    this.#closed = limits;
   }
 
   /** A job that waits from now on. */
@@ -147,7 +158,9 @@ export class LimitGate<L extends Limit> {
     this.#keptFor = new Map();
     const through: number[] = [];
     const passedOver: Entry<L>[] = [];
-    const heads = [...this.#lanes.values()].flatMap((lane) => headsOf(lane, 0, canStart));
+    const isOpen = ([{ limits }]: readonly Entry<L>[]) => !limits.some((limit) => this.#closed.has(limit));
+    const open = [...this.#lanes.values()].filter(isOpen);
+    const heads = open.flatMap((lane) => headsOf(lane, 0, canStart));
     while (heads.length > 0) {
       const first = heads.reduce((best, head, i) => (isBefore(head.entry, heads[best].entry) ? i : best), 0);
       const [{ lane, at, entry }] = heads.splice(first, 1);

@@ -14,5 +14,8 @@ test("a limit on your own jobs is said with what they use of it; a name cannot b
   expect(ownLimitsText({ of: "user", name: "anna", runningCpus: 8, ...used })).toBe(
     "Jobs of user anna: at most 8 CPUs at once. Yours use 3 CPUs in 2 jobs, and 1 waits.",
   );
+  expect(ownLimitsText({ of: "user", name: "anna", cpuHours: 1, usedCpuMs: 45 * 60_000, ...used })).toBe(
+    "Jobs of user anna: at most 1 CPU hour used. Yours use 3 CPUs in 2 jobs, and 1 waits. What yours have used counts 0.75 CPU hours now.",
+  );
   expect(ownLimitsText({ of: "group", name: "a\nb", waitingJobs: 5, ...used })).not.toContain("\n");
 });

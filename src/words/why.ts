@@ -5,6 +5,7 @@ import { tasksText } from "../protocol/job-size.ts";
 import { isEnded } from "../protocol/states.ts";
 import { formatDuration, plural } from "../report/text/format.ts";
 import { pastErrorWords, startText } from "./jobs.ts";
+import { quotaText } from "./limits.ts";
 import { drainText } from "./status.ts";
 import { bytesText, clockText, limitText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
@@ -19,6 +20,7 @@ const NOT_FORECAST: ReadonlySet<WhyAnswer["obstacles"][number]["kind"]> = new Se
   "drain",
   "drained",
   "handover",
+  "quota",
 ]);
 
 /**
@@ -84,6 +86,12 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
       return `At most ${plural(obstacle.atOnce, "job")} of array ${obstacle.array} may run at a time.`;
     case "limit":
       return limitObstacleText(obstacle);
+    case "quota": {
+      const { of, name, usedCpuMs, cpuHours, halfLifeMs, againAtMs } = obstacle;
+      const whose = `${of === "user" ? "User" : "Group"} ${visibleLine(name)}`;
+      const halfLife = `usage counts half after ${formatDuration(halfLifeMs / 1000)}`;
+      return `${whose} has used ${quotaText({ usedCpuMs, cpuHours })}; ${halfLife}. Jobs start again at about ${clockText(againAtMs)}, if nothing more is used. ${NO_FORECAST}`;
+    }
     case "cpus": {
       const { needed, free, rows, mostRows, nodes } = obstacle;
       // With space sharing, all jobs are in one row, so rows are not mentioned.

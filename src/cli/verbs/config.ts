@@ -62,7 +62,7 @@ async function check(file: string): Promise<void> {
       resourceText(resource),
       source(`resources.${resource.name}`),
     ]),
-    ...(["runningCpus", "runningJobs", "waitingJobs"] as const).flatMap((field) => {
+    ...(["runningCpus", "runningJobs", "waitingJobs", "cpuHours"] as const).flatMap((field) => {
       const value = config.limits[field];
       return value === undefined ? [] : [[`limits.${field}`, String(value), source("limits")]];
     }),

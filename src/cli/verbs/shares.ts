@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { SharesAnswer } from "../../protocol/schema.ts";
 import { formatDigits, formatDuration, formatPercent, plural } from "../../report/text/format.ts";
+import { quotaText } from "../../words/limits.ts";
 import { elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
@@ -21,7 +22,8 @@ export function configure(command: Command): void {
     });
 }
 
-function sharesText({ policy, isUsed, halfLifeMs, rank, ofUsers, users, groups }: SharesAnswer): string {
+function sharesText(answer: SharesAnswer): string {
+  const { policy, isUsed, halfLifeMs, rank, ofUsers, users, groups, quotas = [] } = answer;
   const halfLife = `Usage counts half after ${formatDuration(halfLifeMs / 1000)}.`;
   const order = isUsed
     ? `The policy ${visibleLine(policy)} starts jobs of users with a larger factor first.`
@@ -33,7 +35,10 @@ function sharesText({ policy, isUsed, halfLifeMs, rank, ofUsers, users, groups }
       : [usersTable(users)]),
   ];
   if (groups !== undefined) lines.push("", groupsTable(groups));
-  return [...lines, "", ...own, halfLife, order].join("\n");
+  const ofQuotas = quotas.map(
+    (quota) => `Quota of ${quota.of} ${visibleLine(quota.name)}: ${quotaText(quota)} are used.`,
+  );
+  return [...lines, "", ...ofQuotas, ...own, halfLife, order].join("\n");
 }
 
 const VALUES = [

@@ -16,6 +16,8 @@ export interface JobLimit extends Limit {
   readonly name: string;
   /** Maximum number of jobs that wait, whether queued or held. */
   readonly maxWaiting: number;
+  /** Quota: CPU time that may have been used, as it counts now (shares/quotas.ts). */
+  readonly maxCpuMs: number;
 }
 
 type Owner = Pick<JobRecord, "uid" | "user">;
@@ -23,15 +25,19 @@ type Owned = Owner & Pick<JobRecord, "queue">;
 
 const NONE: readonly JobLimit[] = [];
 const NO_LIMIT = Number.POSITIVE_INFINITY;
+export const HOUR_MS = 3_600_000;
 
 export class JobLimits {
   readonly #config: Pick<Config, "limits" | "queues">;
   readonly #groupsOf: (owner: Owner) => readonly string[];
   readonly #isUsed: boolean;
+  readonly hasQuotas: boolean;
   /** By key, so that each limit is one object. */
   readonly #limits = new Map<string, JobLimit>();
   /** Limits of each live job, as they were when it was submitted. */
   readonly #ofJobs = new Map<JobNumber, readonly JobLimit[]>();
+  /** Limits of users, as they were when one last submitted a job. */
+  readonly #ofUsers = new Map<number, readonly JobLimit[]>();
   /** Waiting jobs by the key of the limit. */
   readonly #waiting = new Map<string, number>();
   readonly #gate = new LimitGate<JobLimit>();
@@ -44,6 +50,10 @@ export class JobLimits {
     this.#groupsOf = groupsOf;
     this.#isUsed =
       Object.keys(config.limits).length > 0 || config.queues.some(({ limits }) => limits !== undefined);
+    const { users = {}, groups = {}, ...everybody } = config.limits;
+    this.hasQuotas = [everybody, ...Object.values(users), ...Object.values(groups)].some(
+      ({ cpuHours }) => cpuHours !== undefined,
+    );
   }
 
   /** Limits of a job, from the narrowest to the widest. */
@@ -53,6 +63,11 @@ export class JobLimits {
     const limit = this.#limit("queue", queue, ofQueue ?? {});
     const ofOwner = this.ofOwner({ uid, user });
     return limit === undefined ? ofOwner : [...ofOwner, limit];
+  }
+
+  /** Limits of a live job, as they were when it was submitted. */
+  ofJob({ job }: Pick<JobRecord, "job">): readonly JobLimit[] {
+    return this.#ofJobs.get(job) ?? NONE;
   }
 
   /** Limits of a user and of the user's groups. */
@@ -68,6 +83,21 @@ export class JobLimits {
         .filter((name) => member.includes(name))
         .map((name) => this.#limit("group", name, groups[name])),
     ].filter((limit) => limit !== undefined);
+  }
+
+  /** Quotas of a user and of the user's groups, as they were when the user last submitted a job. */
+  quotasOf(owner: Owner): readonly JobLimit[] {
+    let limits = this.#ofUsers.get(owner.uid);
+    if (limits === undefined) {
+      limits = this.ofOwner(owner);
+      this.#ofUsers.set(owner.uid, limits);
+    }
+    return limits.filter(({ maxCpuMs }) => maxCpuMs !== NO_LIMIT);
+  }
+
+  /** Lets no more jobs of these limits start, and those of others again. */
+  close(limits: ReadonlySet<JobLimit>): void {
+    this.#gate.close(limits);
   }
 
   /** Number of jobs that wait and count against a limit. */
@@ -88,7 +118,11 @@ export class JobLimits {
       this.#gate.leave(job);
     }
     if (after === undefined) return;
-    if (!this.#ofJobs.has(job)) this.#ofJobs.set(job, this.of(after));
+    if (!this.#ofJobs.has(job)) {
+      const limits = this.of(after);
+      this.#ofJobs.set(job, limits);
+      this.#ofUsers.set(after.uid, limits);
+    }
     this.#countWaiting(after, 1);
     if (before !== undefined && this.#gate.has(job) && countsAlike(before, after)) return;
     this.#gate.leave(job);
@@ -177,10 +211,11 @@ export class JobLimits {
   #limit(
     of: JobLimit["of"],
     name: string,
-    { runningCpus, runningJobs, waitingJobs }: LimitSettings,
+    settings: LimitSettings,
     key = `${of} ${name}`,
   ): JobLimit | undefined {
-    if (runningCpus === undefined && runningJobs === undefined && waitingJobs === undefined) return undefined;
+    const { runningCpus, runningJobs, waitingJobs, cpuHours = NO_LIMIT } = settings;
+    if (Object.values(settings).every((value) => value === undefined)) return undefined;
     let limit = this.#limits.get(key);
     if (limit === undefined) {
       limit = {
@@ -188,6 +223,7 @@ export class JobLimits {
         maxCpus: runningCpus ?? NO_LIMIT,
         maxJobs: runningJobs ?? NO_LIMIT,
         maxWaiting: waitingJobs ?? NO_LIMIT,
+        maxCpuMs: cpuHours * HOUR_MS,
       };
       this.#limits.set(key, limit);
     }
@@ -201,19 +237,28 @@ export class JobLimits {
   }
 }
 
-/** Limits on the jobs of a user, apart from those of queues, and what the user's own jobs use of them. */
-export function limitsOf(owner: Owner, limits: JobLimits, live: Iterable<JobRecord>) {
+/**
+ * Limits on the jobs of a user, apart from those of queues, and what the user's own jobs use of them.
+ * @param usedCpuMs CPU time that the user has used, as it counts now
+ */
+export function limitsOf(
+  owner: Owner,
+  limits: JobLimits,
+  live: Iterable<JobRecord>,
+  usedCpuMs: () => number,
+) {
   const all = limits.ofOwner(owner);
   if (all.length === 0) return [];
   const own = [...live].filter(({ uid }) => uid === owner.uid);
   return all.map((limit) => {
-    const { of, name, maxCpus, maxJobs, maxWaiting } = limit;
+    const { of, name, maxCpus, maxJobs, maxWaiting, maxCpuMs } = limit;
     const using = own.filter((record) => limits.uses(record, limit));
     return {
       ...{ of: of as Exclude<JobLimit["of"], "queue">, name },
       ...(maxCpus !== NO_LIMIT && { runningCpus: maxCpus }),
       ...(maxJobs !== NO_LIMIT && { runningJobs: maxJobs }),
       ...(maxWaiting !== NO_LIMIT && { waitingJobs: maxWaiting }),
+      ...(maxCpuMs !== NO_LIMIT && { cpuHours: maxCpuMs / HOUR_MS, usedCpuMs: usedCpuMs() }),
       usedCpus: using.reduce((sum, record) => sum + processorsOf(record), 0),
       usedJobs: using.length,
       waiting: own.filter(({ state }) => !hasProcess(state)).length,

@@ -110,6 +110,7 @@ runningJobs = 2
 runningCpus = 16
 [limits.groups.lab]
 waitingJobs = 9
+cpuHours = 0.5
 [[queues]]
 name = "q"
 runningJobs = 3
@@ -120,7 +121,7 @@ runningJobs = 3
     expect(config.limits).toEqual({
       runningCpus: 8,
       users: { ben: { runningJobs: 2 }, anna: { runningCpus: 16 } },
-      groups: { lab: { waitingJobs: 9 } },
+      groups: { lab: { waitingJobs: 9, cpuHours: 0.5 } },
     });
     expect(config.queues[0].limits).toEqual({ runningJobs: 3 });
     const fields = ["limits", "limits.users.ben", "limits.users.anna", "limits.groups.lab"];
@@ -156,7 +157,22 @@ runningJobs = 3
     [
       "runningJobs = 3",
       "runningJobs = 1.5",
-      /^Cannot use 1.5 as queues\[0\].runningJobs in "f.toml", line 11: /,
+      /^Cannot use 1.5 as queues\[0\].runningJobs in "f.toml", line 12: /,
+    ],
+    [
+      "cpuHours = 0.5",
+      "cpuHours = 0",
+      /^Cannot use 0 as limits.groups.lab.cpuHours in "f.toml", line 9: expected a number of CPU hours above 0/,
+    ],
+    [
+      "cpuHours = 0.5",
+      "cpuHour = 1",
+      /^Cannot use "cpuHour" in limits.groups.lab in "f.toml", line 9: .*did you mean "?cpuHours/,
+    ],
+    [
+      "runningJobs = 3",
+      "cpuHours = 3",
+      /^Cannot use "cpuHours" in queues\[0\] in "f.toml", line 12: there is no such field/,
     ],
     [
       "[limits.groups.lab]",

@@ -166,7 +166,7 @@ export class Cycles {
     const inbox = this.#inbox;
     this.#inbox = [];
     const { context, executor, dispatcher, past, windows, numbers, afterCycle } = this.#parts;
-    const { store, clock, book, feed } = context;
+    const { store, clock, book, feed, scheduler, shares } = context;
     const nowMs = clock.nowMs();
     const answers: unknown[] = [];
     let given: JobNumber | undefined;
@@ -180,6 +180,7 @@ export class Cycles {
       dispatcher.waiting.settle();
       dispatcher.waiting.releaseDue(nowMs);
       windows.settle();
+      shares.quotas.settle(scheduler);
       this.#decide(nowMs);
       given = book.givenInCycle;
       // Before the commit, so that a confirmed number is never given again, even if the store is lost.
@@ -207,12 +208,13 @@ export class Cycles {
 
   /**
    * Monotonic time at which the next job need no longer wait for its begin or its next attempt, or a window
-   * begins or ends. As people set the wall clock, it is looked at now and then.
+   * begins or ends, or a quota is reached or has room again. As people set the wall clock, it is looked at
+   * now and then.
    */
   #timeDueMs(): number {
     const { context, windows } = this.#parts;
-    const { book, clock } = context;
-    const dueMs = Math.min(book.nextDueMs(), windows.nextDueMs());
+    const { book, clock, scheduler, shares } = context;
+    const dueMs = Math.min(book.nextDueMs(), windows.nextDueMs(), shares.quotas.nextDueMs(scheduler));
     if (dueMs === Number.POSITIVE_INFINITY) return dueMs;
     return clock.nowMs() + Math.min(LOOK_AT_CLOCK_MS, Math.max(0, dueMs - clock.unixMs()));
   }

@@ -21,6 +21,7 @@ interface JsonlFacts {
   readonly resources: readonly Resource[];
   /** Left out: everyone has the same share. */
   readonly shares?: ShareSettings | undefined;
+  readonly hasQuotas: boolean;
   /** Estimate of jobs without a limit in a queue. */
   readonly unlimitedMs: (queue: string) => number;
 }
@@ -42,7 +43,7 @@ export function* exportJsonl(
   pages: Iterable<readonly Job[]>,
   find: (job: JobNumber) => ExportedJob | undefined,
   eventPages: () => Iterable<readonly DaemonEvent[]>,
-  { cpus, policy, slotMs, resources, shares, unlimitedMs }: JsonlFacts,
+  { cpus, policy, slotMs, resources, shares, hasQuotas, unlimitedMs }: JsonlFacts,
 ): Generator<string, void, void> {
   const listed: Listed[] = [];
   for (const page of pages) {
@@ -60,6 +61,7 @@ export function* exportJsonl(
     processors: cpus,
     resources: counted.length === 0 ? undefined : Object.fromEntries(counted),
     shares,
+    ...(hasQuotas && { quotas: true }),
     startedAt: new Date(listed.length > 0 ? epochMs : 0).toISOString(),
     policy,
     slotS: slotMs / 1000,

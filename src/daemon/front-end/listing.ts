@@ -121,6 +121,7 @@ export class Listing {
       resources: config.resources,
       // Other users' shares are nobody's business.
       ...(caller.isAdministrator && config.shares !== undefined && { shares: sharesOf(config) }),
+      hasQuotas: book.limits.hasQuotas,
       unlimitedMs: (name) => unlimitedMs(config.queues.find(({ queueClass }) => queueClass.name === name)),
     });
   }

@@ -99,7 +99,7 @@ function conductorObstacles(record: JobRecord, { executorTrouble, executor }: Wa
 function obstaclesOf(
   record: JobRecord,
   before: readonly JobRecord[],
-  { book, scheduler, clock, executorTrouble, next, sees }: WaitingContext,
+  { book, scheduler, shares, clock, executorTrouble, next, sees }: WaitingContext,
 ): Obstacle[] {
   const obstacles: Obstacle[] = [];
   const { state, reason } = record;
@@ -111,6 +111,8 @@ function obstaclesOf(
   if (array !== undefined && arrayLimit !== undefined && book.waitsForArray(record)) {
     obstacles.push({ kind: "array", array, atOnce: arrayLimit });
   }
+  for (const limit of shares.quotas.reachedBy(record))
+    obstacles.push({ kind: "quota", ...shares.quotas.explain(limit) });
   if (book.waitsForLimit(record)) obstacles.push(...limitObstacles(record, book, sees));
   if (executorTrouble !== undefined) obstacles.push({ kind: "conductor", message: executorTrouble });
   const obstacle = scheduler.obstacle(record, clock.nowMs());

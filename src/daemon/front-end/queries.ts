@@ -41,7 +41,9 @@ export class Queries {
   }
 
   #limitReason(record: JobRecord): string | undefined {
-    const { book } = this.#context;
+    const { book, shares } = this.#context;
+    const quota = record.state === "queued" ? shares.quotas.reachedBy(record)[0] : undefined;
+    if (quota !== undefined) return `waits for the quota of CPU time of ${quota.of} ${quota.name}`;
     const waits = book.waitsForLimit(record) ? book.limits.waitsFor(record) : undefined;
     if (waits === undefined) return undefined;
     const { of, name } = waits.limit;
@@ -118,7 +120,7 @@ export class Queries {
   }
 
   queues(caller?: Caller) {
-    const { book, config, scheduler } = this.#context;
+    const { book, config, scheduler, shares } = this.#context;
     const counts = new Map<string, { queued: number; running: number }>();
     for (const { queue, state } of book.all()) {
       const count = counts.get(queue) ?? { queued: 0, running: 0 };
@@ -137,7 +139,12 @@ export class Queries {
         ...(limits !== undefined && { limits }),
       }),
     );
-    const yours = caller === undefined ? [] : limitsOf(caller, book.limits, book.all());
+    const usedCpuMs = ({ user }: Caller): number => {
+      shares.update();
+      return shares.usedCpuMs(user);
+    };
+    const yours =
+      caller === undefined ? [] : limitsOf(caller, book.limits, book.all(), () => usedCpuMs(caller));
     return { queues, ...(yours.length > 0 && { yours }) };
   }
 

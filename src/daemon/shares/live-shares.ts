@@ -12,6 +12,7 @@ import { type Config, sharesOf } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { OwnersShares } from "../scheduling/live-driver.ts";
 import type { Store } from "../store/store.ts";
+import { cpusIn, Quotas } from "./quotas.ts";
 
 interface LiveSharesParts {
   readonly store: Store;
@@ -23,6 +24,9 @@ export class LiveShares implements OwnersShares {
   readonly #parts: LiveSharesParts;
   readonly #book: JobBook;
   readonly #ranMs: (job: JobNumber) => number;
+  /** Users with usage, by name. */
+  readonly #uids = new Map<string, number>();
+  readonly quotas: Quotas;
   /** undefined: to be read again. */
   #shares: FairShare | undefined;
 
@@ -32,6 +36,7 @@ export class LiveShares implements OwnersShares {
     this.#book = book;
     this.#ranMs = ranMs;
     this.#shares = this.#stored();
+    this.quotas = new Quotas(this, book, parts);
   }
 
   /** As of the last update. */
@@ -43,7 +48,8 @@ export class LiveShares implements OwnersShares {
   #stored(): FairShare {
     const { store, config } = this.#parts;
     const shares = new FairShare(sharesOf(config));
-    for (const { user, cpuMs, atMs } of store.shareUsages()) {
+    for (const { uid, user, cpuMs, atMs } of store.shareUsages()) {
+      this.#uids.set(user, uid);
       shares.add(shares.userOf(user), cpuMs / 1000, atMs / 1000);
     }
     return shares;
@@ -54,6 +60,7 @@ export class LiveShares implements OwnersShares {
     if (ranMs === 0) return;
     const shares = this.counted;
     const index = shares.userOf(user);
+    this.#uids.set(user, uid);
     const tookMs = Math.max(ranMs, endedAtMs - (startedAtMs ?? endedAtMs));
     shares.charge(index, (cpusIn(nodes) * ranMs) / 1000, tookMs / 1000, endedAtMs / 1000);
     const { cpuS, atS } = shares.endedOf(index);
@@ -70,7 +77,8 @@ export class LiveShares implements OwnersShares {
     const nowMs = this.#parts.clock.unixMs();
     const shares = this.counted;
     const running: RunningUsage[] = [];
-    for (const { job, user, nodes, startedAtMs = nowMs } of this.#book.withProcess()) {
+    for (const { job, uid, user, nodes, startedAtMs = nowMs } of this.#book.withProcess()) {
+      this.#uids.set(user, uid);
       const soFarMs = this.#ranMs(job);
       const cpuS = (cpusIn(nodes) * soFarMs) / 1000;
       running.push({
@@ -92,12 +100,18 @@ export class LiveShares implements OwnersShares {
     return { ...sharesOf(this.#parts.config), usedCpuS };
   }
 
+  /** Users with usage. */
+  *users(): Generator<{ readonly uid: number; readonly user: string }> {
+    for (const [user, uid] of this.#uids) yield { uid, user };
+  }
+
+  /** CPU time that a user has used, as it counted at the last update. */
+  usedCpuMs(user: string): number {
+    return 1000 * this.counted.nodes[this.counted.userOf(user)].usageCpuS;
+  }
+
   /** Level of a user at the last update. */
   levelOf(user: string): number {
     return this.counted.levelOf(this.counted.userOf(user));
   }
-}
-
-function cpusIn(nodes: JobRecord["nodes"]): number {
-  return nodes.reduce((sum, { cpus }) => sum + cpus.length, 0);
 }

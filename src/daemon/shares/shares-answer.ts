@@ -12,6 +12,7 @@ export function sharesAnswerOf(
   { shares, config, scheduler }: SharesParts,
   { user: caller, isAdministrator }: Caller,
 ): Omit<SharesAnswer, "schema"> {
+  const quotas = shares.quotas.list(isAdministrator ? undefined : caller);
   shares.update();
   const { counted } = shares;
   const all = [...counted.users()].map(([user, index]) => ({ user, index, level: counted.levelOf(index) }));
@@ -40,6 +41,7 @@ export function sharesAnswerOf(
       counted.groups.length > 0 && {
         groups: counted.groups.map(([group, index]) => ({ group, ...valuesOf(counted, index) })),
       }),
+    ...(quotas.length > 0 && { quotas }),
   };
 }
 

@@ -11,6 +11,8 @@ export const JSONL_RULES = diagnosticRules({
       "A required field is missing or out of range (see the table of fields): line left out",
     "not-ended": "The job has no run time, because it has not ended or never ran: left out",
     "no-such-job": "The event is about a job that the file does not have, or that was left out: left out",
+    "quotas-left-out":
+      "The scheduler had quotas of CPU time, which the simulator does not know: left out, so jobs may start earlier",
     "event-twice": "The event begins something that has already begun: left out",
     "event-without-begin":
       "The event ends something that has not begun, such as a resume without a pause: left out",

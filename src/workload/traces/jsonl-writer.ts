@@ -18,6 +18,8 @@ interface WorkloadHead {
   /** Amounts by kind. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly shares?: ShareSettings | undefined;
+  /** Whether jobs may have waited for quotas of CPU time; left out: no. */
+  readonly quotas?: true | undefined;
   /** The instant 0 of all times. */
   readonly startedAt?: string | undefined;
   readonly policy?: string | undefined;

@@ -252,7 +252,7 @@ export class JsonlReader {
 
   #readMachine(text: string): Machine {
     const entry = parsed(text);
-    const { schema, processors, resources = {}, shares } = entry ?? {};
+    const { schema, processors, resources = {}, shares, quotas } = entry ?? {};
     if (schema !== WORKLOAD_SCHEMA) {
       throw this.#unreadable(
         entry === undefined ? "line 1 is not a JSON object" : `line 1 has the schema ${shown(schema)}`,
@@ -274,6 +274,7 @@ export class JsonlReader {
         `line 1 has the shares ${shown(shares).slice(0, 100)}, and docs/workloads.md says what they can be`,
       );
     }
+    if (quotas === true) this.#note("quotas-left-out", 1, "quotas", quotas);
     return {
       processors,
       resources: kinds.map(([name, amount]) => ({ name, amount: amount as number })),
