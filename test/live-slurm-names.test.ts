@@ -348,6 +348,23 @@ test("jobs are held, released, requeued, changed and cancelled by their names of
   await expect.poll(async () => (await shell("squeue -h -n held")).stdout, { timeout: 40_000 }).toBe("");
 });
 
+// As a real Slurm 22.05.8 prints them.
+test("dependencies are shown with their kind until they are fulfilled", async () => {
+  const done = (await shell("sbatch --parsable --wait --wrap true")).stdout.trim();
+  const held = (await shell("sbatch --parsable -H --wrap true")).stdout.trim();
+  const kinds = `afterok:${done}:${held},afternotok:${held},afterany:${held}`;
+  const id = (await shell(`sbatch --parsable -d ${kinds} --wrap true`)).stdout.trim();
+  const shown = "afterok:H(unfulfilled),afternotok:H(unfulfilled),afterany:H(unfulfilled)".replaceAll(
+    "H",
+    held,
+  );
+  expect((await shell(`squeue -h -j ${held},${id} -S i -o '%i %E'`)).stdout).toBe(
+    `${held} (null)\n${id} ${shown}\n`,
+  );
+  expect((await shell(`scontrol show job ${id}`)).stdout).toContain(` Dependency=${shown}\n`);
+  expect(await shell(`scancel ${held} ${id}`)).toMatchObject({ status: 0 });
+});
+
 // First lines and exit codes of a real Slurm 22.05.8.
 const REFUSALS: readonly (readonly [line: string, input: string, status: number, first: string])[] = [
   ["sbatch", "", 1, "sbatch: error: Batch script is empty!"],

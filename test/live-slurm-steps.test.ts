@@ -1,10 +1,11 @@
 /** Tests steps with MPI and with a terminal, by Slurm's names and with a real scheduler. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installTestTools } from "../scripts/install-test-tools.ts";
+import { until } from "./live-command.ts";
 import { SlurmNames } from "./slurm-names.ts";
 
 /** Adds 1, 2, … over all ranks. `abort` and `leave`: rank 1 ends, and rank 0 would wait. */
@@ -99,5 +100,66 @@ srun: error: the launcher of Open MPI is not on the PATH; install it (Debian: op
     if (outside === undefined) return;
     expect(outside.status).toBe(0);
     expect(sortedLines(outside.stdout)).toEqual(["0: 0/0 of 2/2: 3", "1: 1/1 of 2/2: 3"]);
+  });
+});
+
+describe("a terminal", () => {
+  /** Types lines into a command that runs in a terminal, each when the one before has shown its text. */
+  async function inTerminal(line: string, typed: readonly (readonly [keys: string, shows: string])[]) {
+    const child = spawn("script", ["-qefc", line, "/dev/null"], {
+      cwd: site.folder,
+      env: { ...site.env, SHELL: "/bin/sh", TERM: "xterm" },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let shown = "";
+    child.stdout.on("data", (piece) => {
+      shown += piece;
+    });
+    const code = new Promise((resolve) => child.on("close", resolve));
+    for (const [keys, shows] of typed) {
+      child.stdin.write(keys);
+      await until(() => shown.includes(shows) || child.exitCode !== null);
+    }
+    return { code: await code, shown };
+  }
+
+  test("salloc without a command opens the user's shell, in which srun works", async () => {
+    const { code, shown } = await inTerminal("salloc -n 2", [
+      ["", "# "],
+      ["echo $SLURM_NTASKS-$((41 + 1)); test -t 0 && squeue -h -o %j\n", "interactive"],
+      ["srun -l sh -c 'echo rank-$((SLURM_PROCID + 5))'\n", "rank-6"],
+      ["srun --pty sh -c 'test -t 0 && echo second-$((3 + 4))'\n", "second-7"],
+      ["exit 3\n", "Relinquishing"],
+    ]);
+    expect(shown).toMatch(
+      /salloc: Granted job allocation (\d+)\r\n[\s\S]*salloc: Relinquishing job allocation \1\r\n$/,
+    );
+    expect(shown).toContain("2-42\r\n");
+    expect(shown).toContain("0: rank-5\r\n");
+    expect(code).toBe(3);
+  });
+
+  test("srun --pty gives a job a terminal; without one, both refuse, and a step goes on", async () => {
+    const [{ code, shown }, shell, program, step] = await Promise.all([
+      inTerminal("srun --pty sh", [
+        ["", "# "],
+        ["echo $((5 * 5))-$SLURM_PROCID\n", "25-0"],
+        ["exit 4\n", "task 0"],
+      ]),
+      site.shell("salloc"),
+      site.shell("srun --pty sh"),
+      site.shell("salloc srun --pty echo seen"),
+    ]);
+    expect(code).toBe(4);
+    expect(shown).toContain(`srun: error: ${node}: task 0: Exited with exit code 4\r\n`);
+    expect([shell.status, program.status]).toEqual([1, 1]);
+    expect(shell.stderr).toMatch(
+      /^salloc: error: Cannot open a shell: standard input is not a terminal, .*COMMAND\n$/,
+    );
+    expect(program.stderr).toMatch(
+      /^srun: error: Cannot give the job a terminal: standard input is not .*--pty\n$/,
+    );
+    expect(step).toMatchObject({ status: 0, stdout: "seen\n" });
+    expect(step.stderr).toContain("srun: error: Not using a pseudo-terminal, disregarding --pty option\n");
   });
 });

@@ -97,6 +97,10 @@ export const job = z
     cpus: z.array(count),
     nodes: optional(nodes, "The nodes of its CPUs; default: all are on the machine that runs the scheduler"),
     after: z.array(jobNumber),
+    afterKinds: optional(
+      z.array(z.enum(["any", "ok", "notok"])),
+      "How each job of `after` must end for this one to start: ok, notok (failed or cancelled) or any way. Default: any for all",
+    ),
     ...newsFields,
     news: optional(z.array(newsOutcome), "The last outcome of each of its hooks"),
   })

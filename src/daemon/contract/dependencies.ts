@@ -16,6 +16,11 @@ export function isConditional({ ok, kind }: Dependency): boolean {
   return ok || kind === "notok";
 }
 
+/** How the job must end. */
+export function kindOf({ ok, kind }: Dependency): "any" | "ok" | "notok" {
+  return kind ?? (ok ? "ok" : "any");
+}
+
 /** Whether the job has ended in another way than it should. */
 export function isUnmet({ ok, kind }: Dependency, state: JobState): boolean {
   if (kind === "notok") return state === "done";

@@ -23,12 +23,12 @@ import type { EndReason } from "../../protocol/attempts.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { commandWithValues } from "../../protocol/sweep-values.ts";
-import type { Dependency } from "./dependencies.ts";
+import { type Dependency, isConditional, kindOf } from "./dependencies.ts";
 import { newsOf } from "./job-news.ts";
 import type { Caller } from "./service.ts";
 
 /** Fields that users see unchanged; optional ones may also be undefined. */
-type Shown = Omit<Job, "cpus" | "nodes" | "after" | "retries" | "news">;
+type Shown = Omit<Job, "cpus" | "nodes" | "after" | "afterKinds" | "retries" | "news">;
 type OrUndefined<T> = {
   readonly [Field in keyof T]: T extends Required<Pick<T, Field>> ? T[Field] : T[Field] | undefined;
 };
@@ -126,6 +126,7 @@ export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.
     ...outputsOf(record),
     ...shownCpus(record.nodes),
     after: record.after.map(({ job }) => job),
+    ...(record.after.some(isConditional) && { afterKinds: record.after.map(kindOf) }),
     ...newsOf(record),
   };
 }

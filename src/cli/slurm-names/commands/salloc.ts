@@ -1,24 +1,30 @@
 /**
- * `salloc COMMAND`: runs a command as a job, with the variables of an allocation, so that srun works in it.
+ * `salloc`: runs a command, or the user's shell in a terminal, as a job, with the variables of an allocation,
+ * so that srun works in it.
  */
+import { userInfo } from "node:os";
 import type { Command } from "../command.ts";
-import { SlurmError } from "../errors.ts";
 import { parseWords } from "../getopt.ts";
 import { merged, SALLOC } from "../job/options.ts";
-import { runJob } from "../job/run-job.ts";
+import { checkTerminal, runInTerminal, runJob } from "../job/run-job.ts";
 import { jobOf } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
 
 export const salloc: Command = {
   spec: SALLOC,
-  usage: "salloc [OPTIONS OF sbatch] COMMAND [ARGUMENTS]",
+  usage: "salloc [OPTIONS OF sbatch] [COMMAND [ARGUMENTS]]",
   async run(words) {
     const { given, words: command } = parseWords(SALLOC, words);
-    if (command.length === 0)
-      throw new SlurmError(
-        "Cannot open a shell: Tutti runs programs only inside jobs; write salloc [OPTIONS] COMMAND, or see tutti run --help",
-      );
+    if (command.length === 0) checkTerminal("open a shell", "or write salloc [OPTIONS] COMMAND");
     const client = await patientClient();
+    if (command.length === 0) {
+      const job = await jobOf(client, "salloc", merged(given), {
+        command: [process.env.SHELL || userInfo().shell || "/bin/sh"],
+        name: "interactive",
+      });
+      process.exitCode = await runInTerminal(client, "salloc", job);
+      return;
+    }
     const job = await jobOf(client, "salloc", merged(given), {
       command,
       name: command[0].split("/").at(-1) || "salloc",

@@ -6,7 +6,7 @@ import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { CLUSTER, nodeName, VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
-import { allJobs, jobsNamed, parseJobName } from "../job/select.ts";
+import { allJobs, jobsNamed, parseJobName, withOpenDependencies } from "../job/select.ts";
 import { updateOf } from "../job/update.ts";
 import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
 import { expandHosts, foldHosts } from "../text/hostlist.ts";
@@ -110,6 +110,7 @@ async function showJobs(id: string | undefined, isOneLine: boolean): Promise<voi
   if (jobs.length === 0) throw new BareError(`slurm_load_jobs error: ${INVALID_JOB}`);
   // Lists cut long commands; the answer about one job has all of it.
   if (jobs.length === 1) jobs = [(await client.job(jobs[0].job)).job];
+  jobs = await withOpenDependencies(client, jobs);
   writeOut(jobs.map((job) => recordText(job, isOneLine)).join(""));
 }
 

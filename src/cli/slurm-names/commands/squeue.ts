@@ -8,6 +8,7 @@ import { lastValues, parseWords } from "../getopt.ts";
 import {
   ACCOUNT,
   cpusOf,
+  dependencyText,
   isWaiting,
   jobId,
   limitText,
@@ -17,7 +18,7 @@ import {
   tresText,
 } from "../job/facts.ts";
 import { queuesOf } from "../job/machine.ts";
-import { allJobs, jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
+import { allJobs, jobsInStates, jobsNamed, parseJobName, withOpenDependencies } from "../job/select.ts";
 import { exitCodeText, reasonText, STATES, slurmState, statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 import { type Column, partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
@@ -41,9 +42,7 @@ const C = {
   array: column("ARRAY_JOB_ID", ({ array, job }) => String(array ?? job)),
   command: column("COMMAND", ({ command }) => command.join(" ")),
   cpus: column("CPUS", (job) => String(cpusOf(job))),
-  dependency: column("DEPENDENCY", ({ after }) =>
-    after.length === 0 ? "(null)" : after.map((job) => `afterany:${job}`).join(","),
-  ),
+  dependency: column("DEPENDENCY", dependencyText),
   end: column("END_TIME", end),
   exit: column("EXIT_CODE", exitCodeText),
   id: column("JOBID", jobId),
@@ -157,7 +156,8 @@ export const squeue: Command = {
     for (const name of ["step", "steps", "iterate"])
       if (name in options)
         throw unsupported(`--${name}`, name === "iterate" ? "watch squeue" : "squeue without it");
-    writeOut(queueText(await chosenJobs(await patientClient(), options), options));
+    const client = await patientClient();
+    writeOut(queueText(await withOpenDependencies(client, await chosenJobs(client, options)), options));
   },
 };
 

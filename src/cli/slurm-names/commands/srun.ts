@@ -6,7 +6,7 @@ import { type Command, remarkIgnored, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { parseWords } from "../getopt.ts";
 import { merged, type Options, SRUN } from "../job/options.ts";
-import { runJob } from "../job/run-job.ts";
+import { checkTerminal, runInTerminal, runJob } from "../job/run-job.ts";
 import { jobOf, launcherOf } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
 import { launcherFor, listOfTypes, mpiType } from "../ranks/mpi.ts";
@@ -14,7 +14,7 @@ import { runRanks } from "../ranks/step.ts";
 
 /** Options that ask for a kind of placement or of output that every step has here. */
 const USUAL: ReadonlySet<string> = new Set(
-  "unbuffered exclusive overlap exact job-name jobid verbose quiet cpu-bind mem-bind distribution hint whole kill-on-bad-exit ntasks cpus-per-task ntasks-per-node overcommit label output error input open-mode chdir mpi export mem mem-per-cpu".split(
+  "unbuffered exclusive overlap exact job-name jobid verbose quiet cpu-bind mem-bind distribution hint whole kill-on-bad-exit ntasks cpus-per-task ntasks-per-node overcommit label output error input open-mode pty chdir mpi export mem mem-per-cpu".split(
     " ",
   ),
 );
@@ -32,17 +32,10 @@ export const srun: Command = {
     }
     const launcher = launcherFor(type, process.env);
     if (command.length === 0) throw new BareError("srun: fatal: No command given to execute.");
-    for (const name of [
-      "multi-prog",
-      "pty",
-      "no-allocate",
-      "bcast",
-      "x11",
-      "het-group",
-      "pack-group",
-      "relative",
-    ])
+    for (const name of ["multi-prog", "no-allocate", "bcast", "x11", "het-group", "pack-group", "relative"])
       if (options.has(name)) throw new SlurmError(`--${name} is not supported by Tutti`);
+    if (options.has("pty") && launcher !== undefined)
+      throw new SlurmError("--pty is not supported by Tutti together with --mpi");
     const { SLURM_JOB_ID, TUTTI_JOB_ID } = process.env;
     if (SLURM_JOB_ID !== undefined && SLURM_JOB_ID === TUTTI_JOB_ID) {
       remarkIgnored(
@@ -50,20 +43,29 @@ export const srun: Command = {
         given,
         [...options.keys()].filter((name) => !USUAL.has(name)),
       );
-      process.exitCode = await runRanks(options, command, launcher);
+      process.exitCode = await runRanks(withTerminal(options), command, launcher);
       return;
     }
+    const isInTerminal = options.has("pty");
+    if (isInTerminal) checkTerminal("give the job a terminal", "or leave out --pty");
     const client = await patientClient();
     const inner = innerWords(options);
     const job = await jobOf(client, "srun", forJob(options), {
       command: [launcherOf("srun"), ...inner, "--", ...command],
       name: command[0].split("/").at(-1) || "srun",
     });
-    process.exitCode = await runJob(client, "srun", job);
+    process.exitCode = await (isInTerminal ? runInTerminal : runJob)(client, "srun", job);
   },
 };
 
-const OF_THE_STEP = "error input kill-on-bad-exit label mpi open-mode output overcommit".split(" ");
+/** As Slurm, a step does without a terminal if there is none. */
+function withTerminal(options: Options): Options {
+  if (!options.has("pty") || process.stdin.isTTY) return options;
+  process.stderr.write("srun: error: Not using a pseudo-terminal, disregarding --pty option\n");
+  return new Map([...options].filter(([name]) => name !== "pty"));
+}
+
+const OF_THE_STEP = "error input kill-on-bad-exit label mpi open-mode output overcommit pty".split(" ");
 
 /** Options that the job is submitted with; the others are those of the step in it. */
 function forJob(options: Options): Options {

@@ -48,6 +48,19 @@ export function memoryText({ memoryBytes }: Job): string | undefined {
   return mebibytes % 1024 === 0 ? `${mebibytes / 1024}G` : `${mebibytes}M`;
 }
 
+const DEPENDENCIES = { any: "afterany", ok: "afterok", notok: "afternotok" };
+
+/** What a waiting job waits for, such as `afterok:12(unfulfilled),singleton(unfulfilled)`. */
+export function dependencyText(job: Job): string {
+  if (!isWaiting(job)) return "(null)";
+  const { after, afterKinds, singleton } = job;
+  const parts = [
+    ...after.map((other, i) => `${DEPENDENCIES[afterKinds?.[i] ?? "any"]}:${other}`),
+    ...(singleton ? ["singleton"] : []),
+  ];
+  return parts.map((part) => `${part}(unfulfilled)`).join(",") || "(null)";
+}
+
 /** Countable resources, such as `cpu=2,mem=4G,node=1,billing=2`. */
 export function tresText(job: Job): string {
   const memory = memoryText(job);

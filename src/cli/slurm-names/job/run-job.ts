@@ -1,23 +1,43 @@
 /** Runs a job to its end as `srun` and `salloc` do: shows its output, cancels it when interrupted. */
 import type { Client } from "../../../api/client/client.ts";
-import type { SubmitJob } from "../../../protocol/schema.ts";
+import type { Job, SubmitJob } from "../../../protocol/schema.ts";
 import { copyLog } from "../../live/log-stream.ts";
 import { ReconnectingClient } from "../../live/reconnecting-client.ts";
 import { onSignals } from "../../live/signals.ts";
+import { attachTerminal, needTerminal } from "../../live/terminal.ts";
+import { SlurmError } from "../errors.ts";
 import { submit } from "./submission.ts";
 import { exitCodeOf } from "./wait.ts";
 
 /** After this time a job that has not started is said to wait. */
 const QUIET_MS = 1000;
 
-/** @returns the exit code of the command */
-export async function runJob(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<number> {
+/** A job as its submitter sees it. */
+interface Run {
+  readonly connection: ReconnectingClient;
+  readonly job: Job;
+  readonly say: (text: string) => void;
+  /** Ctrl-C no longer cancels the job, and its wait is not reported. */
+  readonly started: () => void;
+}
+
+async function begin(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<Run> {
   const connection = new ReconnectingClient("squeue");
   const [job] = await submit(client, command, asked, "Unable to allocate resources: ");
   const say = (text: string) => process.stderr.write(`${command}: ${text}\n`);
   const stop = cancelOnSignal(connection, job.job, say);
   const timer = setTimeout(() => reportWait(client, job.job, say), QUIET_MS);
   timer.unref();
+  const started = () => {
+    clearTimeout(timer);
+    stop();
+  };
+  return { connection, job, say, started };
+}
+
+/** @returns the exit code of the command */
+export async function runJob(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<number> {
+  const { connection, job, say, started } = await begin(client, command, asked);
   if (command === "salloc") say(`Granted job allocation ${job.job}`);
   const options = { follow: true, raw: true, from: 0 };
   const [, , ended] = await Promise.all([
@@ -25,13 +45,46 @@ export async function runJob(client: Client, command: "srun" | "salloc", asked: 
     copyLog(connection, job, { ...options, stream: "stderr" }, process.stderr),
     connection.retry((now) => now.ended(job.job)),
   ]);
-  clearTimeout(timer);
-  stop();
-  if (command === "salloc") say(`Relinquishing job allocation ${job.job}`);
+  started();
+  return reportEnd(command, ended, say);
+}
+
+/**
+ * Runs the job in a terminal that is connected with ours.
+ * @throws UsageError without a terminal
+ */
+export async function runInTerminal(
+  client: Client,
+  command: "srun" | "salloc",
+  asked: SubmitJob,
+): Promise<number> {
+  const { connection, job, say, started } = await begin(client, command, { ...asked, input: "terminal" });
+  connection.next = `tutti attach ${job.job}`;
+  const ended = await attachTerminal(connection, job, true, () => {
+    started();
+    if (command === "salloc") say(`Granted job allocation ${job.job}`);
+  });
+  if (ended !== undefined) return reportEnd(command, ended, say);
+  say(`detached from job ${job.job}, which keeps running; tutti attach ${job.job} returns to it`);
+  return 0;
+}
+
+/** @throws SlurmError */
+export function checkTerminal(what: string, instead: string): void {
+  try {
+    needTerminal(what);
+  } catch (error) {
+    throw new SlurmError(`${(error as Error).message}; ${instead}`);
+  }
+}
+
+function reportEnd(command: "srun" | "salloc", ended: Job, say: (text: string) => void): number {
+  const { job } = ended;
+  if (command === "salloc") say(`Relinquishing job allocation ${job}`);
   const { reason = "", state } = ended;
-  if (state === "cancelled") say(`error: Job ${job.job} has been cancelled`);
-  else if (reason === "time limit") say(`error: Job ${job.job} exceeded its time limit`);
-  else if (reason.startsWith("lost: ") || reason === "memory limit") say(`error: Job ${job.job}: ${reason}`);
+  if (state === "cancelled") say(`error: Job ${job} has been cancelled`);
+  else if (reason === "time limit") say(`error: Job ${job} exceeded its time limit`);
+  else if (reason.startsWith("lost: ") || reason === "memory limit") say(`error: Job ${job}: ${reason}`);
   return exitCodeOf(ended);
 }
 

@@ -3,6 +3,7 @@ import type { Client } from "../../../api/client/client.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
 import type { Job, JobsAnswer } from "../../../protocol/schema.ts";
 import type { JobState } from "../../../protocol/states.ts";
+import { isWaiting } from "./facts.ts";
 
 /** A job, all jobs of an array, or some of them. */
 interface JobName {
@@ -64,6 +65,23 @@ export function jobsInStates(client: Client, states: readonly JobState[]): Promi
 /** All jobs that are kept. */
 export function allJobs(client: Client): Promise<readonly Job[]> {
   return paged(client, "");
+}
+
+/** As Slurm, which forgets the dependencies of a waiting job on jobs that have ended. */
+export async function withOpenDependencies(client: Client, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const waiting = jobs.filter(isWaiting);
+  const numbers = [...new Set(waiting.flatMap(({ after }) => after))];
+  const others = await jobsOfNumbers(client, numbers.map(String));
+  const open = new Set(others.filter(({ endedAtMs }) => endedAtMs === undefined).map(({ job }) => job));
+  return jobs.map((job) => {
+    const kept = job.after.flatMap((other, i) => (open.has(other) ? [i] : []));
+    const { afterKinds: kinds } = job;
+    return {
+      ...job,
+      after: kept.map((i) => job.after[i]),
+      ...(kinds !== undefined && { afterKinds: kept.map((i) => kinds[i]) }),
+    };
+  });
 }
 
 /** The jobs of an array have consecutive numbers. */

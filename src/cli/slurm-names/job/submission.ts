@@ -20,7 +20,7 @@ import { jobsNamed, parseJobName } from "./select.ts";
 
 /** Options that are not the job's, or that are dealt with here. */
 const NOT_FOR_THE_JOB: ReadonlySet<string> = new Set(
-  "help usage version quiet verbose parsable test-only wait wrap export-file ignore-pbs label mpi unbuffered overlap exact disable-status quit-on-interrupt kill-on-bad-exit cpu-bind cluster clusters bell no-bell partition dependency nodelist array-size get-user-env immediate input no-kill".split(
+  "help usage version quiet verbose parsable test-only wait wrap export-file ignore-pbs label mpi unbuffered overlap exact disable-status quit-on-interrupt kill-on-bad-exit cpu-bind cluster clusters bell no-bell partition dependency nodelist array-size get-user-env immediate input no-kill pty".split(
     " ",
   ),
 );
@@ -125,7 +125,7 @@ async function refuseUnavailable(client: Client, options: Options): Promise<void
     throw new SlurmError(
       "--input is not supported by Tutti: let the script read the file, as in `command < FILE`",
     );
-  for (const name of ["export-file", "nodefile", "container", "x11", "multi-prog", "pty", "no-shell"]) {
+  for (const name of ["export-file", "nodefile", "container", "x11", "multi-prog", "no-shell"]) {
     if (options.has(name)) throw new SlurmError(`--${name} is not supported by Tutti`);
   }
 }

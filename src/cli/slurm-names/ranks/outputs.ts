@@ -27,6 +27,8 @@ export class RankOutputs {
   readonly #isLabelled: boolean;
   readonly #patterns: { readonly out: string | undefined; readonly err: string | undefined };
   readonly #append: boolean;
+  /** Only rank 0 has the terminal; nothing is seen of the others. */
+  readonly #isTerminal: boolean;
   /** Open files by path: ranks may share one. */
   readonly #files = new Map<string, number>();
 
@@ -37,9 +39,11 @@ export class RankOutputs {
     this.#patterns = { out, err: options.get("error")?.value ?? out };
     const mode = options.get("open-mode")?.value ?? names.env.SLURM_OPEN_MODE ?? "t";
     this.#append = mode.startsWith("a");
+    this.#isTerminal = options.has("pty");
   }
 
   stdioOf(rank: number): { readonly out: Target; readonly err: Target } {
+    if (this.#isTerminal) return rank === 0 ? { out: 1, err: 2 } : { out: "ignore", err: "ignore" };
     return {
       out: this.#target(this.#patterns.out, rank, 1),
       err: this.#target(this.#patterns.err, rank, 2),

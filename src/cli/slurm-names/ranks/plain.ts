@@ -1,5 +1,5 @@
 /** Starts the ranks of a program that needs no launcher: n copies of a command. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type IOType, spawn } from "node:child_process";
 import { type RankPlan, rankVariables } from "./plan.ts";
 import { endByCode, endBySignal, endOfMissing, type RankEnd, type StartedRanks } from "./started.ts";
 
@@ -10,7 +10,7 @@ export function startPlain(plan: RankPlan): StartedRanks {
   for (let rank = 0; rank < ranks; rank++) {
     const stdio = outputs.stdioOf(rank);
     const child = spawn(command[0], command.slice(1), {
-      stdio: [ranks === 1 ? "inherit" : "pipe", stdio.out, stdio.err],
+      stdio: [inputOf(plan, rank), stdio.out, stdio.err],
       env: { ...plan.env, ...rankVariables(rank) },
       ...(cwd !== undefined && { cwd }),
     });
@@ -29,6 +29,11 @@ export function startPlain(plan: RankPlan): StartedRanks {
     code: (all) => Math.max(...all.map(({ code }) => code)),
     signal,
   };
+}
+
+function inputOf({ ranks, isInTerminal }: RankPlan, rank: number): IOType {
+  if (isInTerminal) return rank === 0 ? "inherit" : "ignore";
+  return ranks === 1 ? "inherit" : "pipe";
 }
 
 function endOf(child: ChildProcess, rank: number, program: string): Promise<RankEnd> {

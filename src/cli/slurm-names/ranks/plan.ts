@@ -10,6 +10,8 @@ export interface RankPlan {
   /** Of all ranks. */
   readonly env: NodeJS.ProcessEnv;
   readonly outputs: RankOutputs;
+  /** Rank 0 has our terminal. */
+  readonly isInTerminal: boolean;
   /** When one rank fails, the others are ended. */
   readonly killOnFailure: boolean;
   /** Of this step, for pipes and the like; undefined: it has none. */

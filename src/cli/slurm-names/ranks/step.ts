@@ -46,6 +46,7 @@ export async function runRanks(
     cwd: options.get("chdir")?.value,
     env: stepEnvironment(env, shape, { step, node }),
     outputs,
+    isInTerminal: options.has("pty"),
     killOnFailure: options.has("kill-on-bad-exit") && options.get("kill-on-bad-exit")?.value !== "0",
     folder,
   };

@@ -7,6 +7,7 @@ import {
   ACCOUNT,
   commandText,
   cpusOf,
+  dependencyText,
   isWaiting,
   limitText,
   memoryText,
@@ -20,23 +21,12 @@ import { longDuration, timeText } from "./times.ts";
 import { uidOf } from "./users.ts";
 
 export function recordText(job: Job, isOneLine: boolean): string {
-  const {
-    array,
-    arrayIndex,
-    threads = 1,
-    attempt,
-    after,
-    submittedAtMs,
-    startedAtMs,
-    endedAtMs,
-    limitMs,
-  } = job;
+  const { array, arrayIndex, threads = 1, attempt, submittedAtMs, startedAtMs, endedAtMs, limitMs } = job;
   const nodes = nodesOf(job).join(",");
   const uid = uidOf(job.user);
   const isArray = array !== undefined;
   const expectedEndMs =
     endedAtMs ?? (startedAtMs === undefined || limitMs === undefined ? undefined : startedAtMs + limitMs);
-  const dependency = after.length === 0 ? "(null)" : after.map((other) => `afterany:${other}`).join(",");
   const reason = isWaiting(job) ? reasonText(job) : endReason(job);
   const lines = [
     [
@@ -46,7 +36,7 @@ export function recordText(job: Job, isOneLine: boolean): string {
     ],
     [`UserId=${job.user}(${uid ?? "?"})`, "MCS_label=N/A"],
     [`Priority=${job.priority}`, "Nice=0", `Account=${ACCOUNT}`, `QOS=${QOS}`],
-    [`JobState=${slurmState(job)}`, `Reason=${reason}`, `Dependency=${dependency}`],
+    [`JobState=${slurmState(job)}`, `Reason=${reason}`, `Dependency=${dependencyText(job)}`],
     [
       `Requeue=${(job.retries ?? 0) > 0 ? 1 : 0}`,
       `Restarts=${Math.max(0, attempt - 1)}`,
