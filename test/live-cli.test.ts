@@ -96,11 +96,11 @@ describe("submit", () => {
   test("reads a script, warns of lines it does not know, and lets the command line win", async () => {
     writeFileSync(
       join(folder, "job.sh"),
-      "#!/bin/bash -e\n#SBATCH -n 2 --mail-type=END\n#TUTTI --time 1h --env none\n./a.out\n#TUTTI -n 4\n",
+      "#!/bin/bash -e\n#SBATCH -n 2 --qos=high\n#TUTTI --time 1h --env none\n./a.out\n#TUTTI -n 4\n",
     );
     const { stdout, stderr, status } = await tutti("submit", "--time", "5m", "job.sh", "--arg", "1");
     expect([stdout, status]).toEqual(["submitted job 1\n", 0]);
-    expect(stderr).toBe("tutti: #SBATCH --mail-type=END: ignored, not supported here\n");
+    expect(stderr).toBe("tutti: #SBATCH --qos=high: ignored, not supported here\n");
     expect(service.submitted[0]).toMatchObject({
       command: ["/bin/bash", "-e", join(folder, "job.sh"), "--arg", "1"],
       script: { base64: readFileSync(join(folder, "job.sh")).toString("base64"), word: 2 },

@@ -2,10 +2,10 @@
  * Tests hooks, webhooks and signals before the limit with a real scheduler: while its front end is killed,
  * and with real users whose hooks hang, flood, fork and kill.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../src/core/random.ts";
@@ -16,6 +16,7 @@ import type { Job, SubmitJob } from "../src/protocol/schema.ts";
 import { canMakeAccounts, makeAccount, removeAccounts, type TestAccount } from "./accounts.ts";
 import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
+import { MailProgram } from "./mail-program.ts";
 
 const KILLS = process.env.TUTTI_SOAK === undefined ? 5 : 50;
 const JOBS_PER_KILL = 3;
@@ -29,13 +30,22 @@ const hasRun = ({ news = [] }: Job) => news.length > 0 && news.every(({ state })
 
 describe("one user", () => {
   let scheduler: LiveScheduler;
+  let mail: MailProgram;
   beforeAll(async () => {
     scheduler = new LiveScheduler();
+    mail = new MailProgram(join(scheduler.folder, "mail"));
+    scheduler.env.PATH = `${mail.folder}:${process.env.PATH}`;
     await scheduler.start();
   });
   afterAll(() => scheduler.clear());
 
   const tutti = (...words: string[]) => startTutti(scheduler.socket, words, { cwd: scheduler.folder }).result;
+  /** Ids of the mails about a job. */
+  const mailsAbout = (job: number) =>
+    mail
+      .taken()
+      .filter(({ headers }) => headers.get("Subject")?.includes(`job ${job} `))
+      .map(({ headers }) => headers.get("Message-ID"));
   async function told(job: number): Promise<Job> {
     await until(async () => hasRun(await scheduler.job(job)));
     return scheduler.job(job);
@@ -53,6 +63,48 @@ describe("one user", () => {
     expect(stdout).toMatch(/if failed exit 3: failed, exit code 3 at/);
     const output = join(scheduler.state, "jobs", String(job), "onEnd.log");
     expect(readFileSync(output, "utf8")).toBe(`${job}|end|7|a $(touch pwned)||${scheduler.folder}\n`);
+  });
+
+  test("--mail gives sendmail a message, whatever the name of the job; show names the outcome", async () => {
+    const name = "a\nBcc: eve@example.org\n\n$(touch pwned)";
+    const options = ["--mail", "ada@example.org, bob", "--notify", "start,end,fail", "-J", name];
+    const { stdout: number, stderr } = await tutti("submit", ...options, "--", "sh", "-c", "exit 7");
+    expect(stderr).not.toContain("no mail");
+    const { job, news } = await told(Number(/\d+/.exec(number)![0]));
+    expect(news).toMatchObject([{ hook: "mail", event: "end", state: "done" }]);
+    expect((await tutti("show", String(job))).stdout).toMatch(
+      /mail +ada@example\.org,bob \(start, end, fail\): exit code 0 at/,
+    );
+    const mails = mail.taken().filter(({ headers }) => headers.get("Subject")?.includes(`job ${job} `));
+    // One about the start, and one about the end, which also says that it failed.
+    expect(mails.map(({ headers }) => headers.get("Subject")).sort()).toEqual([
+      `Tutti: job ${job} (a?Bcc: eve@example.org??$(touch pwned)) has failed: exit code 7`,
+      `Tutti: job ${job} (a?Bcc: eve@example.org??$(touch pwned)) has started`,
+    ]);
+    for (const { words, uid, variables, headers, body } of mails) {
+      expect([words, uid]).toEqual(["-t -i", process.getuid!()]);
+      expect(variables).toContain("TUTTI_EVENT_ID");
+      expect(variables.filter((variable) => /MESSAGE|SENDMAIL|SECRET/.test(variable))).toEqual([]);
+      expect(headers.get("To")).toBe("ada@example.org, bob");
+      expect(headers.has("Bcc")).toBe(false);
+      expect(headers.get("Message-ID")).toContain(headers.get("Tutti-Event-Id"));
+      expect(body).toContain("\nName:    a?Bcc: eve@example.org??$(touch pwned)\n");
+    }
+    expect(mails.map(({ headers }) => headers.get("Tutti-Event-Id"))).toContain(news![0].id);
+    expect(existsSync(join(scheduler.folder, "pwned"))).toBe(false);
+  });
+
+  test("#SBATCH --mail-type sends a mail to the user, one for an array", async () => {
+    const text = "#!/bin/sh\n#SBATCH --mail-type=END,TIME_LIMIT -J slurm -a 1-3\nexit 0\n";
+    writeFileSync(join(scheduler.folder, "mailed.sh"), text);
+    const { stdout, stderr } = await tutti("submit", "--parsable", "mailed.sh");
+    expect(stderr).toMatch(/TIME_LIMIT is ignored/);
+    const array = Number.parseInt(stdout, 10);
+    await told(array);
+    const mails = mail.taken().filter(({ headers }) => headers.get("Subject")?.includes("(slurm)"));
+    expect(mails.map(({ headers }) => [headers.get("Subject"), headers.get("To")])).toEqual([
+      [`Tutti: array ${array} (slurm) has ended: 3 done`, userInfo().username],
+    ]);
   });
 
   test("a signal comes once before the limit, to the first process alone, and not while it is paused", async () => {
@@ -96,7 +148,7 @@ sh -c 'trap "echo inner; exit 0" USR1; while :; do sleep 0.05; done'
   });
 
   test(
-    `a webhook receives every end at least once over ${KILLS} kills of the front end`,
+    `webhook and mail report every end at least once over ${KILLS} kills of the front end`,
     async () => {
       const random = new Random(14);
       const counts = new Map<number, string[]>();
@@ -116,19 +168,20 @@ sh -c 'trap "echo inner; exit 0" USR1; while :; do sleep 0.05; done'
       try {
         for (let kill = 0; kill < KILLS; kill++) {
           for (let i = 0; i < JOBS_PER_KILL; i++) {
-            jobs.push(await scheduler.submit(`sleep 0.${random.below(5)}`, { webhook }));
+            jobs.push(await scheduler.submit(`sleep 0.${random.below(5)}`, { webhook, mail: "ada" }));
           }
           await pause(random.below(1000));
           await scheduler.killFrontEnd();
           await scheduler.start();
         }
-        await until(() => jobs.every((job) => counts.has(job)));
+        await until(() => jobs.every((job) => counts.has(job) && mailsAbout(job).length > 0));
       } finally {
         server.close();
       }
       expect(problems).toEqual([]);
       // What is delivered again is the same event.
       for (const ids of counts.values()) expect(new Set(ids).size).toBe(1);
+      for (const job of jobs) expect(new Set(mailsAbout(job)).size).toBe(1);
       if (KILLS === 50) console.log(`${jobs.length} ends, ${[...counts.values()].flat().length} deliveries`);
     },
     LONG_MS,
@@ -161,6 +214,7 @@ describe.skipIf(!canMakeAccounts)("two users (as root)", () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "tutti-hooks-"));
+    chmodSync(folder, 0o755);
     ada = makeAccount("hooka");
     bob = makeAccount("hookb");
   });
@@ -204,6 +258,25 @@ describe.skipIf(!canMakeAccounts)("two users (as root)", () => {
         .map(commandOf)
         .filter((command) => command.includes("4321")),
     ).toEqual([]);
+  });
+
+  test("a mail is sent by its user, with the user's rights alone", async () => {
+    const mail = new MailProgram(join(folder, "mail"));
+    const { PATH } = process.env;
+    process.env.PATH = `${mail.folder}:${PATH}`;
+    try {
+      const { news } = await told(await submit(ada, { mail: "bob", name: "of ada" }));
+      expect(news).toMatchObject([{ hook: "mail", state: "done" }]);
+    } finally {
+      process.env.PATH = PATH;
+    }
+    const [{ uid, variables, headers }] = mail.taken();
+    expect([uid, headers.get("To"), headers.get("Subject")]).toEqual([
+      ada.uid,
+      "bob",
+      expect.stringContaining("(of ada) is done"),
+    ]);
+    expect(variables).toContain("HOME");
   });
 
   test(

@@ -305,6 +305,7 @@ export const statusAnswer = answer("tutti.status/1", {
   nodes: optional(z.array(nodeHealth), "The nodes of a cluster; left out on one machine"),
   tasksRunEach: optional(z.literal(true), "Jobs may set tasksRun to each"),
   takesInput: optional(z.literal(true), "Jobs may have an input: a pipe or a terminal"),
+  sendsMail: optional(z.literal(true), "Jobs may have mail, and the machine has a program sendmail"),
   trouble: optional(z.string(), "What keeps the scheduler from working, such as a full disk"),
   drain: drain.exactOptional(),
   windows: optional(

@@ -181,7 +181,8 @@ function usedText({ usage, ranMs, ...job }: Job): string | undefined {
 function hookText(job: Job, hook: JobHook): string | undefined {
   const target = job[hook];
   if (target === undefined) return undefined;
-  const what = hook === "webhook" ? `${target} (${(job.notify ?? ["end"]).join(", ")})` : target;
+  const hasEvents = hook === "webhook" || hook === "mail";
+  const what = hasEvents ? `${target} (${(job.notify ?? ["end"]).join(", ")})` : target;
   const last = job.news?.find((outcome) => outcome.hook === hook);
   if (last === undefined) return what;
   if (last.atMs === undefined) return `${what}: has not run yet`;
@@ -238,6 +239,7 @@ export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
     "at end": hookText(job, "onEnd"),
     "if failed": hookText(job, "onFail"),
     webhook: hookText(job, "webhook"),
+    mail: hookText(job, "mail"),
   };
   return Object.entries(facts).flatMap(([name, text]) =>
     text === undefined ? [] : [[name, visibleLine(text)] as const],

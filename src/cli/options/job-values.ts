@@ -9,7 +9,13 @@ import {
   MAX_RETRY_DELAY_MS,
   MIN_RETRY_DELAY_MS,
 } from "../../protocol/limits.ts";
-import { NEWS_EVENTS, WARNING_SIGNALS } from "../../protocol/news/news.ts";
+import {
+  areMailAddresses,
+  isWebAddress,
+  MAIL_ADDRESSES,
+  NEWS_EVENTS,
+  WARNING_SIGNALS,
+} from "../../protocol/news/news.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../words/begin-time.ts";
 import { clockText } from "../../words/times.ts";
@@ -82,6 +88,17 @@ export function dependencies(text: string): NonNullable<SubmitJob["after"]> {
       `Expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40, last, any:12, notok:12 or each:12.`,
     );
   });
+}
+
+export function webAddress(text: string): string {
+  if (isWebAddress(text)) return text;
+  throw new InvalidArgumentError("Expected an address that begins with http:// or https://.");
+}
+
+export function mailAddresses(text: string): string {
+  const addresses = text.replaceAll(/ *, */g, ",").trim();
+  if (areMailAddresses(addresses)) return addresses;
+  throw new InvalidArgumentError(`Expected ${MAIL_ADDRESSES}.`);
 }
 
 export function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {

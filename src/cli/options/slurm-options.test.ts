@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../errors.ts";
 import { readJobScript } from "./job-script.ts";
@@ -72,7 +73,7 @@ srun ./a.out
 #SBATCH --exclusive
 #SBATCH -N 2
 #SBATCH -o %A_%t.out
-#SBATCH --mail-user ada@example.org
+#SBATCH --nodelist n1
 #SBATCH --begin=16:00 --requeue
 #SBATCH -t 5
 `);
@@ -82,8 +83,37 @@ srun ./a.out
       "#SBATCH -N 2: the scheduler chooses the nodes that provide the CPUs",
       "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
       "#SBATCH --requeue: ignored; --retries 3 lets a job start again after it was lost or requeued",
-      "#SBATCH --gres-flags=none, --mail-user ada@example.org: ignored, not supported here",
+      "#SBATCH --gres-flags=none, --nodelist n1: ignored, not supported here",
     ]);
+  });
+
+  test("mail goes to --mail-user or to the user, at the events that exist here", () => {
+    expect(wordsOf("--mail-type=BEGIN,end --mail-user=ada@example.org")).toEqual(
+      "--mail ada@example.org --notify start,end".split(" "),
+    );
+    expect(wordsOf("--mail-type=FAIL")).toEqual(["--mail", userInfo().username, "--notify", "fail"]);
+    expect(wordsOf("--mail-type=ALL", "--mail-user=a@b")).toEqual([
+      "--mail",
+      "a@b",
+      "--notify",
+      "start,end,fail",
+    ]);
+    expect(wordsOf("--mail-type=NONE --mail-user=a@b")).toEqual([]);
+    const { words, warnings } = readJobScript("#SBATCH --mail-type=END,TIME_LIMIT_80 --mail-user=a@b\n");
+    expect(words).toEqual(["--mail", "a@b", "--notify", "end"]);
+    expect(warnings).toEqual([
+      "#SBATCH --mail-type=END,TIME_LIMIT_80: TIME_LIMIT_80 is ignored; expected NONE, or BEGIN, END, FAIL and ALL, separated by commas",
+    ]);
+  });
+
+  test.each([
+    ["--mail-user=a@b", "--mail-user=a@b: no mail without --mail-type, as in Slurm"],
+    [
+      "--mail-type=END --mail-user=$USER@b",
+      '--mail-user=$USER@b: no mail to "$USER@b", expected mail addresses such as ada@example.org or ada, separated by commas',
+    ],
+  ])("%s asks for no mail, and the job runs", (line, remark) => {
+    expect(readJobScript(`#SBATCH ${line}\n`)).toMatchObject({ words: [], warnings: [`#SBATCH ${remark}`] });
   });
 
   test("limits are whole minutes, rounded up as sbatch does", () => {
@@ -114,6 +144,7 @@ srun ./a.out
     ["--dependency=afterok:1?afterany:2", "afterok, afterany"],
     ["--dependency=expand:1", "afterok, afterany"],
     ["-J", "a value"],
+    ["--mail-type=SOMETIMES", "NONE, or BEGIN"],
     ["--begin=later", "a time such as 23:00"],
   ])("%s is refused, since without it the job would be a different one", (line, expected) => {
     expect(() => wordsOf(line)).toThrow(UsageError);

@@ -4,6 +4,8 @@
  * without the dependency or the limit, it would be a different job. Options that have no meaning without
  * accounts and a choice of nodes are listed in a warning.
  */
+import { userInfo } from "node:os";
+import { areMailAddresses, MAIL_ADDRESSES, type NewsEvent } from "../../protocol/news/news.ts";
 import { parseUse, useText } from "../../protocol/resources.ts";
 import { beginTimeMs } from "../../words/begin-time.ts";
 import { UsageError } from "../errors.ts";
@@ -65,6 +67,23 @@ const SIGNAL = "a signal and seconds before the time limit, such as USR1@30 or B
 const JOBS =
   "afterok, afterany, afternotok or aftercorr with job numbers, or singleton, such as afterok:12:13,afterany:14";
 
+/** Events that Slurm can send mails about, and what they are here. */
+const MAIL_EVENTS: Readonly<Record<string, readonly NewsEvent[]>> = {
+  BEGIN: ["start"],
+  END: ["end"],
+  FAIL: ["fail"],
+  ALL: ["start", "end", "fail"],
+  ARRAY_TASKS: [],
+  INVALID_DEPEND: [],
+  REQUEUE: [],
+  STAGE_OUT: [],
+  TIME_LIMIT: [],
+  TIME_LIMIT_50: [],
+  TIME_LIMIT_80: [],
+  TIME_LIMIT_90: [],
+};
+const MAIL_TYPES = "NONE, or BEGIN, END, FAIL and ALL, separated by commas";
+
 /** Patterns in file names that mean the same here; numbers may have a width. */
 const PATTERNS = /%(?:%|\d{0,2}[jJAaxuN])/g;
 
@@ -105,6 +124,10 @@ export class SlurmOptions {
   #memory: string | undefined;
   #memoryPerCpuMiB: number | undefined;
   #environment: string | undefined;
+  /** Left out: there is no --mail-type. */
+  #mailEvents: Set<NewsEvent> | undefined;
+  /** The option --mail-user. Left out: the mail goes to the user. */
+  #mailUser: { readonly value: string; readonly text: string } | undefined;
 
   constructor(origin = SCRIPT) {
     this.#origin = origin;
@@ -112,11 +135,9 @@ export class SlurmOptions {
 
   /** Messages for the user. All unsupported options are in one line. */
   get warnings(): readonly string[] {
-    if (this.#unknown.length === 0) return this.#remarks;
-    return [
-      ...this.#remarks,
-      `${this.#origin.prefix}${this.#unknown.join(", ")}: ignored, not supported here`,
-    ];
+    const remarks = [...this.#remarks, ...this.#mailRemarks()];
+    if (this.#unknown.length === 0) return remarks;
+    return [...remarks, `${this.#origin.prefix}${this.#unknown.join(", ")}: ignored, not supported here`];
   }
 
   /** @throws UsageError */
@@ -156,6 +177,7 @@ export class SlurmOptions {
       ...(threads === undefined ? [] : ["--threads", String(threads)]),
       ...(memory === undefined ? [] : ["--mem", memory]),
       ...(this.#units.size === 0 ? [] : ["--use", useText(Object.fromEntries(this.#units))]),
+      ...this.#mailWords(),
       ...(this.#environment === undefined ? [] : ["--env", this.#environment]),
     ];
   }
@@ -231,6 +253,12 @@ export class SlurmOptions {
           value.replace(/^[RB]+(?=:)/i, (who) => (/b/i.test(who) ? "B" : "")).replace(/^:/, ""),
         );
         return;
+      case "mail-type":
+        if (!this.#takeMailTypes(named().toUpperCase().split(","), text)) refuse(MAIL_TYPES);
+        return;
+      case "mail-user":
+        this.#mailUser = { value: named(), text };
+        return;
       case "partition":
         this.#words.push("--queue", named().split(",")[0]);
         return;
@@ -262,6 +290,41 @@ export class SlurmOptions {
         this.#remarks.push(`${this.#origin.prefix}${text}: ${type} is ignored; any ${kind} will do`);
       if (name === "gpus-per-task") this.#gpusPerTask = Number(digits);
       else this.#raise(kind, Number(digits));
+    }
+    return true;
+  }
+
+  #mailWords(): string[] {
+    const events = [...(this.#mailEvents ?? [])];
+    if (events.length === 0 || !areMailAddresses(this.#mailTo())) return [];
+    return ["--mail", this.#mailTo(), "--notify", events.join(",")];
+  }
+
+  #mailTo(): string {
+    return this.#mailUser?.value ?? ownName();
+  }
+
+  /** Slurm takes every address and every mix of both options, so a script is not refused for its mail. */
+  #mailRemarks(): string[] {
+    const { prefix } = this.#origin;
+    const { text } = this.#mailUser ?? {};
+    if (this.#mailEvents === undefined && text !== undefined) {
+      return [`${prefix}${text}: no mail without --mail-type, as in Slurm`];
+    }
+    if (!this.#mailEvents?.size || areMailAddresses(this.#mailTo())) return [];
+    return [`${prefix}${text ?? "--mail-type"}: no mail to "${this.#mailTo()}", expected ${MAIL_ADDRESSES}`];
+  }
+
+  /** @returns false: Slurm has no such type */
+  #takeMailTypes(types: readonly string[], text: string): boolean {
+    const events = this.#mailEvents ?? new Set();
+    this.#mailEvents = events;
+    for (const type of types) {
+      const own = Object.hasOwn(MAIL_EVENTS, type) ? MAIL_EVENTS[type] : undefined;
+      if (type === "NONE") events.clear();
+      else if (own === undefined) return false;
+      else if (own.length > 0) for (const event of own) events.add(event);
+      else this.#remarks.push(`${this.#origin.prefix}${text}: ${type} is ignored; expected ${MAIL_TYPES}`);
     }
     return true;
   }
@@ -326,4 +389,13 @@ function slurmDependency(value: string): readonly string[] | undefined {
     ...(after.length > 0 ? ["--after", after.join(",")] : []),
     ...(parts.includes("singleton") ? ["--singleton"] : []),
   ];
+}
+
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The user has no account here.
+    return "";
+  }
 }

@@ -96,12 +96,23 @@ test("--signal is read as Slurm reads it, also in #TUTTI and #SBATCH lines; hook
     onEnd: "./e",
     onFail: "./f",
     webhook: "https://h/x",
+    mail: "ada@example.org,bob",
     notify: ["start", "end"],
   };
   const words = ["--on-start", hooks.onStart, "--on-end", "./e", "--on-fail", "./f"];
-  const more = ["--webhook", hooks.webhook, "--notify", "start,end,start"];
+  const more = [
+    "--webhook",
+    hooks.webhook,
+    "--mail",
+    " ada@example.org , bob",
+    "--notify",
+    "start,end,start",
+  ];
   expect((await submitted(...words, ...more, "--", "./a.out")).job).toMatchObject(hooks);
   await expect(submitted(script("#TUTTI --notify stop"))).rejects.toThrow("expected start, end or fail");
+  await expect(submitted(script("#TUTTI --webhook ftp://h"))).rejects.toThrow("http:// or https://");
+  await expect(submitted(script("#TUTTI --mail -f"))).rejects.toThrow("--mail");
+  await expect(submitted(script("#TUTTI --mail=-f"))).rejects.toThrow("mail addresses such as");
 });
 
 test("--begin is a Unix time, which a hint repeats with its day; also in #TUTTI and #SBATCH lines", async () => {

@@ -19,9 +19,11 @@ import {
   jobName,
   limitSeconds,
   limitSignal,
+  mailAddresses,
   newsEvents,
   retryDelay,
   retryWords,
+  webAddress,
 } from "./job-values.ts";
 import { shellAdvice } from "./no-shell.ts";
 import { bytes, integer, PRIORITY_HELP, priority, units } from "./parse.ts";
@@ -273,11 +275,18 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
       "webhook",
       "--webhook <url>",
       "send a POST with JSON to this address, http or https, at the events of --notify",
+      webAddress,
+    ),
+    new JobOption(
+      "mail",
+      "--mail <addresses>",
+      "send a mail to these addresses, separated by commas, at the events of --notify; an array sends one for all its jobs",
+      mailAddresses,
     ),
     new JobOption(
       "notify",
       "--notify <events>",
-      "events for --webhook, separated by commas: start, end, fail (default: end)",
+      "events for --webhook and --mail, separated by commas: start, end, fail (default: end)",
       newsEvents,
     ),
     new JobOption(

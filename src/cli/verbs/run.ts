@@ -15,7 +15,7 @@ import { onSignals } from "../live/signals.ts";
 import { attachTerminal, needTerminal, terminalConnection } from "../live/terminal.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { hint } from "../text/text.ts";
-import { reportMemory, submit } from "./submit.ts";
+import { reportUnkept, submit } from "./submit.ts";
 
 interface Options extends SubmitOptions {
   readonly raw?: boolean;
@@ -56,7 +56,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const sending = withInput.input === "pipe" ? copyInput(connection, job.job, over.signal) : undefined;
   // Without its input, the job fails by itself, and says so.
   sending?.catch((error) => hint(`tutti: ${(error as Error).message}`));
-  await reportMemory(connection, [wanted]);
+  await reportUnkept(connection, [wanted]);
   const { raw = false } = options;
   const copies = [
     copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
@@ -82,7 +82,7 @@ async function runTerminal(wanted: SubmitJob): Promise<void> {
   const [job] = jobs;
   connection.next = `tutti attach ${job.job}`;
   const stop = cancelOnSignal(connection, job.job);
-  await reportMemory(connection, [wanted]);
+  await reportUnkept(connection, [wanted]);
   const ended = await attachTerminal(connection, job, true, stop);
   if (ended === undefined) {
     hint(`tutti: detached from job ${job.job}, which keeps running; tutti attach ${job.job} returns to it`);

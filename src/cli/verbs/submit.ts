@@ -15,6 +15,7 @@ import type {
 } from "../../protocol/schema.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
+import { remarkMail } from "../live/mail-remark.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { workflowJobs } from "../live/workflow-run.ts";
 import { LAST_JOB } from "../options/job-values.ts";
@@ -45,6 +46,7 @@ export function configure(command: Command): void {
     "tutti submit -a 1-20 --retries 2 --retry-on fail job.sh",
     "tutti submit -n 2 -c 4 -- mpirun ./hybrid",
     "tutti submit --use gpu --begin 23:00 -- ./train.py",
+    "tutti submit --mail ada@example.org --notify start,fail -- ./sim",
     "tutti submit --each-line files.txt -- ./convert.sh {}",
     "tutti submit --grid lr=0.1,0.01 seed=1..5 -- ./train --lr {lr} --seed {seed}",
   ]);
@@ -72,7 +74,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   else writeOut(`${submittedText(answer.jobs)}\n`);
   reportUnmet(answer.jobs);
   if (options.parsable) return;
-  await reportMemory(connection, asked);
+  await reportUnkept(connection, asked);
   if (process.stderr.isTTY) {
     const jobs = numbers.length === 1 ? String(first.job) : `${first.job}-${numbers.at(-1)}`;
     hint(
@@ -132,14 +134,18 @@ async function tryOut(
   );
   if (json) return writeJson(answer);
   writeOut(`${dryRunText(answer, asked[0])}\n`);
-  await reportMemory(connection, asked);
+  await reportUnkept(connection, asked);
 }
 
-/** Says so if a memory limit was asked for that nothing enforces. */
-export async function reportMemory(
+/** Says so if a memory limit was asked for that nothing enforces, or mail that nothing sends. */
+export async function reportUnkept(
   connection: ReconnectingClient,
   jobs: readonly SubmitJob[],
 ): Promise<void> {
+  const mailed = jobs.find(({ mail }) => mail !== undefined);
+  if (mailed !== undefined) {
+    await connection.retry((client) => remarkMail(client, mailed, (remark) => hint(`tutti: ${remark}`)));
+  }
   if (jobs.every(({ memoryBytes }) => memoryBytes === undefined)) return;
   const { conductor } = await connection.retry((client) => client.ask<StatusAnswer>("/v1/status"));
   if (conductor.limitsMemory !== false) return;

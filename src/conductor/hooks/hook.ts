@@ -35,8 +35,15 @@ ulimit -S -n 1024 2> /dev/null
 cd "$FOLDER" 2> /dev/null || cd /
 unset FOLDER
 exec "$@" < /dev/null 2>&1`;
-/** Exit code of the webhook's program if another try would end the same way. */
-const FINAL = 65;
+/** What users chose is in the message alone, which no shell reads. */
+const SEND_MAIL = `message=$TUTTI_MESSAGE sendmail=$TUTTI_SENDMAIL
+unset TUTTI_MESSAGE TUTTI_SENDMAIL
+printf %s "$message" | "$sendmail" -t -i`;
+/**
+ * Exit codes of the webhook's program and of sendmail (sysexits.h) if another try would end the same way: bad
+ * usage, bad data, no such user.
+ */
+const FINAL: ReadonlySet<number> = new Set([64, 65, 67]);
 
 const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
 let count = 0;
@@ -69,7 +76,7 @@ export class Hook {
   }
 
   async #run(): Promise<HookResult> {
-    const { id, url } = this.#task;
+    const { id } = this.#task;
     const { groups, freezer } = this.#containment;
     groups.make(this.#gang);
     groups.write("pids", this.#gang, "pids.max", String(MAX_PROCESSES));
@@ -103,9 +110,8 @@ export class Hook {
       if (!isIn) return { id, state: "failed", text: "cannot start it: a control group refused it" };
       if (this.#isLate) return { id, state: "failed", text: `killed after ${LIMIT_MS / 1000} s` };
       if (code === 0) return { id, state: "done", text: "exit code 0" };
-      const text =
-        url !== undefined ? this.#lastLine() : killedBy ? `ended by ${killedBy}` : `exit code ${code}`;
-      return { id, state: "failed", text, ...(code === FINAL && { isFinal: true }) };
+      const isFinal = code !== null && FINAL.has(code);
+      return { id, state: "failed", text: this.#whyFailed(code, killedBy), ...(isFinal && { isFinal }) };
     } finally {
       clearTimeout(timer);
       const untilMs = await this.#killAll();
@@ -117,7 +123,7 @@ export class Hook {
   }
 
   #spawn(): ChildProcess {
-    const { account, command, url, data } = this.#task;
+    const { account, command, url, mail, data } = this.#task;
     const own = process.getuid!();
     const entry = readPasswd().find(({ uid }) => uid === (account?.uid ?? own));
     const user = account?.user ?? entry?.user ?? String(own);
@@ -134,10 +140,15 @@ export class Hook {
     const isOther = account !== undefined && account.uid !== own;
     // Who may run jobs need not be able to read Tutti's programs, so this one changes its user itself.
     const who = isOther ? [String(account.uid), String(account.gid), account.user] : [];
-    const words = url === undefined ? command! : [process.execPath, WEBHOOK, ...who];
+    const words =
+      url !== undefined
+        ? [process.execPath, WEBHOOK, ...who]
+        : mail !== undefined
+          ? ["/bin/sh", "-c", SEND_MAIL]
+          : command!;
     const gate = ["/bin/sh", "-c", GATE, "sh", ...words];
     // Root goes to no folder that a user has chosen.
-    const isCommandOfJob = account !== undefined && url === undefined;
+    const isCommandOfJob = account !== undefined && command !== undefined;
     const options = {
       cwd: "/",
       detached: true,
@@ -145,6 +156,7 @@ export class Hook {
         ...env,
         FOLDER: isCommandOfJob ? data.TUTTI_CWD : "/",
         ...(url !== undefined && { TUTTI_WEBHOOK: url }),
+        ...(mail !== undefined && { TUTTI_MESSAGE: mail.message, TUTTI_SENDMAIL: mail.sendmail }),
       },
       stdio: ["pipe", "pipe", "ignore"] as ["pipe", "pipe", "ignore"],
     };
@@ -178,9 +190,14 @@ export class Hook {
     return untilMs;
   }
 
-  #lastLine(): string {
+  /** What our own programs said last. Of a user's command, the output is in a file. */
+  #whyFailed(code: number | null, killedBy: string | null): string {
+    const ending = killedBy === null ? `exit code ${code}` : `ended by ${killedBy}`;
+    const { command, url } = this.#task;
+    if (command !== undefined) return ending;
     const lines = Buffer.concat(this.#output).toString("utf8").trimEnd().split("\n");
-    return lines.at(-1)!.slice(0, 200);
+    const last = lines.at(-1)!.slice(0, 200);
+    return url !== undefined ? last : last === "" ? ending : `${ending}: ${last}`;
   }
 
   /** Only the scheduler's account can make files in that folder, so nobody can put a link there. */

@@ -36,15 +36,19 @@ export interface NewsLimits {
 }
 
 export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | undefined {
-  const { limitSignal, limitMs, notify, webhook } = request;
-  if (hasHook(request) && !limits.jobHooks) {
+  const { limitSignal, limitMs, notify, webhook, mail } = request;
+  // A job is not refused because nobody will write about it: status says whether mail is sent.
+  if (hasHook({ ...request, mail: undefined }) && !limits.jobHooks) {
     return refuse(
       "invalid",
       "Cannot submit a job with hooks: the administrator has turned them off (setting hooks), expected a job without --on-start, --on-end, --on-fail and --webhook",
     );
   }
-  if (notify !== undefined && webhook === undefined) {
-    return refuse("invalid", "Cannot use notify without webhook: expected both (--notify and --webhook)");
+  if (notify !== undefined && webhook === undefined && mail === undefined) {
+    return refuse(
+      "invalid",
+      "Cannot use notify alone: expected webhook or mail as well (--notify with --webhook or --mail)",
+    );
   }
   if (limitSignal === undefined) return undefined;
   if (!limits.signalsBeforeLimit) {

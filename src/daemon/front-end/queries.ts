@@ -154,7 +154,7 @@ export class Queries {
     trouble: string | undefined,
     forecasts: Status["forecasts"] | undefined,
   ) {
-    const { scheduler, store, executor } = this.#context;
+    const { scheduler, store, executor, news } = this.#context;
     const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
     const placements = scheduler.layout().rows.flat();
     const windows = this.#windows.first();
@@ -173,6 +173,7 @@ export class Queries {
       ...(this.#nodes() ?? {}),
       ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),
       ...(executor.capabilities.takesInput && { takesInput: true as const }),
+      ...(news.sendsMail && { sendsMail: true as const }),
       ...(trouble !== undefined && { trouble }),
       ...(scheduler.machine.drain !== undefined && { drain: scheduler.machine.drain }),
       ...(windows.length > 0 && { windows }),

@@ -1,8 +1,8 @@
 /** Tests when hooks run, how many at a time, what is tried again, and that no kill loses news. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { HookResult, HookTask } from "../../protocol/news/runner.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import {
@@ -36,7 +36,9 @@ class Runner {
 
   /** What the tasks would run, as words. */
   get names(): string[] {
-    return this.tasks.map(({ data, command, url }) => `${data.TUTTI_JOB} ${url ?? command!.at(-1)}`);
+    return this.tasks.map(
+      ({ data, command, url, mail }) => `${data.TUTTI_JOB} ${url ?? mail?.sendmail ?? command!.at(-1)}`,
+    );
   }
 
   endAll({ clock }: Bench, result: Partial<HookResult> = {}): void {
@@ -264,11 +266,142 @@ describe("delivery", () => {
   });
 });
 
+describe("mail", () => {
+  const sendmail = join(folder, "sendmail");
+  const { PATH } = process.env;
+  beforeEach(() => {
+    writeFileSync(sendmail, "#!/bin/sh\n", { mode: 0o755 });
+    process.env.PATH = `relative:${folder}`;
+  });
+  afterEach(() => {
+    process.env.PATH = PATH;
+  });
+  const subjects = ({ tasks }: Runner) => tasks.map(({ mail }) => /^Subject: (.*)$/m.exec(mail!.message)![1]);
+
+  test("a job that fails gets one mail about its end, with the account and the id of the event", async () => {
+    const bench = makeBench({ ends: () => ({ code: 2 }) });
+    const runner = new Runner().startIn(bench);
+    const job = await submit(bench, { name: "a", mail: "anna,b@c", notify: ["start", "end", "fail"] });
+    runToEnd(bench.clock, 2000);
+    expect(subjects(runner)).toEqual([
+      "Tutti: job 1 (a) has started",
+      "Tutti: job 1 (a) has failed: exit code 2",
+    ]);
+    const { id, account, mail } = runner.tasks[1];
+    expect(account?.user).toBe("anna");
+    expect(mail).toMatchObject({ sendmail, message: expect.stringContaining(`Tutti-Event-Id: ${id}\n`) });
+    runner.endAll(bench);
+    expect(jobOf(bench, job).news).toMatchObject([{ hook: "mail", event: "end", id, state: "done" }]);
+  });
+
+  test("default: the end; fail alone: only a job that failed", async () => {
+    const bench = makeBench({ ends: (job) => ({ code: job === 3 ? 1 : 0 }) });
+    const runner = new Runner().startIn(bench);
+    await submit(bench, { name: "a", mail: "anna" });
+    await submit(bench, { name: "b", mail: "anna", notify: ["fail"] });
+    await submit(bench, { name: "c", mail: "anna", notify: ["fail"] });
+    runToEnd(bench.clock, 2000);
+    expect(subjects(runner).sort()).toEqual([
+      "Tutti: job 1 (a) is done",
+      "Tutti: job 3 (c) has failed: exit code 1",
+    ]);
+  });
+
+  test("an array sends one mail at its first start, and one after its last end, with counts", async () => {
+    const bench = makeBench({ runMs: (job) => 1000 * job, ends: (job) => ({ code: job === 3 ? 1 : 0 }) });
+    const runner = new Runner().startIn(bench);
+    const first = await submit(bench, {
+      name: "a",
+      array: "5-9",
+      mail: "anna",
+      notify: ["start", "end", "fail"],
+    });
+    await submit(bench, { name: "other", mail: "anna", held: true });
+    runToEnd(bench.clock, 1500);
+    expect(subjects(runner)).toEqual(["Tutti: array 1 (a) has started"]);
+    runner.endAll(bench);
+    runToEnd(bench.clock, 60_000);
+    expect(subjects(runner)).toEqual(["Tutti: array 1 (a) has ended: 4 done, 1 failed"]);
+    expect(runner.tasks[0].mail?.message).toContain("tutti jobs 1-5 lists");
+    runner.endAll(bench);
+    expect(jobOf(bench, first).news).toMatchObject([{ hook: "mail", event: "end", state: "done" }]);
+  });
+
+  test("fail alone: an array sends a mail only if one of its jobs failed", async () => {
+    const bench = makeBench({ ends: (job) => ({ code: job === 4 ? 1 : 0 }) });
+    const runner = new Runner().startIn(bench);
+    await submit(bench, { name: "a", array: "1-2", mail: "anna", notify: ["fail"] });
+    await submit(bench, { name: "b", array: "1-2", mail: "anna", notify: ["fail"] });
+    runToEnd(bench.clock, 60_000);
+    expect(subjects(runner)).toEqual(["Tutti: array 3 (b) has ended: 1 done, 1 failed"]);
+  });
+
+  test("an array that is cancelled when it is submitted, or all at once, sends one mail", async () => {
+    const bench = makeBench({ ends: () => ({ code: 1 }) });
+    const runner = new Runner().startIn(bench);
+    const failed = await submit(bench, {});
+    runToEnd(bench.clock, 2000);
+    await submit(bench, { name: "a", array: "1-3", mail: "anna", after: [{ job: failed, ok: true }] });
+    expect(subjects(runner)).toEqual(["Tutti: array 2 (a) has ended: 3 cancelled"]);
+    runner.endAll(bench);
+    const held = await submit(bench, { name: "b", array: "1-3", mail: "anna", held: true });
+    await answerOf(
+      bench.clock,
+      bench.frontEnd.change(ANNA, { action: "cancel" }, [held, held + 1, held + 2]),
+    );
+    expect(subjects(runner)).toEqual(["Tutti: array 5 (b) has ended: 3 cancelled"]);
+  });
+
+  test("a mail that is not taken is tried again with the same text; a refused one is not", async () => {
+    const bench = makeBench();
+    const runner = new Runner().startIn(bench);
+    const job = await submit(bench, { mail: "anna" });
+    runToEnd(bench.clock, 2000);
+    const [{ mail }] = runner.tasks;
+    runner.endAll(bench, { state: "failed", text: "exit code 75: later" });
+    expect(jobOf(bench, job).news).toMatchObject([
+      { state: "waiting", text: "exit code 75: later; try 2 of 6 follows" },
+    ]);
+    runToEnd(bench.clock, bench.clock.nowMs() + 6000);
+    expect(runner.tasks.map((task) => task.mail)).toEqual([mail]);
+    runner.endAll(bench, { state: "failed", text: "exit code 67: no such user", isFinal: true });
+    runToEnd(bench.clock, 10_000_000);
+    expect(runner.tasks).toEqual([]);
+    expect(jobOf(bench, job).news).toMatchObject([{ state: "failed", text: "exit code 67: no such user" }]);
+  });
+
+  test("without sendmail, or with hooks turned off, the job runs, and its mail has failed", async () => {
+    const off = makeBench({ config: { hooks: { jobs: false } } });
+    const offRunner = new Runner().startIn(off);
+    expect(off.frontEnd.status(ROOT)).not.toHaveProperty("sendsMail");
+    await submit(off, { mail: "anna" });
+    runToEnd(off.clock, 2000);
+    expect(jobOf(off, 1).news).toMatchObject([{ state: "failed", text: expect.stringContaining("turned") }]);
+    const bench = makeBench();
+    const runner = new Runner().startIn(bench);
+    expect(bench.frontEnd.status(ROOT)).toMatchObject({ sendsMail: true });
+    chmodSync(sendmail, 0o644);
+    expect(bench.frontEnd.status(ROOT)).not.toHaveProperty("sendsMail");
+    await submit(bench, { mail: "anna" });
+    runToEnd(bench.clock, 2000);
+    expect(jobOf(bench, 1)).toMatchObject({
+      state: "done",
+      news: [{ state: "failed", text: "the machine of the scheduler has no program sendmail" }],
+    });
+    expect([...offRunner.tasks, ...runner.tasks]).toEqual([]);
+  });
+
+  test("a sendmail that others could replace does not count", async () => {
+    chmodSync(sendmail, 0o777);
+    expect(makeBench().frontEnd.status(ROOT)).not.toHaveProperty("sendsMail");
+  });
+});
+
 describe("refused", () => {
   test.each([
     [{ limitSignal: { name: "SIGUSR1", beforeMs: 1000 } }, "it has none"],
     [{ limitMs: 1000, limitSignal: { name: "SIGUSR1", beforeMs: 1000 } }, "its limit is 1 s"],
-    [{ notify: ["end"] }, "notify without webhook"],
+    [{ notify: ["end"] }, "Cannot use notify alone"],
   ] satisfies [Partial<SubmitJob>, string][])("%j", async (fields, message) => {
     await expect(submit(makeBench(), fields)).rejects.toThrow(message);
   });

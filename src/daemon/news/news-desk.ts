@@ -4,18 +4,22 @@
  * separate process (runner.ts), starts the hooks. The desk gives it at most four of a user at a time, so
  * slow hooks of one user delay only that user's.
  *
- * A command is run once: how it ends is noted, and that is all. A webhook that was not reached is tried
- * again, a few times.
+ * A command is run once: how it ends is noted, and that is all. A webhook that was not reached, and a mail
+ * that was not taken, are tried again, a few times.
  */
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import type { Clock } from "../../host/clock.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
 import type { NewsEvent, NewsOutcome } from "../../protocol/news/news.ts";
 import type { HookResult, HookTask } from "../../protocol/news/runner.ts";
 import type { Config } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Launcher } from "../executor/launcher.ts";
-import type { PendingNews } from "../store/news.ts";
+import type { ArrayNews, PendingNews } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
+import { mailOf } from "./mail.ts";
+import { findSendmail } from "./sendmail.ts";
 
 /** Runs hooks. Calls back once for each task, unless it is closed before. */
 export interface HookRunner {
@@ -29,7 +33,7 @@ type Turn = PendingNews["uid"];
 
 /** Hooks of one user, or of the machine, that run at a time. */
 const AT_ONCE = 4;
-/** Waits before a webhook is tried again. After the last one, it has failed. */
+/** Waits before a webhook or a mail is tried again. After the last one, it has failed. */
 const RETRY_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];
 /** Pause after the disk has refused to note an outcome. */
 const STORE_RETRY_MS = 1000;
@@ -87,6 +91,11 @@ export class NewsDesk {
     if (record.state === "failed") this.#note(record, "fail");
   }
 
+  /** Whether jobs may ask for mail, and the machine can send it. */
+  get sendsMail(): boolean {
+    return this.#parts.config.hooks.jobs && findSendmail() !== undefined;
+  }
+
   outcomesOf({ job }: Pick<JobRecord, "job">): readonly NewsOutcome[] {
     return this.#parts.store.news.outcomesOf(job);
   }
@@ -102,9 +111,33 @@ export class NewsDesk {
     if (hooks.jobs && webhook !== undefined && notify.includes(event)) {
       this.#add(record, event, "webhook", webhook);
     }
+    if (record.mail === undefined) return;
+    if (record.array !== undefined) this.#noteMailOfArray(record, record.array, event, notify);
+    // The mail about the end says that the job has failed.
+    else if (notify.includes(event) && !(event === "fail" && notify.includes("end"))) {
+      this.#add(record, event, "mail", record.mail);
+    }
   }
 
-  #add(record: JobRecord, event: NewsEvent, hook: NewsOutcome["hook"], target: string | undefined): void {
+  /** One mail when its first job begins, and one when its last job has ended, as Slurm sends them. */
+  #noteMailOfArray(record: JobRecord, job: JobNumber, event: NewsEvent, notify: readonly NewsEvent[]): void {
+    const { news } = this.#parts.store;
+    if (event === "fail" || (event === "end" && news.isLive(job))) return;
+    const told = news.outcomesOf(job).find(({ hook }) => hook === "mail");
+    if (told !== undefined && (event === "start" || told.event !== "start")) return;
+    const array = news.arrayOf(job);
+    const isFailure = event === "end" && !notify.includes("end") && (array.states.failed ?? 0) > 0;
+    const shown = isFailure ? "fail" : event;
+    if (notify.includes(shown)) this.#add({ ...record, job }, shown, "mail", record.mail, array);
+  }
+
+  #add(
+    record: JobRecord,
+    event: NewsEvent,
+    hook: NewsOutcome["hook"],
+    target: string | undefined,
+    array?: ArrayNews,
+  ): void {
     const { store, clock } = this.#parts;
     const atMs = clock.unixMs();
     const id = `${String(Math.trunc(atMs)).padStart(14, "0")}-${randomBytes(12).toString("hex")}`;
@@ -114,9 +147,11 @@ export class NewsDesk {
       uid: target === undefined ? "machine" : uid,
       data: { ...dataOf(record, event, atMs), TUTTI_EVENT_ID: id },
       ...(target !== undefined && { target }),
+      ...(array !== undefined && { array }),
     };
     store.news.put(news);
-    if (target !== undefined) store.news.putOutcome(job, { hook, event, id, state: "waiting" });
+    const isShown = target !== undefined && (array === undefined || store.job(job) !== undefined);
+    if (isShown) store.news.putOutcome(job, { hook, event, id, state: "waiting" });
     // If the cycle is rolled back, the entry is not in the store when its turn comes.
     this.#queue(news);
     this.#wake();
@@ -177,13 +212,19 @@ export class NewsDesk {
     const folder = launcher.folderOf(job);
     const common = { id, data, folder, output: outputName(news) };
     if (uid === "machine") {
-      const command = hook === "webhook" ? undefined : config.hooks[hook];
+      const command = hook === "webhook" || hook === "mail" ? undefined : config.hooks[hook];
       if (command === undefined) return { refused: "the hook is no longer in the configuration" };
       return { ...common, command };
     }
     if (!config.hooks.jobs) return { refused: "the administrator has turned the hooks of jobs off" };
     const account = launcher.accountFor({ uid, user });
     if ("refused" in account) return account;
+    if (hook === "mail") {
+      const sendmail = findSendmail();
+      if (sendmail === undefined) return { refused: "the machine of the scheduler has no program sendmail" };
+      const mail = { message: mailOf(news, hostname()), sendmail };
+      return { ...common, account: { ...account, user }, mail };
+    }
     if (hook === "webhook") return { ...common, account: { ...account, user }, url: target! };
     return { ...common, account: { ...account, user }, command: ["/bin/sh", "-c", target!] };
   }
@@ -204,7 +245,8 @@ export class NewsDesk {
       for (const { id, state, text, isFinal, hasOutput } of results) {
         const news = this.#running.get(id)!;
         const { job, hook, event, tries } = news;
-        const waitMs = hook === "webhook" && state === "failed" && !isFinal ? RETRY_MS[tries] : undefined;
+        const isTriedAgain = (hook === "webhook" || hook === "mail") && state === "failed" && !isFinal;
+        const waitMs = isTriedAgain ? RETRY_MS[tries] : undefined;
         if (waitMs === undefined) store.news.remove(id);
         else {
           const next = { ...news, tries: tries + 1, notBeforeMs: clock.unixMs() + waitMs };

@@ -4,8 +4,16 @@
  * loses it, but a crash during delivery delivers it again.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
 import type { NewsOutcome } from "../../protocol/news/news.ts";
 import type { Statements } from "./statements.ts";
+
+/** How the jobs of an array stand. */
+export interface ArrayNews {
+  readonly last: JobNumber;
+  /** Jobs by state. */
+  readonly states: Readonly<Record<string, number>>;
+}
 
 /** News that a hook has not received yet. */
 export interface PendingNews {
@@ -20,8 +28,10 @@ export interface PendingNews {
   readonly data: Readonly<Record<string, string>>;
   /** Name of the job's user. */
   readonly user: string;
-  /** The command, or the address of the webhook. Left out: a hook of the machine, as it is configured. */
+  /** The command, or an address. Left out: a hook of the machine, as it is configured. */
   readonly target?: string;
+  /** The news is about a whole array, of which `job` is the first. */
+  readonly array?: ArrayNews;
   /** Failed deliveries. */
   readonly tries: number;
   /** Unix time in ms before which it is not tried again. */
@@ -60,6 +70,24 @@ export class NewsStore {
 
   putOutcome(job: JobNumber, outcome: NewsOutcome): void {
     this.#sql.setMeta(`${OUTCOME}${job} ${outcome.hook}`, JSON.stringify(outcome));
+  }
+
+  /** Whether a job of an array has not ended. The numbers of its jobs follow one another. */
+  isLive(array: JobNumber): boolean {
+    const sql = `SELECT spec ->> '$.array' AS array FROM jobs INDEXED BY jobs_live
+      WHERE ended_ms IS NULL AND job >= ? ORDER BY job LIMIT 1`;
+    return this.#sql.get(sql, array)?.array === array;
+  }
+
+  /** Without jobs that are forgotten. */
+  arrayOf(array: JobNumber): ArrayNews {
+    const sql = `SELECT state, count(*) AS jobs, max(job) AS last FROM jobs
+      WHERE job >= ?1 AND job < ?1 + ?2 AND spec ->> '$.array' = ?1 GROUP BY state ORDER BY state`;
+    const rows = this.#sql.all(sql, array, MAX_JOBS_PER_BATCH);
+    return {
+      last: Math.max(array, ...rows.map(({ last }) => Number(last))),
+      states: Object.fromEntries(rows.map(({ state, jobs }) => [String(state), Number(jobs)])),
+    };
   }
 
   outcomesOf(job: JobNumber): NewsOutcome[] {

@@ -49,6 +49,7 @@ const SPEC = [
   "onEnd",
   "onFail",
   "webhook",
+  "mail",
   "notify",
   "limitSignal",
   "input",

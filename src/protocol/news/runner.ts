@@ -1,6 +1,6 @@
 /** Defines what the front end and the runner of hooks send each other. */
 
-/** A hook to run: a command, or the webhook at `url`. */
+/** A hook to run: a command, the webhook at `url`, or a mail. */
 export interface HookTask {
   readonly id: string;
   /** Variables that it gets in addition to those of a clean environment. */
@@ -9,6 +9,8 @@ export interface HookTask {
   readonly account?: { readonly uid: number; readonly gid: number; readonly user: string };
   readonly command?: readonly string[];
   readonly url?: string;
+  /** Sent by the program `sendmail`, which is a full path. */
+  readonly mail?: { readonly message: string; readonly sendmail: string };
   /** Folder of the job, in which only the scheduler's account makes files; it may be missing. */
   readonly folder: string;
   /** Name of the file in it for the output. */

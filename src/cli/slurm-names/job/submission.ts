@@ -10,6 +10,7 @@ import { RefusedError } from "../../../api/client/errors.ts";
 import { parseArray } from "../../../protocol/array.ts";
 import type { Job, JobsAnswer, QueuesAnswer, SubmitJob, WindowsAnswer } from "../../../protocol/schema.ts";
 import { UsageError } from "../../errors.ts";
+import { remarkMail } from "../../live/mail-remark.ts";
 import { type OptionsOrigin, SlurmOptions } from "../../options/slurm-options.ts";
 import { givenFields, parseOptions, surroundings } from "../../options/submit-options.ts";
 import { SlurmError } from "../errors.ts";
@@ -248,6 +249,7 @@ export async function submit(
   job: SubmitJob,
   prefix = FAILED,
 ): Promise<readonly Job[]> {
+  await remarkMail(client, job, (remark) => process.stderr.write(`${command}: ${remark}\n`));
   // The same key twice is one submit.
   const send = (one: SubmitJob) =>
     client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body: { jobs: [one], key: randomUUID() } });

@@ -1,0 +1,25 @@
+/** Finds the program with which this machine sends mail. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { replaceablePart } from "../../host/trusted-path.ts";
+
+/** Where mail programs put it, in case that the search path leaves them out. */
+const USUAL_FOLDERS = ["/usr/sbin", "/usr/lib", "/usr/local/sbin", "/usr/local/bin"];
+const EXECUTABLE = 0o111;
+
+/**
+ * The full path of `sendmail`. Every user's mail goes through it, so a program that others than this user and
+ * root could replace does not count.
+ */
+export function findSendmail(): string | undefined {
+  const folders = [...(process.env.PATH ?? "").split(":"), ...USUAL_FOLDERS];
+  return folders
+    .filter((folder) => folder.startsWith("/"))
+    .map((folder) => join(folder, "sendmail"))
+    .find((path) => isProgram(path) && replaceablePart(path, process.getuid!()) === undefined);
+}
+
+function isProgram(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && (stats.mode & EXECUTABLE) !== 0;
+}
