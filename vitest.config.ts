@@ -11,7 +11,7 @@ const WITH_PROCESSES = [
 ];
 /** They mostly wait, and judge no times, so three can run at a time. */
 const WAITING_WITH_PROCESSES = [
-  "test/live-{hooks,shares,terminal,terminal-faults,terminal-users,top}.test.ts",
+  "test/live-{hooks,hooks-adversity,shares,terminal,terminal-faults,terminal-users,top}.test.ts",
   "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
   "test/live-{accounts,attack,cli,faults,hostile,job-limits,limits,lists,own-policy,python}.test.ts",
   "test/live-{removed,restart,slurm-names,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",

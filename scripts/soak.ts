@@ -3,8 +3,9 @@
  * -9, 100 times each, and prints the counts. Then it runs all property tests from a random seed, and more of
  * the tests in a browser: all traces, all tables of papers, a day of the live page, more hostile texts. It
  * kills 100 times more while jobs are retried, edited, paused and run again, and the scheduler is drained,
- * and 50 times while webhooks are sent. It sends a job 300 MB, and removes a scheduler's state under a
- * terminal. It installs Snakemake and Toil, and runs workflows of 50 jobs with them.
+ * and 50 times while webhooks and mails are sent; it kills the runner of hooks 50 times. It sends a job 300
+ * MB, and removes a scheduler's state under a terminal. It installs Snakemake and Toil, and runs workflows of
+ * 50 jobs with them.
  * Where Slurm can be started, it then runs jobs on four nodes through 300 kills, crashes and cuts, and
  * compares the turns of three gangs under Tutti with those under Slurm's own gang scheduling.
  *
@@ -54,7 +55,7 @@ for (const tests of [
   ["--project", "computing*"],
   ["test/live-web-jobs.test.ts"],
   ["test/live-faults-changes.test.ts"],
-  ["test/live-hooks.test.ts"],
+  ["test/live-hooks.test.ts", "test/live-hooks-adversity.test.ts"],
   ["test/live-terminal-faults.test.ts"],
   ["test/live-workflows.test.ts"],
 ]) {
