@@ -1,6 +1,6 @@
 /**
  * Kills the runner of hooks, the conductor and the whole scheduler at bad moments, and runs hooks that flood
- * and that cannot be ended: every event is told, and a job gets its signal before the limit once.
+ * and that ignore signals: every event is reported, and a job gets its signal before the limit once.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

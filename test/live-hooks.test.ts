@@ -85,7 +85,7 @@ describe("one user", () => {
       expect([words, uid]).toEqual(["-t -i", process.getuid!()]);
       expect(variables).toContain("TUTTI_EVENT_ID");
       expect(variables.filter((variable) => /MESSAGE|SENDMAIL|SECRET/.test(variable))).toEqual([]);
-      expect(headers.get("To")).toBe("ada@example.org, bob");
+      expect(headers.get("To")).toBe("ada@example.org,bob");
       expect(headers.has("Bcc")).toBe(false);
       expect(headers.get("Message-ID")).toContain(headers.get("Tutti-Event-Id"));
       expect(body).toContain("\nName:    a?Bcc: eve@example.org??$(touch pwned)\n");

@@ -1,5 +1,6 @@
 /**
  * A program named sendmail that keeps what it gets: its arguments, its user, its variables and the message.
+ * Like some real ones, it ends at once, and delivers in the background.
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +31,7 @@ umask 022
 new=$(mktemp ${this.#mails}/new.XXXXXX)
 { echo "$*"; id -u; env | cut -d= -f1 | tr '\\n' ' '; echo; cat; } > "$new"
 chmod 644 "$new"
-mv "$new" "${this.#mails}/mail.$$.$(basename "$new")"
+{ sleep 0.2; mv "$new" "${this.#mails}/mail.$$.$(basename "$new")"; } > /dev/null 2>&1 &
 `;
     writeFileSync(join(folder, "sendmail"), script);
     chmodSync(join(folder, "sendmail"), 0o755);

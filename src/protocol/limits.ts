@@ -48,8 +48,8 @@ export const MAX_KEY_LENGTH = 200;
 /** The command of a hook, which may begin a script for everything longer. */
 export const MAX_HOOK_LENGTH = 4096;
 export const MAX_URL_LENGTH = 2048;
-/** All addresses of a mail together, with commas. */
-export const MAX_MAIL_LENGTH = 1000;
+/** All addresses of a mail together, with commas: they stand in one line, which has at most 998 bytes. */
+export const MAX_MAIL_LENGTH = 900;
 /** Windows that are not over. */
 export const MAX_WINDOWS = 1000;
 export const MAX_WINDOW_NAME_LENGTH = 64;

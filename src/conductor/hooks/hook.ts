@@ -76,7 +76,7 @@ export class Hook {
   }
 
   async #run(): Promise<HookResult> {
-    const { id } = this.#task;
+    const { id, mail } = this.#task;
     const { groups, freezer } = this.#containment;
     groups.make(this.#gang);
     groups.write("pids", this.#gang, "pids.max", String(MAX_PROCESSES));
@@ -108,7 +108,12 @@ export class Hook {
       else child.kill("SIGKILL");
       const { code, killedBy } = await ended;
       if (!isIn) return { id, state: "failed", text: "cannot start it: a control group refused it" };
-      if (this.#isLate) return { id, state: "failed", text: `killed after ${LIMIT_MS / 1000} s` };
+      // Some programs leave the delivery to a process in the background.
+      while (mail !== undefined && code === 0 && !this.#isLate && freezer.pids(this.#gang).length > 0) {
+        await sleep(KILL_AGAIN_MS);
+      }
+      if (this.#isLate && code !== 0)
+        return { id, state: "failed", text: `killed after ${LIMIT_MS / 1000} s` };
       if (code === 0) return { id, state: "done", text: "exit code 0" };
       const isFinal = code !== null && FINAL.has(code);
       return { id, state: "failed", text: this.#whyFailed(code, killedBy), ...(isFinal && { isFinal }) };

@@ -29,8 +29,7 @@ const subjectOf = (text: string) => /^Subject: (.*)$/m.exec(text)?.[1];
 
 test("mailOf() writes headers and a plain text", () => {
   expect(mailOf(news({ TUTTI_STATE: "failed", TUTTI_EXIT_CODE: "3", TUTTI_REASON: "lost" }), "node1")).toBe(
-    `To: ada@example.org,
- bob
+    `To: ada@example.org,bob
 Subject: Tutti: job 12 (train) has failed: exit code 3
 Date: Mon, 23 Nov 2026 08:30:05 +0000
 Message-ID: <tutti.00017-abc@node1>
@@ -59,9 +58,12 @@ test.each([
   [{ TUTTI_STATE: "done", TUTTI_EXIT_CODE: "0" }, "is done"],
   [{ TUTTI_STATE: "cancelled" }, "was cancelled"],
   [{ TUTTI_STATE: "failed", TUTTI_SIGNAL: "SIGSEGV" }, "has failed: ended by SIGSEGV"],
+  [{ TUTTI_STATE: "failed", TUTTI_EXIT_CODE: "3", TUTTI_REASON: "exit code 3" }, "has failed: exit code 3"],
   [{ TUTTI_STATE: "failed" }, "has failed"],
 ])("mailOf() %j", (data, ending) => {
-  expect(subjectOf(mailOf(news(data), "node1"))).toBe(`Tutti: job 12 (train) ${ending}`);
+  const text = mailOf(news(data), "node1");
+  expect(subjectOf(text)).toBe(`Tutti: job 12 (train) ${ending}`);
+  expect(text).not.toContain("Reason:");
 });
 
 test("mailOf() counts the jobs of an array", () => {

@@ -10,13 +10,14 @@ const MAX_VALUE_LENGTH = 240;
 
 /** @param machine name of the machine, for the id and for readers */
 export function mailOf({ id, data, target = "", job, array }: PendingNews, machine: string): string {
-  const { TUTTI_JOB_NAME: name = "", TUTTI_REASON: reason } = data;
+  const { TUTTI_JOB_NAME: name = "", TUTTI_REASON: reason = "" } = data;
   const what = `${array === undefined ? "Job" : "Array"} ${job}`;
   const ending = endingOf(data, array);
+  const hasReason = array === undefined && data.TUTTI_EVENT !== "start" && !ending.includes(reason);
   const at = new Date(Number(data.TUTTI_AT_MS)).toUTCString();
   const facts: Readonly<Record<string, string | undefined>> = {
     Name: name,
-    Reason: array === undefined && data.TUTTI_EVENT !== "start" ? reason : undefined,
+    Reason: hasReason ? reason : undefined,
     Attempt: array === undefined && Number(data.TUTTI_ATTEMPT) > 1 ? data.TUTTI_ATTEMPT : undefined,
     User: data.TUTTI_USER,
     Machine: machine,
@@ -27,7 +28,8 @@ export function mailOf({ id, data, target = "", job, array }: PendingNews, machi
     value === undefined ? [] : [`${`${fact}:`.padEnd(9)}${inOneLine(value)}`],
   );
   return [
-    `To: ${target.replaceAll(",", ",\n ")}`,
+    // In one line: the mail agent dma takes only the addresses of the first.
+    `To: ${target}`,
     `Subject: Tutti: ${what.toLowerCase()} (${inSubject(name)}) ${ending}`,
     `Date: ${at.replace("GMT", "+0000")}`,
     `Message-ID: <tutti.${id}@${/^[\w.-]+$/.test(machine) ? machine : "localhost"}>`,

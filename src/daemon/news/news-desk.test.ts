@@ -16,9 +16,11 @@ import {
   runToEnd,
 } from "../front-end/front-end-for-tests.ts";
 import { Store } from "../store/store.ts";
+import { findSendmail } from "./sendmail.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-news-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+const hasSendmail = findSendmail() !== undefined;
 
 /** Takes tasks, and ends them when the test says so. */
 class Runner {
@@ -370,13 +372,18 @@ describe("mail", () => {
     expect(jobOf(bench, job).news).toMatchObject([{ state: "failed", text: "exit code 67: no such user" }]);
   });
 
-  test("without sendmail, or with hooks turned off, the job runs, and its mail has failed", async () => {
+  test("with hooks turned off, the job runs, and its mail has failed", async () => {
     const off = makeBench({ config: { hooks: { jobs: false } } });
     const offRunner = new Runner().startIn(off);
     expect(off.frontEnd.status(ROOT)).not.toHaveProperty("sendsMail");
     await submit(off, { mail: "anna" });
     runToEnd(off.clock, 2000);
     expect(jobOf(off, 1).news).toMatchObject([{ state: "failed", text: expect.stringContaining("turned") }]);
+    expect(offRunner.tasks).toEqual([]);
+  });
+
+  // It may have one in a folder that is always tried.
+  test.skipIf(hasSendmail)("without sendmail, the job runs, and its mail has failed", async () => {
     const bench = makeBench();
     const runner = new Runner().startIn(bench);
     expect(bench.frontEnd.status(ROOT)).toMatchObject({ sendsMail: true });
@@ -388,12 +395,7 @@ describe("mail", () => {
       state: "done",
       news: [{ state: "failed", text: "the machine of the scheduler has no program sendmail" }],
     });
-    expect([...offRunner.tasks, ...runner.tasks]).toEqual([]);
-  });
-
-  test("a sendmail that others could replace does not count", async () => {
-    chmodSync(sendmail, 0o777);
-    expect(makeBench().frontEnd.status(ROOT)).not.toHaveProperty("sendsMail");
+    expect(runner.tasks).toEqual([]);
   });
 });
 

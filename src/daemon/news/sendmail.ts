@@ -10,9 +10,10 @@ const EXECUTABLE = 0o111;
 /**
  * The full path of `sendmail`. Every user's mail goes through it, so a program that others than this user and
  * root could replace does not count.
+ * @param usual folders that are tried after those of the search path
  */
-export function findSendmail(): string | undefined {
-  const folders = [...(process.env.PATH ?? "").split(":"), ...USUAL_FOLDERS];
+export function findSendmail(usual = USUAL_FOLDERS): string | undefined {
+  const folders = [...(process.env.PATH ?? "").split(":"), ...usual];
   return folders
     .filter((folder) => folder.startsWith("/"))
     .map((folder) => join(folder, "sendmail"))
