@@ -51,6 +51,12 @@ describe("one user", () => {
     return scheduler.job(job);
   }
 
+  /** Waits for news about the end. */
+  async function toldEnd(number: number): Promise<Job> {
+    await until(async () => (await told(number)).news?.some(({ event }) => event === "end") === true);
+    return scheduler.job(number);
+  }
+
   test("hooks of a script run in its folder, with data in variables; show names the outcomes", async () => {
     const report =
       'printf "%s|" "$TUTTI_JOB" "$TUTTI_EVENT" "$TUTTI_EXIT_CODE" "$TUTTI_JOB_NAME" "$SECRET"; pwd';
@@ -70,7 +76,7 @@ describe("one user", () => {
     const options = ["--mail", "ada@example.org, bob", "--notify", "start,end,fail", "-J", name];
     const { stdout: number, stderr } = await tutti("submit", ...options, "--", "sh", "-c", "exit 7");
     expect(stderr).not.toContain("no mail");
-    const { job, news } = await told(Number(/\d+/.exec(number)![0]));
+    const { job, news } = await toldEnd(Number(/\d+/.exec(number)![0]));
     expect(news).toMatchObject([{ hook: "mail", event: "end", state: "done" }]);
     expect((await tutti("show", String(job))).stdout).toMatch(
       /mail +ada@example\.org,bob \(start, end, fail\): exit code 0 at/,
@@ -100,7 +106,7 @@ describe("one user", () => {
     const { stdout, stderr } = await tutti("submit", "--parsable", "mailed.sh");
     expect(stderr).toMatch(/TIME_LIMIT is ignored/);
     const array = Number.parseInt(stdout, 10);
-    await told(array);
+    await toldEnd(array);
     const mails = mail.taken().filter(({ headers }) => headers.get("Subject")?.includes("(slurm)"));
     expect(mails.map(({ headers }) => [headers.get("Subject"), headers.get("To")])).toEqual([
       [`Tutti: array ${array} (slurm) has ended: 3 done`, userInfo().username],

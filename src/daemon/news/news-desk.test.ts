@@ -296,6 +296,20 @@ describe("mail", () => {
     expect(jobOf(bench, job).news).toMatchObject([{ hook: "mail", event: "end", id, state: "done" }]);
   });
 
+  test("how the mail about the start was sent does not hide that the one about the end waits", async () => {
+    const bench = makeBench();
+    const runner = new Runner().startIn(bench);
+    const job = await submit(bench, { mail: "anna", notify: ["start", "end"] });
+    runToEnd(bench.clock, 2000);
+    const [start, end] = runner.tasks;
+    runner.tasks = [start];
+    runner.endAll(bench);
+    expect(jobOf(bench, job).news).toMatchObject([{ event: "end", id: end.id, state: "waiting" }]);
+    runner.tasks = [end];
+    runner.endAll(bench, { text: "sent" });
+    expect(jobOf(bench, job).news).toMatchObject([{ event: "end", state: "done", text: "sent" }]);
+  });
+
   test("default: the end; fail alone: only a job that failed", async () => {
     const bench = makeBench({ ends: (job) => ({ code: job === 3 ? 1 : 0 }) });
     const runner = new Runner().startIn(bench);

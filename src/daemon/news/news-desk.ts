@@ -254,6 +254,8 @@ export class NewsDesk {
           again.push(next);
         }
         if (news.uid === "machine" || store.job(job) === undefined) continue;
+        // The hook already has a later event.
+        if (store.news.outcomesOf(job).some((last) => last.hook === hook && last.id !== id)) continue;
         store.news.putOutcome(job, {
           ...{ hook, event, id },
           state: waitMs === undefined ? state : "waiting",
