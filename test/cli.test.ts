@@ -634,6 +634,8 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--policy", "easy", "--first", "9e17"], "from 1 to 9007199254740991"],
     [["simulate", "trace.swf", "--policy", "easy", "--policy", "fcfs"], "one policy"],
     [["completions", "tcsh"], "bash"],
+    [["jobs", "--columns", "job,nmae"], 'did you mean "name"'],
+    [["history", "-o", "%i %T"], "instead of Slurm's -o, use --columns job,name,state"],
   ])("%j is a matter of usage", (words, word) => {
     const { status, stdout, stderr } = tutti(folder, words);
     expect(stderr).toMatch(/^tutti: /);

@@ -56,6 +56,16 @@ const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   "--requeue": "--retries 1",
 };
 
+/** The same for lists of jobs. */
+const LISTS_JOBS: ReadonlySet<string | undefined> = new Set(["jobs", "history"]);
+const COLUMNS = "--columns job,name,state";
+const FOREIGN_LIST_OPTIONS: Readonly<Record<string, string>> = {
+  "--format": COLUMNS,
+  "--Format": COLUMNS,
+  "-o": COLUMNS,
+  "-O": COLUMNS,
+};
+
 async function main(parameters: readonly string[]): Promise<void> {
   watchOutput();
   const words = parameters.filter((word) => !word.startsWith("-"));
@@ -81,8 +91,9 @@ function checkVerb(verb: string | undefined): void {
 function report(error: unknown, verb: string | undefined): number {
   if (error instanceof CommanderError) {
     const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
-    const replacement = FOREIGN_OPTIONS[option];
-    if (replacement !== undefined && TAKES_JOBS.has(verb))
+    const ofVerb = TAKES_JOBS.has(verb) ? FOREIGN_OPTIONS : LISTS_JOBS.has(verb) ? FOREIGN_LIST_OPTIONS : {};
+    const replacement = ofVerb[option];
+    if (replacement !== undefined)
       process.stderr.write(`(instead of Slurm's ${option}, use ${replacement})\n`);
     return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   }
