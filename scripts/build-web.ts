@@ -65,14 +65,14 @@ export async function buildLabPage(): Promise<PageFiles> {
         ...COMMON.define,
         TUTTI_BUILD: JSON.stringify(made),
         TUTTI_EXAMPLE: JSON.stringify(source("examples/my-policy.ts")),
-        // As a text, which is parsed only when somebody looks at the papers.
-        TUTTI_PAPERS: JSON.stringify(packPapers(source("docs/papers/values.json"))),
       },
     },
   );
   return new Map([
     ["lab.html", source("src/web/lab/page.html")],
     ["icon.svg", source("src/web/page/icon.svg")],
+    // The script of a worker that sends the text, when somebody looks at the papers.
+    ["papers.js", `postMessage(${JSON.stringify(packPapers(source("docs/papers/values.json")))})`],
     ...files,
   ]);
 }
@@ -98,7 +98,7 @@ function labFile(files: PageFiles): string {
     script: "lab.js",
     style: "lab.css",
     icon: "icon.svg",
-    parts: { "erase-types": "erase-types.js" },
+    parts: { "erase-types": "erase-types.js", papers: "papers.js" },
   });
 }
 

@@ -58,6 +58,8 @@ export interface Withdrawal {
 export interface JobChange {
   readonly size?: number | undefined;
   readonly estimateS?: number | undefined;
+  /** Its queue, which matters for limits. */
+  readonly queue?: string | undefined;
   /** How much it needs, by kind of resource. */
   readonly use?: Readonly<Record<string, number>> | undefined;
 }

@@ -10,6 +10,7 @@
 import type { Diagnostics } from "./diagnostics.ts";
 import type { WorkloadShares } from "./fair-share.ts";
 import type { Interruptions } from "./interruptions.ts";
+import type { WorkloadLimits } from "./limits/job-limits.ts";
 import type { Molding } from "./molding.ts";
 import type { Demand, ResourceKind } from "./resources.ts";
 import type { Rules } from "./rules.ts";
@@ -102,6 +103,8 @@ export interface Workload {
   readonly demand?: readonly Demand[] | undefined;
   /** Left out: all users have equal shares. */
   readonly shares?: WorkloadShares | undefined;
+  /** Left out: any number of jobs of a user, a group and a queue may run at once. */
+  readonly limits?: WorkloadLimits | undefined;
   /** Outages of the machine and stops of jobs; jobs are given by their rows in this workload. */
   readonly interruptions?: Interruptions | undefined;
   /** What happened besides submits and ends, in order of time; `interruptions` follow from it. */
@@ -192,4 +195,19 @@ export interface JobsView {
         readonly application: ReadonlyColumn;
       }
     | undefined;
+}
+
+/** Name of a job's user according to the source, or else the user's number; undefined: unknown. */
+export function userOf({ notes, trace }: Workload, row: number): string | undefined {
+  return wordOf(notes?.[row]?.user, trace?.user[row]);
+}
+
+/** Name of a job's queue according to the source, or else the queue's number; undefined: unknown. */
+export function queueOf({ notes, trace }: Workload, row: number): string | undefined {
+  return wordOf(notes?.[row]?.queue, trace?.queue[row]);
+}
+
+function wordOf(name: unknown, number = UNKNOWN): string | undefined {
+  if (typeof name === "string") return name;
+  return number === UNKNOWN ? undefined : String(number);
 }

@@ -64,10 +64,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** 1 for each processor that is away; undefined as long as all have been present. */
   #away: Uint8Array | undefined;
   readonly #presence: Uint8Array;
-  /**
-   * While a job is touched or has no row, the number of slots that it has had; otherwise its base (see
-   * above).
-   */
+  /** While a job is touched or has no row, the number of slots that it has had; otherwise its base. */
   readonly #served: Float64Array;
   readonly #isTouched: Uint8Array;
   #touched = new Int32Array(64);
@@ -79,7 +76,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** @param size processors of each job, by its row in the table. Written to when a job gets another size. */
   constructor(processors: number, size: Int32Array, options: GangMatrixOptions) {
-    const { slotS, switchS, observer, resources = [], demand = [], molding } = options;
+    const { slotS, switchS, observer, resources = [], demand = [], molding, limits } = options;
     super(processors, size);
     this.#sizes = new Sizes(size, molding);
     this.#stock = resources.length > 0 ? new Stock(resources, demand) : undefined;
@@ -94,6 +91,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
         count: size.length,
         isWaiting: (job) => presence[job] === Presence.here && this.slotsOf(job) === 0,
         isUnknown: (job) => presence[job] === Presence.unknown,
+        hasStarted: (job) => !Number.isNaN(this.startS[job]),
         setWaiting: (job, isWaiting) => {
           presence[job] = isWaiting ? Presence.here : Presence.stopped;
         },
@@ -103,6 +101,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
         },
       },
       this.#arrivals,
+      limits,
     );
     this.#served = new Float64Array(size.length);
     this.#isTouched = new Uint8Array(size.length);

@@ -45,7 +45,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
     processors: number,
     size: Int32Array,
     observer: Observer | undefined,
-    { resources = [], demand = [], molding }: MachineFeatures = {},
+    { resources = [], demand = [], molding, limits }: MachineFeatures = {},
   ) {
     this.processors = processors;
     this.free = processors;
@@ -61,6 +61,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
         count: size.length,
         isWaiting: (job) => stage[job] === Stage.waiting,
         isUnknown: (job) => stage[job] === Stage.unknown,
+        hasStarted: (job) => !Number.isNaN(this.startS[job]),
         setWaiting: (job, isWaiting) => {
           stage[job] = isWaiting ? Stage.waiting : Stage.stopped;
         },
@@ -70,6 +71,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
         },
       },
       this.#arrivals,
+      limits,
     );
     this.startS = new Float64Array(size.length).fill(Number.NaN);
   }

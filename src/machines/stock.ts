@@ -1,5 +1,6 @@
 import type { JobIndex, JobsView, ReadonlyColumn } from "../core/jobs.ts";
 import type { ResourceKind } from "../core/resources.ts";
+import type { JobLimits } from "./job-limits.ts";
 
 /** Features of a machine besides processors, and of jobs besides a fixed size. */
 export interface MachineFeatures {
@@ -7,6 +8,8 @@ export interface MachineFeatures {
   /** What each job needs of the resources, one column per kind. */
   readonly demand?: readonly ReadonlyColumn[] | undefined;
   readonly molding?: JobsView["molding"];
+  /** Left out: none, or the caller keeps the jobs back. */
+  readonly limits?: JobLimits | undefined;
 }
 
 /** The free resources of a machine. */

@@ -7,6 +7,7 @@ import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
 import { FreezeQueue, InterruptionQueue } from "../machines/interruptions.ts";
+import { limitsOf } from "../machines/job-limits.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
 import { WithdrawalQueue } from "../machines/withdrawals.ts";
 import { EventHeap } from "../structures/event-heap.ts";
@@ -54,6 +55,7 @@ function runToEnd(instance: Instance, pool: SimulatedPool, make: () => Policy, o
   const { count, submitS } = instance;
   const { ends } = pool;
   const observer = options.observer;
+  const { hasLimits } = pool.withholder;
   const interruptions = new InterruptionQueue(instance.interruptions);
   const { drains, withdrawals: ofJobs } = instance.interruptions ?? {};
   const withdrawals = new WithdrawalQueue(drains, ofJobs);
@@ -83,9 +85,13 @@ function runToEnd(instance: Instance, pool: SimulatedPool, make: () => Policy, o
     if (interruptions.nextS === nowS) interruptions.happen(nowS, pool, policy);
     while (pool.arrived < count && submitS[pool.arrived] === nowS) pool.arrive();
     if (withdrawals.nextS === nowS) withdrawals.happen(nowS, pool.withholder, policy);
+    if (hasLimits) pool.withholder.settle(policy);
     if (freezes.nextS === nowS) freezes.happen(nowS, pool, policy);
     hasNews = pool.withholder.takeNews() || hasNews;
-    if (pool.misleads(nowS, hasNews)) {
+    const isMisled = pool.misleads(nowS, hasNews);
+    // Of jobs that limits keep, the policy learns nothing.
+    if (hasLimits && !hasNews && !isMisled) continue;
+    if (isMisled) {
       // The policy expects other ends than those that are possible now.
       policy = make();
       pool.takeOver(policy);
@@ -119,7 +125,7 @@ class SimulatedPool extends PoolMachine {
 
   constructor(instance: Instance, observer: Observer | undefined) {
     const own = withOwnColumns(instance);
-    super(instance.processors, own.size, observer, own);
+    super(instance.processors, own.size, observer, { ...own, limits: limitsOf(own) });
     this.#own = own;
     this.shown = new VisibleJobs(own);
     this.shown.table.shares = new SimulatedShares(own, this);
@@ -162,6 +168,7 @@ class SimulatedPool extends PoolMachine {
   finish(job: JobIndex): void {
     this.endS[job] = this.nowS;
     this.leave(job);
+    this.withholder.leave(job);
   }
 
   protected onStart(job: JobIndex): void {

@@ -37,7 +37,8 @@ import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
 import { selectInPlace } from "../core/selection.ts";
 import { GangMatrix } from "../machines/gang-matrix.ts";
 import { FreezeQueue, InterruptionQueue } from "../machines/interruptions.ts";
-import { WithdrawalQueue } from "../machines/withdrawals.ts";
+import { limitsOf } from "../machines/job-limits.ts";
+import { type Queue, WithdrawalQueue } from "../machines/withdrawals.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
 import { doubled } from "../structures/grow.ts";
 import { RowRanks } from "../structures/matrix/row-ranks.ts";
@@ -80,18 +81,35 @@ export function simulateRounds(
   const freezeQueue = new FreezeQueue(freezes);
   const { drains, withdrawals: ofJobs } = instance.interruptions ?? {};
   const withdrawals = new WithdrawalQueue(drains, ofJobs);
+  const { withholder } = rounds;
+  const { hasLimits } = withholder;
   let next: JobIndex = 0;
+  const take = (atS: number, queue: Queue): void => {
+    for (; next < instance.count && instance.submitS[next] <= atS; next++) rounds.arrive(next);
+    if (withdrawals.nextS <= atS) withdrawals.happen(atS, withholder, queue);
+    if (hasLimits) withholder.settle(queue);
+  };
   for (;;) {
     const arrivalS = next < instance.count ? instance.submitS[next] : Infinity;
     const toldS = Math.min(arrivalS, interruptions.nextS, withdrawals.nextS, freezeQueue.nextS);
     const slot = Math.min(rounds.nextEndSlot(), toldS < Infinity ? rounds.slotAtOrAfter(toldS) : Infinity);
     if (slot === Infinity) break;
     rounds.advanceTo(slot);
-    rounds.endJobs(policy);
+    const told: JobIndex[] = [];
+    // Limits let jobs through at once, also within a slot.
+    while (hasLimits) {
+      const atS = Math.min(next < instance.count ? instance.submitS[next] : Infinity, withdrawals.nextS);
+      if (atS >= rounds.nowS) break;
+      take(atS, { withdraw: (job) => told.push(job) });
+    }
+    const hasEnded = rounds.endJobs(policy);
+    for (const job of told) policy.withdraw!(job);
+    const isInterrupted = Math.min(interruptions.nextS, freezeQueue.nextS) <= rounds.nowS;
     if (interruptions.nextS <= rounds.nowS) interruptions.happen(rounds.nowS, rounds, policy);
-    for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++) rounds.arrive(next);
-    if (withdrawals.nextS <= rounds.nowS) withdrawals.happen(rounds.nowS, rounds.withholder, policy);
+    take(rounds.nowS, policy);
     if (freezeQueue.nextS <= rounds.nowS) freezeQueue.happen(rounds.nowS, rounds, policy);
+    // Of jobs that limits keep, the policy learns nothing.
+    if (hasLimits && !withholder.takeNews() && !hasEnded && !isInterrupted) continue;
     if ((rounds.decide(policy) & PROGRESS_MASK) === 0) options.progress?.(next);
   }
   return rounds.schedule();
@@ -134,6 +152,7 @@ class Rounds extends GangMatrix {
       resources,
       demand: given.demand,
       molding: given.molding,
+      limits: limitsOf(given),
     });
     assert(options.slotS > 0 && options.switchS >= 0, "slotS is above 0, and switchS is 0 or more");
     this.#clock = new SlotClock(options.slotS);
@@ -195,8 +214,8 @@ class Rounds extends GangMatrix {
     this.nowS = this.#clock.startS(slot);
   }
 
-  /** Ends the jobs that have had their last slot. */
-  endJobs(policy: Policy): void {
+  /** Ends the jobs that have had their last slot. Returns whether there are any. */
+  endJobs(policy: Policy): boolean {
     let count = 0;
     for (
       let job = this.#finish.first();
@@ -216,11 +235,13 @@ class Rounds extends GangMatrix {
       this.#lastEndSlot = this.#clock.slot;
       this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#given.size[job];
       this.leave(job);
+      this.withholder.leave(job);
     }
     for (let i = 0; i < count; i++) {
       this.observer?.departed?.(this.nowS, this.#ending[i]);
       policy.depart(this.#ending[i]);
     }
+    return count > 0;
   }
 
   arrive(job: JobIndex): void {

@@ -48,6 +48,11 @@ export function requireUsable(instance: Instance, choice: PolicyChoice): void {
       `Cannot run policy "${choice.label}" here: waiting jobs are held, changed or kept back by drains and windows, expected a policy with the capability "withdraw"`,
     );
   }
+  if (instance.workload.limits !== undefined && !capabilities?.withdraw) {
+    throw new InputError(
+      `Cannot run policy "${choice.label}" here: limits keep waiting jobs back until there is room, expected a policy with the capability "withdraw"`,
+    );
+  }
   const check = choice.definition.jobCheck?.(choice.parameters);
   if (check === undefined) return;
   const { size, shape, estimateS } = instance;

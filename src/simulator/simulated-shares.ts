@@ -9,7 +9,7 @@ import {
   type ShareIndex,
   type WorkloadShares,
 } from "../core/fair-share.ts";
-import { type Instance, type JobIndex, type ShareView, UNKNOWN } from "../core/jobs.ts";
+import { type Instance, type JobIndex, type ShareView, UNKNOWN, userOf } from "../core/jobs.ts";
 
 /** What the simulated machine knows. */
 interface SimulatedRun {
@@ -69,11 +69,7 @@ export class SimulatedShares implements ShareView {
   #users(): Int32Array {
     const { id, workload, workloadRow } = this.#instance;
     return Int32Array.from(id, (_, job) => {
-      const row = workloadRow?.[job] ?? job;
-      const name = workload.notes?.[row]?.user;
-      return this.#shares.userOf(
-        typeof name === "string" ? name : String(workload.trace?.user[row] ?? UNKNOWN),
-      );
+      return this.#shares.userOf(userOf(workload, workloadRow?.[job] ?? job) ?? String(UNKNOWN));
     });
   }
 }

@@ -153,17 +153,26 @@ export class LimitGate<L extends Limit> {
    * @returns the jobs, in service order
    */
   settle(canStart: (job: number) => boolean): readonly number[] {
-    if (!this.#isUnsettled) return [];
-    this.#isUnsettled = false;
+    const through: Entry<L>[] = [];
+    // What a pass lets through may change which job keeps room, so another pass may let more through.
+    while (this.#isUnsettled) {
+      const more = this.#pass(canStart);
+      this.#isUnsettled = more.length > 0;
+      through.push(...more);
+    }
+    return through.sort((a, b) => (isBefore(a, b) ? -1 : 1)).map(({ job }) => job);
+  }
+
+  #pass(canStart: (job: number) => boolean): readonly Entry<L>[] {
     this.#keptFor = new Map();
-    const through: number[] = [];
+    const through: Entry<L>[] = [];
     const passedOver: Entry<L>[] = [];
     const isOpen = ([{ limits }]: readonly Entry<L>[]) => !limits.some((limit) => this.#closed.has(limit));
     const open = [...this.#lanes.values()].filter(isOpen);
     const heads = open.flatMap((lane) => headsOf(lane, 0, canStart));
-    while (heads.length > 0) {
-      const first = heads.reduce((best, head, i) => (isBefore(head.entry, heads[best].entry) ? i : best), 0);
-      const [{ lane, at, entry }] = heads.splice(first, 1);
+    heads.sort((a, b) => (isBefore(a.entry, b.entry) ? 1 : -1));
+    for (let head = heads.pop(); head !== undefined; head = heads.pop()) {
+      const { lane, at, entry } = head;
       const blocked = entry.limits.findIndex(
         (limit) => this.#keptFor.has(limit.key) || !this.#fits(entry, limit),
       );
@@ -176,10 +185,14 @@ export class LimitGate<L extends Limit> {
       }
       entry.isThrough = true;
       this.#count(entry, 1);
-      through.push(entry.job);
+      through.push(entry);
       for (const other of passedOver)
         if (other.limits.some((limit) => entry.limits.includes(limit))) other.passed++;
-      heads.push(...headsOf(lane, at + 1, canStart));
+      for (const next of headsOf(lane, at + 1, canStart)) {
+        let place = heads.length;
+        while (place > 0 && isBefore(heads[place - 1].entry, next.entry)) place--;
+        heads.splice(place, 0, next);
+      }
     }
     if (through.length > 0) this.#leaveLanes();
     return through;

@@ -3,20 +3,15 @@
  * x86, 32 bits) over the words of the columns, with two seeds. It does not withstand an adversary. It is the
  * same for either byte order.
  */
-import type { Workload } from "../core/jobs.ts";
+import { queueOf, userOf, type Workload } from "../core/jobs.ts";
 
 const SEEDS = [0, 0x9747b28c] as const;
 /** Position of a double's low word in memory. */
 const LOW = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 0 : 1;
 
-/** Hash of everything that a simulation uses: columns, demands and interruptions. 16 hexadecimal digits. */
-export function hashWorkload({
-  jobs,
-  molding,
-  resources = [],
-  demand = [],
-  interruptions,
-}: Workload): string {
+/** Hash of all that a simulation uses: columns, demands, limits, interruptions. 16 hexadecimal digits. */
+export function hashWorkload(workload: Workload): string {
+  const { jobs, molding, resources = [], demand = [], limits, interruptions } = workload;
   const { id, submitS, runS, size, estimateS } = jobs;
   const { outages = [], stops = [], freezes = [], drains = [], withdrawals = [] } = interruptions ?? {};
   return hashColumns(
@@ -24,6 +19,7 @@ export function hashWorkload({
     ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
     ...(resources.length === 0 ? [] : [Int32Array.from(resources, ({ amount }) => amount)]),
     ...demand.flatMap(({ kind, amount }) => [letters(kind), amount]),
+    ...(limits === undefined ? [] : [letters(JSON.stringify(limits)), letters(ownersOf(workload))]),
     ...outages.map(({ first, processors, fromS, untilS, announcedS = Number.NaN }) =>
       Float64Array.of(first, processors, fromS, untilS, announcedS),
     ),
@@ -32,8 +28,16 @@ export function hashWorkload({
     ...drains.map(({ fromS, untilS }) => Float64Array.of(fromS, untilS)),
     ...withdrawals.flatMap(({ job, fromS, untilS, change = {} }) => [
       Float64Array.of(job, fromS, untilS, change.size ?? Number.NaN, change.estimateS ?? Number.NaN),
+      ...(change.queue === undefined ? [] : [letters(change.queue)]),
       ...Object.entries(change.use ?? {}).flatMap(([kind, amount]) => [letters(kind), Int32Array.of(amount)]),
     ]),
+  );
+}
+
+/** Users and queues of all jobs, on which limits depend. */
+function ownersOf(workload: Workload): string {
+  return Array.from(workload.jobs.id, (_, row) => `${userOf(workload, row)}\n${queueOf(workload, row)}`).join(
+    "\n",
   );
 }
 

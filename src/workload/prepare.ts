@@ -10,7 +10,8 @@
 import { DiagnosticCollector, diagnosticRules } from "../core/diagnostics.ts";
 import { InputError } from "../core/errors.ts";
 import { checkOutages, forJobs, type Interruptions } from "../core/interruptions.ts";
-import { type Instance, UNKNOWN, type Workload } from "../core/jobs.ts";
+import { type Instance, queueOf, UNKNOWN, userOf, type Workload } from "../core/jobs.ts";
+import { limitsFor } from "../core/limits/job-limits.ts";
 import type { Molding } from "../core/molding.ts";
 import { checkResources, type ResourceKind } from "../core/resources.ts";
 import type { Rules } from "../core/rules.ts";
@@ -19,9 +20,9 @@ const MAX_PROCESSORS_SHOWN = 2147483647;
 
 /**
  * Applies the rules. The machine has the resources that the source states, unless others are given. Needs for
- * resources that the machine does not list are not limited. The diagnostics
- * count what each rule did, under the codes oversize-dropped, oversize-clipped, estimate-missing,
- * overrun-raised and overrun-killed. An instance may have 0 jobs.
+ * resources that the machine does not list are not limited. Jobs that a limit would never let start are left
+ * out. The diagnostics count what each rule did, under the codes oversize-dropped, limit-dropped,
+ * oversize-clipped, estimate-missing, overrun-raised and overrun-killed. An instance may have 0 jobs.
  * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and
  *   resources and outages are possible
  */
@@ -142,32 +143,54 @@ function demandsOf({ count, demand = [] }: Workload, resources: readonly Resourc
 
 /** Rows to keep; undefined for all. */
 function rowsThatFit(
-  { count, jobs }: Workload,
+  workload: Workload,
   processors: number,
   resources: readonly ResourceKind[],
   demands: readonly Int32Array[],
   rules: Rules,
   diagnostics: Diagnostics,
 ): Int32Array | undefined {
-  if (rules.oversize === "clip") return undefined;
-  const lacking = (row: number) => resources.findIndex(({ amount }, k) => demands[k][row] > amount);
+  const { count, jobs } = workload;
+  const isClipped = rules.oversize === "clip";
+  if (isClipped && workload.limits === undefined) return undefined;
+  const isTooLarge = (row: number) => !isClipped && jobs.size[row] > processors;
+  const lacking = (row: number) =>
+    isClipped ? -1 : resources.findIndex(({ amount }, k) => demands[k][row] > amount);
+  const exceeded = impossibleBy(workload, processors);
   let fitting = 0;
-  for (let row = 0; row < count; row++) if (jobs.size[row] <= processors && lacking(row) < 0) fitting++;
+  for (let row = 0; row < count; row++)
+    if (!isTooLarge(row) && lacking(row) < 0 && exceeded(row) === undefined) fitting++;
   if (fitting === count) return undefined;
   const rows = new Int32Array(fitting);
   let kept = 0;
   for (let row = 0; row < count; row++) {
     const kind = lacking(row);
-    if (jobs.size[row] > processors) {
+    const limit = exceeded(row);
+    if (isTooLarge(row)) {
       const value = String(jobs.size[row]);
       diagnostics.add("oversize-dropped", { job: jobs.id[row], field: "size", value });
     } else if (kind >= 0) {
       const { name } = resources[kind];
       const value = String(demands[kind][row]);
       diagnostics.add("resource-dropped", { job: jobs.id[row], field: name, value });
+    } else if (limit !== undefined) {
+      const value = String(jobs.size[row]);
+      diagnostics.add("limit-dropped", { job: jobs.id[row], field: limit, value });
     } else rows[kept++] = row;
   }
   return rows;
+}
+
+/** The limit by which a job could never start, as a live scheduler refuses it. */
+function impossibleBy(workload: Workload, processors: number): (row: number) => string | undefined {
+  const { limits, jobs } = workload;
+  if (limits === undefined) return () => undefined;
+  return (row) => {
+    const size = Math.min(jobs.size[row], processors);
+    return limitsFor(limits, userOf(workload, row), queueOf(workload, row)).find(
+      ([, { runningCpus = size }]) => size > runningCpus,
+    )?.[0];
+  };
 }
 
 function gather<Column extends Float64Array | Int32Array>(column: Column, rows: Int32Array): Column {
@@ -239,6 +262,7 @@ function rulesFor(processors: number, { missingEstimate }: Rules) {
     dropped: {
       "oversize-dropped": `The job is larger than the machine of ${processors} processors: left out`,
       "resource-dropped": "The job needs more of a resource than the machine has: left out",
+      "limit-dropped": "The job is larger than a limit on running CPUs and could never start: left out",
     },
     repaired: {
       "oversize-clipped": `The job is larger than the machine: given all ${processors} processors`,

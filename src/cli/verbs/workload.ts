@@ -218,6 +218,9 @@ async function writeWorkload(
   if (events > 0 && to !== "jsonl") {
     hint(`left out ${plural(events, "event")}, such as pauses and drains: only --to jsonl keeps them`);
   }
+  if (jobs.limits !== undefined && to !== "jsonl") {
+    hint("left out the limits on users, groups and queues: only --to jsonl keeps them");
+  }
   await writeParts(write(jobs), out);
 }
 

@@ -1,5 +1,6 @@
 /** Exports jobs and events as a workload file (workload/traces/jsonl.ts), for the simulator. */
 import type { ShareSettings } from "../../core/fair-share.ts";
+import type { LimitSettings } from "../../core/limits/job-limits.ts";
 import type { JobEdit, WorkloadEvent } from "../../core/workload-events.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
@@ -22,13 +23,17 @@ interface JsonlFacts {
   /** Left out: everyone has the same share. */
   readonly shares?: ShareSettings | undefined;
   readonly hasQuotas: boolean;
+  /** Limits on the jobs of these users. */
+  readonly limitsOf: (owners: Iterable<Owner>) => LimitSettings | undefined;
   /** Estimate of jobs without a limit in a queue. */
   readonly unlimitedMs: (queue: string) => number;
 }
 
+type Owner = Pick<JobRecord, "uid" | "user">;
+
 interface ExportedJob {
   readonly job: Job;
-  readonly record: Pick<JobRecord, "estimateMs" | "after">;
+  readonly record: Pick<JobRecord, "estimateMs" | "after" | keyof Owner>;
 }
 
 /**
@@ -43,12 +48,16 @@ export function* exportJsonl(
   pages: Iterable<readonly Job[]>,
   find: (job: JobNumber) => ExportedJob | undefined,
   eventPages: () => Iterable<readonly DaemonEvent[]>,
-  { cpus, policy, slotMs, resources, shares, hasQuotas, unlimitedMs }: JsonlFacts,
+  { cpus, policy, slotMs, resources, shares, limitsOf, hasQuotas, unlimitedMs }: JsonlFacts,
 ): Generator<string, void, void> {
   const listed: Listed[] = [];
+  const owners = new Map<string, Owner>();
   for (const page of pages) {
-    for (const { job, submittedAtMs, eligibleAtMs } of page)
+    for (const { job, user, submittedAtMs, eligibleAtMs } of page) {
       listed.push({ job, submittedAtMs, eligibleAtMs });
+      const record = owners.has(user) ? undefined : find(job)?.record;
+      if (record !== undefined) owners.set(user, record);
+    }
     yield "";
   }
   const epochMs = listed.reduce((least, { submittedAtMs }) => Math.min(least, submittedAtMs), Infinity);
@@ -61,6 +70,7 @@ export function* exportJsonl(
     processors: cpus,
     resources: counted.length === 0 ? undefined : Object.fromEntries(counted),
     shares,
+    limits: limitsOf(owners.values()),
     ...(hasQuotas && { quotas: true }),
     startedAt: new Date(listed.length > 0 ? epochMs : 0).toISOString(),
     policy,

@@ -10,6 +10,7 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import { exportedLimits } from "../book/exported-limits.ts";
 import { sharesOf } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
@@ -121,6 +122,12 @@ export class Listing {
       resources: config.resources,
       // Other users' shares are nobody's business.
       ...(caller.isAdministrator && config.shares !== undefined && { shares: sharesOf(config) }),
+      limitsOf: (owners) =>
+        exportedLimits(
+          book.limits,
+          owners,
+          config.queues.map(({ queueClass }) => queueClass.name),
+        ),
       hasQuotas: book.limits.hasQuotas,
       unlimitedMs: (name) => unlimitedMs(config.queues.find(({ queueClass }) => queueClass.name === name)),
     });

@@ -261,8 +261,7 @@ export class Scheduler {
     const driver = this.#driver;
     this.#takeReleased();
     if (!this.#isStale && driver !== undefined) {
-      for (const record of this.#book.settleLimits((one) => this.obstacle(one, nowMs) === undefined))
-        this.arrived(record);
+      for (const record of this.#book.settleLimits(this.#canStart(nowMs))) this.arrived(record);
     }
     const arriving = [...this.#arriving.values()];
     const withdrawing = [...this.#withdrawing];
@@ -287,6 +286,7 @@ export class Scheduler {
   #withdrawLate(nowMs: number): void {
     if (nowMs < this.#lateAtMs) return;
     this.#lateAtMs = Number.POSITIVE_INFINITY;
+    this.#book.limits.unsettle();
     for (const job of this.#known) {
       const record = this.#book.live(job)!;
       if (hasProcess(record.state)) continue;
@@ -304,6 +304,15 @@ export class Scheduler {
       return { kind: "policy-units", policy };
     if (obstacle !== undefined || this.#handover === undefined) return obstacle;
     return { kind: "handover", policy, jobs: this.#handover };
+  }
+
+  /** For jobs that wait for limits. One that can no longer end in time keeps no room: see #withdrawLate. */
+  #canStart(nowMs: number): (record: JobRecord) => boolean {
+    return (record) => {
+      if (this.obstacle(record, nowMs) !== undefined) return false;
+      this.#lateAtMs = Math.min(this.#lateAtMs, this.machine.lastStartMs(record, nowMs));
+      return true;
+    };
   }
 
   /** Withdraws the waiting jobs that are served after a new one. @returns them, to arrive after it */
@@ -386,7 +395,7 @@ export class Scheduler {
     const stopped = stoppedJobs(running, driver);
     if (this.sharing === "space") this.jobs.keepUnits(stopped);
     for (const job of stopped) this.#known.add(job);
-    const waiting = this.#book.allowed((record) => this.obstacle(record, nowMs) === undefined);
+    const waiting = this.#book.allowed(this.#canStart(nowMs));
     for (const record of waiting) {
       driver.arrive(this.jobs.waiting(record, this.choice), nowMs);
       this.#known.add(record.job);

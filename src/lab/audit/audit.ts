@@ -42,13 +42,19 @@ export type AuditResult =
  * Runs the policy under the checker. This takes as long as about ten simulations of a long trace (more of a
  * short one), and memory for all decisions of one run. The probes change the instance's columns and then
  * restore them.
- * @throws what the policy itself throws, except refused decisions; InputError if the jobs are held or changed
+ * @throws what the policy itself throws, except refused decisions; InputError if the jobs are held or
+ *   changed, or have limits
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
   const { freezes = [], drains = [], withdrawals = [] } = instance.interruptions ?? {};
   if (freezes.length + drains.length + withdrawals.length > 0) {
     throw new InputError(
       `Cannot audit a run of "${instance.workload.name}": its drains, holds, edits and pauses are unknown to the checker, expected a workload without them`,
+    );
+  }
+  if (instance.workload.limits !== undefined) {
+    throw new InputError(
+      `Cannot audit a run of "${instance.workload.name}": its limits on users, groups and queues are unknown to the checker, expected a workload without limits`,
     );
   }
   const counts = noCounts();

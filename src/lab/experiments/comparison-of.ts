@@ -105,6 +105,10 @@ function rulesInWords(
   const { load } = experiment.source;
   if (load !== undefined)
     rules.push(`load=${load}: all gaps between submits are scaled by one factor, to this offered load`);
+  if (workload.limits !== undefined)
+    rules.push(
+      "limits=workload: jobs wait for the limits on users, groups and queues that the workload states",
+    );
   rules.push(describeWindow(summary.window));
   rules.push(
     `bound=${experiment.parameters.boundS}: the bounded slowdown counts a run time below this many seconds as this many seconds`,

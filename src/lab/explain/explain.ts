@@ -38,6 +38,11 @@ export function explain(
       `Cannot explain job ${jobId}: in this run, jobs can be stopped or can run on different numbers of processors; expected a run without either`,
     );
   }
+  if (instance.workload.limits !== undefined) {
+    throw new InputError(
+      `Cannot explain job ${jobId}: in this run, limits on users, groups and queues keep jobs from the policy; expected a workload without limits`,
+    );
+  }
   if (choice.definition.sharing === "space" && !knowsOrder(choice.parameters)) {
     throw new InputError(
       `Cannot explain job ${jobId} in the order ${choice.parameters.order}: expected another queue order`,

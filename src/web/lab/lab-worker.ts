@@ -54,7 +54,7 @@ async function answer(question: Question): Promise<void> {
       return reply({ answer }, buffersOf(pack(answer)));
     }
     case "papers":
-      return reply({ answer: shownPapers() });
+      return reply({ answer: shownPapers(question.packed) });
     case "table-cells":
       return reply({ answer: cellsOfTable(question) });
     case "paper-cell":

@@ -57,8 +57,12 @@ export interface Questions {
     readonly answer: Boxes;
     readonly progress: never;
   };
-  /** What is published of the papers. */
-  papers: { readonly asks: object; readonly answer: readonly ShownPaper[]; readonly progress: never };
+  /** What is published of the papers, from the packed text of docs/papers/values.json. */
+  papers: {
+    readonly asks: { readonly packed: string };
+    readonly answer: readonly ShownPaper[];
+    readonly progress: never;
+  };
   /** The simulations that a table of a paper needs. */
   "table-cells": { readonly asks: TableName; readonly answer: readonly Cell[]; readonly progress: never };
   /** Runs one of them. */

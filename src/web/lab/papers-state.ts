@@ -1,8 +1,10 @@
 /** The papers that the page shows, and the tables of them that it has computed. */
 import { signal } from "@preact/signals";
 import type { PrintedTable } from "../../report/printed-table.ts";
+import { workerUrl } from "../page/trusted.ts";
 import { Cancelled } from "./cancelled.ts";
 import { LabPool, LabWorker } from "./lab-workers.ts";
+import { partUrl } from "./scripts.ts";
 import type { ShownPaper, TableName } from "./worker/papers.ts";
 
 type TableRun =
@@ -26,11 +28,24 @@ export async function loadPapers(): Promise<void> {
   if (Array.isArray(papers.peek())) return;
   const worker = new LabWorker();
   try {
-    papers.value = await worker.ask("papers", {});
+    papers.value = await worker.ask("papers", { packed: await packedPapers() });
   } catch (error) {
     papers.value = error instanceof Error ? error.message : String(error);
   } finally {
     worker.end();
+  }
+}
+
+/** A script of their own has them, which sends them: the page may not request anything else. */
+async function packedPapers(): Promise<string> {
+  const worker = new Worker(workerUrl(await partUrl("papers")));
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onerror = () => reject(new Error("Cannot load the papers: the page has no file papers.js"));
+      worker.onmessage = ({ data }: MessageEvent<string>) => resolve(data);
+    });
+  } finally {
+    worker.terminate();
   }
 }
 

@@ -173,7 +173,7 @@ export class EventReader {
     if (Object.keys(set).every((field) => field === "name")) return true;
     const { tasksOf, threadsOf } = this.#jobs;
     const before = this.#shapes.get(row) ?? { tasks: tasksOf(row), threads: threadsOf(row) };
-    const { tasks = before.tasks, threads = before.threads, limitS, use } = set;
+    const { tasks = before.tasks, threads = before.threads, limitS, queue, use } = set;
     if (tasks * threads > MAX_INT32) return this.#refuse("bad-needed-field", line, "tasks", tasks);
     this.#shapes.set(row, { tasks, threads });
     this.#inWindows.edit(row, atS, set);
@@ -185,6 +185,7 @@ export class EventReader {
       change: {
         ...(hasShape && { size: tasks * threads }),
         ...(limitS !== undefined && { estimateS: limitS }),
+        ...(queue !== undefined && { queue }),
         ...(use !== undefined && { use }),
       },
     });

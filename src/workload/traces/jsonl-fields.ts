@@ -1,5 +1,6 @@
 /** Lists the fields of a workload file's lines, and checks their values. */
 import type { ShareSettings } from "../../core/fair-share.ts";
+import type { LimitSettings } from "../../core/limits/job-limits.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 
 /** Name and version in the first line of a file. */
@@ -25,8 +26,8 @@ const isTime: Check = (value) => typeof value === "number" && value >= 0 && valu
 const isDuration: Check = (value) => isTime(value) && (value as number) > 0;
 const isText: Check = (value) =>
   typeof value === "string" && value.length > 0 && value.length <= LONGEST_TEXT;
-const isTexts: Check = (value) =>
-  Array.isArray(value) && value.length > 0 && value.length <= LONGEST_LIST && value.every(isText);
+const isNames: Check = (value) => Array.isArray(value) && value.length <= LONGEST_LIST && value.every(isText);
+const isTexts: Check = (value) => isNames(value) && (value as readonly string[]).length > 0;
 /** Amounts by kind of resource. */
 const isUse: Check = (value) =>
   isEntry(value) && Object.entries(value).every(([kind, amount]) => isText(kind) && isWhole(0)(amount));
@@ -47,6 +48,25 @@ export function areShares(value: unknown): value is ShareSettings {
     Object.keys(list as Entry),
   );
   return new Set(named).size === named.length;
+}
+
+const RUN_LIMITS: Readonly<Record<string, Check>> = { runningCpus: isWhole(1), runningJobs: isWhole(1) };
+const isRunLimit = (value: unknown, more: Readonly<Record<string, Check>> = {}): boolean =>
+  isEntry(value) &&
+  Object.entries({ ...RUN_LIMITS, ...more }).every(
+    ([field, check]) => value[field] === undefined || check(value[field]),
+  );
+const isByName = (value: unknown, isOne: (value: unknown) => boolean): boolean =>
+  value === undefined ||
+  (isEntry(value) && Object.entries(value).every(([name, one]) => isText(name) && isOne(one)));
+
+/** Whether the value says what the jobs of users, groups and queues may use at once. */
+export function areLimits(value: unknown): value is LimitSettings {
+  if (!isRunLimit(value)) return false;
+  const { users, groups, queues } = value as Entry;
+  const isGroup = (group: unknown) =>
+    isRunLimit(group, { users: isNames }) && (group as Entry).users !== undefined;
+  return isByName(users, isRunLimit) && isByName(groups, isGroup) && isByName(queues, isRunLimit);
 }
 
 /** Fields of a job that the reader uses. All others are kept as they are. */

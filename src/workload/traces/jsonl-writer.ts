@@ -1,6 +1,7 @@
 /** Writes workload files: the counterpart of jsonl.ts. */
 import type { ShareSettings } from "../../core/fair-share.ts";
 import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import type { LimitSettings } from "../../core/limits/job-limits.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 import { WORKLOAD_SCHEMA } from "./jsonl-fields.ts";
 
@@ -18,6 +19,7 @@ interface WorkloadHead {
   /** Amounts by kind. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly shares?: ShareSettings | undefined;
+  readonly limits?: LimitSettings | undefined;
   /** Whether jobs may have waited for quotas of CPU time; left out: no. */
   readonly quotas?: true | undefined;
   /** The instant 0 of all times. */
@@ -36,7 +38,7 @@ export function eventLine({ event, atS, ...more }: WorkloadEvent): string {
 
 /** The jobs and the events in order of time, in pieces. */
 export function* writeJsonl(workload: Workload): Generator<string, void, undefined> {
-  const { name, processors, resources = [], shares, count, jobs } = workload;
+  const { name, processors, resources = [], shares, limits, count, jobs } = workload;
   yield headLine({
     name,
     processors,
@@ -45,6 +47,7 @@ export function* writeJsonl(workload: Workload): Generator<string, void, undefin
         ? undefined
         : Object.fromEntries(resources.map((kind) => [kind.name, kind.amount])),
     shares,
+    limits,
   });
   const events = eventsOf(workload);
   let next = 0;

@@ -10,12 +10,12 @@
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
-import type { ShareSettings } from "../../core/fair-share.ts";
 import { type JobNotes, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { Demand, ResourceKind } from "../../core/resources.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 import { EventReader, type LineEvent } from "./jsonl-events.ts";
 import {
+  areLimits,
   areShares,
   type Entry,
   isEntry,
@@ -46,7 +46,7 @@ const IN_COLUMNS = new Set(["job", "submitS", "runS", "tasks", "threads", "use"]
 interface Machine {
   readonly processors: number | undefined;
   readonly resources: readonly ResourceKind[];
-  readonly shares: ShareSettings | undefined;
+  readonly stated: Pick<Workload, "shares" | "limits">;
   /** The first line as it is in the file. */
   readonly text: string;
 }
@@ -141,7 +141,7 @@ export class JsonlReader {
         resources: machine.resources,
         demand: machine.resources.map(({ name }) => demandOf(name, details)),
       }),
-      ...(machine.shares !== undefined && { shares: machine.shares }),
+      ...machine.stated,
       ...(events.length > 0 && { events }),
       ...([outages, stops, freezes, drains, withdrawals].some(({ length }) => length > 0) && {
         interruptions: { outages, stops, freezes, drains, withdrawals },
@@ -252,7 +252,7 @@ export class JsonlReader {
 
   #readMachine(text: string): Machine {
     const entry = parsed(text);
-    const { schema, processors, resources = {}, shares, quotas } = entry ?? {};
+    const { schema, processors, resources = {}, quotas } = entry ?? {};
     if (schema !== WORKLOAD_SCHEMA) {
       throw this.#unreadable(
         entry === undefined ? "line 1 is not a JSON object" : `line 1 has the schema ${shown(schema)}`,
@@ -269,16 +269,20 @@ export class JsonlReader {
         `line 1 has the resources ${shown(resources).slice(0, 100)}, and these are not at most ${MOST_KINDS} names with whole amounts`,
       );
     }
-    if (shares !== undefined && !areShares(shares)) {
-      throw this.#unreadable(
-        `line 1 has the shares ${shown(shares).slice(0, 100)}, and docs/workloads.md says what they can be`,
-      );
+    const stated: Record<string, unknown> = {};
+    for (const [name, isGood] of Object.entries({ shares: areShares, limits: areLimits })) {
+      const value = entry?.[name];
+      if (value === undefined) continue;
+      stated[name] = value;
+      if (isGood(value)) continue;
+      const has = `line 1 has the ${name} ${shown(value).slice(0, 100)}`;
+      throw this.#unreadable(`${has}, and docs/workloads.md says what they can be`);
     }
     if (quotas === true) this.#note("quotas-left-out", 1, "quotas", quotas);
     return {
       processors,
       resources: kinds.map(([name, amount]) => ({ name, amount: amount as number })),
-      shares,
+      stated,
       text,
     };
   }

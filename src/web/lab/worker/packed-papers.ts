@@ -1,7 +1,7 @@
 /**
- * The tables of docs/papers/values.json in the bundle. Their rows follow the rest, a line per table, column
- * by column: texts that are alike are next to each other, without names, quotes and brackets. So the
- * laboratory that a server sends is 4 kB smaller.
+ * The tables of docs/papers/values.json in a part of the page that is loaded on demand. Their rows follow
+ * the rest, a line per table, column by column: texts that are alike are next to each other, without names,
+ * quotes and brackets. So the part is 4 kB smaller.
  */
 import type { PrintedPaper, PrintedValue } from "../../../report/printed-table.ts";
 

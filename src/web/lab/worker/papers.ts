@@ -12,9 +12,6 @@ import { runTasks } from "../../../models/tasks/paper/run.ts";
 import { type PrintedPaper, type PrintedTable, printedTable } from "../../../report/printed-table.ts";
 import { unpackPapers } from "./packed-papers.ts";
 
-/** The text of docs/papers/values.json, packed; set by scripts/build-web.ts in the bundle. */
-declare const TUTTI_PAPERS: string;
-
 /** A paper as the page shows it before anything is computed. */
 export interface ShownPaper extends PrintedPaper {
   /** How many simulations each table needs. */
@@ -27,8 +24,8 @@ export interface TableName {
   readonly table: number;
 }
 
-export function shownPapers(): ShownPaper[] {
-  return unpackPapers(TUTTI_PAPERS).map((paper) => {
+export function shownPapers(packed: string): ShownPaper[] {
+  return unpackPapers(packed).map((paper) => {
     const { key } = paper.paper;
     const runs = paper.tables.map((_, table) => cellsOfTable({ paper: key, table }).length);
     return { ...paper, runs };
