@@ -22,6 +22,9 @@ export interface Workflow {
 
 /** The first line of a step. */
 const says = (folder: string, step: string) => `echo ${step} >> ${join(folder, "starts")}`;
+/** The steps of larger numbers end only when the file `go` is there, so that some run at an interrupt. */
+const waitsForGo = (folder: string, number: string) =>
+  `until test ${number} -le 25 -o -e ${join(folder, "go")}; do sleep 0.2; done`;
 /** The last step fails at its first attempt. */
 const failsOnce = (folder: string) =>
   `test -e ${join(folder, "tried")} || { touch ${join(folder, "tried")}; exit 3; }`;
@@ -37,7 +40,7 @@ rule total:
 rule count:
     output: "counts/{n}"
     resources: runtime=5, mem_mb=500
-    shell: ${python(`${says(folder, "count-{wildcards.n}")}; seq {wildcards.n} | wc -l > {output}`)}
+    shell: ${python(`${says(folder, "count-{wildcards.n}")}; ${waitsForGo(folder, "{wildcards.n}")}; seq {wildcards.n} | wc -l > {output}`)}
 `;
   const command = [
     "snakemake",
@@ -86,6 +89,7 @@ outputs:
     "slurm",
     "--maxLocalJobs",
     "50",
+    "--coalesceStatusCalls",
     "--retryCount",
     "1",
     "--jobStore",
@@ -101,7 +105,11 @@ outputs:
     cancel: "scancel --me",
     resume: [...command, "--restart", ...inputs],
     files: {
-      "count.cwl": tool(`${says(folder, "count-$1")}; seq $1 | wc -l`, "int", "count"),
+      "count.cwl": tool(
+        `${says(folder, "count-$1")}; ${waitsForGo(folder, "$1")}; seq $1 | wc -l`,
+        "int",
+        "count",
+      ),
       "total.cwl": tool(
         `${says(folder, "total")}; ${failsOnce(folder)}; cat "$@" | awk '{s+=$1} END {print s}'`,
         "File[]",

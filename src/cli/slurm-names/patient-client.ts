@@ -6,7 +6,10 @@ import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
 import { sleep } from "../../host/sleep.ts";
 
-/** Slurm's default of MessageTimeout, for which its commands try to connect. */
+/**
+ * Slurm's default of MessageTimeout, for which its commands try to connect: SchedMD/slurm, slurm-22-05-8-1,
+ * src/common/slurm_protocol_api.c, line 884.
+ */
 export const MESSAGE_TIMEOUT_S = 10;
 const POLL_MS = 200;
 
