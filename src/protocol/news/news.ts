@@ -47,7 +47,7 @@ export const newsFields = {
     "Address that gets a POST with JSON at the events of notify, sent by a process of the job's user",
   ),
   mail: optional(
-    z.string().max(MAX_MAIL_LENGTH).refine(areMailAddresses, `is not ${MAIL_ADDRESSES}`),
+    z.string().max(MAX_MAIL_LENGTH).refine(areMailAddresses, `is not a list of ${MAIL_ADDRESSES}`),
     "Addresses, separated by commas, that get a mail at the events of notify; sendmail runs as the job's user. An array sends one mail when its first job begins, and one when its last job has ended",
   ),
   notify: optional(
