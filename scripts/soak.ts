@@ -56,6 +56,7 @@ for (const tests of [
   ["test/live-web-jobs.test.ts"],
   ["test/live-faults-changes.test.ts"],
   ["test/live-hooks.test.ts", "test/live-hooks-adversity.test.ts"],
+  ["test/live-python.test.ts"],
   ["test/live-terminal-faults.test.ts"],
   ["test/live-workflows.test.ts"],
 ]) {

@@ -11,6 +11,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const isNewEnough = "import sys; sys.exit(sys.version_info < (3, 9))";
 const hasPython = spawnSync("python3", ["-c", isNewEnough]).status === 0;
 
+/** A Python that can draw: on some machines, another one than the first on the PATH. */
+const drawing = ["python3", "/usr/bin/python3"].find(
+  (name) => spawnSync(name, ["-c", "import matplotlib.figure"]).status === 0,
+);
+
 describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version 3.9 or newer)", () => {
   let scheduler: LiveScheduler;
   let files: string;
@@ -28,12 +33,14 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
   afterAll(() => scheduler.clear());
 
   /** Starts Python so that any warning is an error, and collects its output. */
-  function python(...words: string[]) {
-    const child = spawn("python3", ["-W", "error", ...words], {
+  const python = (...words: string[]) => start("python3", ...words);
+  function start(program: string, ...words: string[]) {
+    const child = spawn(program, ["-W", "error", ...words], {
       cwd: files,
       env: {
         ...process.env,
         PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH}`,
+        PYTHONPATH: join(root, "python"),
         PYTHONPYCACHEPREFIX: join(scheduler.folder, "compiled"),
         TUTTI_SOCKET: scheduler.socket,
         TUTTI_TEST_FOLDER: files,
@@ -86,4 +93,57 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
     const code = `import sys; sys.path.insert(0, ${JSON.stringify(join(root, "python"))}); import tutti; print([n for n in ${JSON.stringify(names)} if n not in tutti.__all__])`;
     expect(await python("-c", code)).toEqual({ status: 0, output: "[]\n" });
   });
+
+  describe("examples/waits.py", () => {
+    const example = join(root, "examples/waits.py");
+    /** Runs the example's last part with these mean waits, instead of those of 30 simulations. */
+    const drawn = (program: string, before: string) => {
+      const lines = [
+        "import runpy, sys",
+        before,
+        "import tutti; tutti.map = lambda *_, **__: [[10, 1], [20, 2], [30, 3], [40, 4], [50, 5]]",
+        `runpy.run_path(${JSON.stringify(example)}, run_name='__main__')`,
+      ];
+      return start(program, "-c", lines.join("\n"));
+    };
+
+    test("prints a table, and says so if there is no matplotlib", async () => {
+      const { status, output } = await drawn("python3", "sys.modules['matplotlib'] = None");
+      expect(output).toMatch(/^load +fcfs +easy\n0\.5 +10\.0 min +1\.0 min\n/);
+      expect(output).toMatch(/\nNo chart: matplotlib is not installed .*\n$/);
+      expect([status, readdirSync(files)]).toEqual([0, []]);
+    });
+
+    test.skipIf(drawing === undefined)(
+      "draws a line for each policy (skipped without matplotlib)",
+      async () => {
+        expect(await drawn(drawing!, "")).toMatchObject({
+          status: 0,
+          output: expect.stringMatching(/\nThe chart is waits\.png\n$/),
+        });
+        // The colors of both lines, each on more pixels than its name alone takes.
+        const count = [
+          "import matplotlib.image as i, numpy as n",
+          "p = n.rint(i.imread('waits.png')[:, :, :3] * 255)",
+          "print([int((abs(p - c).max(axis=2) < 8).sum()) for c in ([31, 119, 180], [255, 127, 14])])",
+        ];
+        const { output } = await start(drawing!, "-c", count.join("\n"));
+        expect(JSON.parse(output)).toEqual([expect.toSatisfy(isMany), expect.toSatisfy(isMany)]);
+      },
+    );
+
+    test.skipIf(process.env.TUTTI_SOAK === undefined)(
+      "with jobs and simulations: EASY lets jobs wait less at each load (soak)",
+      { timeout: 600_000 },
+      async () => {
+        const { status, output } = await start(drawing ?? "python3", example);
+        const rows = [...output.matchAll(/^0\.\d +([\d.]+) min +([\d.]+) min$/gm)];
+        expect([status, rows.length]).toEqual([0, 5]);
+        for (const [, fcfs, easy] of rows) expect(Number(easy)).toBeLessThan(Number(fcfs));
+        expect(existsSync(join(files, "waits.png"))).toBe(drawing !== undefined);
+      },
+    );
+  });
 });
+
+const isMany = (pixels: number) => pixels > 1000;

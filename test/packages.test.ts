@@ -118,7 +118,7 @@ describe.skipIf(!SOAK || !hasDebian)("packages in a new Debian without Node (soa
     expect(made.status).toBe(0);
     files = readdirSync(path("out")).sort();
     makeDeb(path("out"), `${version}+1`);
-    const debian = ["--variant=minbase", "--include=libatomic1", "bookworm", path("root")];
+    const debian = ["--variant=minbase", "--include=libatomic1,python3", "bookworm", path("root")];
     const sources = readdirSync("/etc/apt/sources.list.d")
       .filter((name) => /\.(sources|list)$/.test(name))
       .map((name) => join("/etc/apt/sources.list.d", name));
@@ -171,11 +171,16 @@ describe.skipIf(!SOAK || !hasDebian)("packages in a new Debian without Node (soa
     const line = `cd /root; ${serve.replaceAll("tutti ", `${tutti} `)} ${tutti} run -- echo played; ${tutti} down`;
     expect(within(line.replaceAll("--config /etc/tutti.toml", "")).stdout).toContain("played");
     expect(within(`${tutti} simulate downey:jobs=100:load=0.8 --policy easy`).stdout).toContain("easy");
+    const imported =
+      "PYTHONPATH=$(echo /var/cache/tutti/*/python) python3 -c 'import tutti; print(tutti.__file__)'";
+    expect(within(imported).stdout).toMatch(/^\/var\/cache\/tutti\/.*\/python\/tutti\.py\n$/);
   });
 
   test("the Debian package: installed, used, upgraded with jobs running, removed, purged", () => {
     expect(within(`dpkg -i ${deb(version)}`).status).toBe(0);
     expect(within(`cd /root; ${serve} tutti run -- echo played`).stdout).toContain("played");
+    const python = "import tutti; j = tutti.submit(['echo', 'from python']); print(j.wait(), j.output())";
+    expect(within(`cd /root; python3 -c "${python}"`).stdout).toBe("done from python\n\n");
     within(
       "cd /root; tutti submit -- sh -c 'sleep 1000'; until tutti jobs state:running --json | grep -q job; do sleep 0.1; done",
     );

@@ -23,6 +23,7 @@ const GUIDES = [
   "guide-administrator.md",
   "guide-laboratory.md",
   "cli.md",
+  "python.md",
   "security.md",
   "tutti.toml",
 ];
@@ -38,6 +39,7 @@ export function makeDeb(out: string, as = version): string {
     place("packaging/systemd/tutti.service", join(folder, "usr/lib/systemd/system/tutti.service"));
     // The one for a user has another name: `systemctl --user enable tutti` finds it there.
     place("packaging/systemd/tutti-user.service", join(folder, "usr/lib/systemd/user/tutti.service"));
+    place("python/tutti.py", join(folder, "usr/lib/python3/dist-packages/tutti.py"));
     const doc = join(folder, "usr/share/doc/tutti");
     for (const name of GUIDES) place(`docs/${name}`, join(doc, name));
     place("README.md", join(doc, "README.md"));
@@ -71,6 +73,7 @@ Architecture: ${ARCHITECTURES[process.arch]}
 Maintainer: Tutti's authors <tutti@localhost>
 Installed-Size: ${installedKiB}
 Depends: ${DEPENDS}
+Suggests: python3 (>= 3.9)
 Section: admin
 Priority: optional
 Description: gang scheduler for one machine or a Slurm cluster

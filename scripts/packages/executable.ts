@@ -5,12 +5,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { copyProgram, revisionS, root, version } from "./program.ts";
+import { copyProgram, place, revisionS, root, setModes, version } from "./program.ts";
 
 export function makeExecutable(out: string): string {
   const folder = mkdtempSync(join(tmpdir(), "tutti-executable-"));
   try {
     copyProgram(folder);
+    place("python/tutti.py", join(folder, "python/tutti.py"));
+    setModes(folder, ["node"]);
     const file = join(out, `tutti-${version}-linux-${process.arch}`);
     writeFileSync(file, unpacking(folder, revisionS()), { mode: 0o755 });
     return file;
