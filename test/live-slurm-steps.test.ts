@@ -59,6 +59,10 @@ export SLURM_MPI_TYPE=pmix
 step codes srun sh -c 'exit $SLURM_LOCALID'
 step abort srun -o none ./sum abort
 step leave srun -o none -K ./sum leave
+srun sh -c 'trap "echo got; exit 6" USR1; echo up; while sleep 0.1; do :; done' > up 2> err &
+until [ "$(grep -c up up)" = 2 ]; do sleep 0.1; done
+kill -USR1 $!; wait $!; code=$?
+printf '== signal\\ncode %s\\n' $code; cat up; grep ^srun: err
 step missing srun ./missing
 step crowded srun -n 3 -O -o none ./sum end
 true`;
@@ -76,6 +80,7 @@ true`;
       codes: ["code 1", ended("task 1", "Exited with exit code 1")],
       abort: ["code 3", ended("task 0", "Terminated"), ended("task 1", "Exited with exit code 3")],
       leave: ["code 4", ended("task 0", "Terminated"), ended("task 1", "Exited with exit code 4")],
+      signal: ["code 6", "got", "got", ended("tasks 0-1", "Exited with exit code 6"), "up", "up"],
       missing: ["code 2", ended("tasks 0-1", "Exited with exit code 2")],
       crowded: ["code 0"],
     });

@@ -4,7 +4,7 @@
  * labels, files, standard input and exit codes are those of a step, whatever the launcher makes of them.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, closeSync, constants, openSync, readFileSync, symlinkSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, symlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants as system } from "node:os";
 import { delimiter, join, resolve as resolvePath } from "node:path";
@@ -38,6 +38,7 @@ shift 2
 export ${Object.keys(rankVariables(0))
   .map((name) => `${name}="$rank"`)
   .join(" ")}
+echo "$$" > "$at/pid.$rank"
 exec < "$at/in.$rank"
 [ ! -e "$at/out.$rank" ] || exec >> "$at/out.$rank"
 [ ! -e "$at/err.$rank" ] || exec 2>> "$at/err.$rank"
@@ -91,7 +92,11 @@ export function startLaunched(plan: RankPlan, launcher: Launcher): StartedRanks 
     streams: pipes.streams,
     ends: Promise.all([over, pipes.closed]).then(() => endsOf(folder, ranks)),
     code: (ends) => stepCode(ends, code),
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      const isForRanks = name === "SIGUSR1" || name === "SIGUSR2";
+      if (isForRanks && !kind.passesSignals) signalRanks(folder, ranks, name);
+      else child.kill(name);
+    },
   };
 }
 
@@ -120,6 +125,18 @@ function endsOf(folder: string, ranks: number): readonly RankEnd[] {
     const signal = SIGNALS.get(code - 128);
     return signal === undefined ? endByCode(rank, code) : endBySignal(rank, signal);
   });
+}
+
+/** A rank that has not begun, or has ended, gets none. */
+function signalRanks(folder: string, ranks: number, name: NodeJS.Signals): void {
+  for (const rank of numbers(ranks)) {
+    try {
+      const pid = Number(readFileSync(join(folder, `pid.${rank}`), "utf8"));
+      if (pid > 1 && !existsSync(join(folder, `code.${rank}`))) process.kill(-pid, name);
+    } catch {
+      // See above.
+    }
+  }
 }
 
 /** The full path, or why it cannot be run: the shell would take `exit` for its own. */

@@ -23,6 +23,8 @@ interface LauncherKind {
   readonly says: RegExp;
   /** The variable in which a rank finds its number. */
   readonly rank: string;
+  /** Whether the launcher passes USR1 and USR2 on. If not, each rank is a process group of its own. */
+  readonly passesSignals: boolean;
   /** @param isCrowded more ranks than CPUs */
   words(ranks: number, isCrowded: boolean): readonly string[];
   variables(ranks: number): Readonly<Record<string, string>>;
@@ -37,6 +39,8 @@ const OPEN_MPI: LauncherKind = {
   programs: ["mpirun", "mpiexec", "orterun", "mpirun.openmpi"],
   says: /Open MPI/,
   rank: "OMPI_COMM_WORLD_RANK",
+  // It could, but then it writes a line about every CONT, which a gang gets at each turn.
+  passesSignals: false,
   words: (ranks, isCrowded) => [
     ...["-n", String(ranks), "--bind-to", "none"],
     ...(isCrowded ? ["--oversubscribe"] : []),
@@ -48,6 +52,7 @@ const OPEN_MPI: LauncherKind = {
     OMPI_MCA_ras: NOT_SLURM,
     PRTE_MCA_plm: NOT_SLURM,
     PRTE_MCA_ras: NOT_SLURM,
+    OMPI_MCA_ess_base_forward_signals: "none",
     OMPI_MCA_orte_set_default_slots: String(ranks),
     PRTE_MCA_prte_set_default_slots: String(ranks),
   }),
@@ -59,6 +64,7 @@ const HYDRA: LauncherKind = {
   programs: ["mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"],
   says: /HYDRA build/,
   rank: "PMI_RANK",
+  passesSignals: true,
   words: (ranks) => ["-launcher", "fork", "-rmk", "user", "-n", String(ranks)],
   variables: () => ({}),
 };
