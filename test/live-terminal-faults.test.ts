@@ -41,7 +41,7 @@ async function startBash(socket?: string): Promise<{ readonly bash: Shell; reado
 const modesBefore = () => readFileSync(join(live.folder, "modes"), "utf8");
 
 describe("a terminal", () => {
-  test("is given back when the job ends while the scheduler is away; the exit code comes later", {
+  test("is given back when the job ends while the scheduler is away; then attach ends at once", {
     timeout: 60_000,
   }, async () => {
     const { bash } = await startBash();
@@ -50,6 +50,9 @@ describe("a terminal", () => {
     type(bash, "exit 3\r");
     await shows(bash, "waiting until the scheduler says how the job ended (Ctrl-C ends only this wait)");
     expect(modesOf(bash)).toBe(modesBefore());
+    const attach = shell("tutti attach 7; echo rc $?", true);
+    await attach.exit;
+    expect(attach.shown()).toMatch(/Cannot reach the scheduler[\s\S]*rc 3/);
     await live.start();
     await shows(bash, "rc 3");
     await bash.exit;
@@ -75,19 +78,6 @@ describe("a terminal", () => {
     type(again, "exit 4\r");
     await shows(again, "rc 4");
     await again.exit;
-  });
-
-  test("attach ends at once if no scheduler answers", { timeout: 60_000 }, async () => {
-    const other = new LiveScheduler();
-    await other.start();
-    try {
-      await other.killFrontEnd();
-      const attach = shell("tutti attach 7; echo rc $?", true, other.socket);
-      await attach.exit;
-      expect(attach.shown()).toMatch(/Cannot reach the scheduler[\s\S]*rc 3/);
-    } finally {
-      await other.clear();
-    }
   });
 
   test.skipIf(!hasVim)(
