@@ -100,6 +100,10 @@ export class LimitGate<L extends Limit> {
     this.#closed = limits;
   }
 
+  isClosed(limit: L): boolean {
+    return this.#closed.has(limit);
+  }
+
   /** A job that waits from now on. */
   offer(job: LimitedJob<L>): void {
     const entry = { ...job, isThrough: false, passed: 0 };

@@ -142,9 +142,23 @@ export class JobBook {
 
   /** Jobs that the policy may know, in service order. */
   eligible(): JobRecord[] {
+    return this.#inOrder((record) => this.limits.isThrough(record) && this.#isReady(record));
+  }
+
+  /** The same with the jobs that wait only for room of a limit of the configuration. */
+  eligibleSoon(): JobRecord[] {
+    return this.#inOrder((record) => this.#isReady(record) && !this.limits.waitsForQuota(record));
+  }
+
+  /** Number of jobs that wait for a quota. */
+  waitingForQuotas(): number {
+    if (!this.limits.hasQuotas) return 0;
+    return this.#inOrder((record) => this.#isReady(record) && this.limits.waitsForQuota(record)).length;
+  }
+
+  #inOrder(isIn: (record: JobRecord) => boolean): JobRecord[] {
     const records: JobRecord[] = [];
-    for (const record of this.#live.values())
-      if (this.limits.isThrough(record) && this.#isReady(record)) records.push(record);
+    for (const record of this.#live.values()) if (isIn(record)) records.push(record);
     return records.sort((a, b) => (servedBefore(a, b) ? -1 : 1));
   }
 

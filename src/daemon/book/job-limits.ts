@@ -100,6 +100,17 @@ export class JobLimits {
     this.#gate.close(limits);
   }
 
+  /** Whether a quota keeps the job waiting: when it may start depends on usage. */
+  waitsForQuota({ job }: Pick<JobRecord, "job">): boolean {
+    const limits = this.#ofJobs.get(job) ?? NONE;
+    return !this.#gate.isThrough(job) && limits.some((limit) => this.#gate.isClosed(limit));
+  }
+
+  /** Whether a quota would keep a new job waiting. */
+  hasReachedQuota(job: Owned): boolean {
+    return this.of(job).some((limit) => this.#gate.isClosed(limit));
+  }
+
   /** Number of jobs that wait and count against a limit. */
   waitingOf({ key }: JobLimit): number {
     return this.#waiting.get(key) ?? 0;

@@ -15,6 +15,7 @@
 import type { WorkloadShares } from "../../core/fair-share.ts";
 import type { Withdrawal } from "../../core/interruptions.ts";
 import type { Instance } from "../../core/jobs.ts";
+import type { WorkloadLimits } from "../../core/limits/job-limits.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import type { ResourceKind } from "../../core/resources.ts";
@@ -41,6 +42,12 @@ export interface Scenario {
   readonly waiting: Int32Array;
 }
 
+/** By row, for how many processors a job counts, and whether it has been let through. */
+interface LiveLimits extends WorkloadLimits {
+  readonly cpus: Int32Array;
+  readonly isThrough: Uint8Array;
+}
+
 export interface ForecastTask extends JobTimes {
   readonly queues: Config["queues"];
   readonly slotS: number;
@@ -57,6 +64,8 @@ export interface ForecastTask extends JobTimes {
   readonly users: readonly string[];
   /** With the usage that counts now. */
   readonly shares: WorkloadShares;
+  /** Limits on the jobs of these users; left out: none. Only policies that can withdraw jobs know them. */
+  readonly limits?: LiveLimits | undefined;
   readonly scenarios: readonly Scenario[];
 }
 
@@ -110,7 +119,7 @@ export function forecast(
     const draw = drawTimes(task, runningTimes.next(), random);
     for (const { scenario, choice, rows, startsOf, endsOf } of plans) {
       const isShared = choice.definition.sharing === "time";
-      const instance = instanceOf(task, scenario, draw, rows, isShared);
+      const instance = instanceOf(task, scenario, draw, rows, choice.definition);
       const { startS, endS } = simulate(instance, choice, { slotS: task.slotS, switchS: 0 });
       rows.forEach((row, j) => {
         startsOf[row].push(fromNow(startS[j], isShared) + launchedAfterS(task, draw, row, isShared));
@@ -189,15 +198,17 @@ function launchedAfterS(
   return row < running || isShared ? 0 : launchS[row];
 }
 
-/** @param isShared whether the machine shares its time, so that work counts in whole slots */
 function instanceOf(
   task: ForecastTask,
   { size, processors, resources, demand }: Scenario,
   draw: Draw,
   rows: Int32Array,
-  isShared: boolean,
+  { sharing, capabilities }: PolicyDefinition,
 ): Instance {
   const count = rows.length;
+  const { limits } = task;
+  // Then work counts in whole slots.
+  const isShared = sharing === "time";
   const isRunning = (row: number) => row < task.running;
   const submitS = Float64Array.from(rows, (row) =>
     isRunning(row) ? 0 : ARRIVAL_DELAY_S + task.arrivesInMs[row] / 1000,
@@ -225,7 +236,18 @@ function instanceOf(
       jobs: columns,
       processors,
       shares: task.shares,
-      notes: Array.from(rows, (row) => ({ user: task.users[row] })),
+      ...(limits !== undefined &&
+        capabilities?.withdraw && {
+          limits: {
+            ...limits,
+            cpus: rows.map((row) => limits.cpus[row]),
+            isThrough: Uint8Array.from(rows, (row) => limits.isThrough[row]),
+          },
+        }),
+      notes: Array.from(rows, (row) => ({
+        user: task.users[row],
+        queue: task.queues[task.queue[row]]?.queueClass.name,
+      })),
       trace: undefined,
       header: [],
       diagnostics: [],

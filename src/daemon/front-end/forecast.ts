@@ -3,6 +3,7 @@
  * queue. The first forecast of each job is stored and compared with its actual start. The simulation is in
  * forecast/model.ts and runs in another thread.
  */
+import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Drain } from "../../protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -85,18 +86,21 @@ export class Forecaster {
   }
 
   /** How well past forecasts of a user's jobs did, as answers state it, and what forecasts leave out. */
-  pastErrors(uid: number) {
-    const uncounted = this.uncounted();
+  pastErrors(uid: number, choice = this.#context.scheduler.choice) {
+    const uncounted = this.uncounted(choice);
     const record = this.record(uid);
     if (record === undefined) return uncounted;
     const { errorP50Ms, jobs, withinShare } = record;
     return { ...uncounted, pastErrorP50Ms: errorP50Ms, pastForecasts: jobs, pastWithinShare: withinShare };
   }
 
-  /** How many jobs forecasts do not count, because a limit of the configuration keeps them waiting. */
-  uncounted() {
+  /**
+   * How many jobs forecasts under a policy do not count: those that wait for quotas, and if the policy cannot
+   * make way when jobs are let through, all that wait for limits.
+   */
+  uncounted({ definition }: PolicyChoice = this.#context.scheduler.choice) {
     const { book } = this.#context;
-    const uncounted = book.limits.waitingCount;
+    const uncounted = definition.capabilities?.withdraw ? book.waitingForQuotas() : book.limits.waitingCount;
     return uncounted > 0 ? { uncounted } : {};
   }
 
@@ -147,7 +151,7 @@ export class Forecaster {
   /** Forecasts jobs without a stored forecast, stores the results, and pauses. */
   async #forecastNew(): Promise<void> {
     const { book, clock } = this.#context;
-    const waiting = book.eligible().slice(0, MAX_WAITING);
+    const waiting = book.eligibleSoon().slice(0, MAX_WAITING);
     const isWaiting = new Set(waiting.map(({ job }) => job));
     for (const job of this.#kept) if (!isWaiting.has(job)) this.#kept.delete(job);
     if (this.#kept.size === isWaiting.size) return;

@@ -1,7 +1,9 @@
 /** Turns the live state into the input of the forecast's model, and the model's result into Unix times. */
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { processorsOf } from "../../protocol/job-size.ts";
 import type { WhatIfAnswer } from "../../protocol/schema.ts";
+import { exportedLimits } from "../book/exported-limits.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { ForecastRecord } from "../forecast/forecast-record.ts";
 import { type ForecastTask, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
@@ -104,7 +106,7 @@ export class LiveTask {
       .filter(({ job }) => !scheduler.isOutside(job))
       .sort((a, b) => scheduler.ranMs(b.job, nowMs) - scheduler.ranMs(a.job, nowMs) || a.job - b.job);
     // The model knows neither the end of an allocation nor a handover.
-    const eligible = book.eligible().filter((record) => {
+    const eligible = book.eligibleSoon().filter((record) => {
       const obstacle = scheduler.obstacle(record, nowMs);
       return obstacle === undefined || obstacle.kind === "window";
     });
@@ -122,12 +124,19 @@ export class LiveTask {
       closedTo(scheduler.machine.windows, record, nowMs).map((times) => ({ row: running + i, ...times })),
     );
     const haveRoom = book.limits.haveRoom(hypothetical);
+    const isThrough = Uint8Array.from(records, (_, row) => {
+      const waiting = this.#waiting[row - running];
+      return row < running || (waiting !== undefined && book.limits.isThrough(waiting)) ? 1 : 0;
+    });
     const excluded: Map<number, NoForecast>[] = [];
     const scenarios = questions.map(({ choice, hypothetical: asked, withoutCpus }): Scenario => {
       const why = new Map<number, NoForecast>();
       excluded.push(why);
+      const knowsLimits = choice.definition.capabilities?.withdraw === true;
       const candidates: Candidate[] = [
-        ...queued.map((record, i) => ({ record, row: running + i })),
+        ...queued
+          .map((record, i) => ({ record, row: running + i }))
+          .filter(({ row }) => knowsLimits || isThrough[row] === 1),
         ...asked.map((record, i) => ({
           record: { ...record, queueRank: LAST_RANK + i },
           row: firstHypothetical + i,
@@ -158,7 +167,7 @@ export class LiveTask {
         const isLate = beyond !== undefined && servedBefore(beyond, { ...record, queueRank: LAST_RANK + i });
         if (isDrained) why.set(i, "drained");
         else if (isHidden) why.set(i, "window");
-        else if (!haveRoom[i]) why.set(i, "limit");
+        else if (knowsLimits ? book.limits.hasReachedQuota(record) : !haveRoom[i]) why.set(i, "limit");
         else if (isUnknown.has(row)) why.set(i, "memory");
         else if (size[row] > processors) why.set(i, "cpus");
         else if (isLate) why.set(i, "queue");
@@ -182,6 +191,8 @@ export class LiveTask {
     });
     this.#excluded = excluded;
     const classes = scheduler.options.queueClasses;
+    const queueNames = classes.map(({ name }) => name);
+    const limits = exportedLimits(book.limits, records, queueNames);
     this.task = {
       queues: config.queues,
       slotS: config.slotMs / 1000,
@@ -206,6 +217,9 @@ export class LiveTask {
       queue: Int32Array.from(records, ({ queue }) => classes.findIndex(({ name }) => name === queue)),
       users: records.map(({ user }) => user),
       shares: context.shares.now(),
+      ...(limits !== undefined && {
+        limits: { ...limits, cpus: Int32Array.from(records, processorsOf), isThrough },
+      }),
       threads: Int32Array.from(records, ({ threads = 1 }) => threads),
       isLimited: Uint8Array.from(records, (_, row) =>
         row < running && this.#running[row].limitMs !== undefined ? 1 : 0,

@@ -128,7 +128,7 @@ export async function answerWhatIf(
   });
   return {
     policy: question.choice.label,
-    ...forecaster.pastErrors(caller.uid),
+    ...forecaster.pastErrors(caller.uid, question.choice),
     ...shown(outcome),
     ...(question.hypothetical.length > 0 && {
       hypothetical: outcome.hypothetical.map((forecast, i) => {
