@@ -52,3 +52,18 @@ test.skipIf(!hasChromium)(
     rmSync(folder, { recursive: true });
   },
 );
+
+test.skipIf(!hasChromium)(
+  "on a telephone, texts in the tables of the papers are columns of words",
+  async () => {
+    const browser = await launchChromium();
+    const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+    await page.goto(new URL("../docs/papers/index.html", import.meta.url).href);
+    const narrowest = await page
+      .locator(".words")
+      .evaluateAll((cells) => Math.min(...cells.map((cell) => cell.getBoundingClientRect().width)));
+    // A title such as "Performance Evaluation" needs about 170 px; with less, words are cut into pieces.
+    expect(narrowest).toBeGreaterThanOrEqual(170);
+    await browser.close();
+  },
+);

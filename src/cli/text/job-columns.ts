@@ -48,7 +48,7 @@ export const RAN = column("ran", "right", 2, (job) =>
   job.startedAtMs === undefined || neverRan(job) ? NO_VALUE : elapsedText(job.ranMs),
 );
 export const LIMIT = column("limit", "right", 6, ({ limitMs }) => limitCell(limitMs));
-export const REMARK = column("remark", "left", 4, remark);
+export const REMARK: JobColumn = { ...column("remark", "left", 4, remark), leastWidth: 12 };
 export const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
 export const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs }) =>
   known(startedAtMs, (ms) => elapsedText(ms - submittedAtMs)),

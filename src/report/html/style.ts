@@ -45,7 +45,7 @@ tbody th{font-weight:600;white-space:normal}
 .sortable small{display:block}
 .sortable .named span:last-child{overflow-wrap:break-word}
 @media (min-width:900px){.sortable tbody th{min-width:12.5em}}
-.words{text-align:left;white-space:normal;overflow-wrap:anywhere}
+.words{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:13em}
 .left th,.left td{vertical-align:top}
 tbody tr:last-child>*{border-bottom:0}
 thead button{all:unset;cursor:pointer}

@@ -14,6 +14,8 @@ export interface TableColumn {
   readonly dropOrder: number;
   /** Before columns are left out, texts of this column are shortened to a third of the width. */
   readonly shrinksFirst?: boolean;
+  /** Texts of this column are shortened to this width before it is left out; default: it is left out. */
+  readonly leastWidth?: number;
 }
 
 interface TableOptions {
@@ -92,6 +94,11 @@ export class Table {
     while (total() > width) {
       const worst = shown.reduce((a, b) => (columns[b].dropOrder >= columns[a].dropOrder ? b : a), shown[0]);
       if (columns[worst].dropOrder === 0) break;
+      const room = widths[worst] - (total() - width);
+      if (room >= (columns[worst].leastWidth ?? Number.POSITIVE_INFINITY)) {
+        widths[worst] = room;
+        break;
+      }
       shown.splice(shown.indexOf(worst), 1);
     }
     for (const i of shown) {

@@ -206,6 +206,19 @@ describe("escaping", () => {
   });
 });
 
+test("a column with a least width is shortened to the room that is left, and left out where that is less", () => {
+  const columns = [
+    { title: "job", align: "right", dropOrder: 0 },
+    { title: "queue", align: "left", dropOrder: 2 },
+    { title: "remark", align: "left", dropOrder: 1, leastWidth: 8 },
+  ] as const;
+  const table = (width: number) => renderTable(columns, [["7", "short", "waits for job 6"]], { width });
+  expect(table(27)).toBe("job  queue  remark\n  7  short  waits for job 6\n");
+  expect(table(20)).toBe("job  remark\n  7  waits for job 6\nnot shown at this\nwidth: queue\n");
+  expect(table(13)).toMatch(/^job {2}remark\n {2}7 {2}waits f…\n/);
+  expect(table(12)).toMatch(/^job\n {2}7\n/);
+});
+
 test("a column that may shrink is shortened to a third of the width before others are left out", () => {
   const columns = [
     { title: "job", align: "right", dropOrder: 0 },
