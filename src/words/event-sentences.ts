@@ -80,10 +80,14 @@ const SENTENCES: Readonly<Partial<Record<EventKind, Sentence>>> = {
   },
 };
 
+/** Whether it may be a sentence. A newer scheduler may send kinds that this page does not know. */
+export function hasSentence(kind: string): boolean {
+  return Object.hasOwn(SENTENCES, kind);
+}
+
 /** The event as a sentence; undefined if a list of what happened is better without it. */
 export function eventSentence({ kind, data = {} }: Event, who: string): string | undefined {
-  // A newer scheduler may send kinds that this page does not know.
-  return Object.hasOwn(SENTENCES, kind) ? SENTENCES[kind as EventKind]?.(data, who) : undefined;
+  return hasSentence(kind) ? SENTENCES[kind as EventKind]?.(data, who) : undefined;
 }
 
 function after(because: Data[string] | undefined): string {

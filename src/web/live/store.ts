@@ -13,6 +13,7 @@ import type {
   QueuesAnswer,
   StatusAnswer,
 } from "../../protocol/answers.ts";
+import { hasSentence } from "../../words/event-sentences.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { ask } from "./client.ts";
 import { reloadWhenProven } from "./come-back.ts";
@@ -47,10 +48,12 @@ export const jobs: ReadonlyMap<number, Job> = new Map<number, Job>();
 export const changes = signal(0);
 /** Share of the jobs that is loaded, 0 to 1. */
 export const loaded = signal(0);
-/** The newest events, also from before the page was opened, newest last. */
+/** The newest events that are sentences, also from before the page was opened, newest last. */
 export const events = signal<readonly Event[]>([]);
 
 const MAX_EVENTS = 200;
+/** Asked for when the page is opened. Most of them are no sentences, such as the submits of a large array. */
+const PAST_EVENTS = 3000;
 const PAGE_JOBS = 1000;
 /** Numbers in one request: they must fit into its first line. */
 const ASKED_JOBS = 500;
@@ -133,7 +136,7 @@ function receive(message: FromFeed): void {
       return;
     case "events":
       for (const event of message.events) note(event);
-      events.value = [...events.peek(), ...message.events].slice(-MAX_EVENTS);
+      addEvents(message.events);
       return;
     case "connection":
       connection.value = message.isLive ? "live" : "lost";
@@ -190,11 +193,17 @@ async function loadAll(): Promise<void> {
 
 /** The stream began after these. Those that the user may not see are left out. */
 async function loadEvents(): Promise<void> {
-  const since = Math.max(0, lastEvent - MAX_EVENTS);
+  const since = Math.max(0, lastEvent - PAST_EVENTS);
   const { events: past } = await ask<EventsAnswer>(`/v1/events?since=${since}`);
   const end = past.at(-1)?.sequence ?? lastEvent;
   const later = events.peek().filter(({ sequence }) => sequence > end);
-  events.value = [...past, ...later].slice(-MAX_EVENTS);
+  events.value = [];
+  addEvents([...past, ...later]);
+}
+
+function addEvents(more: readonly Event[]): void {
+  const told = more.filter(({ kind }) => hasSentence(kind));
+  if (told.length > 0) events.value = [...events.peek(), ...told].slice(-MAX_EVENTS);
 }
 
 function note(event: Event): void {

@@ -5,7 +5,7 @@ import type { BatchAnswer, Job } from "../../../protocol/answers.ts";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../../protocol/limits.ts";
 import { CHANGEABLE_STATES, type JobState } from "../../../protocol/states.ts";
 import { formatCount, plural } from "../../../report/text/format.ts";
-import { jobCountsText, jobName, stateText } from "../../../words/jobs.ts";
+import { jobCountsText, jobName } from "../../../words/jobs.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { session } from "../session.ts";
@@ -144,7 +144,7 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
       <ul class="named">
         {able.slice(0, NAMED).map((job) => (
           <li key={job.job}>
-            {job.job} {jobName(job)}, {stateText(job.state)}
+            {job.job} {jobName(job)}, {job.state}
           </li>
         ))}
         {able.length > NAMED ? <li>and {formatCount(able.length - NAMED)} more</li> : null}
