@@ -7,10 +7,11 @@ import { NoDaemonError } from "../../api/client/errors.ts";
 import { sleep } from "../../host/sleep.ts";
 
 /**
- * Slurm's default of MessageTimeout, for which its commands try to connect: SchedMD/slurm, slurm-22-05-8-1,
- * src/common/slurm_protocol_api.c, line 884.
+ * As Slurm's MessageTimeout, for which its commands try to connect: SchedMD/slurm, slurm-22-05-8-1,
+ * src/common/slurm_protocol_api.c, line 884. Slurm's default, 10 s, is too short for a start of the scheduler
+ * on a machine that its jobs keep busy.
  */
-export const MESSAGE_TIMEOUT_S = 10;
+export const MESSAGE_TIMEOUT_S = 30;
 const POLL_MS = 200;
 
 /** The connection was refused or there is no socket: the request was not sent. */
