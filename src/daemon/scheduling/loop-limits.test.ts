@@ -27,6 +27,8 @@ import {
 const CPUS = 8;
 const JOBS = 60;
 const SPAN_S = 300;
+/** With 16, gangs of brms that the limits let through late compete for extra slots with later submits. */
+const SEEDS = [0, 16];
 const CARLA: Caller = { uid: 1003, user: "carla", isAdministrator: false };
 const USERS = [ANNA, BEN, CARLA];
 const QUEUES = ["day", "night"];
@@ -131,7 +133,7 @@ describe("a workload file of a run with limits, simulated, has the same starts a
   for (const isDisturbed of [false, true]) {
     const title = isDisturbed ? "$label, with drains, edits and windows" : "$label";
     test.each(TAKING_BACK.map(waitingChoice))(title, (choice) => {
-      for (let seed = 0; seed < 2; seed++) {
+      for (const seed of SEEDS) {
         const random = new Random(seed, choice.label);
         const bench = run(choice.label, choice.definition.sharing, random, isDisturbed);
         const workload = exported(bench);

@@ -34,7 +34,7 @@ import { extraSlotsOf } from "./extra-slots.ts";
 import type { IdleIndex } from "./idle-index.ts";
 import type { Migration } from "./migration.ts";
 import type { MatrixUse, MayBegin, QueryableGangs } from "./queryable-gangs.ts";
-import { type ExtraOrder, JobsInOrder } from "./slot-unification.ts";
+import { type ExtraOrder, JobsInOrder, submittedBefore } from "./slot-unification.ts";
 
 const NONE = -1;
 
@@ -264,7 +264,7 @@ export class RepackingGang<Index extends IdleIndex> implements QueryableGangs, S
       const isRicher =
         richest === NONE ||
         slots.get(job) > slots.get(richest) ||
-        (slots.get(job) === slots.get(richest) && job >= richest);
+        (slots.get(job) === slots.get(richest) && !submittedBefore(this.#jobs, job, richest));
       if (!isRicher) continue;
       richest = job;
       last = position;

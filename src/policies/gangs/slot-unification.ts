@@ -132,9 +132,17 @@ export class JobsInOrder {
   }
 
   #comesBefore(a: JobIndex, b: JobIndex): boolean {
-    if (this.#order === "newest") return a > b;
+    if (this.#order === "newest") return submittedBefore(this.#known, b, a);
     const larger = this.#order === "oldest" ? 0 : this.#known.size[a] - this.#known.size[b];
-    if (larger === 0) return a < b;
+    if (larger === 0) return submittedBefore(this.#known, a, b);
     return this.#order === "largest" ? larger > 0 : larger < 0;
   }
+}
+
+/**
+ * Whether a job was submitted before another one. Rows do not say so in a live scheduler: a job that waited
+ * for a limit or a window gets its row later.
+ */
+export function submittedBefore({ submitS }: JobsView, a: JobIndex, b: JobIndex): boolean {
+  return submitS[a] === submitS[b] ? a < b : submitS[a] < submitS[b];
 }
