@@ -421,6 +421,12 @@ def submit(
     error: Optional[Path] = None,
     retries: int = 0,
     retry_on: Union[None, str, Iterable[str]] = None,
+    on_start: Optional[str] = None,
+    on_end: Optional[str] = None,
+    on_fail: Optional[str] = None,
+    webhook: Optional[str] = None,
+    mail: Optional[str] = None,
+    notify: Union[None, str, Iterable[str]] = None,
 ) -> Job: ...
 
 
@@ -443,6 +449,12 @@ def submit(
     error: Optional[Path] = None,
     retries: int = 0,
     retry_on: Union[None, str, Iterable[str]] = None,
+    on_start: Optional[str] = None,
+    on_end: Optional[str] = None,
+    on_fail: Optional[str] = None,
+    webhook: Optional[str] = None,
+    mail: Optional[str] = None,
+    notify: Union[None, str, Iterable[str]] = None,
 ) -> List[Job]: ...
 
 
@@ -473,6 +485,9 @@ def submit(
         alone, both go there. Default: kept for Job.output().
     retries: how often it is started again after it was lost or requeued, 0 to 1000, and after the
         ends in retry_on: "fail", exit codes such as "75", signals such as "SIGBUS".
+    on_start, on_end, on_fail: commands for /bin/sh at these events, run as you, at most 30 s.
+    webhook, mail: an address that gets a POST with JSON, and mail addresses separated by commas, at
+        the events in notify: "start", "end", "fail". Default: "end".
 
     Raises ValueError or TypeError for values that cannot be meant, Refused if the scheduler refuses
     them, and NoScheduler.
@@ -507,6 +522,12 @@ def _spec(
     error: Optional[Path] = None,
     retries: int = 0,
     retry_on: Union[None, str, Iterable[str]] = None,
+    on_start: Optional[str] = None,
+    on_end: Optional[str] = None,
+    on_fail: Optional[str] = None,
+    webhook: Optional[str] = None,
+    mail: Optional[str] = None,
+    notify: Union[None, str, Iterable[str]] = None,
 ) -> Info:
     """The request of a job, as the schema SubmitJob of /openapi.json has it."""
     if isinstance(command, (str, bytes, os.PathLike)):
@@ -534,9 +555,20 @@ def _spec(
         "stdout": None if output is None else _text(output, "output"),
         "stderr": None if error is None else _text(error, "error"),
         "retries": retries or None,
-        "retryOn": None if retry_on is None else retry_on.split(",") if isinstance(retry_on, str) else list(retry_on),
+        "retryOn": None if retry_on is None else _words(retry_on),
+        "onStart": on_start,
+        "onEnd": on_end,
+        "onFail": on_fail,
+        "webhook": webhook,
+        "mail": mail,
+        "notify": None if notify is None else _words(notify),
     }
     return {field: value for field, value in fields.items() if value is not None}
+
+
+def _words(value: Union[str, Iterable[str]]) -> List[str]:
+    """A list, or words separated by commas."""
+    return value.split(",") if isinstance(value, str) else list(value)
 
 
 def _text(value: object, what: str) -> str:

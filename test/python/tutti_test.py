@@ -130,6 +130,24 @@ class Jobs(unittest.TestCase):
         self.assertEqual(job.output(), f"{os.path.realpath(FOLDER)}\nerr\n")
         self.assertTrue(os.path.exists(os.path.join(FOLDER, f"out-{job}")))
 
+    def test_hooks_run_at_their_events(self):
+        log = os.path.join(FOLDER, "hooks.log")
+        commands = {f"on_{event}": f"echo {event} $TUTTI_JOB >> {log}" for event in ("start", "end", "fail")}
+        job = tutti.submit(["false"], **commands)
+        expected = sorted(f"{event} {job}" for event in ("start", "end", "fail"))
+        lines = []
+        deadline = time.monotonic() + 60
+        while len(lines) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+            if os.path.exists(log):
+                with open(log, encoding="utf-8") as file:
+                    lines = file.read().splitlines()
+        self.assertEqual(sorted(lines), expected)
+        with self.assertRaisesRegex(tutti.Refused, "mail"):
+            tutti.submit(["true"], mail="-oQ/tmp", notify="end,fail")
+        with self.assertRaisesRegex(tutti.Refused, "notify"):
+            tutti.submit(["true"], mail="ada", notify=["never"])
+
     def test_after_array_why_and_cancel(self):
         first = tutti.submit(["sleep", "1000"])
         array = tutti.submit(["sh", "-c", "echo $TUTTI_ARRAY_INDEX"], array="3-5", after=first)
