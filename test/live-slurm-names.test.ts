@@ -55,7 +55,7 @@ echo "$SLURM_JOB_PARTITION $SLURM_JOB_NODELIST $SLURM_NNODES $SLURM_CPUS_ON_NODE
 scontrol show job $SLURM_JOB_ID | grep -o 'TimeLimit=[^ ]*'`;
     const { status, stdout, stderr } = await batch(lines);
     expect(stderr).toMatch(
-      /^sbatch: -p compute: ignored, there is no such queue; there are short, long, batch$/m,
+      /^sbatch: -p compute: ignored, there is no queue compute; there are short, long, batch$/m,
     );
     expect(stderr).toMatch(/^sbatch: --account=physics: ignored/m);
     expect(stdout).toMatch(/^Submitted batch job \d+\n$/);
@@ -320,6 +320,34 @@ describe("srun and salloc outside of a job", () => {
     expect(allocated.stderr).toMatch(
       /^salloc: Granted job allocation (\d+)\n(?:.*\n)*salloc: Relinquishing job allocation \1$/m,
     );
+  });
+});
+
+test("what names nothing is said, and never means more jobs than meant", async () => {
+  const options = '--mail-user="" --dependency="" --job-name="" --parsable';
+  const { stdout } = await shell(`sbatch ${options} -p short --wrap "sleep 600"`);
+  const id = stdout.trim();
+  const there = "there is no queue compute; there are short, long, batch";
+  expect(await shell(`squeue -h -p compute -o %i -j ${id}`)).toMatchObject({
+    status: 0,
+    stdout: `${id}\n`,
+    stderr: `squeue: ${there}\n`,
+  });
+  expect((await shell(`sacct -nX -r compute -o JobID -P -j ${id}`)).stderr).toBe(`sacct: ${there}\n`);
+  expect(await shell("scancel -p compute")).toMatchObject({
+    status: 1,
+    stderr: `scancel: error: Invalid partition specified: ${there}\n`,
+  });
+  expect((await shell(`squeue -h -p long,compute -o %i -j ${id}`)).stdout).toBe("");
+  expect(await shell("scancel -p short,compute")).toMatchObject({ status: 1 });
+  expect((await shell(`squeue -h -o %t -j ${id}`)).stdout).toMatch(/^(?:PD|CF|R)\n$/);
+  await shell(`scancel ${id}`);
+  const bad = (await shell("sbatch --parsable", "#!/no/such\n")).stdout.trim();
+  const line = `sacct -nX -P -o State,ExitCode -j ${bad} -S 1970-01-01`;
+  await expect.poll(async () => (await shell(line)).stdout).toBe("FAILED|2:0\n");
+  expect(await shell("mkdir gone && cd gone && rmdir ../gone && sbatch --wrap pwd")).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("sbatch: error: The current folder has been removed"),
   });
 });
 

@@ -77,6 +77,6 @@ function launcher(name: string, folder: string, program: string): string {
 }
 
 /** As one word of a shell. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -47,6 +47,10 @@ function report(name: string, error: unknown): void {
     process.stderr.write(
       `${name}: error: Unable to contact slurm controller (connect failure)\n${error.message}\n`,
     );
+  else if ((error as NodeJS.ErrnoException).syscall === "uv_cwd")
+    process.stderr.write(
+      `${name}: error: The current folder has been removed, expected one that exists: change to another one\n`,
+    );
   else throw error;
   process.exitCode = error instanceof SlurmError ? error.exitCode : 1;
 }

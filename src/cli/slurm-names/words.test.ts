@@ -134,6 +134,15 @@ describe("times", () => {
     expect(parseTime("2026-11-23T08:30", now)).toBe(day + 8.5 * 3_600_000);
     expect(parseTime("08:30", now)).toBe(day + 8.5 * 3_600_000);
     expect(parseTime("11/22/26", now)).toBe(new Date(2026, 10, 22).getTime());
-    for (const text of ["", "x", "nowx", "now-", "2026", "-1"]) expect(parseTime(text, now)).toBeUndefined();
+    for (const text of ["11/22/26-08:30:15", "11.22.26-8:30:15", "112226-08:30:15", "2026-11-22T08:30:15"])
+      expect(parseTime(text, now), text).toBe(new Date(2026, 10, 22, 8, 30, 15).getTime());
+    for (const text of ["11/22", "11.22", "1122"])
+      expect(parseTime(text, now), text).toBe(new Date(2026, 10, 22).getTime());
+    for (const text of ["teatime", "16:00", "4:00PM", "04:00 pm"])
+      expect(parseTime(text, now), text).toBe(day + 16 * 3_600_000);
+    expect(parseTime("12:30am", now)).toBe(day + 1_800_000);
+    const none = ["", "x", "nowx", "now-", "2026", "-1", "25:00", "16:99", "0:00pm", "13:00pm"];
+    const noDays = ["2026-13-45", "2026-11-31", "2026-02-30T99:99", "13/45", "99/99", "11/22.26", "1131"];
+    for (const text of [...none, ...noDays]) expect(parseTime(text, now), text).toBeUndefined();
   });
 });

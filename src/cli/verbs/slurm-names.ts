@@ -1,7 +1,7 @@
 /** `tutti slurm-names FOLDER`: makes a folder with Slurm's commands, which work with Tutti. */
 import type { Command } from "commander";
 import { visibleLine } from "../../words/visible.ts";
-import { makeNames } from "../slurm-names/folder.ts";
+import { makeNames, quoted } from "../slurm-names/folder.ts";
 import { writeOut } from "../text/text.ts";
 
 const HELP = `
@@ -16,10 +16,10 @@ export function configure(command: Command): void {
   command
     .argument("<folder>", "where to put the commands; it is made if it does not exist")
     .addHelpText("after", HELP)
-    .action((folder: string) => {
-      const made = makeNames(folder);
-      writeOut(
-        `${visibleLine(made.folder)}: ${made.names.join(", ")}\nnext: export PATH=${visibleLine(made.folder)}:$PATH\n`,
-      );
+    .action((path: string) => {
+      const made = makeNames(path);
+      const folder = visibleLine(made.folder);
+      const word = /^[\w/.+:@-]+$/.test(folder) ? folder : quoted(folder);
+      writeOut(`${folder}: ${made.names.join(", ")}\nnext: export PATH=${word}:$PATH\n`);
     });
 }

@@ -211,7 +211,9 @@ async function chosenJobs(
   const list = (text: string | undefined) => (text === undefined ? undefined : new Set(text.split(",")));
   const users = list(options.uid ?? options.user);
   const names = list(options.name ?? options.jobname);
-  const partitions = await queuesOf(client, options.partition);
+  const partitions = await queuesOf(client, options.partition, (problem) =>
+    process.stderr.write(`sacct: ${problem}\n`),
+  );
   return jobs.filter(
     (job) =>
       (job.endedAtMs ?? nowMs) >= fromMs &&

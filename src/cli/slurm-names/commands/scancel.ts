@@ -109,7 +109,10 @@ async function chosenJobs(
   const user =
     "me" in options ? (await client.ask<{ readonly user: string }>("/v1/status")).user : options.user;
   const name = options.name ?? options.jobname;
-  const partitions = await queuesOf(client, options.partition);
+  const partitions = await queuesOf(client, options.partition, (problem) => {
+    // Without this filter, more jobs would be cancelled.
+    throw new SlurmError(`Invalid partition specified: ${problem}`);
+  });
   return jobs.filter(
     (job) =>
       job.endedAtMs === undefined &&

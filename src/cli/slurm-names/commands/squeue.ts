@@ -205,7 +205,9 @@ async function chosenJobs(
   const lists = {
     users: new Set((options.users ?? options.user ?? user)?.split(",")),
     names: new Set(options.name?.split(",")),
-    partitions: await queuesOf(client, options.partition),
+    partitions: await queuesOf(client, options.partition, (problem) =>
+      process.stderr.write(`squeue: ${problem}\n`),
+    ),
     nodes: new Set((options.nodelist ?? options.node)?.split(",")),
   };
   return jobs.filter(

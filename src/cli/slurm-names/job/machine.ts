@@ -34,19 +34,32 @@ export const SHORT_STATES: Readonly<Record<Machine["state"], string>> = {
   draining: "drng",
 };
 
-/** The queues of partitions such as `short,compute`; undefined without them: all. */
+/**
+ * The queues of partitions such as `short,compute`; undefined without them: all.
+ * @param noteUnknown gets the names that are no queues, which do not count: jobs submitted to them are in
+ *   queues that the scheduler chose
+ */
 export async function queuesOf(
   client: Client,
   partitions: string | undefined,
+  noteUnknown: (problem: string) => void,
 ): Promise<ReadonlySet<string> | undefined> {
   if (partitions === undefined) return undefined;
   const { queues } = await client.ask<QueuesAnswer>("/v1/queues");
-  const names = new Set(partitions.split(","));
-  return new Set(
-    queues.flatMap(({ name, aliases = [] }) =>
-      [name, ...aliases].some((one) => names.has(one)) ? [name] : [],
-    ),
+  const byName = new Map(
+    queues.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((one) => [one, name] as const)),
   );
+  const names = partitions.split(",");
+  const unknown = names.filter((name) => !byName.has(name));
+  if (unknown.length > 0) noteUnknown(noQueues(unknown, [...byName.keys()]));
+  const found = new Set(names.flatMap((name) => byName.get(name) ?? []));
+  return found.size === 0 ? undefined : found;
+}
+
+/** Says that these names are no queues, and which there are. */
+export function noQueues(unknown: readonly string[], known: readonly string[]): string {
+  const such = unknown.length === 1 ? "queue" : "queues";
+  return `there is no ${such} ${unknown.join(", ")}; there ${known.length === 1 ? "is" : "are"} ${known.join(", ")}`;
 }
 
 export async function readMachine(client: Client): Promise<Machine> {

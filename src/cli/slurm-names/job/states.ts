@@ -68,10 +68,13 @@ export function statesNamed(list: string, refuse: (name: string) => Error): Read
 }
 
 /** Exit code and signal, as `0:9`. */
-export function exitCodeText({ code = 0, signal, state }: Job): string {
+export function exitCodeText({ code, signal, state, reason = "" }: Job): string {
   // Slurm's own end of a job is not an exit code of the job.
   if (state === "cancelled") return "0:0";
-  if (signal === undefined) return `${code}:0`;
+  // Where the command could not begin, Slurm's step daemon ends with these.
+  if (code === undefined && signal === undefined && reason.startsWith("lost: Cannot "))
+    return /^lost: Cannot write (?:output to|errors to|to) "/.test(reason) ? "0:53" : "2:0";
+  if (signal === undefined) return `${code ?? 0}:0`;
   return `0:${constants.signals[signal as NodeJS.Signals] ?? 0}`;
 }
 

@@ -16,6 +16,7 @@ import { givenFields, parseOptions, surroundings } from "../../options/submit-op
 import { SlurmError } from "../errors.ts";
 import type { GivenOption } from "../getopt.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "./facts.ts";
+import { noQueues } from "./machine.ts";
 import type { Options } from "./options.ts";
 import { jobsNamed, parseJobName } from "./select.ts";
 
@@ -25,6 +26,9 @@ const NOT_FOR_THE_JOB: ReadonlySet<string> = new Set(
     " ",
   ),
 );
+
+/** Without a text, they are as if left out: scripts pass variables that may be empty. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["mail-user", "job-name", "comment", "account", "qos"]);
 
 const FAILED = "Batch job submission failed: ";
 
@@ -57,7 +61,8 @@ export async function jobOf(
   const remarks: string[] = [];
   await refuseUnavailable(client, options);
   const words = [...options.values()].filter(
-    ({ name }) => !NOT_FOR_THE_JOB.has(name) && !isUsual(options, name),
+    ({ name, value }) =>
+      !NOT_FOR_THE_JOB.has(name) && !isUsual(options, name) && !(value === "" && MAY_BE_EMPTY.has(name)),
   );
   const queue = await queueOf(client, options.get("partition"), remarks);
   const dependency = await dependencyOf(client, options.get("dependency"));
@@ -140,12 +145,9 @@ async function queueOf(
   if (option?.value === undefined) return undefined;
   const { queues } = await client.ask<QueuesAnswer>("/v1/queues");
   const names = option.value.split(",");
-  const known = new Set(queues.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
-  const found = names.find((name) => known.has(name));
-  if (found === undefined)
-    remarks.push(
-      `${option.text}: ignored, there is no such queue; there ${known.size === 1 ? "is" : "are"} ${[...known].join(", ")}`,
-    );
+  const known = queues.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const found = names.find((name) => known.includes(name));
+  if (found === undefined) remarks.push(`${option.text}: ignored, ${noQueues(names, known)}`);
   return found;
 }
 
@@ -154,7 +156,7 @@ async function queueOf(
  * aftercorr, an array stays.
  */
 async function dependencyOf(client: Client, option: GivenOption | undefined): Promise<string | undefined> {
-  if (option?.value === undefined) return undefined;
+  if (!option?.value) return undefined;
   const parts = await Promise.all(
     option.value.split(",").map(async (part) => {
       const [kind, ...ids] = part.split(":");
