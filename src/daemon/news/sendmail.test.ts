@@ -38,9 +38,29 @@ test.each([
     },
   ],
   ["is missing", () => rmSync(program)],
+  [
+    "cannot be looked for",
+    () => {
+      rmSync(program);
+      symlinkSync("sendmail", program);
+    },
+  ],
   ["could be changed by others", () => chmodSync(program, 0o777)],
   ["is in a folder of everybody", () => chmodSync(folder, 0o777)],
 ])("findSendmail() finds none if it %s", (_, spoil) => {
   spoil();
   expect(findSendmail([])).toBeUndefined();
+});
+
+test.runIf(process.getuid!() === 0)("findSendmail() passes over folders that it may not search", () => {
+  const locked = join(folder, "locked");
+  mkdirSync(locked, { mode: 0o700 });
+  chmodSync(folder, 0o755);
+  process.env.PATH = locked;
+  process.seteuid!(65_534);
+  try {
+    expect(findSendmail([])).toBeUndefined();
+  } finally {
+    process.seteuid!(0);
+  }
 });

@@ -17,10 +17,16 @@ export function findSendmail(usual = USUAL_FOLDERS): string | undefined {
   return folders
     .filter((folder) => folder.startsWith("/"))
     .map((folder) => join(folder, "sendmail"))
-    .find((path) => isProgram(path) && replaceablePart(path, process.getuid!()) === undefined);
+    .find(isTrusted);
 }
 
-function isProgram(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true && (stats.mode & EXECUTABLE) !== 0;
+function isTrusted(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    const isProgram = stats.isFile() && (stats.mode & EXECUTABLE) !== 0;
+    return isProgram && replaceablePart(path, process.getuid!()) === undefined;
+  } catch {
+    // It does not exist, or we may not search a folder on the way: a search path may come from another user.
+    return false;
+  }
 }
