@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HookResult, HookTask } from "../../protocol/news/runner.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import {
@@ -341,6 +341,29 @@ describe("mail", () => {
     expect(runner.tasks[0].mail?.message).toContain("tutti jobs 1-5 lists");
     runner.endAll(bench);
     expect(jobOf(bench, first).news).toMatchObject([{ hook: "mail", event: "end", state: "done" }]);
+  });
+
+  test("the jobs of an array are counted for a mail alone, not at each start", async () => {
+    const bench = makeBench();
+    new Runner().startIn(bench);
+    const counted = vi.spyOn(bench.store.news, "arrayOf");
+    await submit(bench, { array: "1-20", mail: "anna" });
+    runToEnd(bench.clock, 60_000);
+    expect(counted).toHaveBeenCalledOnce();
+  });
+
+  test("an array whose first job is forgotten sends no further mail about its start", async () => {
+    const DAY_MS = 86_400_000;
+    const bench = makeBench({ config: { policy: "fcfs", keepDays: 1 }, cpus: 1, runMs: () => 2 * DAY_MS });
+    const runner = new Runner().startIn(bench);
+    const job = await submit(bench, { name: "a", array: "1-3", mail: "anna", notify: ["start", "end"] });
+    runToEnd(bench.clock, 3 * DAY_MS);
+    bench.clock.advanceTo(3.5 * DAY_MS);
+    while (bench.frontEnd.retention.step());
+    runToEnd(bench.clock, 5 * DAY_MS);
+    expect(jobOf(bench, job + 2).state).toBe("running");
+    expect(bench.frontEnd.job(ROOT, job)).toHaveProperty("refused");
+    expect(subjects(runner)).toEqual(["Tutti: array 1 (a) has started"]);
   });
 
   test("fail alone: an array sends a mail only if one of its jobs failed", async () => {

@@ -122,9 +122,13 @@ export class NewsDesk {
   /** One mail when its first job begins, and one when its last job has ended, as Slurm sends them. */
   #noteMailOfArray(record: JobRecord, job: JobNumber, event: NewsEvent, notify: readonly NewsEvent[]): void {
     const { news } = this.#parts.store;
-    if (event === "fail" || (event === "end" && news.isLive(job))) return;
+    // Counting the jobs of an array takes long, so it is done only for a mail.
+    const isAsked = event === "start" ? notify.includes("start") : notify.some((one) => one !== "start");
+    if (!isAsked || event === "fail" || (event === "end" && news.isLive(job))) return;
     const told = news.outcomesOf(job).find(({ hook }) => hook === "mail");
     if (told !== undefined && (event === "start" || told.event !== "start")) return;
+    // The outcome is forgotten with the first job, which has ended: the array began long ago.
+    if (event === "start" && this.#parts.store.job(job) === undefined) return;
     const array = news.arrayOf(job);
     const isFailure = event === "end" && !notify.includes("end") && (array.states.failed ?? 0) > 0;
     const shown = isFailure ? "fail" : event;
