@@ -198,7 +198,7 @@ export class LimitGate<L extends Limit> {
         heads.splice(place, 0, next);
       }
     }
-    if (through.length > 0) this.#leaveLanes();
+    this.#leaveLanes(through);
     return through;
   }
 
@@ -238,12 +238,21 @@ export class LimitGate<L extends Limit> {
     this.#isUnsettled = true;
   }
 
-  /** At once, because many jobs may be let through together. */
-  #leaveLanes(): void {
-    for (const [key, lane] of this.#lanes) {
-      const left = lane.filter(({ isThrough }) => !isThrough);
-      if (left.length === 0) this.#lanes.delete(key);
-      else if (left.length < lane.length) this.#lanes.set(key, left);
+  /** At once, because many jobs may be let through together. Mostly they are the first of their lanes. */
+  #leaveLanes(through: readonly Entry<L>[]): void {
+    const left = new Map<string, number>();
+    for (const key of through.map(laneOf)) left.set(key, (left.get(key) ?? 0) + 1);
+    for (const [key, count] of left) {
+      const lane = this.#lanes.get(key)!;
+      const later = lane.findIndex(({ isThrough }) => !isThrough);
+      const first = later < 0 ? lane.length : later;
+      lane.splice(0, first);
+      if (lane.length === 0) this.#lanes.delete(key);
+      else if (first < count)
+        this.#lanes.set(
+          key,
+          lane.filter(({ isThrough }) => !isThrough),
+        );
     }
   }
 }
