@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { srun } from "./commands/srun.ts";
 import { parseWords } from "./getopt.ts";
 import { optionsOfScript, SBATCH } from "./job/options.ts";
 import { parseJobName } from "./job/select.ts";
@@ -145,4 +146,8 @@ describe("times", () => {
     const noDays = ["2026-13-45", "2026-11-31", "2026-02-30T99:99", "13/45", "99/99", "11/22.26", "1131"];
     for (const text of [...none, ...noDays]) expect(parseTime(text, now), text).toBeUndefined();
   });
+});
+
+test("srun starts one program: those behind a colon are not its arguments", async () => {
+  await expect(srun.run(["-n", "1", "./a", ":", "-n", "2", "./b"])).rejects.toThrow("separated by :");
 });

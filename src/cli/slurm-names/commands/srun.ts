@@ -34,6 +34,9 @@ export const srun: Command = {
     if (command.length === 0) throw new BareError("srun: fatal: No command given to execute.");
     for (const name of ["multi-prog", "no-allocate", "bcast", "x11", "het-group", "pack-group", "relative"])
       if (options.has(name)) throw new SlurmError(`--${name} is not supported by Tutti`);
+    // A launcher of MPI would separate programs there, too.
+    if (command.includes(":"))
+      throw new SlurmError("several programs, separated by :, are not supported by Tutti");
     if (options.has("pty") && launcher !== undefined)
       throw new SlurmError("--pty is not supported by Tutti together with --mpi");
     const { SLURM_JOB_ID, TUTTI_JOB_ID } = process.env;
