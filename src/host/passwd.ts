@@ -56,33 +56,42 @@ type Owner = { readonly uid: number; readonly user: string };
 
 /** The groups of an account: those that list it, and its own; empty if the account does not exist. */
 export function groupsOf(
-  { uid, user }: Owner,
+  owner: Owner,
   groupText = readFileSync(GROUP, "utf8"),
   accounts = readPasswd(),
 ): string[] {
-  const account = accounts.find((entry) => entry.uid === uid && entry.user === user);
-  if (account === undefined) return [];
-  return readGroups(groupText)
-    .filter(({ gid, members }) => gid === account.gid || members.includes(user))
-    .map(({ group }) => group);
+  return groupIndex(groupText, accounts)(owner);
+}
+
+/** Answers each question without a look at all accounts and groups, of which there may be thousands. */
+function groupIndex(groupText: string, accounts: readonly PasswdEntry[]): (owner: Owner) => string[] {
+  const groups = readGroups(groupText);
+  const gids = new Map<string, number>();
+  for (const { uid, user, gid } of accounts) {
+    const key = `${uid} ${user}`;
+    if (!gids.has(key)) gids.set(key, gid);
+  }
+  const ofMember = new Map<string | number, number[]>();
+  for (const [i, { gid, members }] of groups.entries())
+    for (const key of [gid, ...members]) ofMember.set(key, [...(ofMember.get(key) ?? []), i]);
+  return ({ uid, user }) => {
+    const gid = gids.get(`${uid} ${user}`);
+    if (gid === undefined) return [];
+    const places = new Set([...(ofMember.get(gid) ?? []), ...(ofMember.get(user) ?? [])]);
+    return [...places].sort((a, b) => a - b).map((i) => groups[i].group);
+  };
 }
 
 /** The same for many questions: the files are read when they have changed. Unreadable files: no groups. */
 export function groupLookup(): (owner: Owner) => readonly string[] {
   let version = "";
-  const known = new Map<string, readonly string[]>();
+  let ofOwner: (owner: Owner) => readonly string[] = () => [];
   return (owner) => {
     try {
       const now = [PASSWD, GROUP].map((file) => statSync(file).mtimeMs).join(" ");
-      if (now !== version) known.clear();
+      if (now !== version) ofOwner = groupIndex(readFileSync(GROUP, "utf8"), readPasswd());
       version = now;
-      const key = `${owner.uid} ${owner.user}`;
-      let groups = known.get(key);
-      if (groups === undefined) {
-        groups = groupsOf(owner);
-        known.set(key, groups);
-      }
-      return groups;
+      return ofOwner(owner);
     } catch {
       return [];
     }
