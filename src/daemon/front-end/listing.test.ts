@@ -9,6 +9,7 @@ import { holds, mergeRanges } from "../../core/number-ranges.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { JobBook } from "../book/job-book.ts";
+import { DEFAULT_CONFIG } from "../config/config.ts";
 import { infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
 import type { Caller, JobQuery } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -23,7 +24,7 @@ class Jobs {
   /** All stored jobs by number. */
   readonly kept = new Map<number, JobRecord>();
   readonly listing = new Listing(
-    { book: this.book, store: this.store } as FrontEndParts,
+    { book: this.book, store: this.store, config: DEFAULT_CONFIG } as FrontEndParts,
     (record) => infoOf(record),
     {
       window: 4,

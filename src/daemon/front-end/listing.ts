@@ -11,7 +11,7 @@ import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { exportedLimits } from "../book/exported-limits.ts";
-import { sharesOf } from "../config/config.ts";
+import { namesOf, sharesOf } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
 import { retainedBytes, unlimitedMs } from "../contract/submission.ts";
@@ -51,6 +51,7 @@ export class Listing {
     const first = last === undefined ? after : Math.max(after, yield* this.#before(caller, states, last));
     const firstEnded =
       lastEnded === undefined ? 1 : 1 + (yield* this.#before(caller, states.filter(isEnded), lastEnded));
+    const queues = this.#namesOfQueue(query.queue);
     let page: Job[] = [];
     let bytes = 0;
     let count = 0;
@@ -59,7 +60,8 @@ export class Listing {
       for (const { job } of keys) {
         // The job may have changed or been forgotten since the window was read.
         const record = this.#context.book.find(job);
-        if (record === undefined || !states.includes(record.state) || !matches(record, query)) continue;
+        if (record === undefined || !states.includes(record.state) || !matches(record, query, queues))
+          continue;
         if (count === most) {
           yield page;
           return endOf(
@@ -82,6 +84,13 @@ export class Listing {
       bytes = 0;
     }
     return endOf(query, missing);
+  }
+
+  /** Jobs from before a queue was renamed may have the old name, which is an alias now. */
+  #namesOfQueue(queue: string | undefined): readonly string[] | undefined {
+    if (queue === undefined) return undefined;
+    const { queues } = this.#context.config;
+    return queues.map(namesOf).find((names) => names.includes(queue)) ?? [queue];
   }
 
   /** The numbers of the jobs that `list` would return. */
@@ -239,9 +248,13 @@ export class Listing {
   }
 }
 
-function matches(record: JobRecord, { name, queue, user }: JobQuery): boolean {
+function matches(
+  record: JobRecord,
+  { name, user }: JobQuery,
+  queues: readonly string[] | undefined,
+): boolean {
   return (
-    (queue === undefined || record.queue === queue) &&
+    (queues?.includes(record.queue) ?? true) &&
     (user === undefined || record.user === user) &&
     (name === undefined || matchesGlob(record.name, name))
   );

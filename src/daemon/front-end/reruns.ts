@@ -5,6 +5,7 @@ import { type Answer, type Refusal, refuse } from "../../protocol/refusal.ts";
 import { submitJob } from "../../protocol/requests.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
+import { namesOf } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import { hasNamedQueue, type Submission } from "../contract/submission.ts";
@@ -133,8 +134,7 @@ function requestOf(
     ),
   );
   // A queue that the configuration no longer has is chosen again.
-  const isNamed =
-    hasNamedQueue(record) && config.queues.some(({ queueClass }) => queueClass.name === record.queue);
+  const isNamed = hasNamedQueue(record) && config.queues.some((one) => namesOf(one).includes(record.queue));
   return {
     ...(copied as Pick<SubmitJob, "command" | "cwd">),
     ...repeat,
