@@ -202,11 +202,20 @@ export class NewsDesk {
         if (news === undefined || this.#running.has(news.id)) continue;
         this.#running.set(news.id, news);
         free--;
-        const task = this.#taskOf(news);
+        const task = this.#taskOrFault(news);
         if ("id" in task) this.#runner.run(task);
         else this.#ended({ id: news.id, state: "failed", text: task.refused, isFinal: true });
       }
       if (queue.length === 0) this.#queues.delete(turn);
+    }
+  }
+
+  /** News is kept until it has ended, so an error here would end the scheduler again at each start. */
+  #taskOrFault(news: PendingNews): HookTask | { readonly refused: string } {
+    try {
+      return this.#taskOf(news);
+    } catch (error) {
+      return { refused: `a fault of the scheduler: ${(error as Error).message}` };
     }
   }
 
