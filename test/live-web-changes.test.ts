@@ -406,6 +406,6 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await isSound("strays");
     await strays.getByRole("button", { name: `End job ${number}` }).click();
     await strays.waitFor({ state: "detached" });
-    expect(leftovers.ofJobs()).toEqual([]);
+    await expect.poll(() => leftovers.ofJobs()).toEqual([]);
   });
 });
