@@ -55,6 +55,9 @@ rule count:
   return {
     program: "snakemake",
     command: [...command],
+    // Snakemake cancels none of the jobs whose states it is just asking for: slurm_submit.py of 7.21, lines
+    // 137 and 359 to 381.
+    cancel: "scancel --me",
     resume: [...command, "--rerun-incomplete"],
     files: { Snakefile: snakefile },
     result: join(folder, "total"),
