@@ -90,7 +90,7 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
       const { of, name, usedCpuMs, cpuHours, halfLifeMs, againAtMs } = obstacle;
       const whose = `${of === "user" ? "User" : "Group"} ${visibleLine(name)}`;
       const halfLife = `usage counts half after ${formatDuration(halfLifeMs / 1000)}`;
-      return `${whose} has used ${quotaText({ usedCpuMs, cpuHours })}; ${halfLife}. Jobs start again at about ${clockText(againAtMs)}, if nothing more is used. ${NO_FORECAST}`;
+      return `${whose} has used ${quotaText({ usedCpuMs, cpuHours })}; ${halfLife}. Jobs start again at about ${clockText(againAtMs)}, if nothing more is used. There is no forecast while it waits for this.`;
     }
     case "cpus": {
       const { needed, free, rows, mostRows, nodes } = obstacle;
@@ -163,8 +163,6 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
   }
 }
 
-const NO_FORECAST = "There is no forecast while it waits for this.";
-
 function limitObstacleText({
   of,
   name,
@@ -187,8 +185,8 @@ function limitObstacleText({
     ...(others ? ["jobs of other users use some"] : []),
   ].join(", ");
   if (isKept)
-    return `${may}; ${uses}; what is free is kept for ${keptFor === undefined ? "an earlier job" : `job ${keptFor}`}. ${NO_FORECAST}`;
-  return `${may}; ${uses}, this one needs ${needed}. ${NO_FORECAST}`;
+    return `${may}; ${uses}; what is free is kept for ${keptFor === undefined ? "an earlier job" : `job ${keptFor}`}.`;
+  return `${may}; ${uses}, this one needs ${needed}.`;
 }
 
 function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {

@@ -1,7 +1,8 @@
 /** Tests forecasts on a machine with limits, in states that are worked out by hand. Nothing has ended yet. */
 import { expect, test } from "vitest";
 import { isRefusal } from "../../protocol/refusal.ts";
-import type { SubmitJob } from "../../protocol/schema.ts";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { whySentences } from "../../words/why.ts";
 import { readConfig } from "../config/config.ts";
 import type { Caller } from "../contract/service.ts";
 import { ANNA, answerOf, BEN, type Bench, makeBench, request } from "./front-end-for-tests.ts";
@@ -40,6 +41,14 @@ test.each(["fcfs", "easy", "wlv"])(
     expect(await startS(bench, ANNA, limited)).toBe(100);
     expect(await startS(bench, ANNA, behind)).toBe(200);
     expect(await startS(bench, BEN, bens)).toBe(50);
+    const why = await answerOf(bench.clock, bench.frontEnd.why(ANNA, limited));
+    if (isRefusal(why)) throw new Error(why.message);
+    const text = whySentences(
+      { schema: "tutti.why/1", ...why },
+      bench.frontEnd.job(ANNA, limited) as Job,
+    ).join(" ");
+    expect(text).toContain("Expected to start");
+    expect(text).not.toContain("no forecast");
     const question = { policy, jobs: [request({ tasks: 2, limitMs: 20_000 })] };
     const asked = await answerOf(bench.clock, bench.frontEnd.whatIf(BEN, question));
     if (isRefusal(asked)) throw new Error(asked.message);
