@@ -8,6 +8,8 @@ export class FakeClock implements Clock {
   #nowMs: number;
   /** Difference between Unix and monotonic time; tests may change it. */
   unixOffsetMs = 0;
+  /** How long the machine was suspended. */
+  #suspendedMs = 0;
   #timers: { atMs: number; call: () => void }[] = [];
   #soon: (() => void)[] = [];
 
@@ -21,6 +23,21 @@ export class FakeClock implements Clock {
 
   unixMs(): number {
     return this.#nowMs + this.unixOffsetMs;
+  }
+
+  bootMs(): number {
+    return this.#nowMs + this.#suspendedMs;
+  }
+
+  /** The wall clock is set forward, or back. */
+  step(byMs: number): void {
+    this.unixOffsetMs += byMs;
+  }
+
+  /** The machine is suspended and resumed: the monotonic clock stands still. */
+  suspend(forMs: number): void {
+    this.unixOffsetMs += forMs;
+    this.#suspendedMs += forMs;
   }
 
   at(atMs: number, call: () => void): () => void {

@@ -233,14 +233,15 @@ export class JobBook {
     return state === "queued" && notBeforeMs === undefined && !this.#arrayLimits.mayStart(record);
   }
 
+  /** Jobs that wait for a time, and perhaps for more. */
+  get timed() {
+    const records = [...this.#delays.jobs()].map((job) => this.#live.get(job)!);
+    return records as readonly (JobRecord & { readonly notBeforeMs: number })[];
+  }
+
   /** Jobs that only wait for a time. */
-  *delayed(): Generator<JobRecord & { readonly notBeforeMs: number }, void> {
-    for (const job of this.#delays.jobs()) {
-      const record = this.#live.get(job)!;
-      const { notBeforeMs } = record;
-      if (notBeforeMs === undefined || record.state !== "queued" || this.#waitsForJobs(record)) continue;
-      yield { ...record, notBeforeMs };
-    }
+  delayed() {
+    return this.timed.filter((record) => record.state === "queued" && !this.#waitsForJobs(record));
   }
 
   /** Unix time at which the next job need no longer wait for its begin or its next attempt; or Infinity. */

@@ -310,7 +310,9 @@ export class Dispatcher {
     if (outcome.state === "queued") {
       const toHold = this.earlierStarts.reasonToHold(record) ?? reasonToHoldPaused(record, outcome.reason);
       // From the end, so that a front end that was away does not make the job wait longer.
-      const nextAtMs = outcome.delayMs === undefined ? undefined : end.endedAtMs + outcome.delayMs;
+      const { delayMs } = outcome;
+      const sinceMs = Math.min(end.endedAtMs, this.#context.clock.unixMs());
+      const nextAtMs = delayMs === undefined ? undefined : sinceMs + delayMs;
       const queued = book.change(record, {
         state: toHold === undefined ? "queued" : "held",
         nodes: [],

@@ -14,10 +14,11 @@ export function retryAfterMs(record: Retried, { reason, code, signal }: AttemptE
   const starts = chargedStarts(record);
   if (starts > retries) return undefined;
   const own = reason === "none" ? (signal ?? String(code)) : undefined;
-  return retryOn.some((word) => word === "fail" || word === own) ? delayMs(record, starts) : undefined;
+  return retryOn.some((word) => word === "fail" || word === own) ? retryDelayMs(record) : undefined;
 }
 
-/** The wait after this start: doubled for every start after the first, within bounds. */
-function delayMs({ retryDelayMs = DEFAULT_RETRY_DELAY_MS }: Retried, start: number): number {
-  return Math.max(retryDelayMs, Math.min(retryDelayMs * 2 ** (start - 1), MAX_DOUBLED_DELAY_MS));
+/** The wait after its last start: doubled for every start after the first, within bounds. */
+export function retryDelayMs(record: Retried): number {
+  const { retryDelayMs: firstMs = DEFAULT_RETRY_DELAY_MS } = record;
+  return Math.max(firstMs, Math.min(firstMs * 2 ** (chargedStarts(record) - 1), MAX_DOUBLED_DELAY_MS));
 }

@@ -3,6 +3,7 @@ import { hasProcess } from "../../protocol/states.ts";
 import { isUnmet, unmetText } from "../contract/dependencies.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import { RetryDelays } from "./retry-delays.ts";
 
 /** Dependents that are cancelled in one cycle, which takes about 20 ms. */
 const MAX_CANCELLED_IN_CYCLE = 500;
@@ -10,11 +11,13 @@ const MAX_CANCELLED_IN_CYCLE = 500;
 const MAX_DUE_IN_CYCLE = 500;
 
 export class WaitingJobs {
+  readonly delays: RetryDelays;
   readonly #context: FrontEndParts;
   readonly #cancel: (record: JobRecord, reason: string) => JobRecord;
 
   constructor(context: FrontEndParts, cancel: (record: JobRecord, reason: string) => JobRecord) {
     this.#context = context;
+    this.delays = new RetryDelays(context);
     this.#cancel = cancel;
   }
 

@@ -14,6 +14,7 @@
  * and jobs continue.
  */
 import { StorageError } from "../../core/errors.ts";
+import { type Due, wakeAt } from "../../host/clock.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, type Refusal, refuse } from "../../protocol/refusal.ts";
 import { FairQueue } from "../../structures/fair-queue.ts";
@@ -49,8 +50,6 @@ interface CycleParts {
 /** Pause after the disk has refused a cycle. */
 const RETRY_MS = 1000;
 const WATCH_MS = 1000;
-/** How often the wall clock is looked at while a job waits for a time. */
-const LOOK_AT_CLOCK_MS = 60_000;
 /** After this time in a cycle, further requests wait for the next one. */
 const REQUESTS_MS = 50;
 /** Minimum cost of a request, for its part of the transaction. */
@@ -173,6 +172,7 @@ export class Cycles {
     try {
       this.#checkFiles();
       store.begin();
+      dispatcher.waiting.delays.followClock();
       for (const because of this.#repairs) feed.add("recovered", clock.unixMs(), undefined, { because });
       past.note(feed, clock.unixMs());
       this.#handle(requests, answers, nowMs, requestsMs);
@@ -203,20 +203,13 @@ export class Cycles {
     });
     feed.commit();
     afterCycle(requests.length > 0);
-    this.#arm(Math.min(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY, this.#timeDueMs()));
-  }
-
-  /**
-   * Monotonic time at which the next job need no longer wait for its begin or its next attempt, or a window
-   * begins or ends, or a quota is reached or has room again. As people set the wall clock, it is looked at
-   * now and then.
-   */
-  #timeDueMs(): number {
-    const { context, windows } = this.#parts;
-    const { book, clock, scheduler, shares } = context;
-    const dueMs = Math.min(book.nextDueMs(), windows.nextDueMs(), shares.quotas.nextDueMs(scheduler));
-    if (dueMs === Number.POSITIVE_INFINITY) return dueMs;
-    return clock.nowMs() + Math.min(LOOK_AT_CLOCK_MS, Math.max(0, dueMs - clock.unixMs()));
+    this.#arm([
+      ["decision", this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY],
+      // Also the end of a retry's delay, which the book keeps as a Unix time.
+      ["begin", book.nextDueMs()],
+      ["window", windows.nextDueMs()],
+      ["quota", shares.quotas.nextDueMs(scheduler)],
+    ]);
   }
 
   /** Takes requests and collects their answers, which are sent after the commit. */
@@ -308,7 +301,7 @@ export class Cycles {
     for (const { answer } of requests) answer(refusal);
     // Requests that were not handled yet would fail, too.
     this.#refuseWaiting(refusal);
-    this.#arm(clock.nowMs() + RETRY_MS);
+    this.#arm([["decision", clock.nowMs() + RETRY_MS]]);
   }
 
   #refuseWaiting(refusal: Refusal): void {
@@ -317,10 +310,8 @@ export class Cycles {
     }
   }
 
-  #arm(atMs: number): void {
+  #arm(dues: readonly Due[]): void {
     this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    if (atMs === Number.POSITIVE_INFINITY) return;
-    this.#cancelTimer = this.#parts.context.clock.at(atMs, () => this.#wake());
+    this.#cancelTimer = wakeAt(this.#parts.context.clock, dues, () => this.#wake());
   }
 }

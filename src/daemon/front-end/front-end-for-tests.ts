@@ -48,6 +48,7 @@ export class MortalClock implements Clock {
 
   nowMs = () => this.#clock.nowMs();
   unixMs = () => this.#clock.unixMs();
+  bootMs = () => this.#clock.bootMs();
   at = (atMs: number, call: () => void) => this.#clock.at(atMs, () => this.#pass(call));
   soon = (call: () => void) => this.#clock.soon(() => this.#pass(call));
 

@@ -38,6 +38,8 @@ const MOST: RetentionLimits = { bytes: 2 ** 30, events: 1_000_000 };
 /** Pause between two steps, for other work. */
 const REST_MS = 50;
 const ROUND_MS = 60_000;
+/** After a larger step forward of the wall clock, ages go by the old time for a day. */
+const DOUBTED_STEP_MS = 3_600_000;
 const FIRST_ROUND_MS = 1000;
 
 export class Retention {
@@ -49,6 +51,10 @@ export class Retention {
   /** Whether the next step is due soon. */
   #isBusy = false;
   #isRemoving = false;
+  /** Unix time minus boot time as ages count it; undefined: before the first step. */
+  #aheadMs: number | undefined;
+  /** Boot time from which on a step forward is believed. */
+  #believedAtMs: number | undefined;
 
   constructor(context: FrontEndParts, most: Partial<RetentionLimits> = {}) {
     this.#context = context;
@@ -83,8 +89,8 @@ export class Retention {
    * @returns whether there may be more to forget
    */
   step(): boolean {
-    const { store, book, feed, config, clock } = this.#context;
-    const beforeMs = clock.unixMs() - config.keepDays * DAY_MS;
+    const { store, book, feed, config } = this.#context;
+    const beforeMs = this.#unixMs() - config.keepDays * DAY_MS;
     let jobs: readonly EndedJob[] = [];
     let events: readonly EventCount[] = [];
     const isDone = store.tryTransaction(() => {
@@ -97,6 +103,18 @@ export class Retention {
     book.forget(jobs);
     feed.forget(events);
     return jobs.length > 0 || events.length > 0;
+  }
+
+  /** The time as ages count it: a clock that is wrong for some hours must not delete everything. */
+  #unixMs(): number {
+    const { clock } = this.#context;
+    const bootMs = clock.bootMs();
+    const aheadMs = clock.unixMs() - bootMs;
+    this.#aheadMs ??= aheadMs;
+    if (aheadMs - this.#aheadMs > DOUBTED_STEP_MS) this.#believedAtMs ??= bootMs + DAY_MS;
+    else this.#believedAtMs = undefined;
+    if (bootMs >= (this.#believedAtMs ?? 0)) this.#aheadMs = aheadMs;
+    return bootMs + this.#aheadMs;
   }
 
   #jobsToForget(beforeMs: number): readonly EndedJob[] {

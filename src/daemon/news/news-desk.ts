@@ -169,7 +169,8 @@ export class NewsDesk {
 
   #queueLater(news: PendingNews): void {
     const { clock } = this.#parts;
-    const waitMs = news.notBeforeMs - clock.unixMs();
+    // Not longer than the whole pause, also if the wall clock was set back.
+    const waitMs = Math.min(news.notBeforeMs - clock.unixMs(), RETRY_MS[news.tries - 1] ?? 0);
     if (waitMs <= 0) {
       this.#queue(news);
       return;
