@@ -39,6 +39,47 @@ describe("pure rooms", () => {
   });
 });
 
+describe("clocks", () => {
+  const CLOCK = "src/host/clock.ts";
+  const live = sources.filter(
+    ({ path, room, isTest }) =>
+      ["host", "protocol", "conductor", "daemon", "api"].includes(room) && !isTest && path !== CLOCK,
+  );
+  /** Each with its reason. */
+  const MAY_ASK: Readonly<Record<string, string>> = {
+    "src/daemon/executor/slurm/site-doctor.ts": "a program for another node, which has no files of Tutti",
+  };
+  const MAY_ARM: Readonly<Record<string, string>> = {
+    "src/daemon/news/news-desk.ts": "a pause that is stored as a Unix time, and is bounded by its length",
+  };
+  const asksForTime = (text: string) =>
+    /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bhrtime\b|\buptime\(/.test(codeOf(text));
+  /** A timer that is armed for an instant of Unix time oversleeps a step. */
+  const armsByUnixTime = (text: string) =>
+    /\bset(?:Timeout|Interval)\(|\.at\(\s*(?:\w+\.)*(?:nowMs|monotonicMs)\(\)/.test(codeOf(text)) &&
+    /-\s*(?:\w+\.)*unixMs\(\)/.test(codeOf(text));
+
+  test("an offence is found, but not in a comment or a string", () => {
+    const asked = ["Date.now()", "new Date()", "performance.now()", "process.hrtime()", "1e3 * uptime()"];
+    expect(asked.filter((code) => !asksForTime(code))).toEqual([]);
+    expect(asksForTime('// Date.now()\nconst a = "Date.now()"; new Date(unixMs()); unixMs()')).toBe(false);
+    expect(armsByUnixTime("clock.at(clock.nowMs() + begin - clock.unixMs(), call)")).toBe(true);
+    expect(armsByUnixTime("const ms = begin - unixMs(); setTimeout(call, ms)")).toBe(true);
+    expect(armsByUnixTime("clock.at(clock.nowMs() + 50, call); seen = clock.unixMs() - ranMs")).toBe(false);
+  });
+
+  test(`only ${CLOCK} asks the machine for the time`, () => {
+    expect(live.length).toBeGreaterThan(150);
+    const found = live.filter(({ text }) => asksForTime(text)).map(({ path }) => path);
+    expect(found).toEqual(Object.keys(MAY_ASK));
+  });
+
+  test("a wait for Unix time is one of wakeAt", () => {
+    const found = live.filter(({ text }) => armsByUnixTime(text)).map(({ path }) => path);
+    expect(found).toEqual(Object.keys(MAY_ARM));
+  });
+});
+
 describe("files", () => {
   test("none is too long", () => {
     const long = sources

@@ -8,6 +8,7 @@ import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { monotonicMs } from "../host/clock.ts";
 import { programFile } from "../host/programs.ts";
 import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
@@ -144,7 +145,7 @@ export class ConductorClient extends EventEmitter<{
   #start(): void {
     try {
       const child = startConductor(this.#options.home, this.#options.freezer);
-      this.#started = { child, atMs: performance.now() };
+      this.#started = { child, atMs: monotonicMs() };
     } catch (error) {
       // For example, the disk has become read-only. Tried again with the next connection.
       const message = `Cannot start the conductor: ${(error as Error).message}`;
@@ -153,7 +154,7 @@ export class ConductorClient extends EventEmitter<{
   }
 
   #startedOneIsDead(): boolean {
-    if (this.#started === undefined || performance.now() - this.#started.atMs < START_AGAIN_MS) return false;
+    if (this.#started === undefined || monotonicMs() - this.#started.atMs < START_AGAIN_MS) return false;
     const { exitCode, signalCode } = this.#started.child;
     return exitCode !== null || signalCode !== null;
   }

@@ -3,7 +3,7 @@
  * not know queues or policies. It follows the last matrix, even while no front end is connected.
  */
 import { join } from "node:path";
-import { monotonicMs } from "../host/clock.ts";
+import { monotonicMs, unixMs } from "../host/clock.ts";
 import { bootId } from "../host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor, ToConductor } from "../protocol/conductor.ts";
@@ -273,7 +273,7 @@ export class Conductor {
       Attempt.adopt(this.#machine, {
         spec: kept,
         begun: false,
-        startedAtMs: Date.now(),
+        startedAtMs: unixMs(),
         ranMs: 0,
         reason: "none",
         killed: false,
@@ -388,7 +388,7 @@ export class Conductor {
     if (this.#closed) return;
     const message =
       "The conductor hung for several seconds: all gangs ran in the meantime, and now they take turns again";
-    console.error(new Date().toISOString(), message);
+    console.error(new Date(unixMs()).toISOString(), message);
     this.#reports.refuse(message);
     this.#roundRobin.takeAgain();
   }

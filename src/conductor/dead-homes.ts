@@ -6,6 +6,7 @@
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { unixMs } from "../host/clock.ts";
 import { readText } from "../host/files.ts";
 import { allPids } from "../host/processes.ts";
 import { titleOf } from "./home.ts";
@@ -48,7 +49,7 @@ export function removeIfDead(home: string, cluster: string): void {
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT") console.error(new Date().toISOString(), message);
+    if (code !== "ENOENT") console.error(new Date(unixMs()).toISOString(), message);
   }
 }
 

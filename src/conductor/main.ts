@@ -9,8 +9,8 @@
  * cluster then takes the node away. The keeper gives its pid as `--parent`, because it may end before the
  * conductor can ask for it.
  */
-
 import { parseArgs } from "node:util";
+import { monotonicMs, unixMs } from "../host/clock.ts";
 import { closeInherited } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { Conductor } from "./conductor.ts";
@@ -77,12 +77,12 @@ await conductor.start();
 await server.listen();
 if (cluster !== undefined) removeDeadHomes(home, cluster);
 
-let lonelySinceMs = performance.now();
+let lonelySinceMs = monotonicMs();
 let homeProblem = "";
 setInterval(() => {
   void keepHome();
-  if (cluster !== undefined || conductor.isBusy || server.isConnected) lonelySinceMs = performance.now();
-  else if (performance.now() - lonelySinceMs > LONELY_MS) giveUp(0);
+  if (cluster !== undefined || conductor.isBusy || server.isConnected) lonelySinceMs = monotonicMs();
+  else if (monotonicMs() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, 1000);
 if (cluster !== undefined) watchParent();
 
@@ -119,7 +119,7 @@ function watchParent(): void {
     if (process.ppid === parent) return;
     clearInterval(timer);
     const why = `The process ${parent} that started the conductor has ended, so all gangs here are killed`;
-    console.error(new Date().toISOString(), why);
+    console.error(new Date(unixMs()).toISOString(), why);
     guarded(() => conductor.abandon(why));
   }, PARENT_MS);
 }
@@ -138,7 +138,7 @@ async function keepHome(): Promise<void> {
     homeProblem = "";
   } catch (error) {
     const { message } = error as Error;
-    if (message !== homeProblem) console.error(new Date().toISOString(), message);
+    if (message !== homeProblem) console.error(new Date(unixMs()).toISOString(), message);
     homeProblem = message;
   }
 }
@@ -153,7 +153,7 @@ function guarded(act: () => void): void {
 
 /** Continues all gangs, then ends. */
 function giveUp(status: number, error?: unknown): void {
-  if (error !== undefined) console.error(new Date().toISOString(), error);
+  if (error !== undefined) console.error(new Date(unixMs()).toISOString(), error);
   conductor.close();
   server.close();
   // The last answers and the message to the guardian are on their way.

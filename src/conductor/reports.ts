@@ -1,4 +1,5 @@
 /** Reports to the front end what happens to gangs. */
+import { unixMs } from "../host/clock.ts";
 import { allowedCpus } from "../host/machine.ts";
 import { ownVersion } from "../host/version.ts";
 import type { EndReason, IdentifiedAttempt, SlotStatistics } from "../protocol/attempts.ts";
@@ -100,7 +101,7 @@ export class Reports {
     lost = "It was stopped before it started",
     neverBegan = false,
   ): void {
-    const end = { ...keyOf(spec), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
+    const end = { ...keyOf(spec), reason, lost, endedAtMs: unixMs(), ranMs: 0 };
     this.emit({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
   }
 

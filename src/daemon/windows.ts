@@ -1,4 +1,5 @@
 /** Announces windows (scheduling/windows.ts), begins and ends them, and keeps them over restarts. */
+import { aheadMs, STEP_MS } from "../host/clock.ts";
 import { MAX_JOBS_IN_WINDOW, MAX_WINDOWS, MAX_WINDOWS_IN_STATUS } from "../protocol/limits.ts";
 import { type Answer, type Refusal, refuse } from "../protocol/refusal.ts";
 import type { Window, WindowBody } from "../protocol/schema.ts";
@@ -8,8 +9,6 @@ import { isNamed, type KeptWindow } from "./scheduling/windows.ts";
 
 /** The name in the store's table `meta`. */
 const META = "windows";
-/** If the wall clock moved by more than this, last starts are computed again. Date.now() has whole ms. */
-const MAX_DRIFT_MS = 20;
 /** The end of the year 9999. */
 const LAST_MS = 253_402_300_799_999;
 
@@ -26,10 +25,9 @@ export class WindowKeeper {
     this.#context = context;
     this.#isUser = isUser;
     const { clock, store } = context;
-    const aheadMs = () => clock.unixMs() - clock.nowMs();
-    this.#aheadMs = aheadMs();
+    this.#aheadMs = aheadMs(clock);
     const text = store.meta(META);
-    this.#windows.aheadMs = aheadMs;
+    this.#windows.aheadMs = () => aheadMs(clock);
     if (text !== undefined) this.#windows.set(JSON.parse(text));
   }
 
@@ -107,9 +105,9 @@ export class WindowKeeper {
     const { list } = this.#windows;
     if (list.length === 0) return;
     const unixMs = clock.unixMs();
-    const aheadMs = this.#windows.aheadMs();
-    if (Math.abs(aheadMs - this.#aheadMs) > MAX_DRIFT_MS) {
-      this.#aheadMs = aheadMs;
+    const nowAheadMs = aheadMs(clock);
+    if (Math.abs(nowAheadMs - this.#aheadMs) > STEP_MS) {
+      this.#aheadMs = nowAheadMs;
       scheduler.reconsider(clock.nowMs());
     }
     if (this.nextDueMs() > unixMs) return;

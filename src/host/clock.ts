@@ -14,7 +14,7 @@ export function monotonicMs(): number {
 }
 
 /** Unix time in ms; it may be set in either direction. */
-function unixMs(): number {
+export function unixMs(): number {
   return Date.now();
 }
 

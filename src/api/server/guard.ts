@@ -4,6 +4,7 @@
  * to 127.0.0.1 and can make their own host name point to our address (DNS rebinding).
  */
 import type { Caller } from "../../daemon/contract/service.ts";
+import { unixMs } from "../../host/clock.ts";
 import { refuse } from "../../protocol/refusal.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import { ownerOfToken } from "./tokens.ts";
@@ -114,7 +115,7 @@ function senderOfSession(
       "Cannot accept the session: this scheduler did not begin it at this address; run tutti web for a new link to the page",
     );
   }
-  if (session.expiresAtMs <= Date.now()) {
+  if (session.expiresAtMs <= unixMs()) {
     return refuse(
       "no-token",
       "Cannot continue the session: it has expired; run tutti web for a new link to the page",

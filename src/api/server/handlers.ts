@@ -2,6 +2,7 @@
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../daemon/contract/service.ts";
+import { monotonicMs, unixMs } from "../../host/clock.ts";
 import { whyNoFolder } from "../../host/files.ts";
 import { brief } from "../../protocol/job-answers.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
@@ -105,7 +106,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const rows = caller.isAdministrator
       ? matrix.rows
       : matrix.rows.map((row) => row.map((gang) => ({ ...gang, name: seen(gang.job, gang.name) })));
-    return { ...matrix, rows, nowMs: Number(process.hrtime.bigint() / 1000n) / 1000 };
+    return { ...matrix, rows, nowMs: Math.round(monotonicMs() * 1000) / 1000 };
   },
   queues: ({ caller }, { service }) => service.queues(caller),
   usage: ({ caller, query, turns }, { service }) => {
@@ -130,10 +131,10 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       if (isRefusal(answer)) return answer;
       answers.push(answer);
     }
-    return { atMs: Date.now(), policies: answers };
+    return { atMs: unixMs(), policies: answers };
   },
   timeline: async ({ caller, query, turns }, { service, forecasts }) => {
-    const nowMs = Date.now();
+    const nowMs = unixMs();
     const span = {
       fromMs: Number(query.from ?? nowMs - TIMELINE_MS),
       toMs: Number(query.to ?? nowMs + TIMELINE_MS),

@@ -4,6 +4,7 @@ import type { Server } from "node:net";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
+import { monotonicMs } from "../../host/clock.ts";
 import { DIST } from "../../host/programs.ts";
 import { sleep } from "../../host/sleep.ts";
 import {
@@ -81,7 +82,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     web: { files: new WebFiles(WEB_FOLDER), links, maySubmit: options.web?.submit ?? false },
   });
   const app: App = (request, arrival) => {
-    lastRequestMs = performance.now();
+    lastRequestMs = monotonicMs();
     return answer(request, arrival);
   };
   const reader = makeHttpReader(app, new Connections(limitsFor(maxOpenFiles())));
@@ -142,9 +143,9 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     token: makeToken(key, owner.uid),
     linkToPage: () => (http === undefined ? undefined : linkTo(http, links.make(owner.uid))),
     quiet: async (idleMs, maxMs) => {
-      const untilMs = performance.now() + maxMs;
+      const untilMs = monotonicMs() + maxMs;
       for (;;) {
-        const now = performance.now();
+        const now = monotonicMs();
         const leftMs = Math.min(Math.max(lastRequestMs, untilMs - maxMs) + idleMs, untilMs) - now;
         if (leftMs <= 0) return;
         await sleep(leftMs);

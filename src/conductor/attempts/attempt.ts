@@ -14,7 +14,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { monotonicMs } from "../../host/clock.ts";
+import { monotonicMs, unixMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
 import { identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
@@ -179,7 +179,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     else this.#noticeBegun();
     if (!this.begun) return false;
     this.onSinceMs = nowMs;
-    this.startedAtMs = Date.now();
+    this.startedAtMs = unixMs();
     this.machine.shares.slotBegins(this.name);
     return true;
   }
@@ -345,7 +345,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     this.end = {
       ...keyOf(this.spec),
       ...outcome,
-      endedAtMs: Date.now(),
+      endedAtMs: unixMs(),
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
     };

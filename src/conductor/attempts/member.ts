@@ -6,7 +6,7 @@
  *   with ranks      the cluster starts the tasks, each under a shim (task.ts). All wait at their gates, which
  *                   open together in the first slot of the gang's row; the part ends with its last task.
  */
-import { monotonicMs } from "../../host/clock.ts";
+import { monotonicMs, unixMs } from "../../host/clock.ts";
 import type { AttemptEnd, EndReason } from "../../protocol/attempts.ts";
 import type { MemberSpec } from "../../protocol/conductor.ts";
 import { keyOf } from "./claim.ts";
@@ -52,7 +52,7 @@ export class Member extends GangPart<MemberSpec> {
     if (this.tasks.length > 0) return;
     this.phase = "running";
     this.begun = true;
-    this.startedAtMs = Date.now();
+    this.startedAtMs = unixMs();
   }
 
   static adopt(machine: Machine, saved: SavedMember, step: Step | undefined): Member {
@@ -174,7 +174,7 @@ export class Member extends GangPart<MemberSpec> {
     this.#noticeBegun();
     if (this.begun && !hadBegun) {
       this.onSinceMs = nowMs;
-      this.startedAtMs = Date.now();
+      this.startedAtMs = unixMs();
       this.machine.shares.slotBegins(this.name);
     }
     // It has become running.
@@ -221,7 +221,7 @@ export class Member extends GangPart<MemberSpec> {
       ...keyOf(this.spec),
       ...this.#outcome(),
       reason: this.reason,
-      endedAtMs: Date.now(),
+      endedAtMs: unixMs(),
       ranMs: Math.round(this.ranBeforeMs),
     };
     this.phase = "ended";

@@ -8,6 +8,7 @@
  * start time, which are checked again before every signal.
  */
 import { renameSync, writeFileSync } from "node:fs";
+import { monotonicMs } from "../../host/clock.ts";
 import { readText } from "../../host/files.ts";
 import {
   allPids,
@@ -227,7 +228,7 @@ export class SignalsFreezer implements Freezer {
   /** Finds new processes and their gangs. */
   #look(): void {
     const lastPid = Number(readSmall("/proc/loadavg")?.split(" ")[4] ?? 0);
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     // The kernel assigns numbers in a circle. Only after a full circle can a stranger's number belong to
     // another process.
     if (lastPid < this.#lastPid || nowMs - this.#lookedAtMs > ALL_PIDS_MS) this.#strangers.clear();

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, constants, fchownSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { monotonicMs } from "../../host/clock.ts";
 import { readPasswd } from "../../host/passwd.ts";
 import { identityOf } from "../../host/processes.ts";
 import { programFile } from "../../host/programs.ts";
@@ -120,7 +121,7 @@ export class Hook {
     } finally {
       clearTimeout(timer);
       const untilMs = await this.#killAll();
-      while (!groups.remove(this.#gang) && performance.now() < untilMs) await sleep(KILL_AGAIN_MS);
+      while (!groups.remove(this.#gang) && monotonicMs() < untilMs) await sleep(KILL_AGAIN_MS);
       freezer.leave(this.#gang);
       child.stdout?.destroy();
       child.stdin?.destroy();
@@ -190,8 +191,8 @@ export class Hook {
   /** Also processes that the command has left behind. Resolves to the end of patience. */
   async #killAll(): Promise<number> {
     const { freezer } = this.#containment;
-    const untilMs = performance.now() + KILL_PATIENCE_MS;
-    while (!freezer.kill(this.#gang) && performance.now() < untilMs) await sleep(KILL_AGAIN_MS);
+    const untilMs = monotonicMs() + KILL_PATIENCE_MS;
+    while (!freezer.kill(this.#gang) && monotonicMs() < untilMs) await sleep(KILL_AGAIN_MS);
     return untilMs;
   }
 

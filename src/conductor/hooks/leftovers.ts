@@ -1,5 +1,5 @@
 /** Ends what hooks of a killed runner have left, before others begin. */
-
+import { monotonicMs } from "../../host/clock.ts";
 import { readText } from "../../host/files.ts";
 import { allPids, signal } from "../../host/processes.ts";
 import { sleep } from "../../host/sleep.ts";
@@ -11,7 +11,7 @@ const LOOK_AGAIN_MS = 20;
 const PATIENCE_MS = 5000;
 
 export async function clearLeftovers({ groups, freezer, marks }: Containment): Promise<void> {
-  const untilMs = performance.now() + PATIENCE_MS;
+  const untilMs = monotonicMs() + PATIENCE_MS;
   const mark = `\0${MARK_VARIABLE}=${marks}`;
   for (;;) {
     const left = groups.gangs().filter((gang) => !freezer.kill(gang) || !groups.remove(gang));
@@ -20,7 +20,7 @@ export async function clearLeftovers({ groups, freezer, marks }: Containment): P
       return `\0${readText(`/proc/${pid}/environ`, "latin1") ?? ""}`.includes(mark);
     });
     for (const pid of marked) signal(pid, "SIGKILL");
-    if ((left.length === 0 && marked.length === 0) || performance.now() > untilMs) return;
+    if ((left.length === 0 && marked.length === 0) || monotonicMs() > untilMs) return;
     await sleep(LOOK_AGAIN_MS);
   }
 }

@@ -1,5 +1,6 @@
 /** Starts the forecast thread, which keeps forecasts from delaying other requests. */
 import type { PolicyDefinition } from "../../core/policy.ts";
+import { monotonicMs } from "../../host/clock.ts";
 import { answerQuestions } from "../../host/thread.ts";
 import { ownPolicyIn } from "../scheduling/policy-choice.ts";
 import { type ForecastTask, forecast } from "./model.ts";
@@ -13,8 +14,8 @@ answerQuestions(async (task: ForecastTask): Promise<ForecastReply> => {
   try {
     let ownPolicy: PolicyDefinition | undefined;
     for (const scenario of task.scenarios) ownPolicy ??= await ownPolicyIn(scenario);
-    const untilMs = performance.now() + MAX_MS;
-    return { times: forecast(task, () => performance.now() < untilMs, ownPolicy) };
+    const untilMs = monotonicMs() + MAX_MS;
+    return { times: forecast(task, () => monotonicMs() < untilMs, ownPolicy) };
   } catch (error) {
     return { failure: String(error) };
   }

@@ -7,6 +7,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import type { NodeCpus } from "../../core/machine.ts";
+import { unixMs } from "../../host/clock.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { JudgedForecast } from "../forecast/forecast-record.ts";
@@ -67,7 +68,7 @@ export class Store {
    * @throws InputError if the file is not a database, is damaged, or of a later version; StorageError if the
    *   disk refuses
    */
-  constructor(path: string, nowMs = Date.now()) {
+  constructor(path: string, nowMs = unixMs()) {
     this.path = path;
     this.#database = withStoreErrors(path, () => new DatabaseSync(path, { timeout: 5000 }));
     try {

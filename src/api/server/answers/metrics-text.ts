@@ -1,5 +1,6 @@
 /** Formats the metrics of the running scheduler for Prometheus. */
 import type { Service } from "../../../daemon/contract/service.ts";
+import { unixMs as unixNowMs } from "../../../host/clock.ts";
 
 export interface RequestCount {
   readonly route: string;
@@ -16,7 +17,7 @@ export function metricsText(
   queues: ReturnType<Service["queues"]>["queues"],
   totals: Service["totals"] | undefined,
   requests: readonly RequestCount[],
-  unixMs = Date.now(),
+  unixMs = unixNowMs(),
 ): string {
   const { connected, lateP99Ms } = status.conductor;
   const ofQueues = queues.flatMap(({ name: queue, queued, running }): Sample[] => [

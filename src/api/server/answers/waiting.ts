@@ -1,5 +1,6 @@
 /** Answers requests that first wait for a condition. */
 import type { Service } from "../../../daemon/contract/service.ts";
+import { monotonicMs } from "../../../host/clock.ts";
 import { sleep } from "../../../host/sleep.ts";
 import type { Call } from "../call.ts";
 
@@ -17,7 +18,7 @@ export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   mayHold: (job: number) => boolean,
 ): Promise<void> {
-  const deadlineMs = performance.now() + Math.min(Number(query.wait), MAX_WAIT_S) * 1000;
+  const deadlineMs = monotonicMs() + Math.min(Number(query.wait), MAX_WAIT_S) * 1000;
   let wake = new AbortController();
   const wakeUp = () => wake.abort();
   const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, ({ job }) => {
@@ -28,7 +29,7 @@ export async function waitUntil(
     while (!request.signal.aborted) {
       wake = new AbortController();
       if (await holds()) return;
-      const leftMs = deadlineMs - performance.now();
+      const leftMs = deadlineMs - monotonicMs();
       if (leftMs <= 0) return;
       await sleep(Math.min(leftMs, lookAgainMs), wake.signal);
     }

@@ -2,6 +2,7 @@
  * Runs long work, such as forecasts, one item at a time, and shares the time fairly among users: the more
  * time a user's work takes, the longer that user waits until the next item runs.
  */
+import { monotonicMs } from "../../../host/clock.ts";
 import { FairQueue } from "../../../structures/fair-queue.ts";
 
 export class FairLine {
@@ -9,7 +10,7 @@ export class FairLine {
   readonly #nowMs: () => number;
   #isBusy = false;
 
-  constructor(nowMs = () => performance.now()) {
+  constructor(nowMs = () => monotonicMs()) {
     this.#nowMs = nowMs;
   }
 

@@ -5,6 +5,7 @@
  *
  * While nothing waits, a piece runs immediately. Then the only cost is reading the clock twice.
  */
+import { monotonicMs } from "../../../host/clock.ts";
 import { FairQueue } from "../../../structures/fair-queue.ts";
 
 /** Work between two polls of the event loop; the last piece may exceed it. */
@@ -46,7 +47,7 @@ interface SchedulerMachine {
   readonly afterPoll: (then: () => void) => void;
 }
 
-const NODE: SchedulerMachine = { nowMs: () => performance.now(), afterPoll: (then) => setImmediate(then) };
+const NODE: SchedulerMachine = { nowMs: () => monotonicMs(), afterPoll: (then) => setImmediate(then) };
 
 export class RequestScheduler {
   readonly #queue = new FairQueue<Waiting>();

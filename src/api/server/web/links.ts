@@ -3,6 +3,7 @@
  * restart of the front end voids it.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { monotonicMs } from "../../../host/clock.ts";
 
 export const LINK_MS = 60_000;
 const CODE_BYTES = 24;
@@ -22,7 +23,7 @@ export class Links {
   readonly #links = new Map<string, Link>();
   readonly #nowMs: () => number;
 
-  constructor(nowMs = () => performance.now()) {
+  constructor(nowMs = () => monotonicMs()) {
     this.#nowMs = nowMs;
   }
 

@@ -10,6 +10,7 @@
  * signature of that port.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { unixMs } from "../../../host/clock.ts";
 
 const SESSION_MS = 12 * 3_600_000;
 const ID_BYTES = 16;
@@ -27,7 +28,7 @@ export function newProofId(): string {
 
 /** A session that begins now. */
 export function newSession(uid: number): Session {
-  return { id: newProofId(), uid, expiresAtMs: Date.now() + SESSION_MS };
+  return { id: newProofId(), uid, expiresAtMs: unixMs() + SESSION_MS };
 }
 
 /** `page.1000.1795384800000.…`: user id, Unix time in ms, 22 characters of id, 43 characters of signature. */

@@ -1,4 +1,5 @@
 /** Handles the requests of the page: its files, the link to it, its session, and the proof for it. */
+import { unixMs } from "../../../host/clock.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { Call, HandlerDeps, Outcome } from "../call.ts";
 import { callerOf } from "../guard.ts";
@@ -36,7 +37,7 @@ export function makeLink({ caller }: Call, { credentials, http, web }: HandlerDe
   const id = newProofId();
   return {
     url: linkTo(address, web.links.make(caller.uid)),
-    expiresAtMs: Date.now() + LINK_MS,
+    expiresAtMs: unixMs() + LINK_MS,
     id,
     proofKey: proofKeyOf(credentials.key, id),
   };

@@ -4,6 +4,7 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { monotonicMs } from "../../../host/clock.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
 import { parseQueueJson } from "./formats/queue.ts";
 import { parseConfig, parseShownNodes } from "./formats/scontrol.ts";
@@ -138,11 +139,11 @@ async function jsonState(): Promise<string> {
 async function examineStep(options: readonly string[]): Promise<StepDiagnosis> {
   const slurm = new SlurmCommands(runCommand);
   const words = ["--nodes=1", "--ntasks=1", "--time=5", "--job-name=tutti-doctor", "--output=/dev/null"];
-  const fromMs = performance.now();
+  const fromMs = monotonicMs();
   const id = await slurm.submit([...words, ...options], "#!/bin/sh\nexec sleep 240\n");
   try {
     const node = await runningOn(slurm, id);
-    const startS = (performance.now() - fromMs) / 1000;
+    const startS = (monotonicMs() - fromMs) / 1000;
     return { node, startS, ...(await examineWire(id)), ...(await countSteps(id)) };
   } finally {
     await slurm.cancel(id);
@@ -151,12 +152,12 @@ async function examineStep(options: readonly string[]): Promise<StepDiagnosis> {
 
 /** Waits until the job runs. @returns its node */
 async function runningOn(slurm: SlurmCommands, id: string): Promise<string> {
-  for (const fromMs = performance.now(); ; ) {
+  for (const fromMs = monotonicMs(); ; ) {
     const job = await slurm.job(id);
     if (job?.state === "RUNNING" && job.nodes.length > 0) return job.nodes[0];
     if (job?.state !== "PENDING" && job?.state !== "RUNNING")
       throw new Error(`a short job of Slurm ended as ${job?.state ?? "unknown"}`);
-    if (performance.now() - fromMs > START_WAIT_MS) {
+    if (monotonicMs() - fromMs > START_WAIT_MS) {
       const waitedS = START_WAIT_MS / 1000;
       throw new Error(`a short job of Slurm did not start within ${waitedS} s (${job.reason})`);
     }
@@ -208,7 +209,7 @@ function linesOf(child: ChildProcessWithoutNullStreams): () => Promise<string> {
 }
 
 async function examineWire(id: string) {
-  const fromMs = performance.now();
+  const fromMs = monotonicMs();
   const child = step(id, process.execPath, "-e", PROBE);
   try {
     const next = linesOf(child);
@@ -216,7 +217,7 @@ async function examineWire(id: string) {
       StepDiagnosis,
       "allowedCpus" | "realTime" | "controlGroups"
     >;
-    const connectMs = performance.now() - fromMs;
+    const connectMs = monotonicMs() - fromMs;
     const pings: { readonly roundTripMs: number; readonly offsetMs: number }[] = [];
     for (let i = 0; i < PINGS; i++) {
       const sentMs = monotonicMs();
@@ -238,18 +239,14 @@ async function examineWire(id: string) {
   }
 }
 
-function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
-
 /** Starts steps that wait for each other's start: each reads its input until all have reported. */
 async function countSteps(id: string) {
-  const fromMs = performance.now();
+  const fromMs = monotonicMs();
   const children = Array.from({ length: STEPS }, () => step(id, "/bin/sh", "-c", "echo up; read x"));
   const starts = await Promise.allSettled(
     children.map(async (child) => {
       await linesOf(child)();
-      return performance.now() - fromMs;
+      return monotonicMs() - fromMs;
     }),
   );
   for (const child of children) child.stdin.end();

@@ -14,6 +14,8 @@ export interface NativeAttempt extends StoredAttempt {
   readonly mark: string;
   /** Left out: another front end has launched it. */
   spec?: LaunchSpec;
+  /** Its start on the monotonic clock in ms, so that its limit does not depend on the wall clock. */
+  runsSinceMs?: number;
   /** What Slurm says about it now, in words. */
   note?: string;
   /**

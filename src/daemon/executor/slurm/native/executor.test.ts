@@ -251,6 +251,28 @@ describe("stops", () => {
   });
 });
 
+describe("when the wall clock is set", () => {
+  test.each([7_200_000, -7_200_000])("by %d ms, a limit is still the running time", async (stepMs) => {
+    await pass(0.5);
+    launch(spec(1, { limitMs: 60_000 }));
+    await pass(5);
+    clock.step(stepMs);
+    await pass(50);
+    expect(slurm.orders).not.toContain("TERM 1");
+    await pass(15);
+    expect(slurm.orders).toContain("TERM 1");
+  });
+
+  test("back, before a job has started: its start is still noticed", async () => {
+    await pass(0.5);
+    launch(spec(1));
+    await pass(1);
+    clock.step(-7_200_000);
+    await pass(6);
+    expect(of("launched")).toHaveLength(1);
+  });
+});
+
 describe("the next front end", () => {
   test("finds running jobs, ends since then, and releases what was only submitted", async () => {
     await pass(0.5);

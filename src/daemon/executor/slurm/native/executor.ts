@@ -325,7 +325,9 @@ export class NativeExecutor implements Executor {
       if (attempt.missing >= FORGOTTEN_POLLS) await this.#explain(attempt);
       return;
     }
-    if (releasedAtMs === undefined || releasedAtMs > askedMs) return;
+    if (releasedAtMs === undefined) return;
+    // Released since the question; one that is later than now was released before the clock was set back.
+    if (releasedAtMs > askedMs && releasedAtMs <= this.#setup.clock.unixMs()) return;
     const phase = phaseOf(job.state);
     if (phase === "ended") return this.#explain(attempt);
     if (phase === "again" || job.restarts > 0) return this.#requeued(attempt);
@@ -354,7 +356,8 @@ export class NativeExecutor implements Executor {
   #watchTime(attempt: NativeAttempt, startedAtMs: number): void {
     const { clock } = this.#setup;
     const { limitMs = Number.POSITIVE_INFINITY, stop } = attempt;
-    if (stop === undefined && clock.unixMs() - startedAtMs >= limitMs)
+    attempt.runsSinceMs ??= clock.nowMs() - Math.max(0, clock.unixMs() - startedAtMs);
+    if (stop === undefined && clock.nowMs() - attempt.runsSinceMs >= limitMs)
       this.#stop(attempt, "time-limit", false);
     if (stop !== undefined && clock.nowMs() >= stop.killAtMs) this.#stop(attempt, stop.reason, true);
   }
