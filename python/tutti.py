@@ -34,6 +34,7 @@ import concurrent.futures
 import csv
 import datetime
 import functools
+import glob
 import http.client
 import importlib
 import io
@@ -247,7 +248,7 @@ def _discover() -> Tuple[str, str, Optional[str]]:
     given = os.environ.get("TUTTI_SOCKET")
     machine = "/run/tutti/tutti.sock"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    user = f"{runtime}/tutti/tutti.sock" if runtime else f"/tmp/tutti-{uid}/tutti.sock"
+    user = f"{runtime}/tutti/tutti.sock" if runtime else f"{_own_temporary_folder(uid)}/tutti.sock"
     candidates = [os.path.abspath(given)] if given else [machine] if uid == 0 else [user, machine]
     existing = [path for path in candidates if _may_exist(path)]
     if not existing:
@@ -266,6 +267,18 @@ def _discover() -> Tuple[str, str, Optional[str]]:
     except OSError:
         token = None
     return trusted[0], f"{folder}/{uid}.sock", token
+
+
+def _own_temporary_folder(uid: int) -> str:
+    """/tmp/tutti-UID; if it is not the user's, the first /tmp/tutti-UID.* that is."""
+    folder = f"/tmp/tutti-{uid}"
+    for path in [folder, *sorted(glob.glob(f"{folder}.*"))]:
+        try:
+            if os.lstat(path).st_uid == uid:
+                return path
+        except OSError:
+            pass
+    return folder
 
 
 def _may_exist(path: str) -> bool:

@@ -3,7 +3,15 @@
  * Also forges tokens.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { makeServiceAccount } from "../accounts.ts";
@@ -44,11 +52,12 @@ async function squattedPlaces(stage: Stage): Promise<Outcome> {
       const served = await stage.run(ann, ["timeout", "5", ...stage.tutti, "serve", "--no-http"], {
         TUTTI_STATE: join(ann.home, "s"),
       });
+      // Another folder, of Ann's own, is right.
       tally.attempt(
-        what.startsWith("her") &&
-          served.status === 124 &&
-          `${what}: Ann's tutti serve listens in Eve's folder`,
+        served.stdout.includes(`${usual}/`) && `${what}: Ann's tutti serve listens in Eve's folder`,
       );
+      for (const name of readdirSync("/tmp").filter((entry) => entry.startsWith(`tutti-${ann.uid}.`)))
+        rmSync(join("/tmp", name), { recursive: true, force: true });
     }
   } finally {
     server.close();

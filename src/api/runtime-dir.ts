@@ -16,11 +16,11 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -31,7 +31,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { foreignFile, readText } from "../host/files.ts";
-import { makeFolders } from "../host/make-folders.ts";
+import { makeFolders, makeParents, whyNotMade } from "../host/make-folders.ts";
 import { replaceablePart } from "../host/trusted-path.ts";
 import { withPrivateUmask } from "../host/umask.ts";
 
@@ -67,49 +67,84 @@ export function userSocket({ folder }: Pick<RuntimeDir, "folder">, uid: number):
 /**
  * Path of the socket that a front end of this user makes: TUTTI_SOCKET, or the default of the user or, for
  * root, of the machine.
+ * @param ifTaken the folder to use if another user has taken that of the user in /tmp
  */
-export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): string {
+export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid(), ifTaken = newName): string {
   if (env.TUTTI_SOCKET) return resolve(env.TUTTI_SOCKET);
   if (uid === 0) return join(SYSTEM_FOLDER, SOCKET_NAME);
   return env.XDG_RUNTIME_DIR
     ? join(env.XDG_RUNTIME_DIR, "tutti", SOCKET_NAME)
-    : `/tmp/tutti-${uid}/${SOCKET_NAME}`;
+    : join(ownTemporaryFolder(uid, ifTaken), SOCKET_NAME);
 }
 
 /** The sockets that a client tries in order: only TUTTI_SOCKET, else the user's and then the machine's. */
 export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string[] {
-  const own = defaultSocket(env, uid);
+  const own = defaultSocket(env, uid, (folder) => folder);
   return env.TUTTI_SOCKET || uid === 0 ? [own] : [own, join(SYSTEM_FOLDER, SOCKET_NAME)];
 }
 
 /**
- * Makes the folders, or checks the existing ones.
+ * The folder /tmp/tutti-UID of a user without XDG_RUNTIME_DIR; if it is not the user's, the first folder
+ * /tmp/tutti-UID.* that is. Nobody can forge the owner. The Python client follows the same rule.
+ */
+export function ownTemporaryFolder(uid: number, ifTaken = newName, temporary = "/tmp"): string {
+  const folder = join(temporary, `tutti-${uid}`);
+  const ownerOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.uid;
+  const owner = ownerOf(folder);
+  if (owner === uid) return folder;
+  const others = readdirSync(temporary).filter((entry) => entry.startsWith(`tutti-${uid}.`));
+  const paths = others.sort().map((entry) => join(temporary, entry));
+  const own = paths.find((path) => ownerOf(path) === uid);
+  return own ?? (owner === undefined ? folder : ifTaken(folder));
+}
+
+function newName(folder: string): string {
+  return `${folder}.${randomBytes(4).toString("hex")}`;
+}
+
+/**
+ * Checks all that `makeRuntimeDir` needs, and changes nothing.
  * @throws InputError if a folder cannot be made, belongs to another user, is writable by others or holds
  *   other files
  */
+export function checkRuntimeDir(places: RuntimeDir, env: NodeJS.ProcessEnv = process.env): void {
+  const parent = dirname(places.folder);
+  const problem = currentUid() === 0 ? replaceablePart(parent, 0) : undefined;
+  if (problem !== undefined) {
+    throw new InputError(
+      `Cannot put a socket of root below "${parent}": ${problem}, so other users may rename its contents, expected a path on which all folders belong to root and only root can write to them; set TUTTI_SOCKET to another path`,
+    );
+  }
+  const hindrance = whyNotMade(places.tokens);
+  if (hindrance !== undefined) {
+    throw new InputError(
+      `Cannot put the socket below "${parent}": ${hindrance}, expected a folder that exists or can be made; set TUTTI_SOCKET to another path`,
+    );
+  }
+  if (existsSync(parent)) checkParent(parent);
+  if (sharedFolders(env).includes(places.folder)) {
+    throw new InputError(
+      `Cannot use the folder "${places.folder}": other programs keep files there, expected a folder for the socket only; ${pathAdvice(places)}`,
+    );
+  }
+  for (const folder of [places.folder, places.tokens]) {
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) continue;
+    checkFolder(folder);
+    checkOnlyOurs(folder, places);
+  }
+}
+
+/**
+ * Makes the folders, or closes existing ones to others. Call it only if no scheduler listens there: its users
+ * would be locked out.
+ * @throws InputError like `checkRuntimeDir`
+ */
 export function makeRuntimeDir(places: RuntimeDir): void {
+  checkRuntimeDir(places);
+  makeParents(places.folder, 0o711);
   withPrivateUmask(() => {
-    const parent = dirname(places.folder);
-    const problem = currentUid() === 0 ? replaceablePart(parent, 0) : undefined;
-    if (problem !== undefined) {
-      throw new InputError(
-        `Cannot put a socket of root below "${parent}": ${problem}, so other users may rename its contents, expected a path on which all folders belong to root and only root can write to them; set TUTTI_SOCKET to another path`,
-      );
-    }
-    try {
-      makeFolders(parent);
-    } catch (error) {
-      throw new InputError(
-        `Cannot put the socket below "${parent}": ${(error as Error).message}, expected a folder that exists or can be made; set TUTTI_SOCKET to another path`,
-      );
-    }
-    checkParent(parent);
     for (const folder of [places.folder, places.tokens]) {
-      try {
-        mkdirSync(folder, 0o700);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      }
+      makeFolders(folder, 0o700);
       checkFolder(folder);
       checkOnlyOurs(folder, places);
       // An earlier run for all users may have left a wider mode.
@@ -208,18 +243,30 @@ function checkFolder(folder: string): void {
   }
 }
 
+/** Folders in which programs may leave files at any time, even if they are empty now. */
+function sharedFolders({ XDG_RUNTIME_DIR, HOME }: NodeJS.ProcessEnv): string[] {
+  const given = [XDG_RUNTIME_DIR, HOME].flatMap((folder) => (folder ? [resolve(folder)] : []));
+  return [...given, `/run/user/${currentUid()}`, "/run"];
+}
+
 /** Refuses folders with other files, such as a home folder: its mode and a file `key` would change. */
-function checkOnlyOurs(folder: string, { key, tokens, socket }: RuntimeDir): void {
+function checkOnlyOurs(folder: string, places: RuntimeDir): void {
+  const { key, tokens, socket } = places;
   const ours = [key, tokens, socket].map((path) => basename(path));
   const foreign = foreignFile(folder, (entry) =>
     folder === tokens
       ? /^\d+(\.\d+\.new)?$/.test(entry.name)
-      : entry.isSocket() || ours.some((name) => entry.name === name || entry.name.startsWith(`${name}.`)),
+      : (entry.isSocket() && /^\d+\.sock(\.\d+)?$/.test(entry.name)) ||
+        ours.some((name) => entry.name === name || entry.name.startsWith(`${name}.`)),
   );
   if (foreign === undefined) return;
   throw new InputError(
-    `Cannot use the folder "${folder}": it contains other files, such as "${foreign}", expected a folder for the socket only; set TUTTI_SOCKET to a path such as ${join(dirname(socket), "tutti", SOCKET_NAME)}`,
+    `Cannot use the folder "${folder}": it contains other files, such as "${foreign}", expected a folder for the socket only; ${pathAdvice(places)}`,
   );
+}
+
+function pathAdvice({ folder }: RuntimeDir): string {
+  return `set TUTTI_SOCKET to a path such as ${join(folder, "tutti", SOCKET_NAME)}`;
 }
 
 /** Anyone who can write to the parent could replace our folder, unless the sticky bit is set. */

@@ -2,6 +2,7 @@
  * Starts the process of `tutti serve`, without the API: locks the state folder, opens the store, starts or
  * finds the conductor and returns the service.
  */
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
@@ -32,7 +33,16 @@ import { FrontEnd } from "./front-end/front-end.ts";
 import { runnerIn } from "./news/runner-process.ts";
 import { choosePolicyFor, ownPolicyIn, refuseWideMachine } from "./scheduling/policy-choice.ts";
 import { lineFile, NumbersFile } from "./state/numbers.ts";
-import { lockStateFolder, makeStateFolder, openToJobs, type StateFolder } from "./state/state-folder.ts";
+import {
+  checkStateFolder,
+  closedPart,
+  lockStateFolder,
+  makeStateFolder,
+  missingParts,
+  openToJobs,
+  removeMade,
+  type StateFolder,
+} from "./state/state-folder.ts";
 import { StateWatch } from "./state/state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
@@ -52,6 +62,8 @@ interface FrontEndSetup {
   readonly slurm?: SlurmOptions | undefined;
   /** Each job is a job of Slurm. */
   readonly native?: NativeOptions | undefined;
+  /** Checks of the caller: a start that they refuse has made and changed nothing. */
+  readonly beforeMaking?: () => Promise<void>;
 }
 
 export interface RunningFrontEnd {
@@ -84,8 +96,16 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const path = resolve(setup.stateFolder);
   const held = new DisposableStack();
   try {
-    const folder = makeStateFolder(path, setup.isShared);
-    held.defer(lockStateFolder(folder));
+    const folder = checkStateFolder(path, setup.isShared);
+    // The lock of an earlier start tells whether another scheduler runs.
+    const isLocked = existsSync(folder.lock);
+    if (isLocked) held.defer(lockStateFolder(folder));
+    await setup.beforeMaking?.();
+    let made: readonly string[] = missingParts(folder);
+    held.defer(() => removeMade(made, "folders"));
+    makeStateFolder(path, setup.isShared);
+    if (!isLocked) held.defer(lockStateFolder(folder));
+    held.defer(() => removeMade(made, "files"));
     const store = held.adopt(
       withPrivateUmask(() => new Store(folder.database)),
       (opened) => opened.close(),
@@ -104,6 +124,8 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     held.defer(() => executor.close());
     const { nodes, mostProcessors = nodes.processors } = executor.capacity;
     refuseWide(mostProcessors);
+    // From here on, nothing is refused.
+    made = [];
     const service = new FrontEnd({
       store,
       numbers,
@@ -140,7 +162,11 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       service,
       config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
-      notes: [...file.notes, ...(own === undefined ? [] : keptThreads(own))],
+      notes: [
+        ...file.notes,
+        ...(own === undefined ? [] : keptThreads(own)),
+        ...(setup.isShared ? closedToUsers(folder) : []),
+      ],
       stop: async () => held.dispose(),
     };
   } catch (error) {
@@ -246,6 +272,15 @@ function chooseCpus(
   throw new InputError(
     `Cannot use CPU ${cpusText(missing)}: this process may use ${cpusText(allowed)}; ${change}`,
   );
+}
+
+function closedToUsers({ path }: StateFolder): string[] {
+  const closed = closedPart(path);
+  return closed === undefined
+    ? []
+    : [
+        `no job of a user can start unless the user may enter "${closed}", which is closed to most users; chmod o+x "${closed}", or use another folder with --state`,
+      ];
 }
 
 /** What people should know if threads of cores are used although the setting says otherwise. */

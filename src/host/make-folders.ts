@@ -1,6 +1,7 @@
 /** Makes folders and their parents. */
-import { mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { withUmask } from "./umask.ts";
 
 /**
  * Like mkdir -p. Node's own recursive mkdir never returns if the file system reports a folder as missing
@@ -23,5 +24,23 @@ function makeFolder(path: string, mode: number): void {
   } catch (error) {
     const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
     if (!isThere || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}
+
+/** Makes what is missing above a path. The new folders have this mode, whatever the umask is. */
+export function makeParents(path: string, mode: number): void {
+  withUmask(0, () => makeFolders(dirname(path), mode));
+}
+
+/** Why a missing folder cannot be made; undefined if it exists or probably can. */
+export function whyNotMade(path: string): string | undefined {
+  try {
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return undefined;
+    const parent = dirname(path);
+    if (statSync(parent, { throwIfNoEntry: false }) === undefined) return whyNotMade(parent);
+    accessSync(`${parent}/`, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }

@@ -164,7 +164,7 @@ export class Client {
       ERR_STREAM_PREMATURE_CLOSE: "it closed the connection",
       ENOENT: `there is no socket "${this.socket}"`,
       ECONNREFUSED: `no process listens at "${this.socket}"; the scheduler may have been killed, but its jobs continue`,
-      EACCES: `the socket "${this.socket}" belongs to another user`,
+      EACCES: whyClosed(this.socket),
       ECONNRESET: "it closed the connection",
       EAGAIN: "too many clients are connecting to it; try again",
       EPIPE: "it closed the connection",
@@ -173,6 +173,18 @@ export class Client {
       cause: error,
     });
   }
+}
+
+/** Why the kernel does not let this user connect. */
+function whyClosed(socket: string): string {
+  for (const path of [socket, dirname(socket)]) {
+    try {
+      return `only user ${lstatSync(path).uid} may ${path === socket ? "connect to" : "enter"} "${path}"`;
+    } catch {
+      // A folder above it is closed.
+    }
+  }
+  return `you may not enter the folders above "${socket}"`;
 }
 
 /** Three lines: what failed, why, and what to type next. */

@@ -1,6 +1,6 @@
 /** Serves the API on its two listeners: a Unix socket, and HTTP on the loopback address. */
 import { existsSync, unwatchFile, watchFile } from "node:fs";
-import type { Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
@@ -8,6 +8,7 @@ import { monotonicMs } from "../../host/clock.ts";
 import { DIST } from "../../host/programs.ts";
 import { sleep } from "../../host/sleep.ts";
 import {
+  checkRuntimeDir,
   makeRuntimeDir,
   openToAllUsers,
   type RuntimeDir,
@@ -20,7 +21,13 @@ import {
 import { type App, type AppSetup, makeApp } from "./app.ts";
 import { Connections, limitsFor, maxOpenFiles } from "./connections/connections.ts";
 import { makeHttpReader } from "./connections/http.ts";
-import { closed, isAnswered, listenOnLoopback, makeListener } from "./connections/listening.ts";
+import {
+  checkSocketPath,
+  closed,
+  isAnswered,
+  listenOnLoopback,
+  makeListener,
+} from "./connections/listening.ts";
 import { SocketKeeper, type WantedSocket } from "./connections/socket-keeper.ts";
 import type { Entrance } from "./guard.ts";
 import { type LocalUser, people } from "./people.ts";
@@ -64,13 +71,25 @@ const PASSWD_LOOK_MS = 10_000;
 const MAX_USER_SOCKETS = 256;
 
 /**
- * Starts listening.
- * @throws InputError if another front end listens there already, or the folder cannot be trusted
+ * Checks whether `startApi` could listen, and changes nothing.
+ * @throws InputError if another front end listens there already, the folder cannot be trusted, or no port is
+ *   free
  */
+export async function checkApi({ places, ports }: Pick<ApiOptions, "places" | "ports">): Promise<void> {
+  checkSocketPath(places.socket);
+  checkRuntimeDir(places);
+  await checkFree(places.socket);
+  if (ports.length === 0) return;
+  const probe = createServer();
+  await listenOnLoopback(probe, ports);
+  await closed(probe);
+}
+
+/** Starts listening. @throws InputError like `checkApi` */
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { places, owner, isShared } = options;
+  await checkApi(options);
   makeRuntimeDir(places);
-  await checkFree(places.socket);
   const key = readOrMakeKey(places);
   const users = giveTokens(options, key);
   let port: number | undefined;

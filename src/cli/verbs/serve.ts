@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { currentUid, defaultSocket, runtimeDirOf } from "../../api/runtime-dir.ts";
-import { type Api, startApi } from "../../api/server/server.ts";
+import { type Api, checkApi, startApi } from "../../api/server/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../../daemon/config/config.ts";
 import type { NativeOptions, SlurmOptions } from "../../daemon/executor/slurm/slurm-options.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
@@ -148,6 +148,8 @@ async function startScheduler(
   // On Slurm, all jobs are of one user, who has the pilot.
   const isLocal = slurm === undefined && native === undefined;
   const isShared = currentUid() === 0 && options.private !== true && isLocal;
+  const places = runtimeDirOf(defaultSocket(process.env));
+  const ports = options.http === false ? [] : options.port === undefined ? [DEFAULT_PORT, 0] : [options.port];
   const frontEnd = await startFrontEnd({
     stateFolder: options.state ?? defaultStateFolder(process.env),
     configFile: options.config,
@@ -155,17 +157,18 @@ async function startScheduler(
     isShared,
     slurm,
     native,
+    beforeMaking: () => checkApi({ places, ports }),
   });
   try {
     const api = await startApi({
       service: frontEnd.service,
       version: ownVersion(),
       jobsFolder: frontEnd.jobsFolder,
-      places: runtimeDirOf(defaultSocket(process.env)),
+      places,
       owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
       isShared,
       web: frontEnd.config.web,
-      ports: options.http === false ? [] : options.port === undefined ? [DEFAULT_PORT, 0] : [options.port],
+      ports,
       onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
     });

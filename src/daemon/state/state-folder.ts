@@ -13,12 +13,12 @@
  *                                                     in it belong to the user
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's folder, owned by the user
  */
-import { chmodSync, existsSync, lstatSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { chmodSync, existsSync, lstatSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { foreignFile } from "../../host/files.ts";
 import { takeLock, type Unlock } from "../../host/lock.ts";
-import { makeFolders } from "../../host/make-folders.ts";
+import { makeFolders, makeParents, whyNotMade } from "../../host/make-folders.ts";
 import { replaceablePart } from "../../host/trusted-path.ts";
 import { withStoreErrors } from "../store/store-error.ts";
 import { holderOfState } from "./state-place.ts";
@@ -32,16 +32,15 @@ const MAX_CONDUCTOR_PATH = 85;
 const OWN_FILES = /^(conductor|hooks|jobs|numbers|slurm|lock(-journal)?)$/;
 
 /**
- * Makes the folders, private from their first instant. Existing ones keep their modes until `openToJobs`.
+ * Checks all that `makeStateFolder` needs, and changes nothing.
  * @param isShared whether jobs run as other users, who must be able to enter the folders of their own jobs
  * @throws InputError if a folder cannot be made, belongs to another user, is writable by others or holds
  *   other files
  */
-export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
+export function checkStateFolder(folder: string, isShared: boolean): StateFolder {
   const path = resolve(folder);
   const paths = pathsIn(path, isShared);
-  const { conductor, jobs } = paths;
-  if (Buffer.byteLength(conductor) > MAX_CONDUCTOR_PATH) {
+  if (Buffer.byteLength(paths.conductor) > MAX_CONDUCTOR_PATH) {
     throw new InputError(
       `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${MAX_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter path`,
     );
@@ -52,24 +51,84 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
       `Cannot keep the state of root in "${path}": ${problem}, so another user could replace the folder, expected a path on which all folders belong to root and only root can write to them; set TUTTI_STATE to a path such as /var/lib/tutti`,
     );
   }
-  for (const part of [path, conductor, jobs]) {
-    try {
-      makeFolders(part, 0o700);
-    } catch (error) {
-      throw new InputError(
-        `Cannot keep the state in "${part}": ${(error as Error).message}, expected a folder that exists or can be made; set TUTTI_STATE to another path`,
-      );
-    }
-    const { uid, mode } = lstatSync(part);
-    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
-      const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;
-      throw new InputError(
-        `Cannot keep the state in "${part}": ${state}, expected a folder that belongs to you and that only you can write to; set TUTTI_STATE to another path`,
-      );
-    }
-    if (part === path) refuseForeign(paths);
+  for (const part of partsOf(paths)) {
+    const hindrance = whyNotMade(part);
+    if (hindrance !== undefined) throw cannotMake(part, hindrance);
+    if (existsSync(part)) checkPart(part, paths);
   }
   return paths;
+}
+
+/**
+ * Makes the folders, private from their first instant. Existing ones keep their modes until `openToJobs`.
+ * @throws InputError like `checkStateFolder`
+ */
+export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
+  const paths = checkStateFolder(folder, isShared);
+  for (const part of partsOf(paths)) {
+    try {
+      // Users must be able to walk to their jobs.
+      makeParents(part, paths.jobsMode);
+      makeFolders(part, 0o700);
+    } catch (error) {
+      throw cannotMake(part, (error as Error).message);
+    }
+    checkPart(part, paths);
+  }
+  return paths;
+}
+
+/** The first folder above the state that other users may not enter, so that their jobs cannot start. */
+export function closedPart(path: string): string | undefined {
+  const parent = dirname(path);
+  return parent === path
+    ? undefined
+    : (closedPart(parent) ?? ((statSync(parent).mode & 0o001) === 0 ? parent : undefined));
+}
+
+/** Which parts of a state, and which folders above it, do not exist; deepest first. */
+export function missingParts({ path, conductor, jobs, lock, numbers, database }: StateFolder): string[] {
+  const above: string[] = [];
+  for (let part = path; part !== dirname(part); part = dirname(part)) above.push(part);
+  const files = ["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`);
+  return [...files, numbers, conductor, jobs, lock, ...above].filter((part) => !existsSync(part));
+}
+
+/**
+ * Removes what a refused start has made: the files while it holds the lock, then folders if they are empty.
+ */
+export function removeMade(parts: readonly string[], what: "files" | "folders"): void {
+  for (const part of parts) {
+    try {
+      if (what === "files") rmSync(part);
+      else rmdirSync(part);
+    } catch {
+      // It was not made, or is of the other kind, or something in it stays.
+    }
+  }
+}
+
+function partsOf({ path, conductor, jobs }: StateFolder): string[] {
+  return [path, conductor, jobs];
+}
+
+function cannotMake(part: string, why: string): InputError {
+  return new InputError(
+    `Cannot keep the state in "${part}": ${why}, expected a folder that exists or can be made; set TUTTI_STATE to another path`,
+  );
+}
+
+function checkPart(part: string, paths: StateFolder): void {
+  const stats = lstatSync(part);
+  if (stats.isFile()) throw cannotMake(part, "it is a file");
+  const { uid, mode } = stats;
+  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
+    const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;
+    throw new InputError(
+      `Cannot keep the state in "${part}": ${state}, expected a folder that belongs to you and that only you can write to; set TUTTI_STATE to another path`,
+    );
+  }
+  if (part === paths.path) refuseForeign(paths);
 }
 
 function pathsIn(path: string, isShared: boolean) {

@@ -13,17 +13,21 @@ export function makeListener(take: (socket: Socket) => void): Server {
   return createServer({ allowHalfOpen: true, noDelay: true }, take);
 }
 
+/** @throws InputError if the path is too long for a socket */
+export function checkSocketPath(socket: string): void {
+  if (Buffer.byteLength(nameBeforeRename(socket)) <= MAX_SOCKET_PATH) return;
+  throw new InputError(
+    `Cannot listen on "${socket}": the path is too long for a socket, expected at most ${MAX_SOCKET_PATH - 9} bytes; set TUTTI_SOCKET to a shorter path`,
+  );
+}
+
 /** Listens on a Unix socket that clients find by its path. @returns its inode */
 export async function listenForClients(
   server: Server,
   socket: string,
   rights: SocketRights,
 ): Promise<number> {
-  if (Buffer.byteLength(nameBeforeRename(socket)) > MAX_SOCKET_PATH) {
-    throw new InputError(
-      `Cannot listen on "${socket}": the path is too long for a socket, expected at most ${MAX_SOCKET_PATH - 9} bytes; set TUTTI_SOCKET to a shorter path`,
-    );
-  }
+  checkSocketPath(socket);
   return (await listenOnSocket(server, socket, rights, BACKLOG)).ino;
 }
 
