@@ -230,7 +230,25 @@ test("the demo shows six gangs in the page, and leaves nothing behind", async ()
   expect((await demo.result).status).toBe(130);
   expect(readdirSync(place)).toEqual([]);
   await expect(fetch(url)).rejects.toThrow("fetch failed");
-  const words = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
-  expect(words).not.toContain(place);
+  expect(programs()).not.toContain(place);
   expect(existsSync(socket)).toBe(true);
+});
+
+/** The command lines of all programs. */
+const programs = () => execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+
+test.each(["its terminal vanishes", "it is killed"])("the demo leaves nothing behind if %s", async (how) => {
+  const place = join(folder, "tmp-gone");
+  mkdirSync(place, { recursive: true });
+  const isTerminal = how.includes("terminal");
+  const demo = startTutti(socket, ["demo", "--work", "100"], {
+    env: { TMPDIR: place },
+    onTerminal: isTerminal,
+  });
+  await until(() => demo.stdout().includes("tutti-again") || demo.child.exitCode !== null);
+  expect(programs()).toContain(place);
+  // Killing script(1) closes the terminal's other end.
+  demo.child.kill("SIGKILL");
+  await expect.poll(() => readdirSync(place)).toEqual([]);
+  await expect.poll(programs).not.toContain(place);
 });

@@ -3,7 +3,8 @@
  * its rows run in turn. With --web, it shows them in the page for a minute. It leaves nothing behind.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -31,6 +32,20 @@ const WEB_MS = 60_000;
 /** Iterations that a shell loop makes per second, roughly. */
 const COUNTS_PER_SECOND = 1_000_000;
 
+/**
+ * Runs the scheduler, ends it with its gangs when standard input closes, and removes the folder. So nothing
+ * is left behind, however the demo ends: its terminal may vanish, and it may be killed. The first two
+ * arguments are those that start the command line.
+ */
+const KEEPER = `
+exec 3<&0 < /dev/null
+"$@" 3<&- & scheduler=$!
+{ cat <&3 > /dev/null; "$1" "$2" down --kill > /dev/null 2>&1 || kill $scheduler; } & ender=$!
+wait $scheduler
+kill $ender 2> /dev/null
+rm -rf "$0"
+`;
+
 export function configure(command: Command): void {
   command
     .option(
@@ -54,23 +69,22 @@ async function run({ slot, work, web = false }: Options): Promise<void> {
   const env = { ...process.env, TUTTI_SOCKET: join(folder, "run", "tutti.sock") };
   const http = web ? ["--port", "0"] : ["--no-http"];
   const serve = ["serve", "--private", ...http, "--state", join(folder, "state"), "--slot", `${slot}s`];
-  // The scheduler gets its own session, so that Ctrl-C reaches only this process, which then cleans up.
-  const server = spawn(process.execPath, [process.argv[1], ...serve], {
+  // It gets its own session, so that Ctrl-C reaches only this process.
+  const keeper = spawn("/bin/sh", ["-c", KEEPER, folder, process.execPath, process.argv[1], ...serve], {
     env,
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["pipe", "ignore", "inherit"],
     detached: true,
   });
-  let client: Client | undefined;
-  // SIGHUP: the terminal has gone, and nobody else would end the scheduler.
   const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   try {
-    client = await connect(env, server);
+    const client = await connect(env, keeper);
     if (web) await showInBrowser(client, work, interrupt);
     else await show(client, work, interrupt);
   } finally {
     if (interrupt.aborted) hint("Interrupted: ending the gangs");
-    await endServer(server, client);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    const gone = keeper.exitCode === null ? once(keeper, "exit") : undefined;
+    keeper.stdin.end();
+    await gone;
   }
   if (interrupt.aborted) process.exitCode = ExitCode.interrupted;
 }
@@ -159,22 +173,11 @@ function toyGangs(cpus: number, workS: number): SubmitJob[] {
   }));
 }
 
-async function connect(env: NodeJS.ProcessEnv, server: ChildProcess): Promise<Client> {
+async function connect(env: NodeJS.ProcessEnv, keeper: ChildProcess): Promise<Client> {
   const deadlineMs = performance.now() + START_MS;
-  while (performance.now() < deadlineMs && server.exitCode === null) {
+  while (performance.now() < deadlineMs && keeper.exitCode === null) {
     if (existsSync(env.TUTTI_SOCKET!)) return new Client(env);
     await sleep(POLL_MS);
   }
   throw new CheckFailed("the scheduler of the demo did not start");
-}
-
-async function endServer(server: ChildProcess, client: Client | undefined): Promise<void> {
-  const isGone = server.exitCode !== null || server.signalCode !== null;
-  const gone = isGone ? Promise.resolve() : new Promise((resolve) => server.once("exit", resolve));
-  try {
-    await client?.ask("/v1/shutdown", { method: "POST", body: { killJobs: true } });
-  } catch {
-    server.kill();
-  }
-  await gone;
 }
