@@ -8,9 +8,11 @@ import {
   chownSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -290,6 +292,31 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     const own = (await as(ADA, "events", "--json", "--since", since)).stdout;
     expect(own).toMatch(/"held"(?:.*\n)*.*"cancelled"/);
     expect((await as(BOB, "events", "--json", "--since", since)).stdout).not.toMatch(told);
+  });
+
+  test("a missing folder of the output is made with the rights of the job's user, also for root", async () => {
+    const open = join(folder, "open");
+    mkdirSync(open);
+    chmodSync(open, 0o1777);
+    for (const who of [ADA, ROOT]) {
+      const logs = join(open, who.user, "logs");
+      const words = ["-a", "1-2", "-o", `${logs}/%a`, "--", "sh", "-c", "echo out"];
+      const job = (await as(who, "submit", "--parsable", ...words)).stdout.trim();
+      expect((await as(who, "wait", job)).status).toBe(0);
+      expect(["1", "2"].map((name) => readFileSync(join(logs, name), "utf8"))).toEqual(["out\n", "out\n"]);
+      expect([join(open, who.user), logs, join(logs, "1")].map((path) => statSync(path).uid)).toEqual(
+        Array(3).fill(who.uid),
+      );
+    }
+    for (const words of [["--dry-run"], []]) {
+      const { status, stderr } = await as(ADA, "submit", ...words, "-o", "/nothere/logs/%a", "--", "true");
+      expect({ status, stderr }).toEqual({
+        status: 0,
+        stderr: expect.stringContaining('"/nothere/logs/%a"'),
+      });
+    }
+    expect((await as(ADA, "wait", "last")).status).toBe(1);
+    expect(existsSync("/nothere")).toBe(false);
   });
 
   test.each(["a file", "the journal"])(

@@ -95,7 +95,7 @@ describe("again", () => {
     expect((await tutti("wait", other)).status).toBe(1);
     expect(await s.job(Number(other))).toMatchObject({ attempt: 1, code: 7, state: "failed" });
     expect(await tutti("submit", "--retry-on", "fail", "--", "x")).toMatchObject({
-      status: 4,
+      status: 2,
       stderr: expect.stringContaining("--retries 3"),
     });
     expect((await tutti("submit", "--retries", "1", "--retry-on", "never", "--", "x")).status).toBe(2);

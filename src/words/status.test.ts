@@ -73,4 +73,5 @@ test("a user without jobs reads whether others have some", () => {
   expect(noJobsText({ ...none, running: 2, ending: 1, queued: 4, held: 1 })).toBe(
     "None of your jobs are waiting or running. Of other users, 3 are running and 5 are waiting.",
   );
+  expect(noJobsText({ ...none, running: 1, queued: 1 })).toContain("1 is running and 1 is waiting.");
 });

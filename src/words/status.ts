@@ -82,7 +82,11 @@ export function noJobsText(counts: StatusAnswer["counts"]): string {
   const running = counts.starting + counts.running + counts.paused + counts.ending;
   const waiting = counts.queued + counts.held;
   if (running + waiting === 0) return "No jobs are waiting or running.";
-  return `None of your jobs are waiting or running. Of other users, ${formatCount(running)} are running and ${formatCount(waiting)} are waiting.`;
+  return `None of your jobs are waiting or running. Of other users, ${are(running)} running and ${are(waiting)} waiting.`;
+}
+
+function are(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? "is" : "are"}`;
 }
 
 /** How many units of each countable resource jobs hold: `2 of 4 gpu held; 3 disk, shared`. */

@@ -8,6 +8,8 @@ import { SlurmOptions } from "./slurm-options.ts";
 interface ScriptOptions {
   /** Words of the command line of `tutti submit`. */
   readonly words: readonly string[];
+  /** The `#TUTTI` lines as they are in the script. */
+  readonly lines: readonly string[];
   /** Messages about lines that are ignored or mean something else here. */
   readonly warnings: readonly string[];
   /** Whether the script was written for Slurm and may therefore read Slurm's variables. */
@@ -17,19 +19,23 @@ interface ScriptOptions {
 /** @throws UsageError for a line of Slurm that cannot be read */
 export function readJobScript(text: string): ScriptOptions {
   const words: string[] = [];
+  const lines: string[] = [];
   let isForSlurm = false;
   const slurm = new SlurmOptions();
   for (const line of text.split(/\r?\n/)) {
     if (!/^\s*(?:#|$)/.test(line)) break;
     const [, kind, rest = ""] = /^#(TUTTI|SBATCH)(?=\s|$)(.*)$/.exec(line) ?? [];
-    if (kind === "TUTTI") words.push(...splitWords(rest));
+    if (kind === "TUTTI") {
+      lines.push(line);
+      words.push(...splitWords(rest));
+    }
     if (kind === "SBATCH") {
       isForSlurm = true;
       slurm.read(splitWords(rest));
     }
   }
   // #TUTTI lines come last, so they override #SBATCH lines.
-  return { words: [...slurm.words(), ...words], warnings: slurm.warnings, isForSlurm };
+  return { words: [...slurm.words(), ...words], lines, warnings: slurm.warnings, isForSlurm };
 }
 
 /** The program and the argument in the script's first line (`#!`); undefined if there is no such line. */

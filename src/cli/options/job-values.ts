@@ -1,6 +1,7 @@
 /** Parses the values of a job's options. */
 import { constants } from "node:os";
 import { InvalidArgumentError } from "commander";
+import { parseArray } from "../../protocol/array.ts";
 import {
   MAX_BEGIN_AHEAD_MS,
   MAX_DEPENDENCIES,
@@ -53,6 +54,14 @@ export function jobName(text: string): string {
   const { length } = text;
   if (length >= 1 && length <= MAX_NAME_LENGTH) return text;
   throw new InvalidArgumentError(`It has ${length} characters, expected 1 to ${MAX_NAME_LENGTH} characters.`);
+}
+
+export function arrayIndices(text: string): string {
+  // The number of jobs is not known yet: a sweep may give it.
+  const spec = parseArray(text, 1);
+  if (typeof spec !== "string") return text;
+  const [, why = spec] = /": (.*)$/.exec(spec) ?? [];
+  throw new InvalidArgumentError(`${why[0].toUpperCase()}${why.slice(1)}.`);
 }
 
 export function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {

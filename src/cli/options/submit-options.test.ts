@@ -23,7 +23,7 @@ async function submitted(...argv: string[]): Promise<{ readonly job: SubmitJob; 
     return true;
   });
   let job: SubmitJob | undefined;
-  const command = addSubmitOptions(new Command("submit"), []);
+  const command = addSubmitOptions(new Command("submit").exitOverride(), []);
   command.action(async (words: readonly string[], options: SubmitOptions) => {
     job = await submitJob("submit", words, options, argv);
   });
@@ -306,4 +306,33 @@ describe("-c with another OMP_NUM_THREADS", () => {
     const outer = { OMP_NUM_THREADS: "4", TUTTI_JOB_ID: "1", TUTTI_THREADS: "4" };
     expect(await saidWith(outer, "-c", "8", "--", "true")).toBe("");
   });
+});
+
+test("a wrong array, a retry without its option and a wrong #TUTTI line are named as they were typed", async () => {
+  const refused = (...words: string[]) => submitted(...words, "--", "true");
+  await expect(refused("-a", "5-1")).rejects.toThrow(
+    "option '-a, --array <indices>' argument '5-1' is invalid. The range is empty, expected the smaller index first.",
+  );
+  await expect(refused("-a", "x")).rejects.toThrow("Expected indices such as 1-100, 0-20:5 or 1,4,9");
+  expect((await submitted("-a", "%4", "--", "true")).job.array).toBe("%4");
+  await expect(refused("--retry-on", "fail")).rejects.toThrow(
+    "Cannot use --retry-on without --retries: expected a number of restarts, such as --retries 3",
+  );
+  await expect(refused("--retries", "1", "--retry-delay", "5s")).rejects.toThrow("without --retry-on");
+  const path = script("#TUTTI -n 2", "#TUTTI --foo  # wide");
+  await expect(submitted(path)).rejects.toThrow(
+    `Cannot use the line "#TUTTI --foo  # wide" of "${path}": unknown option '--foo'`,
+  );
+});
+
+test("a folder of the output that cannot be made is said", async () => {
+  writeFileSync(join(folder, "plain"), "");
+  const said = async (...words: string[]) => (await submitted(...words, "--", "true")).said;
+  expect(await said("-o", join(folder, "plain/logs/%a"))).toMatch(/warning: .*plain\/logs\/%a": ENOTDIR/);
+  expect(await said("-e", join(folder, "plain/out"))).toContain("ENOTDIR");
+  expect(await said("-o", join(folder, "new/logs/%a"))).toBe("");
+  expect(await said("-o", join(folder, "plain"))).toBe("");
+  // The name of the folder, or an earlier job, decides.
+  expect(await said("-o", join(folder, "plain/%j/out"))).toBe("");
+  expect(await said("--after", "1", "-o", join(folder, "plain/out"))).toBe("");
 });

@@ -14,6 +14,7 @@ import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 import {
+  arrayIndices,
   beginTime,
   dependencies,
   jobName,
@@ -28,7 +29,7 @@ import {
 import { shellAdvice } from "./no-shell.ts";
 import { bytes, integer, PRIORITY_HELP, priority, units } from "./parse.ts";
 import { readScript } from "./read-script.ts";
-import { reportThreads } from "./submit-remarks.ts";
+import { reportOutputs, reportThreads } from "./submit-remarks.ts";
 
 /** Fields of a job that are set by options. */
 export type SubmitOptions = Partial<SubmitJob> & {
@@ -90,9 +91,9 @@ export async function submitJob(
   }
   const content = readScript(verb, words[0]);
   const script = content.toString("utf8");
-  const { words: inScript, warnings, isForSlurm } = readJobScript(script);
+  const { words: inScript, lines, warnings, isForSlurm } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
-  const options = { ...parseScriptOptions(inScript, words[0]), ...given };
+  const options = { ...parseScriptOptions(inScript, lines, words[0]), ...given };
   reportBareLimit(options);
   reportBegin(options);
   const path = resolve(words[0]);
@@ -240,6 +241,7 @@ const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
       "array",
       "-a, --array <indices>",
       "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
+      arrayIndices,
     ),
     new JobOption("beginAtMs", "--begin <time>", `do not start before ${BEGIN_HELP}`, beginTime),
     new JobOption("held", "--hold", "hold the job until you run `tutti release`"),
@@ -351,6 +353,7 @@ function reportBegin({ beginAtMs }: SubmitOptions): void {
  * @throws UsageError
  */
 async function withFolder(verb: string, job: SubmitJob): Promise<SubmitJob> {
+  reportOutputs(job);
   const why = job.after === undefined ? await whyNoFolder(job.cwd) : undefined;
   if (why === undefined) return job;
   throw new UsageError(
@@ -374,6 +377,15 @@ function jobOf(
   defaultName: string,
   options: SubmitOptions,
 ): SubmitJob {
+  const { retries = 0, retryOn, retryDelayMs } = options;
+  if (retryOn !== undefined && retries === 0) {
+    throw new UsageError(
+      "Cannot use --retry-on without --retries: expected a number of restarts, such as --retries 3",
+    );
+  }
+  if (retryDelayMs !== undefined && retryOn === undefined) {
+    throw new UsageError("Cannot use --retry-delay without --retry-on: expected one, such as fail");
+  }
   return {
     command: [...command],
     name: defaultName,
@@ -407,7 +419,13 @@ export function optionNames(): string[] {
     .map(({ long }) => long!.slice(2));
 }
 
-function parseScriptOptions(words: readonly string[], path: string): SubmitOptions {
+function parseScriptOptions(words: readonly string[], lines: readonly string[], path: string): SubmitOptions {
+  // Each line alone first, so that a message shows the line.
+  for (const line of lines) {
+    const refuse = (problem: string) =>
+      new UsageError(`Cannot use the line "${visibleLine(line)}" of "${path}": ${problem}`);
+    parseOptions(splitWords(line.slice("#TUTTI".length)), refuse);
+  }
   return parseOptions(
     words,
     (problem) => new UsageError(`Cannot use the #TUTTI lines of "${path}": ${problem}`),

@@ -1,4 +1,6 @@
 /** Says on standard error what a submit may mean differently from what its user expects. */
+import { dirname, resolve } from "node:path";
+import { whyNotMade } from "../../host/make-folders.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { hint } from "../text/text.ts";
@@ -14,4 +16,15 @@ export function reportThreads({ threads }: Pick<Partial<SubmitJob>, "threads">, 
   hint(
     `tutti: OMP_NUM_THREADS is ${visibleLine(inherited)} in the job's environment, although -c is ${threads}; --env all,OMP_NUM_THREADS=${threads} changes it for this job`,
   );
+}
+
+/** Says where the job cannot write, unless an earlier job may still make the folder. */
+export function reportOutputs({ after, cwd, stdout, stderr }: SubmitJob): void {
+  if (after !== undefined) return;
+  for (const path of new Set([stdout, stderr])) {
+    if (path === undefined || dirname(path).includes("%")) continue;
+    const why = whyNotMade(resolve(cwd, path.includes("%") ? dirname(path) : path));
+    if (why !== undefined)
+      hint(`tutti: warning: the job will fail if it cannot write to "${visibleLine(path)}": ${why}`);
+  }
 }

@@ -23,7 +23,7 @@ export function configure(command: Command): void {
     .option("--json", "print the jobs as JSON when all have ended")
     .addHelpText(
       "after",
-      `\nEach job has a line when it has ended. On a terminal, of more than ${MAX_LINES} jobs\nonly those that did not succeed have one.`,
+      `\nEach job has a line when it has ended; of more than ${MAX_LINES} jobs, only those\nthat did not succeed have one.`,
     )
     .action(run);
 }
@@ -35,8 +35,8 @@ async function run(words: readonly string[], { json = false }: { readonly json?:
   let areAllWell = missing.length === 0;
   const counts = new Map<string, number>();
   const ended: Job[] = [];
-  const isBrief = !json && process.stdout.isTTY && numbers.length > MAX_LINES;
-  const progress = new Progress("jobs", isBrief);
+  const isBrief = !json && numbers.length > MAX_LINES;
+  const progress = new Progress("jobs", isBrief && process.stdout.isTTY);
   let done = 0;
   const forgotten = await untilEnded(connection, numbers, (job) => {
     areAllWell &&= job.state === "done";
@@ -50,7 +50,7 @@ async function run(words: readonly string[], { json = false }: { readonly json?:
   });
   progress.end();
   reportMissing(forgotten);
-  // On standard error: programs read one line per job.
+  // On standard error: standard output has only lines of jobs.
   if (!json && numbers.length > 1)
     hint([...counts].map(([state, count]) => `${formatCount(count)} ${state}`).join(", "));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs: ended.sort((a, b) => a.job - b.job) });

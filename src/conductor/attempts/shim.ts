@@ -171,8 +171,11 @@ for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
     fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected a regular file or a device such as /dev/null"
   fi
 done
-( : >> ${quote(spec.stdout)} ) 2> /dev/null || ${leave(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in an existing folder`)}
-( : >> ${quote(spec.stderr)} ) 2> /dev/null || ${leave(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in an existing folder`)}
+for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
+  [ -d "\${file%/*}/" ] || mkdir -p -- "\${file%/*}/" 2> /dev/null
+done
+( : >> ${quote(spec.stdout)} ) 2> /dev/null || ${leave(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
+( : >> ${quote(spec.stderr)} ) 2> /dev/null || ${leave(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
 ${spec.input === "pipe" ? readFromClient(folder, leave) : "exec < /dev/null"}
 exec >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}

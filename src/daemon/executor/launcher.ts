@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { makeFolders } from "../../host/make-folders.ts";
 import { removeFolder } from "../../host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "../../protocol/attempts.ts";
@@ -108,7 +108,6 @@ export class Launcher {
       // other jobs continue.
       if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
     }
-    for (const path of Object.values(outputsOf(record))) this.#makeOutputFolder(path, record.umask);
   }
 
   /**
@@ -173,16 +172,6 @@ export class Launcher {
     const name = basename(command[scriptWord]);
     const isName = name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= MAX_NAME_BYTES;
     return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
-  }
-
-  /** Makes the folder of an output file, but never as root for a user: a link could lead us anywhere. */
-  #makeOutputFolder(path: string, umask = 0): void {
-    if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
-    try {
-      makeFolders(dirname(path), 0o777 & ~umask);
-    } catch {
-      // The shim will report that it cannot open the file.
-    }
   }
 
   spec(record: JobRecord, requested: Readonly<Record<string, string>>): LaunchSpec {
