@@ -1,10 +1,26 @@
-/** Sorts ended jobs by what they have in common with the jobs of a forecast. */
+/**
+ * Sorts ended jobs by what they have in common with the jobs of a forecast. Not every end tells how long such
+ * jobs run:
+ *
+ *   done               tells it
+ *   time limit         tells it: the next job will not run past its limit either
+ *   failed             tells it after a minute; until then, the job more likely had a typo
+ *   lost, cancelled    tells nothing: something else ended the job, or it never ran
+ */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { History, Kin } from "./running-times.ts";
 
 /** What says of which kind a job is. */
 type OfKind = Pick<JobRecord, "uid" | "name" | "array">;
+
+/** What of an ended job says how long jobs of its kind run. */
+type Ended = OfKind & Pick<JobRecord, "state" | "reason" | "ranMs" | "estimateMs">;
+
+/** Fewer jobs teach nothing: forecasts then are as wide as without any. */
+const FEWEST_PAST_JOBS = 3;
+/** A job that fails earlier says nothing of how long others run. */
+const EARLY_FAILURE_MS = 60_000;
 
 const NO_KIN: Kin = { ratios: new Float64Array(0), areSiblings: false };
 
@@ -14,14 +30,15 @@ export class PastJobs {
   readonly #byName = new Map<string, Kin>();
 
   /** @param launchMs from the decision to start a job until its process runs */
-  constructor(ended: readonly JobRecord[], launchMs: readonly number[]) {
-    const ratios = Float64Array.from(ended, ratioOf).sort();
+  constructor(ended: readonly Ended[], launchMs: readonly number[]) {
+    const telling = ended.filter(tellsRunningTime);
+    const ratios = enough(telling.map(ratioOf));
     this.history = { ratios, launchMs: Float64Array.from(launchMs) };
-    const inArrays = ended.flatMap((job) =>
+    const inArrays = telling.flatMap((job) =>
       job.array === undefined ? [] : [[job.array, ratioOf(job)] as const],
     );
     for (const [array, ratios] of grouped(inArrays)) this.#byArray.set(array, { ratios, areSiblings: true });
-    const named = ended.map((job) => [nameOf(job), ratioOf(job)] as const);
+    const named = telling.map((job) => [nameOf(job), ratioOf(job)] as const);
     for (const [name, ratios] of grouped(named)) this.#byName.set(name, { ratios, areSiblings: false });
   }
 
@@ -41,15 +58,28 @@ export class PastJobs {
     return { kind, kin };
   }
 
+  /** Too few siblings do not keep a job from taking after those of its name. */
   #kinOf(job: OfKind): Kin {
     const siblings = job.array === undefined ? undefined : this.#byArray.get(job.array);
-    return siblings ?? this.#byName.get(nameOf(job)) ?? NO_KIN;
+    return siblings !== undefined && siblings.ratios.length > 0
+      ? siblings
+      : (this.#byName.get(nameOf(job)) ?? NO_KIN);
   }
 }
 
 /** Running time ÷ estimate. Time limits usually prevent longer running times. */
-function ratioOf({ ranMs, estimateMs }: JobRecord): number {
+function ratioOf({ ranMs, estimateMs }: Ended): number {
   return Math.min(1, ranMs / estimateMs);
+}
+
+function tellsRunningTime({ state, reason = "", ranMs }: Ended): boolean {
+  if (state === "done" || reason === "time limit") return true;
+  return state === "failed" && !reason.startsWith("lost: ") && ranMs >= EARLY_FAILURE_MS;
+}
+
+/** Ascending; empty if there are too few. */
+function enough(ratios: readonly number[]): Float64Array {
+  return ratios.length < FEWEST_PAST_JOBS ? new Float64Array(0) : Float64Array.from(ratios).sort();
 }
 
 /** Distinct from the text of any array's number. */
@@ -64,5 +94,5 @@ function grouped<Key>(pairs: readonly (readonly [Key, number])[]): Map<Key, Floa
     if (list === undefined) lists.set(key, [value]);
     else list.push(value);
   }
-  return new Map([...lists].map(([key, values]) => [key, Float64Array.from(values).sort()]));
+  return new Map([...lists].map(([key, values]) => [key, enough(values)]));
 }

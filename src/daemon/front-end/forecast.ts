@@ -41,7 +41,7 @@ export class Forecaster {
         readonly forecasts: Promise<Forecasts>;
       }
     | undefined;
-  #known: { readonly atMs: number; readonly past: PastJobs } | undefined;
+  #known: { readonly untilMs: number; readonly past: PastJobs } | undefined;
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
   #isStarted = false;
@@ -189,12 +189,10 @@ export class Forecaster {
   #past(): PastJobs {
     const { store, clock } = this.#context;
     const nowMs = clock.nowMs();
-    const known = this.#known;
-    const maxAgeMs = known?.past.history.ratios.length === HISTORY ? OLD_MS : FRESH_MS;
-    if (known !== undefined && nowMs - known.atMs < maxAgeMs) return known.past;
+    if (this.#known !== undefined && nowMs < this.#known.untilMs) return this.#known.past;
     const ended = store.endedJobs(undefined, ["done", "failed"], HISTORY);
     const past = new PastJobs(ended, store.launchTimes(LAUNCHES));
-    this.#known = { atMs: nowMs, past };
+    this.#known = { untilMs: nowMs + (ended.length === HISTORY ? OLD_MS : FRESH_MS), past };
     return past;
   }
 
