@@ -136,7 +136,7 @@ describe("submit", () => {
     [["submit", "-n", "0", "--", "x"], 2, /Expected an integer, from 1/],
     [["submit", "--mem", "5", "--", "x"], 2, /Expected a size with a unit/],
     [["submit", "-n", "9", "--", "x"], 4, /9 CPUs are asked for, there are 4/],
-    [["submit", "-a", "9-1", "--", "x"], 4, /smaller index first/],
+    [["submit", "-a", "9-1", "--", "x"], 2, /smaller index first/],
     [["submit", "--after", "77", "--", "x"], 4, /no such job/],
     [["submit", "--after", "9-1", "--", "x"], 2, /such as 12,13, 12-40, last, any:12, notok:12 or each:12/],
     [["submit", "-t", "0:00", "--", "x"], 2, /Expected a duration above 0/],

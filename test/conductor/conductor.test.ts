@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startShim } from "../../src/conductor/attempts/shim.ts";
 import { readStat } from "../../src/host/processes.ts";
@@ -49,18 +49,21 @@ describe("a job", () => {
   test("that cannot start is lost, and the message says why", async () => {
     const s = here();
     s.turn([[1, [2, 1]], [3], [4]], { slotMs: 20 });
+    // Nobody can make a folder in a file.
+    const missing = join(s.folder, "file", "folder");
+    writeFileSync(dirname(missing), "");
     for (const spec of [
       s.spec(1, ["no-such-program"]),
-      s.spec(2, ["true"], { cwd: "/no/such/folder" }),
-      s.spec(3, ["true"], { stdout: "/no/such/folder/out" }),
-      { ...s.spec(4, ["true"]), folder: "/no/such/folder" },
+      s.spec(2, ["true"], { cwd: missing }),
+      s.spec(3, ["true"], { stdout: join(missing, "out") }),
+      { ...s.spec(4, ["true"]), folder: missing },
     ]) {
       s.client.send({ type: "launch", spec });
     }
     expect((await s.end(1)).lost).toContain('Cannot run "no-such-program"');
-    expect((await s.end(2)).lost).toContain('Cannot change to the folder "/no/such/folder"');
-    expect((await s.end(3)).lost).toContain('Cannot write output to "/no/such/folder/out"');
-    expect((await s.end(4)).lost).toContain("/no/such/folder");
+    expect((await s.end(2)).lost).toContain(`Cannot change to the folder "${missing}"`);
+    expect((await s.end(3)).lost).toContain(`Cannot write output to "${missing}/out"`);
+    expect((await s.end(4)).lost).toContain(missing);
     for (const job of [1, 2, 3, 4]) expect(await s.end(job)).not.toHaveProperty("code");
   });
 

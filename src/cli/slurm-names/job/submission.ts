@@ -75,11 +75,12 @@ export async function jobOf(
     ...(dependency === undefined ? [] : [`--dependency=${dependency}`]),
   ]);
   forgetOuterJob(process.env);
-  const given = parseOptions(slurm.words(), (problem) => new UsageError(problem));
-  // The scheduler checks the list too, but Slurm has words of its own for this.
-  const indices = given.array === undefined ? undefined : parseArray(given.array);
+  // The options check the list too, but Slurm has words of its own for this.
+  const array = options.get("array")?.value;
+  const indices = array === undefined ? undefined : parseArray(array);
   if (typeof indices === "string")
     throw new SlurmError(`${FAILED}Invalid job array specification\n${indices}`);
+  const given = parseOptions(slurm.words(), (problem) => new UsageError(problem));
   const ignored = slurm.warnings;
   for (const remark of [...remarks, ...ignored]) process.stderr.write(`${command}: ${remark}\n`);
   const own = surroundings(command, given);
