@@ -124,3 +124,16 @@ test("matrix --watch goes on; Ctrl-C of run reaches a scheduler that was away", 
   watch.child.kill("SIGINT");
   expect((await watch.result).status).toBe(130);
 });
+
+test("a front end that hangs is named after some seconds, and the request is carried out when it goes on", async () => {
+  server.child.kill("SIGSTOP");
+  const status = start("status");
+  const gone = start("submit", "--", "true");
+  await until(() => [status, gone].every(({ stderr }) => stderr().includes("does not answer")));
+  server.child.kill("SIGCONT");
+  for (const { result } of [status, gone]) {
+    const { status: code, stderr } = await result;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^tutti: the scheduler.* does not answer; jobs that run continue\n/);
+  }
+});

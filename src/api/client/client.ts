@@ -19,6 +19,7 @@ import {
   userSocket,
 } from "../runtime-dir.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
+import { watchSilence } from "./silence.ts";
 
 /** Retries for two seconds while the kernel's queue of connections is full. */
 const MAX_TRIES = 100;
@@ -135,6 +136,10 @@ export class Client {
     body: Buffer | undefined,
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
+      const unwatch = watchSilence(socketPath, {
+        onSilence: () => process.stderr.write(`tutti: ${this.#silent()}; jobs that run continue\n`),
+        onGivenUp: () => outgoing.destroy(new NoDaemonError(this.#hangs())),
+      });
       const outgoing = httpRequest(
         {
           socketPath,
@@ -153,13 +158,26 @@ export class Client {
         },
         resolve,
       );
-      outgoing.on("error", reject);
+      outgoing.on("response", unwatch);
+      outgoing.on("error", (error) => {
+        unwatch();
+        reject(error);
+      });
       outgoing.end(body);
     });
   }
 
+  #silent(): string {
+    const pid = holderOfState(defaultStateFolder(this.#env));
+    return `the scheduler${pid === undefined ? "" : ` (process ${pid})`} does not answer`;
+  }
+
+  #hangs(): string {
+    return `Cannot reach the scheduler\n  why:  ${this.#silent()}; it may be stopped or wait for its disk, and it may still carry out this request\n  next: wait for it, or end it with kill -9 and start it again with tutti serve   (jobs that run continue)`;
+  }
+
   #explained(error: NodeJS.ErrnoException): Error {
-    if (error.name === "AbortError") return error;
+    if (error.name === "AbortError" || error instanceof NoDaemonError) return error;
     const why: Readonly<Record<string, string>> = {
       ERR_STREAM_PREMATURE_CLOSE: "it closed the connection",
       ENOENT: `there is no socket "${this.socket}"`,
