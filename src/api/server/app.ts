@@ -5,6 +5,7 @@ import type { Caller } from "../../daemon/contract/service.ts";
 import { DamagedStoreError } from "../../daemon/store/store-error.ts";
 import { isRefusal, refuse } from "../../protocol/refusal.ts";
 import { ROUTES, type Route } from "../contract/routes.ts";
+import { BugLog } from "./answers/bug-log.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import { watched } from "./answers/watched-answer.ts";
 import type { Call, HandlerDeps, Outcome, Web } from "./call.ts";
@@ -29,6 +30,8 @@ interface Arrival extends Entrance {
    * Calls `then` when the last byte is sent or the connection is closed. Left out: these moments are unknown.
    */
   readonly onceClosed?: (then: () => void) => void;
+  /** Closes the connection in the middle of an answer. Left out: there is none. */
+  readonly cut?: () => void;
   /** Called when a request has proven the user of the connection. Refuses if that user has too many. */
   readonly identified?: (caller: Caller) => ApiRefusal | undefined;
 }
@@ -78,6 +81,7 @@ export function makeApp(setup: AppSetup): App {
   const { credentials } = setup;
   const counts = new Map<string, RequestCount>();
   const quota = new RequestQuota();
+  const bugs = new BugLog(setup.onBug);
   const scheduler = new RequestScheduler();
   const deps: HandlerDeps = {
     ...setup,
@@ -96,6 +100,7 @@ export function makeApp(setup: AppSetup): App {
     const sender = route.isPublic ? publicSenderOf(route) : authenticate(request, arrival, credentials);
     if (isRefusal(sender)) return refusalResponse(sender);
     const { caller } = sender;
+    const onBug = (error: unknown) => bugs.note(caller.uid, error);
     const entry = route.isPublic ? undefined : arrival.identified?.(caller);
     if (isRefusal(entry)) return lastAnswer(entry);
     const barred = refusalOfPage(route, sender, deps.web);
@@ -112,14 +117,14 @@ export function makeApp(setup: AppSetup): App {
         deps,
       );
       if (!response.headers.has("content-length") || request.method === "HEAD") {
-        return watched(response, request, ticket, setup.onBug, release);
+        return watched(response, request, ticket, onBug, release, arrival.cut);
       }
       release();
       return response;
     } catch (error) {
       release();
       if (error instanceof ClientLeft) return new Response(null, { status: UNREAD });
-      throw error;
+      return failure(error, onBug);
     }
   };
   const router = new Hono<{ Bindings: Arrival }>();
@@ -133,18 +138,7 @@ export function makeApp(setup: AppSetup): App {
     });
   }
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, credentials)));
-  router.onError((error) => {
-    if (error instanceof StorageError || error instanceof DamagedStoreError) {
-      return refusalResponse(refuse("unavailable", `${error.message}. Running jobs continue`));
-    }
-    setup.onBug(error);
-    return refusalResponse(
-      refuse(
-        "failed",
-        "Cannot answer: this is a bug in tutti; the scheduler's log has the details, please report it",
-      ),
-    );
-  });
+  router.onError((error) => failure(error, (bug) => bugs.note(STRANGER.caller.uid, bug)));
   return async (request, arrival) => {
     const refusal = checkOrigin(request, arrival.transport, credentials);
     const response = refusal === undefined ? await router.fetch(request, arrival) : refusalResponse(refusal);
@@ -153,6 +147,20 @@ export function makeApp(setup: AppSetup): App {
     }
     return response;
   };
+}
+
+/** The answer to a request that has failed. */
+function failure(error: unknown, onBug: (error: unknown) => void): Response {
+  if (error instanceof StorageError || error instanceof DamagedStoreError) {
+    return refusalResponse(refuse("unavailable", `${error.message}. Running jobs continue`));
+  }
+  onBug(error);
+  return refusalResponse(
+    refuse(
+      "failed",
+      "Cannot answer: this is a bug in tutti; the scheduler's log has the details, please report it",
+    ),
+  );
 }
 
 /** An admitted request. */

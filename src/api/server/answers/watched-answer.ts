@@ -9,6 +9,8 @@ import { pulledStream } from "./pieces.ts";
  * no body, because no client would read it.
  * @param onBug receives errors thrown while a piece is made
  * @param onEnd called once, when the client has taken everything or has left
+ * @param cut closes the connection, so that its client does not take a part for the whole; left out: the
+ *   stream has an error, which the HTTP server would write into the log
  */
 export function watched(
   response: Response,
@@ -16,6 +18,7 @@ export function watched(
   ticket: Ticket,
   onBug: (error: unknown) => void,
   onEnd: () => void,
+  cut?: () => void,
 ): Response {
   const { body } = response;
   if (method === "HEAD" || body === null) {
@@ -35,8 +38,12 @@ export function watched(
         ticket.count(pieceBytes);
         return value;
       } catch (error) {
-        if (!(error instanceof ClientLeft)) onBug(error);
-        throw error;
+        // Nobody reads the rest.
+        if (error instanceof ClientLeft) return undefined;
+        onBug(error);
+        if (cut === undefined) throw error;
+        cut();
+        return undefined;
       }
     },
     onEnd,

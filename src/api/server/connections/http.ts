@@ -34,6 +34,7 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
       ...entrances.get(incoming.socket)!,
       isGone: () => outgoing.destroyed || incoming.socket.destroyed,
       onceClosed: (then) => outgoing.once("close", then),
+      cut: () => outgoing.destroy(),
       identified: (caller) => {
         incoming.socket.setTimeout(STALLED_MS);
         return connections.identified(incoming.socket, caller);
