@@ -7,9 +7,9 @@
  * conductor: after a crash that nobody has noticed, nothing starts one there. Then it kills what is left of
  * the cluster's gangs, removes the conductor's folder, and says that the node is vacant.
  */
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { monotonicMs } from "../host/clock.ts";
 import { readText } from "../host/files.ts";
 import { allPids, signal } from "../host/processes.ts";
@@ -29,8 +29,8 @@ const KILL_MS = 5000;
 const RETRY_MS = 50;
 const NOT_THERE = ["ENOENT", "ECONNREFUSED"];
 
-const [home, cluster = "", patienceMs = PATIENCE_MS] = process.argv.slice(2);
-if (home === undefined) {
+const [usualHome, cluster = "", patienceMs = PATIENCE_MS] = process.argv.slice(2);
+if (usualHome === undefined) {
   console.error("Usage: connect HOME [CLUSTER [PATIENCE_MS]]");
   process.exit(2);
 }
@@ -40,26 +40,43 @@ process.stdout.on("error", () => process.exit(0));
 process.stderr.on("error", () => {});
 // When the cluster takes the node away, the conductor still has to say how its attempts end.
 process.on("SIGTERM", () => {});
-connect(join(home, SOCKET_NAME), monotonicMs() + Number(patienceMs));
+connect(monotonicMs() + Number(patienceMs));
 
-function connect(path: string, untilMs: number): void {
+function connect(untilMs: number): void {
+  const again = () => setTimeout(() => connect(untilMs), RETRY_MS);
+  const home = ownHome();
   const foreign = whyForeign(dirname(home)) ?? whyForeign(home);
   if (foreign !== undefined) {
+    // The keeper may be about to make another folder.
+    if (monotonicMs() < untilMs) return void again();
     console.error(foreign);
     process.exitCode = 1;
     return;
   }
+  const path = join(home, SOCKET_NAME);
   const socket = createConnection(path);
   socket.once("connect", () => joinStreams(socket));
   socket.once("error", (error: NodeJS.ErrnoException) => {
-    if (NOT_THERE.includes(error.code ?? "") && monotonicMs() < untilMs) {
-      setTimeout(() => connect(path, untilMs), RETRY_MS);
-      return;
-    }
+    if (NOT_THERE.includes(error.code ?? "") && monotonicMs() < untilMs) return void again();
     console.error(`Cannot connect to the conductor: ${error.message}; expected one that listens on ${path}`);
     process.exitCode = 1;
-    if (NOT_THERE.includes(error.code ?? "") && cluster !== "") clear(monotonicMs() + KILL_MS);
+    if (NOT_THERE.includes(error.code ?? "") && cluster !== "") clear(home, monotonicMs() + KILL_MS);
   });
+}
+
+/**
+ * HOME, or the same name in /tmp/tutti-UID.*, where the keeper puts it if another user has taken
+ * /tmp/tutti-UID (daemon/executor/slurm/batch-script.ts).
+ */
+function ownHome(): string {
+  const base = dirname(usualHome);
+  if (whyForeign(base) === undefined) return usualHome;
+  const others = readdirSync(dirname(base)).filter((entry) => entry.startsWith(`${basename(base)}.`));
+  return (
+    others
+      .map((entry) => join(dirname(base), entry, basename(usualHome)))
+      .find((home) => existsSync(home) && whyForeign(dirname(home)) === undefined) ?? usualHome
+  );
 }
 
 /** Anybody can make a folder in /tmp, and listen there in place of a conductor. */
@@ -72,14 +89,14 @@ function whyForeign(folder: string): string | undefined {
 }
 
 /** Kills the processes of the cluster's gangs until none is left. */
-function clear(untilMs: number): void {
+function clear(home: string, untilMs: number): void {
   const left = allPids().filter(isOfGang);
   for (const pid of left) signal(pid, "SIGKILL");
   const message: FromConductor = { type: "vacant" };
   if (left.length === 0) {
     removeIfDead(home, cluster);
     process.stdout.write(`${JSON.stringify(message)}\n`);
-  } else if (monotonicMs() < untilMs) setTimeout(() => clear(untilMs), RETRY_MS);
+  } else if (monotonicMs() < untilMs) setTimeout(() => clear(home, untilMs), RETRY_MS);
 }
 
 /** Also one that waits at its gate, where nothing tracks the processes of a step by control group. */

@@ -1,11 +1,12 @@
 /** Tests the program that joins its standard streams to a conductor's socket, with a real conductor. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { chownSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chownSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isAtGate, startShim } from "../../src/conductor/attempts/shim.ts";
 import { startConductor } from "../../src/conductor/client.ts";
+import { OWN_FOLDER } from "../../src/daemon/executor/slurm/batch-script.ts";
 import { allPids, signal } from "../../src/host/processes.ts";
 import type { FromConductor } from "../../src/protocol/conductor.ts";
 import { LineReader } from "../../src/protocol/wire.ts";
@@ -141,6 +142,34 @@ test.each(["another user's", "a file"])("asks nobody in %s folder, and says whos
   expect(said).toBe(
     `Cannot use ${base}: ${found}, expected a folder of user ${process.getuid!()}; its owner or an administrator must remove it\n`,
   );
+});
+
+test("if another user has taken the place of the folder, the conductor and its connector use another one", async () => {
+  stage.client.close();
+  const base = join(stage.folder, "base");
+  mkdirSync(base);
+  // Only root can make another user's folder; without rights, a file is as much in the way.
+  if (process.getuid!() === 0) chownSync(base, 65_534, 65_534);
+  else {
+    rmdirSync(base);
+    writeFileSync(base, "");
+  }
+  // Nor does it use another one's folder or link of such a name.
+  symlinkSync(stage.folder, `${base}.0`);
+  const { child, messages } = connector(join(base, "c-1-n1"));
+  const keeper = () =>
+    spawnSync("/bin/sh", ["-c", `${OWN_FOLDER}\nown_folder "$1"; echo "$base"`, "sh", base], {
+      encoding: "utf8",
+    }).stdout.trim();
+  const own = keeper();
+  expect(own).toMatch(/\/base\.\w{8}$/);
+  expect(keeper()).toBe(own);
+  const conductor = startConductor(join(own, "c-1-n1"), "signals");
+  hello(child);
+  await until("the conductor answers", () => messages.length > 0);
+  expect(messages[0]).toMatchObject({ type: "state" });
+  conductor.kill("SIGKILL");
+  expect(await ended(child)).toBe(0);
 });
 
 test("waits for a conductor that is only starting, and ends when it ends", async () => {

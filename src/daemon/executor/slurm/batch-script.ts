@@ -39,12 +39,26 @@ may_start() {
   [ $count -lt 4 ]
 }`;
 
+/**
+ * Sets `base` to a folder of this user: /tmp/tutti-UID, or /tmp/tutti-UID.* if another user has taken that
+ * name. conductor/connect.ts looks there, too. Nobody can forge the owner.
+ */
+export const OWN_FOLDER = `
+own_folder() {
+  for base in "$1" "$1".*; do
+    [ ! -L "$base" ] && [ -d "$base" ] && [ -O "$base" ] && return
+  done
+  base=$1
+  mkdir "$base" 2> /dev/null || base=$(mktemp -d "$1.XXXXXXXX")
+}`;
+
 /** Arguments: node program, program of the conductor, name of the cluster. */
 const KEEPER = `
 umask 077
-base=/tmp/tutti-$(id -u)
+${OWN_FOLDER}
+own_folder "/tmp/tutti-$(id -u)"
 home=$base/$3-$SLURMD_NODENAME
-mkdir -p "$base" "$home" 2> /dev/null
+mkdir "$home" 2> /dev/null
 for folder in "$base" "$home"; do
   if [ -L "$folder" ] || ! [ -d "$folder" ] || ! [ -O "$folder" ] || ! chmod 700 "$folder"; then
     echo "Cannot use $folder on $SLURMD_NODENAME: expected a folder of this user that is no link" >&2
@@ -120,7 +134,7 @@ wait
 `;
 }
 
-/** Folder of the conductor on a node, as the keeper makes it. Job ids can be used again; names cannot. */
+/** Folder of the conductor on a node, as the keeper usually makes it. Job ids can be used again; names cannot. */
 export function conductorHome(uid: number, name: string, node: string): string {
   return `/tmp/tutti-${uid}/${name}-${node}`;
 }
