@@ -51,7 +51,7 @@ describe("the executable", () => {
     mkdirSync(path("program/bin"), { recursive: true });
     // Says what it was called with. Tutti itself begins the same way.
     writeFileSync(path("program/node"), '#!/bin/sh\n[ "$1" = --version ] || echo "$0 $*"\n', { mode: 0o755 });
-    writeFileSync(path("program/bin/tutti.js"), "");
+    writeFileSync(path("program/bin/executable.js"), "");
     mkdirSync(path("home"));
     executable = path("tutti");
     writeFileSync(executable, unpacking(path("program"), 1_000_000_000), { mode: 0o755 });
@@ -72,7 +72,11 @@ describe("the executable", () => {
     for (let start = 0; start < 2; start++) {
       const { status, stdout, stderr } = run();
       const program = path("home/.cache/tutti", unpacked()[0]);
-      expect([status, stdout, stderr]).toEqual([0, `${program}/node ${program}/bin/tutti.js jobs a b\n`, ""]);
+      expect([status, stdout, stderr]).toEqual([
+        0,
+        `${program}/node ${program}/bin/executable.js jobs a b\n`,
+        "",
+      ]);
       expect(unpacked()).toEqual([expect.stringMatching(new RegExp(`^${version}-[0-9a-f]{12}$`))]);
     }
   });
@@ -106,7 +110,104 @@ describe("the executable", () => {
     expect(run().stderr).toContain("expected a folder of your own");
     expect(readdirSync(path("elsewhere"))).toEqual([]);
   });
+
+  test.each([
+    [
+      "a folder above that others can write to",
+      (cache: string) => chmodSync(cache, 0o777),
+      "cache can be written by others",
+    ],
+    [
+      "a folder above of a foreign group",
+      (cache: string) => chmodSync(cache, 0o775),
+      "cache can be written by its group",
+    ],
+    [
+      "a folder above of somebody else",
+      (cache: string) => chownSync(cache, 65533, 65533),
+      "cache belongs to user 65533",
+    ],
+    [
+      "its folder, if others can write to it",
+      (cache: string) => chmodSync(join(cache, "tutti"), 0o1777),
+      "cache/tutti can be written by others",
+    ],
+  ])("what is unpacked does not run from %s", (_, open, why) => {
+    mkdirSync(path("cache/tutti"), { recursive: true });
+    for (const name of ["cache", "cache/tutti"]) {
+      if (process.getuid!() === 0) chownSync(path(name), 65534, 0);
+    }
+    expect(run({ XDG_CACHE_HOME: path("cache") }).status).toBe(0);
+    // Only root can give folders away.
+    if (why.includes("user") && process.getuid!() !== 0) return;
+    open(path("cache"));
+    const { status, stdout, stderr } = run({ XDG_CACHE_HOME: path("cache") });
+    expect([status, stdout]).toEqual([74, ""]);
+    expect(stderr).toContain(why);
+  });
+
+  test.skipIf(process.getuid!() !== 0)(
+    "a link of another user that comes and goes leads to no start",
+    async () => {
+      mkdirSync(path("shared"));
+      chmodSync(path("shared"), 0o777);
+      expect(run({ XDG_CACHE_HOME: path("home") }).status).toBe(0);
+      const [name] = readdirSync(path("home/tutti"));
+      mkdirSync(path("theirs", name), { recursive: true });
+      writeFileSync(path("theirs", name, "node"), "#!/bin/sh\necho theirs\n", { mode: 0o755 });
+      const flip = `cd ${path("shared")}; while :; do ln -sfnT ${path("home/tutti")} tutti; ln -sfnT ${path("theirs")} tutti; done`;
+      const other = spawn("/bin/sh", ["-c", flip], { uid: 65533, gid: 65533, stdio: "ignore" });
+      try {
+        for (let start = 0; start < 60; start++) {
+          const { status, stdout, stderr } = run({ XDG_CACHE_HOME: path("shared") });
+          expect([status, stdout, stderr]).toEqual([74, "", expect.stringContaining("Cannot ")]);
+        }
+      } finally {
+        other.kill("SIGKILL");
+      }
+    },
+  );
 });
+
+test.skipIf(process.getuid!() !== 0)(
+  "Debian's package: only a conductor of root keeps it from being removed",
+  async () => {
+    folder = mkdtempSync(join(tmpdir(), "tutti-packages-"));
+    const prerm = readFileSync(join(root, "packaging/debian/prerm"), "utf8")
+      .replaceAll("/var/lib/tutti/", `${folder}/`)
+      .replaceAll("/usr/bin/tutti ", "/bin/false ")
+      .replaceAll("/usr/lib/python3", folder)
+      .replaceAll("/run/systemd/system", path("no"));
+    const remove = () => spawnSync("/bin/sh", ["-s", "remove"], { input: prerm, encoding: "utf8" });
+    const named = async (uid: number) => {
+      const script = 'exec -a "tutti-conductor $1/" sleep 1000';
+      const child = spawn("bash", ["-c", script, "bash", folder], { uid, gid: uid, stdio: "ignore" });
+      await expect
+        .poll(() => readFileSync(`/proc/${child.pid}/cmdline`, "utf8"))
+        .toContain("tutti-conductor");
+      return child;
+    };
+    try {
+      const foreign = await named(65534);
+      try {
+        expect(remove().status).toBe(0);
+        const own = await named(0);
+        try {
+          expect([remove().status, remove().stderr]).toEqual([
+            1,
+            expect.stringContaining("while jobs may run"),
+          ]);
+        } finally {
+          own.kill("SIGKILL");
+        }
+      } finally {
+        foreign.kill("SIGKILL");
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 const hasDebian = spawnSync("mmdebstrap", ["--version"]).status === 0 && process.getuid?.() === 0;
 describe.skipIf(!SOAK || !hasDebian)("packages in a new Debian without Node (soak)", () => {

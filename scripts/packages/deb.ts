@@ -34,7 +34,7 @@ export function makeDeb(out: string, as = version): string {
   try {
     const program = join(folder, "usr/lib/tutti");
     copyProgram(program);
-    place("packaging/debian/tutti.sh", join(folder, "usr/bin/tutti"));
+    place("packaging/debian/tutti", join(folder, "usr/bin/tutti"));
     place("packaging/debian/tutti.toml", join(folder, "etc/tutti.toml"));
     place("packaging/systemd/tutti.service", join(folder, "usr/lib/systemd/system/tutti.service"));
     // The one for a user has another name: `systemctl --user enable tutti` finds it there.

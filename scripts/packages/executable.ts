@@ -12,6 +12,7 @@ export function makeExecutable(out: string): string {
   try {
     copyProgram(folder);
     place("python/tutti.py", join(folder, "python/tutti.py"));
+    place("packaging/executable/executable.js", join(folder, "bin/executable.js"));
     setModes(folder, ["node"]);
     const file = join(out, `tutti-${version}-linux-${process.arch}`);
     writeFileSync(file, unpacking(folder, revisionS()), { mode: 0o755 });
@@ -23,7 +24,7 @@ export function makeExecutable(out: string): string {
 
 /**
  * The bytes of an executable that unpacks a program and runs it.
- * @param folder with `node` and `bin/tutti.js`
+ * @param folder with `node` and `bin/executable.js`
  * @param timeS Unix time of all files in it
  */
 export function unpacking(folder: string, timeS: number): Buffer {

@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { InputError } from "../core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
-import { withTimeLimit } from "../host/limited.ts";
 import { programFile } from "../host/programs.ts";
 import { writablePart } from "../host/trusted-path.ts";
 import { choosePolicy, makeChoice } from "../policies/parse-policy.ts";
@@ -20,6 +19,7 @@ import {
   policyAtWork,
   workingAsync,
 } from "./guarded-policy.ts";
+import { withTimeLimit } from "./limited.ts";
 
 /** The module that `import … from "tutti"` loads in a policy's file. */
 const KIT = programFile("kit", new URL("../kit.ts", import.meta.url)).href;

@@ -13,12 +13,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { UsageError } from "../errors.ts";
 import { COMMANDS } from "./registry.ts";
 
-/** The second line of each launcher; a file without it is somebody else's. */
-const MARK = "# Made by tutti slurm-names; it may be made again.";
+/** The second line of each launcher; a file without it is somebody else's. Older ones were shell scripts. */
+const MARK = "// Made by tutti slurm-names; it may be made again.";
+const MARKS: readonly (string | undefined)[] = [MARK, MARK.replace("//", "#")];
+/** What the kernel reads of a first line. */
+const MAX_FIRST_LINE = 255;
 const PROGRAM = "bin/slurm-names.js";
 
 /** @throws UsageError if a file with one of the names is not ours */
@@ -59,7 +62,7 @@ function isForeign(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
   if (!stats.isFile()) return true;
-  return readFileSync(path, "utf8").split("\n")[1] !== MARK;
+  return !MARKS.includes(readFileSync(path, "utf8").split("\n")[1]);
 }
 
 /** From the bundle and from the sources, the program is above this file. */
@@ -71,12 +74,22 @@ function programPath(): string {
   }
 }
 
+/**
+ * Runs in Node at once: a shell in between would drop variables whose names it could not write, such as
+ * functions that bash has exported.
+ */
 function launcher(name: string, folder: string, program: string): string {
-  const words = [process.execPath, program].map(quoted).join(" ");
-  return `#!/bin/sh\n${MARK}\nTUTTI_SLURM_NAMES=${quoted(folder)} exec ${words} ${name} "$@"\n`;
-}
-
-/** As one word of a shell. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  const node = process.execPath;
+  // The kernel ends the program's name at a blank; env, from coreutils 8.30 on, does not.
+  const first = /\s/.test(node) ? `#!/usr/bin/env -S ${JSON.stringify(node)}` : `#!${node}`;
+  if (Buffer.byteLength(first) > MAX_FIRST_LINE)
+    throw new UsageError(
+      `Cannot make Slurm's names: the path of Node, "${node}", is too long for the first line of a program, expected at most ${MAX_FIRST_LINE - 2} bytes; install Tutti in a folder with a shorter path`,
+    );
+  return `${first}
+${MARK}
+process.env.TUTTI_SLURM_NAMES = ${JSON.stringify(folder)};
+process.argv.splice(2, 0, ${JSON.stringify(name)});
+import(${JSON.stringify(pathToFileURL(program).href)});
+`;
 }

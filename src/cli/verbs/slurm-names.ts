@@ -1,7 +1,8 @@
 /** `tutti slurm-names FOLDER`: makes a folder with Slurm's commands, which work with Tutti. */
 import type { Command } from "commander";
+import { quote } from "../../host/shell.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { makeNames, quoted } from "../slurm-names/folder.ts";
+import { makeNames } from "../slurm-names/folder.ts";
 import { writeOut } from "../text/text.ts";
 
 const HELP = `
@@ -19,7 +20,7 @@ export function configure(command: Command): void {
     .action((path: string) => {
       const made = makeNames(path);
       const folder = visibleLine(made.folder);
-      const word = /^[\w/.+:@-]+$/.test(folder) ? folder : quoted(folder);
+      const word = /^[\w/.+:@-]+$/.test(folder) ? folder : quote(folder);
       writeOut(`${folder}: ${made.names.join(", ")}\nnext: export PATH=${word}:$PATH\n`);
     });
 }

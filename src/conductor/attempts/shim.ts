@@ -45,6 +45,7 @@ import { constants as osConstants } from "node:os";
 import { join } from "node:path";
 import { isPlainFileOf, readText } from "../../host/files.ts";
 import { readSmall } from "../../host/processes.ts";
+import { environmentInShell, quote } from "../../host/shell.ts";
 import type { AttemptEnd, LaunchSpec } from "../../protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
@@ -63,13 +64,10 @@ const EXPECT_KILL = `case $status in ${256 + 9} | ${256 + 15}) [ -e asked ] || s
     `;
 /** Exit status of a shim that finds the attempt already claimed. */
 const ALREADY_CLAIMED = 75;
-/** Variables that some shells do not allow to be set. */
-const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
 /** Umask of jobs that were submitted to the first release. */
 const FIRST_RELEASE_UMASK = 0o022;
 /** Variables that a cluster sets for each task, such as SLURM_PROCID and PMIX_RANK. */
 const OF_TASKS = /^(SLURM|PMI|OMPI_|I_MPI_|MPI_)/;
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Makes the shim of a task lead a session; `setsid -w` waits, because the cluster waits for its task. */
 const LEAD_SESSION = `  leads() {
@@ -89,15 +87,11 @@ type Starter = "machine" | "node" | "cluster";
 /** The script of an attempt. `mark` is put into the job's environment (freezers/signals.ts). */
 function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string {
   const isTask = starter === "cluster";
-  const variables = Object.entries(spec.env).filter(([name]) => !SHELLS_OWN.has(name));
-  const exports = variables
-    .filter(([name]) => IDENTIFIER.test(name))
-    .map(([name, value]) => {
-      const keep = isTask && OF_TASKS.test(name) ? `[ -n "\${${name}+x}" ] || ` : "";
-      return `${keep}export ${name}=${quote(value)}`;
-    });
-  // For example functions exported by bash, which other shells drop.
-  const odd = variables.filter(([name]) => !IDENTIFIER.test(name)).map(([name, value]) => `${name}=${value}`);
+  const { exported, prefix } = environmentInShell(spec.env);
+  const exports = exported.map(([name, value]) => {
+    const keep = isTask && OF_TASKS.test(name) ? `[ -n "\${${name}+x}" ] || ` : "";
+    return `${keep}export ${name}=${quote(value)}`;
+  });
   const [program = ""] = spec.command;
   // What one node lacks, such as a program or a folder, others may have.
   const where = starter === "machine" ? "" : `On \${SLURMD_NODENAME:-$(uname -n)}: `;
@@ -116,10 +110,11 @@ fail() {
   exit 74
 }
 begin() {
+unset OLDPWD
 ${exports.join("\n")}
 set -- ${spec.command.map(quote).join(" ")}
 command -v -- "$1" > /dev/null || ${leave(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}
-exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
+exec ${prefix}"$@"
 }
 ${spec.input === "terminal" ? inTerminal(quote(spec.cwd)) : ""}identity
 if [ "\${1-}" != job ]; then
@@ -325,9 +320,4 @@ function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Quotes a text as one word of the shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -10,6 +10,7 @@
  * On a cluster, a job with -n alone has ranks of one thread, as in Slurm: not all of its CPUs are on the node
  * of its command, and not every site pins.
  */
+import { keepingShell } from "../../host/shell.ts";
 import { isElsewhere, type JobRecord } from "../contract/record.ts";
 import { nodeTasks } from "./cluster/node-tasks.ts";
 
@@ -20,7 +21,7 @@ type Variables = Readonly<Record<string, string>>;
  * What Open MPI starts in place of a rank's program, with the program as arguments. Open MPI splits it at
  * spaces, so the script has tabs. A number that the job's script has set stays.
  */
-const ONE_THREAD = `/bin/sh -c export\tOMP_NUM_THREADS="\${OMP_NUM_THREADS:-1}";exec\t"$0"\t"$@"`;
+const ONE_THREAD = `${keepingShell().join(" ")} -c export\tOMP_NUM_THREADS="\${OMP_NUM_THREADS:-1}";exec\t"$0"\t"$@"`;
 /**
  * Open MPI binds ranks to the first CPUs of the machine, even if the job may use others: it respects a
  * cpuset, but not taskset. So ranks share the CPUs of their job. Options of mpirun override this. Open MPI 5

@@ -9,6 +9,7 @@ import { Socket } from "node:net";
 import { constants as system } from "node:os";
 import { delimiter, join, resolve as resolvePath } from "node:path";
 import { PassThrough } from "node:stream";
+import { keepingShell } from "../../../host/shell.ts";
 import { SlurmError } from "../errors.ts";
 import type { Launcher } from "./mpi.ts";
 import { type RankPlan, rankVariables } from "./plan.ts";
@@ -65,7 +66,7 @@ export function startLaunched(plan: RankPlan, launcher: Launcher): StartedRanks 
     launcher.program,
     [
       ...kind.words(ranks, ranks > cpus),
-      ...["/bin/sh", "-c", script(kind.rank)],
+      ...[...keepingShell(), "-c", script(kind.rank)],
       ...["srun", folder, plan.killOnFailure ? "1" : "", program, ...command.slice(1)],
     ],
     {

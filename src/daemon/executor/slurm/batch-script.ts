@@ -11,6 +11,7 @@
  *   the keeper is gone              the conductor notices, kills its gangs and ends; the script starts the
  *                                   step again
  */
+import { quote } from "../../../host/shell.ts";
 
 /** Seconds in which a conductor, or a step, may be started again three times. */
 const WINDOW_S = 600;
@@ -134,12 +135,7 @@ wait
 `;
 }
 
-/** Folder of the conductor on a node, as the keeper usually makes it. Job ids can be used again; names cannot. */
+/** The usual folder of the conductor on a node. Job ids can be used again; names cannot. */
 export function conductorHome(uid: number, name: string, node: string): string {
   return `/tmp/tutti-${uid}/${name}-${node}`;
-}
-
-/** Quotes a text as one word of the shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,7 @@
 /** What an attempt is in Slurm: its mark, its options of sbatch, its script, and how its end is read. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { environmentInShell, quote } from "../../../../host/shell.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../../../protocol/attempts.ts";
 import type { QueuedJob } from "../formats/queue.ts";
 import type { ShownJob } from "../formats/scontrol.ts";
@@ -119,6 +120,7 @@ export function attemptScript(spec: LaunchSpec): string {
   const perTask = threads === undefined ? [] : [`--cpus-per-task=${threads}`];
   const words = tasksRun === "each" ? ["srun", `--mpi=${mpi}`, ...perTask, ...command] : command;
   const { TUTTI_CPUS: _, ...kept } = env;
+  const { exported, prefix } = environmentInShell(kept);
   return [
     "# Slurm may start a job again; its command runs once.",
     `mkdir ${quote(beganFolder(spec))} || exit 1`,
@@ -130,18 +132,14 @@ export function attemptScript(spec: LaunchSpec): string {
     "for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z_0-9]*\\)=.*/\\1/p'); do",
     '  case $name in SLURM_TIME_FORMAT) unset "$name" ;; SLURM*) ;; *) unset "$name" ;; esac',
     "done",
-    ...Object.entries(kept)
-      .filter(([name]) => /^[A-Za-z_]\w*$/.test(name) && !name.startsWith("SLURM"))
+    ...exported
+      .filter(([name]) => !name.startsWith("SLURM"))
       .map(([name, value]) => `export ${name}=${quote(value)}`),
     'export TUTTI_NODELIST="$SLURM_JOB_NODELIST"',
     `cd ${quote(cwd)} || exit 126`,
-    `exec ${words.map(quote).join(" ")}`,
+    `exec ${prefix}${words.map(quote).join(" ")}`,
     "",
   ].join("\n");
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** States of Slurm in which a job may start or go on; all others are ends. */

@@ -329,6 +329,10 @@ describe("attemptScript()", () => {
       command: ["sh", "-c", 'echo "$GREETING:$SECRET:$TUTTI_NODELIST:$TUTTI_CPUS"; pwd; exit 7'],
       env: { ...spec(1).env, PATH: process.env.PATH!, GREETING: "it's\n$HOME", TUTTI_CPUS: "0,1" },
     });
+    // Names that no shell could write, such as functions that bash has exported.
+    const odd = { "BASH_FUNC_module%%": "() {  echo   it's;\n}", "A.B": "", "-i": "=" };
+    const dumped = spec(2, { command: ["cat", "/proc/self/environ"], env: { ...one.env, ...odd } });
+    writeFileSync(join(folder, "odd"), attemptScript(dumped));
     const file = join(folder, "script");
     writeFileSync(file, attemptScript(one));
     const env = {
@@ -336,6 +340,10 @@ describe("attemptScript()", () => {
       SECRET: "of the scheduler",
       ...{ SLURM_JOB_NODELIST: "n[1-3]", SLURM_TASKS_PER_NODE: "2(x2),1" },
     };
+    expect(spawnSync("/bin/sh", [join(folder, "odd")], { env }).status).toBe(0);
+    expect(readFileSync(dumped.stdout, "utf8").split("\0")).toEqual(
+      expect.arrayContaining(Object.entries(odd).map((pair) => pair.join("="))),
+    );
     expect(spawnSync("/bin/sh", [file], { env }).status).toBe(7);
     expect(readFileSync(one.stdout, "utf8")).toBe(`it's\n$HOME::n[1-3]:\n${folder}\n`);
     expect(readFileSync(one.env.TUTTI_HOSTFILE, "utf8")).toBe("n1 slots=2\nn2 slots=2\nn3 slots=1\n");

@@ -1,2 +1,0 @@
-#!/bin/sh
-exec /usr/lib/tutti/node /usr/lib/tutti/bin/tutti.js "$@"
