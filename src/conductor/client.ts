@@ -9,6 +9,7 @@ import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { monotonicMs } from "../host/clock.ts";
+import { makeFolder } from "../host/make-folders.ts";
 import { programFile } from "../host/programs.ts";
 import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
@@ -177,7 +178,7 @@ function inProtocol1(message: ToConductor): ToConductor | undefined {
  * conductor.
  */
 export function startConductor(home: string, freezer?: FreezerKind): ChildProcess {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeFolder(home, 0o700);
   const log = join(home, "conductor.log");
   try {
     if (statSync(log).size > MAX_LOG_BYTES) renameSync(log, `${log}.old`);

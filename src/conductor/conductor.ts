@@ -2,6 +2,7 @@
  * Launches and ends attempts, and runs the rows of the matrix in turn (round-robin.ts). The conductor does
  * not know queues or policies. It follows the last matrix, even while no front end is connected.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs, unixMs } from "../host/clock.ts";
 import { bootId } from "../host/processes.ts";
@@ -67,6 +68,8 @@ export class Conductor {
       containment,
       shares: new GangShares(containment.groups, containment.freezer),
       setpriv: process.getuid?.() === 0 ? findSetpriv() : undefined,
+      note: (act) => this.#stateFile.save(act),
+      isHomeAway: () => !existsSync(home),
     };
     this.#stateFile = new StateFile(join(home, "state.json"), () => this.#state());
     this.#groupRemoval = new GroupRemoval(containment, this.#attempts);
@@ -135,6 +138,13 @@ export class Conductor {
   get isBusy(): boolean {
     for (const attempt of this.#attempts.values()) if (!attempt.isOver) return true;
     return !this.#launches.isEmpty;
+  }
+
+  /** Whether it may end when it is left alone: the next conductor learns how its attempts ended, too. */
+  get isIdle(): boolean {
+    return (
+      this.#launches.isEmpty && [...this.#attempts.values()].every((one) => one.isOver || one.waitsForHome)
+    );
   }
 
   receive(message: ToConductor): void {
@@ -268,16 +278,7 @@ export class Conductor {
 
   #launchNow(spec: LaunchSpec): void {
     const { env: _, ...kept } = spec;
-    const attempt =
-      // An earlier conductor may have launched it without being able to save that.
-      Attempt.adopt(this.#machine, {
-        spec: kept,
-        begun: false,
-        startedAtMs: unixMs(),
-        ranMs: 0,
-        reason: "none",
-        killed: false,
-      }) ?? new Attempt(this.#machine, kept);
+    const attempt = Attempt.adopt(this.#machine, { spec: kept }) ?? new Attempt(this.#machine, kept);
     this.#attempts.set(attempt.name, attempt);
     if (attempt.shim === undefined) attempt.launch(spec);
     attempt.onShimEnd(() => this.#look());

@@ -1,10 +1,13 @@
 /**
  * Creates and locks the conductor's folder. At most one conductor manages the jobs of a folder, even if
  * somebody removes the folder while it runs: then the conductor creates the folder and takes the lock again.
+ * The folder around it, the state folder, is created at the start only. If that one is gone later, it may
+ * have been moved away, and must find its place free when it is put back.
  */
-import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { takeLock, type Unlock } from "../host/lock.ts";
+import { makeFolder } from "../host/make-folders.ts";
 import { allPids, hasOnlyRightsOf, readSmall, readStat } from "../host/processes.ts";
 
 export class HomeLock {
@@ -24,7 +27,14 @@ export class HomeLock {
    * @returns false if another conductor has the lock
    */
   take(): boolean {
-    mkdirSync(this.#home, { recursive: true, mode: 0o700 });
+    const isStart = this.#file === undefined;
+    if (!isStart && !existsSync(dirname(this.#home))) {
+      throw new Error(
+        `The folder "${dirname(this.#home)}" was removed or moved away: jobs go on, and how they end is known when the same folder is back in its place`,
+      );
+    }
+    if (isStart) mkdirSync(this.#home, { recursive: true, mode: 0o700 });
+    else makeFolder(this.#home, 0o700);
     const { uid } = lstatSync(this.#home);
     if (uid !== process.getuid!()) {
       throw new Error(

@@ -11,6 +11,7 @@
  */
 import { parseArgs } from "node:util";
 import { monotonicMs, unixMs } from "../host/clock.ts";
+import { sleep } from "../host/sleep.ts";
 import { closeInherited } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { Conductor } from "./conductor.ts";
@@ -27,6 +28,8 @@ import { ConductorServer } from "./server.ts";
 const LONELY_MS = 60_000;
 /** How often a cluster's conductor looks whether its parent is still there. */
 const PARENT_MS = 250;
+/** A conductor that ends is gone within this time. */
+const ENDING_MS = 1000;
 /** Exit status when another conductor has the folder. */
 const ALREADY_RUNNING = 3;
 /** Becomes part of the gangs' marks. */
@@ -42,10 +45,16 @@ process.chdir("/");
 
 const lock = new HomeLock(home);
 if (!lock.take()) process.exit(ALREADY_RUNNING);
-const older = olderConductor(home);
+let older = olderConductor(home);
+// One that is just ending has given its lock back already.
+const patienceMs = monotonicMs() + ENDING_MS;
+while (older !== undefined && monotonicMs() < patienceMs) {
+  await sleep(20);
+  older = olderConductor(home);
+}
 if (older !== undefined) {
   console.error(
-    `Cannot manage the jobs of "${home}": conductor ${older}, whose folder was removed, still manages them and will create the folder again; expected no other conductor`,
+    `Cannot manage the jobs of "${home}": conductor ${older} still manages them, although it has not the lock of this folder: the folder was removed or replaced, and that conductor takes it over; expected no other conductor`,
   );
   process.exit(ALREADY_RUNNING);
 }
@@ -81,7 +90,7 @@ let lonelySinceMs = monotonicMs();
 let homeProblem = "";
 setInterval(() => {
   void keepHome();
-  if (cluster !== undefined || conductor.isBusy || server.isConnected) lonelySinceMs = monotonicMs();
+  if (cluster !== undefined || !conductor.isIdle || server.isConnected) lonelySinceMs = monotonicMs();
   else if (monotonicMs() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, 1000);
 if (cluster !== undefined) watchParent();

@@ -1,6 +1,7 @@
 /**
  * Saves the conductor's state so that the next conductor can continue from it. The state is one JSON file,
- * which is always replaced as a whole.
+ * which is always replaced as a whole. What the conductor intends is in the file before it acts (`save` with
+ * an act), so no conductor takes the kills of an earlier one for ends of their own.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
@@ -17,9 +18,12 @@ export interface SavedAttempt {
   readonly job?: ProcessIdentity;
   /** The job was let through its gate. */
   readonly begun: boolean;
+  /** If it has not begun, the time of this file: the attempt begins no earlier. */
   readonly startedAtMs: number;
   readonly ranMs: number;
   readonly reason: EndReason;
+  /** When it was decided to end it for this reason, in Unix time in ms. */
+  readonly endingAtMs?: number;
   readonly killed: boolean;
   /** It was given up for this reason. */
   readonly lost?: string;
@@ -28,6 +32,8 @@ export interface SavedAttempt {
   readonly kept?: true;
   /** It was sent the signal before its limit. */
   readonly warned?: true;
+  /** Its running time in ms at that moment; left out by earlier versions. */
+  readonly warnedRanMs?: number;
 }
 
 /**
@@ -50,6 +56,7 @@ export interface SavedState {
 export class StateFile {
   readonly #path: string;
   readonly #state: () => SavedState;
+  #acts: (() => void)[] = [];
   #isDue = false;
   #closed = false;
 
@@ -71,13 +78,21 @@ export class StateFile {
     }
   }
 
-  /** Saves the state soon, once for all changes made at the same moment. */
-  save(): void {
-    if (this.#isDue || this.#closed) return;
+  /**
+   * Saves the state soon, once for all changes made at the same moment.
+   * @param act what the state announces; called when it is in the file, or when the disk has refused that
+   */
+  save(act?: () => void): void {
+    if (this.#closed) return;
+    if (act !== undefined) this.#acts.push(act);
+    if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;
-      if (!this.#closed) this.write();
+      if (this.#closed) return;
+      const acts = this.#acts.splice(0);
+      this.write();
+      for (const act of acts) act();
     });
   }
 

@@ -18,7 +18,8 @@ export function makeFolders(path: string, mode = 0o777): void {
   }
 }
 
-function makeFolder(path: string, mode: number): void {
+/** Like mkdir, but the folder may be there. Its parent must be there: somebody may have moved that away. */
+export function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {

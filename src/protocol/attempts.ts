@@ -46,7 +46,7 @@ export interface LaunchSpec extends IdentifiedAttempt {
   readonly umask?: number;
   /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: no limit. */
   readonly limitMs?: number;
-  /** A signal before the limit; left out: none. Since protocol 4. */
+  /** A signal before the limit; left out: none. Conductors of earlier versions ignore it. */
   readonly limitSignal?: {
     readonly name: NodeJS.Signals;
     readonly beforeMs: number;
@@ -88,6 +88,11 @@ export interface Usage {
 export const USAGE_FIELDS = ["cpuMs", "peakMemoryBytes", "readBytes", "writtenBytes"] as const;
 
 export interface AttemptEnd extends IdentifiedAttempt, Usage {
+  /**
+   * Unix time in ms at which its command began, or at the earliest began if the conductor died in that
+   * moment. Left out: it never began, or the conductor is of an earlier version.
+   */
+  readonly startedAtMs?: number;
   /** Exit code 0 … 255; undefined if a signal ended the attempt or it was lost. */
   readonly code?: number;
   /** Name of the signal that ended the attempt, such as SIGKILL. */
@@ -103,7 +108,24 @@ export interface AttemptEnd extends IdentifiedAttempt, Usage {
   readonly ranMs: number;
 }
 
+/**
+ * What a conductor has noted of an attempt, on disk before it acted on it. The next conductor goes on from
+ * there, and so does a front end that was away or whose store is older. Unix times in ms, by the clock of the
+ * node.
+ */
+export interface AttemptRecord {
+  readonly version: 1;
+  /** As in `AttemptEnd`. */
+  readonly startedAtMs?: number;
+  /** Since when it is paused; left out: it is not paused. */
+  readonly pausedAtMs?: number;
+  /** Why and when Tutti decided to end it; left out: it may go on. */
+  readonly ending?: { readonly reason: EndReason; readonly atMs: number };
+}
+
 export interface AttemptState extends IdentifiedAttempt {
+  /** Left out by conductors of earlier versions, and by other executors than conductors. */
+  readonly record?: AttemptRecord;
   /** Shown to people who must decide about an attempt that the store does not know. Since protocol 2. */
   readonly about?: {
     /** Left out: the conductor's own user. */

@@ -1,5 +1,5 @@
 /** Describes gangs to the front end, and in the state file for the next conductor. */
-import type { AttemptState } from "../../protocol/attempts.ts";
+import type { AttemptRecord, AttemptState } from "../../protocol/attempts.ts";
 import type { SavedAttempt, SavedState } from "../state-file.ts";
 import type { Attempt } from "./attempt.ts";
 import { keyOf } from "./claim.ts";
@@ -11,10 +11,20 @@ export function stateOf(part: GangPart): AttemptState {
   return {
     ...keyOf(spec),
     about: aboutOf(part),
+    record: recordOf(part),
     phase: part.phase,
     ranMs: Math.round(part.ranMs()),
     ...(shim === undefined ? {} : { shim }),
     ...(end === undefined ? {} : { end }),
+  };
+}
+
+function recordOf({ begun, startedAtMs, pausedAtMs, reason, endingAtMs }: GangPart): AttemptRecord {
+  return {
+    version: 1,
+    ...(begun && { startedAtMs }),
+    ...(pausedAtMs !== undefined && { pausedAtMs }),
+    ...(endingAtMs !== undefined && { ending: { reason, atMs: endingAtMs } }),
   };
 }
 
@@ -60,7 +70,7 @@ function savedAttempt(attempt: Attempt): SavedAttempt {
   return {
     spec,
     begun: attempt.begun,
-    startedAtMs: attempt.startedAtMs,
+    startedAtMs: attempt.startToSaveMs,
     ranMs: Math.round(attempt.ranMs()),
     reason: attempt.reason,
     killed: attempt.killed,
@@ -68,7 +78,8 @@ function savedAttempt(attempt: Attempt): SavedAttempt {
     ...(job === undefined ? {} : { job }),
     ...(lost === undefined ? {} : { lost }),
     ...(attempt.kept && { kept: true }),
-    ...(attempt.warned && { warned: true }),
+    ...(attempt.endingAtMs !== undefined && { endingAtMs: attempt.endingAtMs }),
+    ...(attempt.warnedRanMs !== undefined && { warned: true, warnedRanMs: attempt.warnedRanMs }),
     ...(end === undefined ? {} : { end }),
   };
 }

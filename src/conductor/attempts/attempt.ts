@@ -25,7 +25,7 @@ import { GangEntry } from "./gang-entry.ts";
 import { GangPart, type Machine } from "./gang-part.ts";
 import { ObservedTime } from "./observed-time.ts";
 import { outcomeOf } from "./outcome.ts";
-import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
+import { closeGate, isAtGate, openGate, startShim, timeOf } from "./shim.ts";
 import { ShimWatch, stoppedOf } from "./shim-watch.ts";
 
 /** After this time, the end is reported even if the kernel still keeps killed processes alive. */
@@ -51,12 +51,14 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   #lost: string | undefined;
   /** With `#lost`: the command certainly never began. */
   #lostBeforeBegin = false;
-  /** Whether it was sent the signal before its limit. */
-  warned = false;
+  /** Its running time when it was sent the signal before its limit; undefined: it was not. */
+  warnedRanMs: number | undefined;
   readonly #entry: GangEntry;
   readonly #beginning = new ObservedTime();
   readonly #shimWatch = new ShimWatch();
   #killedAtMs: number | undefined;
+  /** It had ended when this conductor took it over. */
+  #endedBefore = false;
   #gaveUpAtMs: number | undefined;
 
   constructor(machine: Machine, spec: Omit<LaunchSpec, "env">) {
@@ -65,18 +67,23 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   }
 
   /**
-   * Takes over an attempt of an earlier conductor. Undefined if it was never claimed, so that it is safe to
-   * launch it.
+   * Takes over an attempt of an earlier conductor, which may have launched it without being able to save more
+   * than that, or which has forgotten it. Undefined if it was never claimed, so that it is safe to launch it.
    */
-  static adopt(machine: Machine, saved: SavedAttempt): Attempt | undefined {
+  static adopt(
+    machine: Machine,
+    known: Pick<SavedAttempt, "spec"> & Partial<SavedAttempt>,
+  ): Attempt | undefined {
+    const saved = { begun: false, ranMs: 0, reason: "none", killed: false, ...known } as const;
     const { env: _, ...spec } = { env: {}, ...saved.spec };
     const attempt = new Attempt(machine, spec);
-    attempt.startedAtMs = saved.startedAtMs;
+    attempt.startedAtMs = saved.startedAtMs ?? timeOf(spec, "job") ?? unixMs();
     attempt.ranBeforeMs = saved.ranMs;
     attempt.reason = saved.reason;
+    attempt.endingAtMs = saved.endingAtMs;
     attempt.killed = saved.killed;
     attempt.kept = saved.kept === true;
-    attempt.warned = saved.warned === true;
+    attempt.warnedRanMs = saved.warnedRanMs ?? (saved.warned ? 0 : undefined);
     if (saved.end !== undefined) {
       attempt.end = saved.end;
       attempt.phase = "ended";
@@ -84,6 +91,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     }
     attempt.shim = saved.shim ?? shimOf(attempt.#readClaim());
     if (attempt.shim === undefined) return undefined;
+    attempt.#endedBefore = !isAlive(attempt.shim);
     if (saved.begun) attempt.#begins();
     attempt.#entry.join(attempt.shim, attempt.begun, saved.job);
     attempt.#noticeBegun();
@@ -154,7 +162,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
 
   override advance(nowMs: number): "launched" | "warned" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
-    const isLate = this.phase === "launching" && this.#beginning.add(nowMs, this.#isAwaited) >= BEGIN_MS;
+    const isAwaited = this.phase === "launching" && this.#isAwaited && !this.machine.isHomeAway();
+    const isLate = this.phase === "launching" && this.#beginning.add(nowMs, isAwaited) >= BEGIN_MS;
     if (this.#shimIsGone()) {
       if (this.#finish(nowMs)) return "ended";
       if (isLate) this.#giveUpBegin();
@@ -165,10 +174,11 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       if (this.#tryToBegin(nowMs)) return "launched";
       if (isLate) this.#giveUpBegin();
     } else if (this.phase === "running") {
+      const isWarned = this.#warn(nowMs);
       this.#keepLimits(nowMs);
       this.#watchShim(nowMs);
-      if (this.#warn(nowMs)) return "warned";
-    } else if (this.killed || nowMs >= this.killAtMs) this.kill();
+      if (isWarned) return "warned";
+    } else if (nowMs >= this.killAtMs) this.kill();
     return undefined;
   }
 
@@ -223,19 +233,25 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   }
 
   #keepLimits(nowMs: number): void {
-    const { limitMs } = this.spec;
-    if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
+    if (this.ranMs(nowMs) >= this.#limitMs) this.stop("time-limit", false);
     else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
+  }
+
+  /** A job that was sent its signal late, because the conductor hung, has its time all the same. */
+  get #limitMs(): number {
+    const { limitMs = Number.POSITIVE_INFINITY, limitSignal } = this.spec;
+    if (limitSignal === undefined || this.warnedRanMs === undefined) return limitMs;
+    return Math.max(limitMs, this.warnedRanMs + limitSignal.beforeMs);
   }
 
   /** Sends the signal before the limit, once. Running time stands still while the gang is stopped. */
   #warn(nowMs: number): boolean {
     const { limitMs, limitSignal } = this.spec;
     const first = this.#entry.job;
-    if (limitMs === undefined || limitSignal === undefined || this.warned || first === undefined)
-      return false;
-    if (this.phase !== "running" || this.ranMs(nowMs) < limitMs - limitSignal.beforeMs) return false;
-    this.warned = true;
+    if (limitMs === undefined || limitSignal === undefined || this.warnedRanMs !== undefined) return false;
+    const ranMs = this.ranMs(nowMs);
+    if (first === undefined || ranMs < limitMs - limitSignal.beforeMs) return false;
+    this.warnedRanMs = ranMs;
     const { name, to } = limitSignal;
     for (const pid of to === "first" ? [first.pid] : this.machine.containment.freezer.pids(this.name)) {
       if (to === "others" && pid === first.pid) continue;
@@ -267,7 +283,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   }
 
   #watchShim(nowMs: number): void {
-    if (this.shim === undefined || this.#entry.job === undefined) return;
+    if (this.shim === undefined || this.#entry.job === undefined || this.machine.isHomeAway()) return;
     const why = this.#shimWatch.look(nowMs, this.shim, this.#entry.job, this.spec);
     if (why === undefined) return;
     this.#lost = `Cannot tell how job ${this.name} ended: ${why}`;
@@ -327,6 +343,9 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       this.#entry.enterWithout(this.shim);
     }
     if (this.#entry.state === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
+    // What its shim has written is known when the folder is back that was moved away with the conductor's.
+    this.waitsForHome = !this.killed && this.machine.isHomeAway() && !existsSync(this.spec.folder);
+    if (this.waitsForHome) return false;
     if (this.shim !== undefined || this.#readClaim().kind !== "another") closeGate(this.spec);
     const { killed, begun, reason } = this;
     const outcome = outcomeOf({
@@ -345,7 +364,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     this.end = {
       ...keyOf(this.spec),
       ...outcome,
-      endedAtMs: unixMs(),
+      ...(begun && !outcome.neverBegan && { startedAtMs: this.startedAtMs }),
+      endedAtMs: this.#endedAtMs,
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
     };
@@ -354,6 +374,12 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     freezer.leave(this.name);
     this.machine.shares.forget(this.name);
     return true;
+  }
+
+  get #endedAtMs(): number {
+    const nowMs = unixMs();
+    const exitMs = this.#endedBefore ? timeOf(this.spec, "exit") : undefined;
+    return exitMs === undefined ? nowMs : Math.min(nowMs, Math.max(this.startedAtMs, exitMs));
   }
 
   /** Whether an earlier conductor started its shim. That conductor may have done more than it could save. */

@@ -2,7 +2,7 @@
  * What the conductor does with every part of a gang on its node, whether it starts the gang's command itself
  * (attempt.ts) or not (member.ts): the part takes its turns, and it is ended with grace.
  */
-import { monotonicMs } from "../../host/clock.ts";
+import { monotonicMs, unixMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
@@ -19,6 +19,10 @@ export interface Machine {
   readonly shares: GangShares;
   /** Path of setpriv, if there is one. */
   readonly setpriv: string | undefined;
+  /** Calls back when what all gangs intend is in the state file. */
+  readonly note: (act: () => void) => void;
+  /** Whether the conductor's folder is away, perhaps with all that shims have written. */
+  readonly isHomeAway: () => boolean;
 }
 
 type PartSpec = Pick<
@@ -38,15 +42,21 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   onSinceMs: number | undefined;
   startedAtMs = 0;
   reason: EndReason = "none";
+  /** When it was decided to end it. */
+  endingAtMs: number | undefined;
+  /** It was killed, or is about to be. */
   killed = false;
   end: AttemptEnd | undefined;
   frozen = false;
+  /** Nothing of it runs, and its end is unknown until a folder is back. */
+  waitsForHome = false;
   /** It runs all the time instead of taking turns, because the front end's store does not know it. */
   kept = false;
   protected readonly machine: Machine;
   protected readonly limits: GangLimits;
   /** Running time in earlier slots. */
   protected ranBeforeMs = 0;
+  /** From then on it is killed. Infinite until it is noted why it ends. */
   protected killAtMs = Number.POSITIVE_INFINITY;
 
   constructor(machine: Machine, spec: Spec) {
@@ -82,6 +92,19 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   protected abstract get folders(): readonly AttemptFolder[];
   /** Its processes may be moved to other CPUs. */
   protected abstract get canMove(): boolean;
+
+  /**
+   * Its start; if it has not begun, now. The state is saved each second, so this is hardly too early if the
+   * conductor dies just when it has opened the gate.
+   */
+  get startToSaveMs(): number {
+    return this.begun ? this.startedAtMs : unixMs();
+  }
+
+  /** Since when it is paused, in Unix time in ms; undefined: it is not. */
+  get pausedAtMs(): number | undefined {
+    return this.machine.containment.paused.sinceMs(this.name);
+  }
 
   /** Running time so far. */
   ranMs(nowMs = monotonicMs()): number {
@@ -132,21 +155,30 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   }
 
   /**
-   * Sends TERM now and KILL after the grace time, or KILL now. A second call can still kill, but does not
-   * change the reason.
+   * Sends TERM and after the grace time KILL, or KILL at once, but first notes why. A second call can still
+   * kill, but does not change the reason.
    */
   stop(reason: EndReason, kill: boolean): void {
     if (this.phase === "ended") return;
     const isNew = this.phase !== "stopping";
     if (isNew) {
       if (this.reason === "none") this.reason = reason;
+      this.endingAtMs ??= unixMs();
       this.slotEnds(monotonicMs());
       this.phase = "stopping";
-      this.killAtMs = monotonicMs() + this.spec.graceMs;
     }
+    this.killed ||= kill || !this.begun;
+    this.machine.note(() => this.#sendSignal(isNew));
+  }
+
+  #sendSignal(isFirst: boolean): void {
+    if (this.isOver) return;
     if (this.machine.containment.isOfCluster) for (const folder of this.folders) noteAsked(folder);
-    if (kill || !this.begun) this.kill();
-    else if (isNew) {
+    if (this.killed) {
+      this.killAtMs = Number.NEGATIVE_INFINITY;
+      this.kill();
+    } else if (isFirst) {
+      this.killAtMs = monotonicMs() + this.spec.graceMs;
       this.thaw();
       // During its grace time, it does not wait for other gangs.
       this.machine.shares.weigh(this.name, false);

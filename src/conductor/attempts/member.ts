@@ -29,6 +29,7 @@ export interface SavedMember {
   readonly startedAtMs: number;
   readonly ranMs: number;
   readonly reason: EndReason;
+  readonly endingAtMs?: number;
   readonly killed: boolean;
   readonly lost?: string;
   readonly kept?: true;
@@ -60,6 +61,7 @@ export class Member extends GangPart<MemberSpec> {
     member.startedAtMs = saved.startedAtMs;
     member.ranBeforeMs = saved.ranMs;
     member.reason = saved.reason;
+    member.endingAtMs = saved.endingAtMs;
     member.killed = saved.killed;
     member.kept = saved.kept === true;
     member.step = step;
@@ -80,13 +82,14 @@ export class Member extends GangPart<MemberSpec> {
   }
 
   get saved(): SavedMember {
-    const { startedAtMs, reason, killed, end, step } = this;
+    const { reason, endingAtMs, killed, end, step } = this;
     return {
       member: this.spec,
       tasks: this.tasks.map((task) => task.saved),
-      startedAtMs,
+      startedAtMs: this.startToSaveMs,
       ranMs: Math.round(this.ranMs()),
       reason,
+      ...(endingAtMs !== undefined && { endingAtMs }),
       killed,
       ...(this.#lost !== undefined && { lost: this.#lost }),
       ...(this.kept && { kept: true }),
@@ -128,7 +131,7 @@ export class Member extends GangPart<MemberSpec> {
     if (this.#isLeft()) {
       if (this.phase === "launching" && this.onSinceMs !== undefined) return this.#begin(nowMs);
       if (this.phase === "running") this.#keepLimit(nowMs);
-      else if (this.phase === "stopping" && (this.killed || nowMs >= this.killAtMs)) this.kill();
+      else if (this.phase === "stopping" && nowMs >= this.killAtMs) this.kill();
       return undefined;
     }
     return this.#finish() ? "ended" : undefined;
@@ -220,6 +223,7 @@ export class Member extends GangPart<MemberSpec> {
     this.end = {
       ...keyOf(this.spec),
       ...this.#outcome(),
+      ...(this.begun && { startedAtMs: this.startedAtMs }),
       reason: this.reason,
       endedAtMs: unixMs(),
       ranMs: Math.round(this.ranBeforeMs),

@@ -40,9 +40,11 @@ export function outcomeOf(facts: Facts): Outcome {
     return { ...exit, reason: isTooLarge ? "memory-limit" : reason };
   }
   if (facts.killed) return { signal: "SIGKILL", reason };
-  const message = existsSync(spec.folder)
-    ? `The shim of job ${gangName(spec)} ended without leaving an exit status: it was killed, or the machine went down`
-    : `Cannot tell how job ${gangName(spec)} ended: its folder "${spec.folder}" was removed, expected it to stay until the job has ended`;
+  // Another folder may have its name.
+  const message =
+    existsSync(spec.folder) && facts.claim.kind !== "none"
+      ? `The shim of job ${gangName(spec)} ended without leaving an exit status: it was killed, or the machine went down`
+      : `Cannot tell how job ${gangName(spec)} ended: its folder "${spec.folder}" was removed, expected it to stay until the job has ended`;
   return lost(facts, message, neverBegan(facts));
 }
 

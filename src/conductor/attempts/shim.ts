@@ -128,13 +128,13 @@ ${isTask ? LEAD_SESSION : ""}  if ! ln -s "$identity" claim 2>/dev/null; then
   printf '%-63s\\n' pending > exit.new
   setsid=
   command -v setsid > /dev/null && setsid=setsid
+  # A folder without a name is gone for good; one that was only moved away takes the status.
   finish='${starter === "machine" ? "" : EXPECT_KILL}until printf "%-63s\\n" "$status${spec.identity === undefined ? "" : ` ${spec.identity}`}" 1<> exit.new; do
-      [ -d "$folder" ] || exit 74
+      case $(stat -c %h .) in 0 | "") exit 74 ;; esac
       sleep 1
     done
     sync exit.new 2> /dev/null
     mv -f exit.new exit; rm -f launch gate'
-  folder=${folder}
   if ! command -v awk > /dev/null; then
     $setsid /bin/sh launch job
     status=$?
@@ -142,9 +142,9 @@ ${isTask ? LEAD_SESSION : ""}  if ! ln -s "$identity" claim 2>/dev/null; then
     eval "$finish"
     exit 0
   fi
-  export finish folder
+  export finish
   exec awk 'BEGIN {
-    status = system("unset finish folder; exec '$setsid' /bin/sh launch job")
+    status = system("unset finish; exec '$setsid' /bin/sh launch job")
     system("status=" status "; " ENVIRON["finish"])
   }' > /dev/null 2> shim.log
 fi
@@ -292,6 +292,19 @@ export function readExit(of: AttemptFolder): Pick<AttemptEnd, "code" | "signal">
   if (status < 256) return { code: status };
   // gawk adds 512 when a core was dumped.
   return { signal: signalName(status < 512 ? status - 256 : status - 512) };
+}
+
+/**
+ * When its shim has written the exit status, or when its first process came to the gate, for a conductor that
+ * was not there. Undefined: that has not happened. The job's user can set these times.
+ */
+export function timeOf(of: AttemptFolder, file: "exit" | "job"): number | undefined {
+  try {
+    const { uid, mtimeMs } = lstatSync(join(of.folder, file));
+    return uid === ownerOf(of) ? Math.trunc(mtimeMs) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Why the command could not be started, if it failed to start. */

@@ -5,9 +5,10 @@
  * When the front end is gone, the runner ends with its last hook, and leaves their results in HOME/results
  * for the next runner, which waits until then. So there are never two that start hooks.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { takeLock } from "../../host/lock.ts";
+import { makeFolder } from "../../host/make-folders.ts";
 import { closeInherited } from "../../host/surroundings.ts";
 import type { FromRunner, HookResult, HookTask } from "../../protocol/news/runner.ts";
 import { openContainment } from "../freezers/open-containment.ts";
@@ -49,7 +50,7 @@ await clearLeftovers(containment);
 // All hooks together weigh as much as one process; all jobs together, as one on every CPU.
 containment.groups.write("cpu", ".", "cpu.weight", "100");
 containment.groups.write("cpu", ".", "cpu.shares", "1024");
-mkdirSync(results, { recursive: true, mode: 0o700 });
+makeFolder(results, 0o700);
 for (const name of readdirSync(results)) {
   const path = join(results, name);
   if (RESULT.test(name)) send({ type: "result", result: JSON.parse(readFileSync(path, "utf8")) });

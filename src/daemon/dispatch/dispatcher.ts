@@ -29,6 +29,7 @@ import { cpusData, dataOf, unitsData } from "./event-data.ts";
 import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import { NodeReports } from "./node-reports.ts";
+import { followNoted, notedEnd, notedStart, noteStart } from "./noted.ts";
 import { lostEnd, outcomeOf, refusedEnd, sentReason, usageOf } from "./outcome.ts";
 import { hasCpusAgain, reasonToHoldPaused, withoutPause } from "./pauses.ts";
 import type { StoreAge } from "./store-age.ts";
@@ -278,15 +279,10 @@ export class Dispatcher {
   }
 
   #launched(attempt: AttemptKey, identity: string | undefined, startedAtMs: number): void {
-    const { book, feed, store, clock, executor, scheduler } = this.#context;
+    const { clock, executor, scheduler } = this.#context;
     const record = this.#jobOf(attempt, identity);
-    if (record === undefined) return;
-    if (record.startedAtMs !== undefined) return;
-    store.noteAttemptStart(attempt, startedAtMs);
-    const state = record.state === "starting" ? "running" : record.state;
-    const running = book.change(record, { state, startedAtMs });
-    feed.add("started", clock.unixMs(), running, { attempt: attempt.attempt, startedAtMs });
-    this.#context.news.started(running);
+    if (record === undefined || record.startedAtMs !== undefined) return;
+    noteStart(this.#context, record, startedAtMs);
     // On other executors, slots are counted from the first one that the gang gets.
     if (executor.capabilities.timeSharing) return;
     const ranMs = Math.max(0, clock.unixMs() - startedAtMs);
@@ -300,8 +296,9 @@ export class Dispatcher {
     this.#outbox.push({ type: "forget", ...namedBy(end) });
     const stray = this.strays.find(end, end.identity);
     if (stray !== undefined) this.#strayEnded(stray, end, nowMs);
-    const record = this.#jobOf(end, end.identity);
-    if (record === undefined) return;
+    const known = this.#jobOf(end, end.identity);
+    if (known === undefined) return;
+    const record = noteStart(this.#context, known, end.startedAtMs);
     store.noteAttemptEnd(end);
     shares.charge(record, end);
     scheduler.departed(end.job, nowMs);
@@ -355,6 +352,7 @@ export class Dispatcher {
     const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
     this.#context.feed.add("ended", end.endedAtMs, stray, { attempt, stray: true, ...dataOf(end, reason) });
     this.strays.remove(stray);
+    this.earlierStarts.noteEnd(stray, end);
     const record = this.#context.book.live(job);
     if (record?.attempt === attempt && hasProcess(record.state)) this.#launch(record);
   }
@@ -374,7 +372,11 @@ export class Dispatcher {
     const jobs = [...book.withProcess()].map((record) => ({ record, attempt: named.get(nameOf(record)) }));
     for (const { record } of jobs) named.delete(nameOf(record));
     this.#meetUnknown([...named.values()], connected.knowsIdentities, nowMs);
-    for (const { record, attempt } of jobs) this.#reconcileJob(record, attempt, nowMs);
+    const isBehind = this.#storeAge.takeBehind();
+    for (const { record, attempt } of jobs) {
+      const followed = isBehind ? followNoted(this.#context, record, attempt, nowMs) : record;
+      this.#reconcileJob(followed, attempt, nowMs);
+    }
     store.setMeta("boot", bootId);
     this.#isSameBoot = true;
     this.earlierStarts.holdWaiting();
@@ -393,7 +395,7 @@ export class Dispatcher {
     for (const { attempt, stray } of strays) {
       if (attempt.phase !== "ended") this.#outbox.push({ type: "keep", ...namedBy(attempt) });
       else if (attempt.end !== undefined && !store.knowsAttempt(attempt, attempt.identity)) {
-        this.#strayEnded(stray, attempt.end, nowMs);
+        this.#strayEnded(stray, notedEnd(attempt)!, nowMs);
       }
       if (attempt.phase === "ended") this.#outbox.push({ type: "forget", ...namedBy(attempt) });
     }
@@ -416,13 +418,15 @@ export class Dispatcher {
       this.#ended(lostEnd(record, scheduler.ranMs(record.job, nowMs), clock.unixMs()), nowMs);
       return;
     } else if (attempt.phase === "ended") {
-      const end = attempt.end ?? lostEnd(record, attempt.ranMs, clock.unixMs());
+      const end = notedEnd(attempt) ?? lostEnd(record, attempt.ranMs, clock.unixMs());
       feed.add("recovered", clock.unixMs(), record, { attempt: record.attempt, found: true });
       this.#ended(end, nowMs);
       return;
     } else {
       scheduler.jobs.noteRan(record.job, attempt.ranMs);
-      if (attempt.phase !== "launching") this.#launched(attempt, attempt.identity, clock.unixMs());
+      if (attempt.phase !== "launching") {
+        this.#launched(attempt, attempt.identity, notedStart(attempt) ?? clock.unixMs());
+      }
     }
     if (record.ending !== undefined) {
       this.#outbox.push({ type: "stop", ...namedBy(record), kill: false, reason: sentReason(record.ending) });

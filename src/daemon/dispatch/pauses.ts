@@ -10,9 +10,10 @@ export function pauseJob(
   record: JobRecord,
   release: boolean,
   by: string,
+  nowMs = clock.nowMs(),
+  pausedAtMs = clock.unixMs(),
 ): JobRecord {
   const { job } = record;
-  const nowMs = clock.nowMs();
   const ranMs = scheduler.ranMs(job, nowMs);
   // From now on, its running time stands still.
   scheduler.jobs.noteRan(job, ranMs);
@@ -20,12 +21,12 @@ export function pauseJob(
   scheduler.setPaused(record, true, nowMs);
   const paused = book.change(record, {
     state: "paused",
-    pausedAtMs: clock.unixMs(),
+    pausedAtMs,
     ...(release && { released: true as const }),
     ranMs,
     reason: `paused by ${by}`,
   });
-  feed.add("paused", clock.unixMs(), paused, { by, ...(release && { release }) });
+  feed.add("paused", pausedAtMs, paused, { by, ...(release && { release }) });
   return paused;
 }
 

@@ -13,6 +13,8 @@ import type { Store } from "../store/store.ts";
 
 /** Key in the store's `meta`: a file with the highest numbers exists. */
 const HAS_NUMBERS = "has numbers";
+/** The same: since the store was found to be older, no executor has said what it has noted since. */
+const BEHIND = "behind";
 
 export class StoreAge {
   /** New numbers begin above these. */
@@ -69,7 +71,15 @@ export class StoreAge {
     for (const because of this.warnings) feed.add("recovered", atMs, undefined, { because });
     noteLostUpTo(this.#store, this.#lostUpTo);
     passOver(this.#store, this.latestJob);
+    if (this.trouble !== undefined) this.#store.setMeta(BEHIND, "1");
     if (this.#hasNumbers) this.#store.setMeta(HAS_NUMBERS, "1");
+  }
+
+  /** Once, when the executor connects: whether what it has noted is newer than the store. In a cycle. */
+  takeBehind(): boolean {
+    const isBehind = this.#store.meta(BEHIND) === "1";
+    if (isBehind) this.#store.setMeta(BEHIND, "0");
+    return isBehind;
   }
 
   /** After the first committed cycle: the numbers for the file, for the check at the next start. */

@@ -174,19 +174,22 @@ export class Launcher {
     return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
   }
 
+  /** As the conductor gets it. */
+  commandOf(record: JobRecord): readonly string[] {
+    const command = commandWithValues(record.command, record.values, record.scriptWord);
+    if (record.script === undefined) return command;
+    return command.with(record.scriptWord ?? 0, this.#scriptPath(record));
+  }
+
   spec(record: JobRecord, requested: Readonly<Record<string, string>>): LaunchSpec {
     const folder = this.attemptFolderOf(record.job, record.attempt);
     const environment = record.values === undefined ? requested : { ...requested, ...record.values };
-    const command = commandWithValues(record.command, record.values, record.scriptWord);
     return {
       job: record.job,
       attempt: record.attempt,
       ...(record.identity !== undefined && { identity: record.identity }),
       folder,
-      command:
-        record.script === undefined
-          ? command
-          : command.with(record.scriptWord ?? 0, this.#scriptPath(record)),
+      command: this.commandOf(record),
       cwd: record.cwd,
       env: {
         ...sizeVariables(record, environment),

@@ -6,6 +6,7 @@ import type { Clock } from "../../host/clock.ts";
 import type {
   AttemptEnd,
   AttemptKey,
+  AttemptRecord,
   AttemptState,
   EndReason,
   JobNumber,
@@ -25,6 +26,8 @@ interface FakeAttempt extends AttemptKey {
   /** On a machine without slots: when it last began to run. */
   sinceMs: number;
   phase: AttemptState["phase"];
+  startedAtMs: number | undefined;
+  pausedAtMs: number | undefined;
   end: AttemptState["end"];
   cancelTimer: (() => void) | undefined;
 }
@@ -37,6 +40,10 @@ export interface FakeMachineOptions {
   readonly ends?: (job: JobNumber, attempt: number) => Pick<AttemptEnd, "code" | "signal" | "cpuMs">;
   /** Protocol version; default 2. */
   readonly protocol?: 1 | 2;
+  /** Whether it keeps no record of attempts, as conductors of earlier versions; default false. */
+  readonly forgets?: boolean;
+  /** On a machine without slots: how long a launched attempt takes until its command begins; default 0. */
+  readonly beginMs?: (job: JobNumber) => number;
   /** Whether rows take turns; if not, a process runs as soon as it is launched. */
   readonly slotMs?: number | undefined;
 }
@@ -117,10 +124,11 @@ export class FakeMachine implements Executor {
     this.#emit({
       type: "connected",
       knowsIdentities: this.#speaks2,
-      attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec }) => ({
+      attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec, ...noted }) => ({
         job,
         attempt,
         ...this.#identityOf(spec),
+        ...(this.#keepsRecord && { record: recordOf(noted) }),
         ...(this.#speaks2 && {
           about: { uid: JOBS_UID, command: spec.command, cwd: spec.cwd, folder: spec.folder },
         }),
@@ -175,10 +183,15 @@ export class FakeMachine implements Executor {
       ...this.#identityOf(attempt.spec),
       reason,
       ...how,
+      ...(this.#keepsRecord && attempt.startedAtMs !== undefined && { startedAtMs: attempt.startedAtMs }),
       endedAtMs: this.#options.clock.unixMs(),
       ranMs: attempt.ran * (this.#options.slotMs ?? 1),
     };
     this.#emit({ type: "ended", end: attempt.end });
+  }
+
+  get #keepsRecord(): boolean {
+    return this.#speaks2 && this.#options.forgets !== true;
   }
 
   get #speaks2(): boolean {
@@ -224,19 +237,28 @@ export class FakeMachine implements Executor {
       ran: 0,
       sinceMs: 0,
       phase: "launching",
+      startedAtMs: undefined,
+      pausedAtMs: undefined,
       end: undefined,
       cancelTimer: undefined,
     };
     this.attempts.set(key, entry);
     if (slotMs !== undefined) return;
-    this.#sayLaunched(entry, clock.unixMs());
-    this.#continue(entry);
+    const begin = (): void => {
+      if (entry.phase === "ended") return;
+      this.#sayLaunched(entry, clock.unixMs());
+      this.#stopAndContinue();
+    };
+    const beginMs = this.#options.beginMs?.(job) ?? 0;
+    if (beginMs === 0) begin();
+    else clock.at(clock.nowMs() + beginMs, begin);
   }
 
   /** Without slots, a process runs unless it is paused. */
   #stopAndContinue(): void {
-    const paused = new Set(this.matrix!.paused?.map(keyOf));
+    const paused = new Set(this.matrix?.paused?.map(keyOf));
     for (const [key, attempt] of this.attempts) {
+      attempt.pausedAtMs = paused.has(key) ? (attempt.pausedAtMs ?? this.#options.clock.unixMs()) : undefined;
       if (attempt.phase !== "running") continue;
       if (!paused.has(key)) this.#continue(attempt);
       else if (attempt.cancelTimer !== undefined) {
@@ -293,6 +315,7 @@ export class FakeMachine implements Executor {
 
   #sayLaunched(attempt: FakeAttempt, startedAtMs: number): void {
     attempt.phase = "running";
+    attempt.startedAtMs ??= startedAtMs;
     this.#emit({
       type: "launched",
       attempt: { job: attempt.job, attempt: attempt.attempt },
@@ -311,6 +334,17 @@ export class FakeMachine implements Executor {
     if (!this.connected) return;
     for (const listener of [...this.#listeners]) listener(report);
   }
+}
+
+function recordOf({
+  startedAtMs,
+  pausedAtMs,
+}: Pick<FakeAttempt, "startedAtMs" | "pausedAtMs">): AttemptRecord {
+  return {
+    version: 1,
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(pausedAtMs !== undefined && { pausedAtMs }),
+  };
 }
 
 function keyOf({ job, attempt }: AttemptKey): string {

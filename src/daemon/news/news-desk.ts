@@ -143,7 +143,8 @@ export class NewsDesk {
     array?: ArrayNews,
   ): void {
     const { store, clock } = this.#parts;
-    const atMs = clock.unixMs();
+    // Also if it is learned late.
+    const atMs = (event === "start" ? record.startedAtMs : record.endedAtMs) ?? clock.unixMs();
     const id = `${String(Math.trunc(atMs)).padStart(14, "0")}-${randomBytes(12).toString("hex")}`;
     const { job, uid, user } = record;
     const news: PendingNews = {

@@ -3,8 +3,8 @@
  * killed. Tasks of a killed runner are run again.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../../host/make-folders.ts";
 import { programFile } from "../../host/programs.ts";
 import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
 import type { FromRunner, HookTask } from "../../protocol/news/runner.ts";
@@ -53,7 +53,7 @@ class RunnerProcess implements HookRunner {
     this.#again = undefined;
     let child: ChildProcess;
     try {
-      mkdirSync(this.#home, { recursive: true, mode: 0o700 });
+      makeFolder(this.#home, 0o700);
       child = spawn(process.execPath, [PROGRAM, this.#home], {
         cwd: "/",
         // Ctrl-C in the terminal of the scheduler is not meant for hooks.

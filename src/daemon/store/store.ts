@@ -285,6 +285,27 @@ export class Store {
     return this.#sql.all(sql, most).map(({ took }) => Math.max(0, Number(took)));
   }
 
+  /** Number of the last attempt of a job that the store has; 0: none. */
+  latestAttempt(job: JobNumber): number {
+    return this.#sql.number("SELECT max(attempt) FROM attempts WHERE job = ?", job);
+  }
+
+  /** How an attempt ended; undefined: it has not ended, or is unknown. */
+  attemptEnd({ job, attempt }: AttemptKey): AttemptEnd | undefined {
+    const sql = `SELECT ended_ms, ran_ms, code, signal, reason, lost FROM attempts
+      WHERE job = ? AND attempt = ? AND ended_ms IS NOT NULL`;
+    const row = this.#sql.get(sql, job, attempt);
+    return (
+      row && {
+        ...{ job, attempt, endedAtMs: Number(row.ended_ms), ranMs: Number(row.ran_ms) },
+        reason: String(row.reason) as AttemptEnd["reason"],
+        ...(row.code !== null && { code: Number(row.code) }),
+        ...(row.signal !== null && { signal: String(row.signal) }),
+        ...(row.lost !== null && { lost: String(row.lost) }),
+      }
+    );
+  }
+
   /** Whether the store has exactly this attempt. */
   knowsAttempt({ job, attempt }: AttemptKey, identity: string | undefined): boolean {
     const sql = "SELECT 1 FROM attempts WHERE job = ? AND attempt = ? AND identity IS ?";

@@ -11,7 +11,8 @@ const end = (fields: Partial<AttemptEnd>): AttemptEnd => ({
   ranMs: 10,
   ...fields,
 });
-const facts = { key, reason: "none", lost: undefined, neverBegan: false, ranMs: 5, unixMs: 200 } as const;
+const none = { lost: undefined, neverBegan: false, startedAtMs: undefined };
+const facts = { key, reason: "none", ...none, ranMs: 5, unixMs: 200 } as const;
 
 test("the highest exit code counts, then a signal, then 0", () => {
   const of = (...ends: AttemptEnd[]) => compositeEnd({ ...facts, ends, lead: ends[0] });
@@ -34,6 +35,16 @@ test("a reason of any node is the gang's", () => {
     reason: "time-limit",
     signal: "SIGTERM",
   });
+});
+
+test("it began as was reported, or when its first task began; never if it never began", () => {
+  const ends = [end({ code: 0, startedAtMs: 40 }), end({ code: 0, startedAtMs: 30 })];
+  const of = { ...facts, ends, lead: ends[0] };
+  expect(compositeEnd(of)).toMatchObject({ startedAtMs: 30 });
+  expect(compositeEnd({ ...of, startedAtMs: 35 })).toMatchObject({ startedAtMs: 35 });
+  expect(compositeEnd({ ...of, lost: "n2 is lost" })).toMatchObject({ startedAtMs: 30 });
+  const failed = end({ lost: "it did not begin", neverBegan: true });
+  expect(compositeEnd({ ...facts, ends: [failed], lead: failed })).not.toHaveProperty("startedAtMs");
 });
 
 test("an end that is not known is lost, with the front end's reason, and says whether it never began", () => {

@@ -21,6 +21,8 @@ interface Facts {
   /** Why an end is unknown. */
   readonly lost: string | undefined;
   readonly neverBegan: boolean;
+  /** As the gang's start was reported; undefined: it was not. */
+  readonly startedAtMs: number | undefined;
   readonly ranMs: number;
   readonly unixMs: number;
 }
@@ -34,6 +36,9 @@ export function compositeEnd(facts: Facts): AttemptEnd {
     ranMs: lead?.ranMs ?? facts.ranMs,
     ...sumOf(ends),
   };
+  const starts = ends.flatMap(({ startedAtMs }) => startedAtMs ?? []);
+  const startedAtMs = facts.startedAtMs ?? (starts.length > 0 ? Math.min(...starts) : undefined);
+  const begun = startedAtMs !== undefined && { startedAtMs };
   const reason = ends.find((end) => end.reason !== "none")?.reason ?? "none";
   const failed = ends.find(({ lost }) => lost !== undefined);
   const lost = facts.lost ?? failed?.lost;
@@ -43,12 +48,13 @@ export function compositeEnd(facts: Facts): AttemptEnd {
       ...common,
       reason: reason === "none" ? facts.reason : reason,
       lost: lost ?? "its end is unknown",
-      ...(neverBegan && { neverBegan }),
+      ...(neverBegan ? { neverBegan } : begun),
     };
   }
   const code = Math.max(...ends.map((end) => end.code ?? 0));
   const signal = ends.find((end) => end.signal !== undefined)?.signal;
-  return code === 0 && signal !== undefined ? { ...common, reason, signal } : { ...common, reason, code };
+  const how = code === 0 && signal !== undefined ? { signal } : { code };
+  return { ...common, ...begun, reason, ...how };
 }
 
 /** What all nodes used, as far as all have measured it. Of memory, the sum of the peaks. */

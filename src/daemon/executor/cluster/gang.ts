@@ -15,6 +15,7 @@
  */
 import type {
   AttemptEnd,
+  AttemptRecord,
   AttemptReport,
   AttemptState,
   EndReason,
@@ -80,6 +81,8 @@ export class Gang {
   #lost: string | undefined;
   /** The command certainly never began. */
   #neverBegan: boolean;
+  /** What the lead's conductor had noted when it last listed the gang. */
+  #noted: AttemptRecord | undefined;
   /** Last known running time. */
   #ranMs = 0;
   #end: AttemptEnd | undefined;
@@ -134,6 +137,7 @@ export class Gang {
       ...(this.facts.about !== undefined && { about: this.facts.about }),
       phase: phase ?? (this.#launched === undefined ? "launching" : "running"),
       ...(this.#launched !== undefined && { shim: this.#launched.shim }),
+      ...(this.#noted !== undefined && { record: this.#noted }),
       ranMs: this.#ranMs,
       ...(this.#end !== undefined && { end: this.#end }),
     };
@@ -311,10 +315,13 @@ export class Gang {
     this.#neverBegan = false;
     if (node !== this.#lead.node) return;
     this.#ranMs = ranMs;
+    this.#noted = here.record;
     if (this.#launched !== undefined || shim === undefined) return;
     const { attempt, identity } = this.#named;
-    const startedAtMs = this.facts.about?.startedAtMs ?? this.#world.unixMs();
+    const startedAtMs = here.record?.startedAtMs ?? here.about?.startedAtMs ?? this.#world.unixMs();
     this.#launched = { type: "launched", attempt, ...(identity && { identity }), shim, startedAtMs };
+    // The node's own report may have been lost with its connection.
+    this.#world.report(this.#launched);
   }
 
   #ask(node: string): void {
@@ -417,6 +424,7 @@ export class Gang {
       reason: this.#stop?.reason ?? "none",
       lost: this.#lost,
       neverBegan: this.#neverBegan,
+      startedAtMs: this.#launched?.startedAtMs,
       ranMs: this.#ranMs,
       unixMs: this.#world.unixMs(),
     });

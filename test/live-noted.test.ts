@@ -1,0 +1,118 @@
+/**
+ * What happens while the front end is away is known afterwards as if it had been there: what an
+ * outside reviewer did, once exactly and once varied.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { signal } from "../src/host/processes.ts";
+import type { Job } from "../src/protocol/schema.ts";
+import { startTutti, until } from "./live-command.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
+
+let live: LiveScheduler;
+beforeEach(async () => {
+  live = new LiveScheduler();
+  await live.start();
+});
+afterEach(() => live.clear());
+
+const tutti = (...words: string[]) =>
+  startTutti(live.socket, words, { cwd: live.folder, env: { TUTTI_STATE: live.state } }).result;
+const file = (name: string) => join(live.folder, name);
+const pause = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function ended(job: number): Promise<Job> {
+  for (;;) {
+    const one = await live.job(job);
+    if (one.endedAtMs !== undefined) return one;
+    await pause();
+  }
+}
+
+/** Its start is known, with everything that follows from a start. */
+async function expectStart(job: number, submittedMs: number): Promise<void> {
+  const { startedAtMs = 0, endedAtMs = 0 } = await ended(job);
+  expect(startedAtMs).toBeGreaterThanOrEqual(submittedMs);
+  expect(startedAtMs).toBeLessThanOrEqual(endedAtMs);
+  await until(() => existsSync(file("hook")));
+  expect(readFileSync(file("hook"), "utf8")).toBe(`start ${Math.trunc(startedAtMs)}\n`);
+  const events = (await tutti("events", "--json")).stdout;
+  expect(events).toMatch(new RegExp(`"kind":"started","job":${job},`));
+  // The job is in the exports.
+  expect((await tutti("export", "--format", "swf")).stdout).toMatch(new RegExp(`^ *${job} .* 1 `, "m"));
+}
+
+const onStart = 'echo "$TUTTI_EVENT $TUTTI_AT_MS" >> hook';
+
+describe("a job that begins and ends while the front end is away", () => {
+  test("has its start, with hook, event and export", async () => {
+    const conductor = await live.conductorPid();
+    const submittedMs = Date.now();
+    signal(conductor, "SIGSTOP");
+    const job = await live.submit("sleep 0.2; touch ran", { tasks: 2, limitMs: 20_000, onStart });
+    // The conductor gets the launch when it goes on.
+    while ((await live.job(job)).state !== "starting") await pause();
+    await live.killFrontEnd();
+    signal(conductor, "SIGCONT");
+    await until(() => existsSync(join(live.state, "jobs", String(job), "1", "exit")));
+    await live.start();
+    await expectStart(job, submittedMs);
+  });
+
+  test("also if it kills the conductor and the front end itself, at its first breath", async () => {
+    const submittedMs = Date.now();
+    const victims = `${live.frontEndPid} ${await live.conductorPid()}`;
+    const job = await live.submit(`kill -9 ${victims}; exit 5`, { onStart });
+    await until(() => existsSync(join(live.state, "jobs", String(job), "1", "exit")));
+    await live.killFrontEnd();
+    await live.start();
+    await expectStart(job, submittedMs);
+    expect(await live.job(job)).toMatchObject({ state: "failed", code: 5, attempt: 1 });
+  });
+});
+
+test.each(["the conductor", "conductor and front end"])(
+  "a time limit is one, also if %s die with its TERM: the job is not run again by retryOn SIGTERM",
+  async (who) => {
+    const both = who !== "the conductor";
+    const victims = `${await live.conductorPid()} ${both ? live.frontEndPid : ""}`;
+    // As `sleep` in a loop without a trap, which TERM ends; the trap only chooses the moment.
+    const script = `trap 'kill -9 ${victims}; trap - TERM; kill -TERM $$' TERM; while :; do sleep 0.01; done`;
+    const job = await live.submit(script, {
+      limitMs: 1000,
+      retries: 2,
+      retryOn: ["SIGTERM"],
+      retryDelayMs: 1000,
+    });
+    await until(() => existsSync(join(live.state, "jobs", String(job), "1", "exit")));
+    if (both) {
+      await live.killFrontEnd();
+      await live.start();
+    }
+    expect(await ended(job)).toMatchObject({ state: "failed", reason: "time limit", attempt: 1 });
+  },
+);
+
+describe("a state folder that is moved away and back", () => {
+  test.each([false, true])(
+    "keeps the results of what ended meanwhile (front end killed: %s)",
+    async (isKilled) => {
+      const job = await live.submit(`until [ -e ${file("go")} ]; do sleep 0.02; done; exit 3`, { onStart });
+      await live.running(job);
+      const pid = live.pidOf(job, "claim");
+      renameSync(live.state, `${live.state}.x`);
+      if (isKilled) await live.killFrontEnd();
+      writeFileSync(file("go"), "");
+      await until(
+        () => !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`).length === 0,
+      );
+      await pause(2500);
+      expect(existsSync(live.state)).toBe(false);
+      renameSync(`${live.state}.x`, live.state);
+      if (isKilled) await live.start();
+      expect(await ended(job)).toMatchObject({ state: "failed", code: 3, reason: "exit code 3" });
+      expect((await ended(await live.submit("exit 7"))).code).toBe(7);
+    },
+  );
+});
