@@ -5,6 +5,8 @@
  *   npm run attack -- --short            what npm test runs
  *   npm run attack -- --only logs        only attacks whose name begins with this, or with this finding
  *   npm run attack -- --seed 7           other requests of the fuzzer
+ *   npm run attack -- --only news-filled --minutes 20
+ *                                        for so long; default: 3
  *   npm run attack -- --package FOLDER   attacks this package (with bin/ and dist/) instead of the sources
  *
  * Exits with 1 if something got through, and with 2 if an attack itself failed.
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     short: { type: "boolean", default: false },
     only: { type: "string", multiple: true },
     seed: { type: "string", default: "1" },
+    minutes: { type: "string", default: "3" },
     package: { type: "string" },
   },
 });
@@ -35,6 +38,7 @@ if (chosen.length === 0) {
 const stage = await Stage.open({
   isShort: values.short,
   seed: Number(values.seed),
+  minutes: Number(values.minutes),
   package: values.package,
   note: (line) => console.error(line),
 });

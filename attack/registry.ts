@@ -16,6 +16,7 @@ import { PRIVATE_MODE } from "./privileges/private-mode.ts";
 import { HISTORY } from "./shares/history.ts";
 import { LOCK_OUT } from "./shares/lock-out.ts";
 import { MEMORY } from "./shares/memory.ts";
+import { NEWS } from "./shares/news.ts";
 
 export const ATTACKS: readonly Attack[] = [
   ...COMPILE_CACHE,
@@ -33,5 +34,6 @@ export const ATTACKS: readonly Attack[] = [
   ...HISTORY,
   ...LOCK_OUT,
   ...MEMORY,
+  ...NEWS,
   ...FUZZ,
 ];

@@ -41,8 +41,9 @@ export function reasonToSkip(stage: Stage, { needs, isLong = false }: Attack): s
 /** Runs one attack, and then ends everything that it has started. */
 export async function runOne(stage: Stage, attack: Attack): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
+  const limitMs = LIMIT_MS + 60_000 * stage.minutes;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not end within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
+    timer = setTimeout(() => reject(new Error(`it did not end within ${limitMs / 1000} s`)), limitMs);
   });
   try {
     return { attack, outcome: await Promise.race([attack.run(stage), late]) };

@@ -16,6 +16,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export interface StageOptions {
   readonly isShort: boolean;
   readonly seed: number;
+  /** How long attacks go on that fill something; left out: only the short form. */
+  readonly minutes?: number;
   /** A folder with bin/ and dist/ to attack; undefined: the sources here, bundled for it. */
   readonly package?: string | undefined;
   /** Called with lines about the progress. */
@@ -36,6 +38,7 @@ export interface Mode {
 export class Stage {
   readonly isShort: boolean;
   readonly seed: number;
+  readonly minutes: number;
   /** The folder of all files; other users may enter it, as they may enter /tmp. */
   readonly folder: string;
   /** The folder of the package. */
@@ -50,6 +53,7 @@ export class Stage {
   private constructor(options: StageOptions, folder: string) {
     this.isShort = options.isShort;
     this.seed = options.seed;
+    this.minutes = options.minutes ?? 0;
     this.folder = folder;
     this.package = join(folder, "package");
     this.note = options.note ?? (() => {});

@@ -7,6 +7,7 @@ import type { DaemonEvent, EventData, EventKind, EventPayloads } from "../../pro
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import type { EventCount } from "../store/kept.ts";
+import { EVERYBODY } from "../store/ledger.ts";
 import type { StoredEvent } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { aboveFairShare } from "./fair-share.ts";
@@ -23,15 +24,11 @@ export class EventFeed {
   #committed: number;
   #pending: StoredEvent[] = [];
   readonly #listeners = new Set<Listener>();
-  /** Number of stored events of each user's jobs; undefined: of events for all users. */
-  readonly #kept = new Map<number | undefined, number>();
-  #keptCount = 0;
 
   /** @param latest new numbers begin above it, even if the store's last event has a lower number */
   constructor(store: Store, latest = store.latestEvent()) {
     this.#store = store;
     this.#committed = latest;
-    this.#count(store.kept.eventCounts(), 1);
   }
 
   /** Number of the last event that listeners have received; 0 if there is none. */
@@ -76,7 +73,6 @@ export class EventFeed {
     this.#pending = [];
     this.#committed += events.length;
     for (const stored of events) {
-      this.#count([{ uid: stored.uid, events: 1 }], 1);
       for (const listener of [...this.#listeners]) {
         if (notify(listener, stored) === false) this.#listeners.delete(listener);
       }
@@ -89,13 +85,12 @@ export class EventFeed {
 
   /** The users' numbers of events above the fair share of a room; empty while all events fit. */
   surpluses(room: number): EventCount[] {
-    if (this.#keptCount <= room) return [];
-    return aboveFairShare(this.#kept, room).map(([uid, events]) => ({ uid, events }));
-  }
-
-  /** Updates counts after events were removed from the store. */
-  forget(counts: readonly EventCount[]): void {
-    this.#count(counts, -1);
+    const { ledger } = this.#store;
+    const kept = [...ledger.users()].map((uid) => [uid, ledger.of(uid, "events").rows] as const);
+    return aboveFairShare(kept, room).map(([uid, events]) => ({
+      uid: uid === EVERYBODY ? undefined : uid,
+      events,
+    }));
   }
 
   /**
@@ -115,15 +110,6 @@ export class EventFeed {
     }
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
-  }
-
-  #count(counts: readonly EventCount[], sign: 1 | -1): void {
-    for (const { uid, events } of counts) {
-      const kept = (this.#kept.get(uid) ?? 0) + sign * events;
-      if (kept === 0) this.#kept.delete(uid);
-      else this.#kept.set(uid, kept);
-      this.#keptCount += sign * events;
-    }
   }
 }
 

@@ -1,28 +1,37 @@
 /**
- * Tracks what each user's live jobs take up: their number, and their size in memory and on disk. An
+ * Tracks what each user's live jobs take up: their number, their size in memory, and what the ledger of the
+ * store does not count (store/ledger.ts): environments and scripts, and what is charged when they end. An
  * environment or a script counts once per user, however many jobs share it.
  */
+
+import { hookCount } from "../contract/job-news.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { retainedBytes } from "../contract/submission.ts";
 import type { StoredContent } from "../store/contents.ts";
+
+import { END_BYTES, HOOK_BYTES } from "../store/ledger.ts";
 
 type ContentKey = Pick<StoredContent, "table" | "id">;
 
 interface OfUser {
   jobs: number;
+  /** In memory, with environments and scripts. */
   bytes: number;
+  /** In the store, now and when the jobs have ended, besides what the ledger counts. */
+  storeBytes: number;
   /** Number of the user's jobs that have a content, by its name. */
   readonly contents: Map<string, number>;
 }
+
+const NOBODY = { jobs: 0, bytes: 0, storeBytes: 0 };
 
 export class Holdings {
   readonly #users = new Map<number, OfUser>();
   /** Number of jobs that have a content, by its name. */
   readonly #contents = new Map<string, number>();
 
-  of(uid: number): { readonly jobs: number; readonly bytes: number } {
-    const { jobs, bytes } = this.#users.get(uid) ?? { jobs: 0, bytes: 0 };
-    return { jobs, bytes };
+  of(uid: number): Readonly<Omit<OfUser, "contents">> {
+    return this.#users.get(uid) ?? NOBODY;
   }
 
   /** Whether a job of the user has this content. */
@@ -38,14 +47,18 @@ export class Holdings {
   enter(record: JobRecord, contents: readonly StoredContent[]): void {
     let user = this.#users.get(record.uid);
     if (user === undefined) {
-      user = { jobs: 0, bytes: 0, contents: new Map() };
+      user = { ...NOBODY, contents: new Map() };
       this.#users.set(record.uid, user);
     }
     user.jobs++;
     user.bytes += retainedBytes(record);
+    user.storeBytes += endBytes(record);
     for (const content of contents) {
       const name = nameOf(content);
-      if (count(user.contents, name, 1) === 1) user.bytes += content.bytes;
+      if (count(user.contents, name, 1) === 1) {
+        user.bytes += content.bytes;
+        user.storeBytes += content.bytes;
+      }
       count(this.#contents, name, 1);
     }
   }
@@ -55,13 +68,22 @@ export class Holdings {
     if (user === undefined) return;
     user.jobs--;
     user.bytes -= retainedBytes(record);
+    user.storeBytes -= endBytes(record);
     for (const content of contents) {
       const name = nameOf(content);
-      if (count(user.contents, name, -1) === 0) user.bytes -= content.bytes;
+      if (count(user.contents, name, -1) === 0) {
+        user.bytes -= content.bytes;
+        user.storeBytes -= content.bytes;
+      }
       count(this.#contents, name, -1);
     }
     if (user.jobs === 0) this.#users.delete(record.uid);
   }
+}
+
+/** What the ledger will count when a job has ended. */
+export function endBytes(job: Parameters<typeof hookCount>[0]): number {
+  return END_BYTES + hookCount(job) * HOOK_BYTES;
 }
 
 /** Changes a count and removes it at 0. */

@@ -334,6 +334,12 @@ export class JobBook {
     for (const content of contents) if (!this.holdings.isUsed(content)) this.#store.contents.drop(content);
   }
 
+  /** Bytes in the store that a user has, or will have when all jobs have ended. */
+  storeBytesOf(uid: number): number {
+    const { ledger } = this.#store;
+    return ledger.bytesOf(uid) + this.holdings.of(uid).storeBytes + this.#keptContents.bytesOf(uid);
+  }
+
   /** The last number given. */
   get latestJob(): JobNumber {
     return this.#latestJob;

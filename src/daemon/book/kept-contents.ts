@@ -51,6 +51,10 @@ export class KeptContents {
     return contents;
   }
 
+  bytesOf(uid: number): number {
+    return this.#users.get(uid)?.bytes ?? 0;
+  }
+
   /** The contents that an ended job still has. */
   of(uid: number, job: JobNumber): readonly StoredContent[] {
     return this.#users.get(uid)?.jobs.get(job) ?? [];

@@ -17,8 +17,8 @@ export function newsOf(of: NewsOrUndefined): News {
   );
 }
 
-export function hasHook(of: NewsOrUndefined): boolean {
-  return JOB_HOOKS.some((hook) => of[hook] !== undefined);
+export function hookCount(of: NewsOrUndefined): number {
+  return JOB_HOOKS.filter((hook) => of[hook] !== undefined).length;
 }
 
 /** Approximate bytes that they take in memory. */
@@ -38,7 +38,7 @@ export interface NewsLimits {
 export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | undefined {
   const { limitSignal, limitMs, notify, webhook, mail } = request;
   // A job is not refused because nobody will write about it: status says whether mail is sent.
-  if (hasHook({ ...request, mail: undefined }) && !limits.jobHooks) {
+  if (hookCount({ ...request, mail: undefined }) > 0 && !limits.jobHooks) {
     return refuse(
       "invalid",
       "Cannot submit a job with hooks: the administrator has turned them off (setting hooks), expected a job without --on-start, --on-end, --on-fail and --webhook",

@@ -245,7 +245,7 @@ export class Dispatcher {
       ranMs: 0,
     });
     scheduler.jobs.noteRan(job, 0);
-    store.insertAttempt(keyOf(started), nodes, atMs, identity, units);
+    store.insertAttempt(started, nodes, atMs, identity, units);
     store.noteForecastStart(job, atMs);
     feed.add("starting", atMs, started, {
       attempt: started.attempt,
@@ -436,10 +436,6 @@ export class Dispatcher {
   #remember(choice = this.#context.scheduler.choice): void {
     this.#before ??= { choice, isSameBoot: this.#isSameBoot };
   }
-}
-
-function keyOf({ job, attempt }: AttemptKey): AttemptKey {
-  return { job, attempt };
 }
 
 /** The fields that name an attempt in a command. */

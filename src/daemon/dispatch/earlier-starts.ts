@@ -54,7 +54,7 @@ export class EarlierStarts {
       stray.uid === record.uid &&
       JSON.stringify(stray.command) === JSON.stringify(launcher.commandOf(record));
     if (isIts && !store.knowsAttempt(end, end.identity)) {
-      store.insertAttempt(end, [], end.startedAtMs ?? end.endedAtMs, end.identity);
+      store.insertAttempt({ ...end, uid: record.uid }, [], end.startedAtMs ?? end.endedAtMs, end.identity);
       if (end.startedAtMs !== undefined) store.noteAttemptStart(end, end.startedAtMs);
       store.noteAttemptEnd(end);
     }

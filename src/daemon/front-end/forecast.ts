@@ -208,7 +208,8 @@ export class Forecaster {
     const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
       for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {
-        store.noteForecast(job, clock.unixMs(), p10Ms, p50Ms, p90Ms);
+        const record = book.live(job);
+        if (record !== undefined) store.noteForecast(record, clock.unixMs(), p10Ms, p50Ms, p90Ms);
       }
     });
     // If the disk is full, the next forecast tries again.

@@ -44,10 +44,10 @@ function knownBy({ frontEnd, store }: Bench) {
     .map(({ event: { sequence: _, ...event } }) => event)
     .filter(({ kind }) => !apart.includes(kind))
     .sort((a, b) => (a.job ?? 0) - (b.job ?? 0));
-  const news = [...store.news.pending()].map(({ id: _, data: { TUTTI_EVENT_ID: __, ...data }, ...one }) => ({
-    ...one,
-    data,
-  }));
+  const news = store.news
+    .turns()
+    .flatMap((turn) => store.news.next(turn, 10_000))
+    .map(({ id: _, sequence: __, dueMs: ___, ...one }) => one);
   const place = ({ job, event, hook }: (typeof news)[number]) =>
     `${job} ${event === "start" ? 0 : 1} ${hook}`;
   const inOrder = news.sort((a, b) => place(a).localeCompare(place(b)));

@@ -4,7 +4,7 @@ import { tasksText } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { limitsOf } from "../book/job-limits.ts";
-import { hasHook } from "../contract/job-news.ts";
+import { hookCount } from "../contract/job-news.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
 import type { Caller, Matrix, Status } from "../contract/service.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -37,7 +37,7 @@ export class Queries {
           ? `at most ${record.arrayLimit} jobs of array ${record.array} run at a time`
           : (this.#limitReason(record) ?? this.#machineReason(record) ?? record.reason);
     const info = infoOf(record, ranMs, reason);
-    return hasHook(record) ? { ...info, news: [...this.#context.news.outcomesOf(record)] } : info;
+    return hookCount(record) > 0 ? { ...info, news: [...this.#context.news.outcomesOf(record)] } : info;
   }
 
   #limitReason(record: JobRecord): string | undefined {

@@ -16,7 +16,7 @@ import { whyRefused } from "../scheduling/job-check.ts";
 import { isLost } from "../store/lost-jobs.ts";
 import { type Accepted, enterJobs } from "./new-jobs.ts";
 import { repetitionsOf } from "./reruns.ts";
-import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
+import { needsOf, refuseMoreHistory, refuseOverShare, refuseWhenFull } from "./share.ts";
 import { updateJob } from "./updates.ts";
 import { waitsOf } from "./waits.ts";
 
@@ -129,6 +129,11 @@ export class Requests {
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
+    if (change.action !== "cancel") {
+      const record = this.find(caller, job);
+      const refusal = isRefusal(record) ? record : refuseMoreHistory(this.#context, caller, record);
+      if (refusal !== undefined) return refusal;
+    }
     switch (change.action) {
       case "priority":
         return this.setPriority(caller, job, change.priority);

@@ -6,6 +6,8 @@
  *   there are more, users share the room fairly (max-min fairness, fair-share.ts): it is divided equally, and
  *   room that some users do not need goes to the others. A user above the resulting level loses the excess,
  *   beginning with the jobs that ended first. Events for all users count as those of one more user.
+ * - A user's jobs, events and news together take at most seven eighths of the user's share of the store
+ *   (share.ts), so that new jobs have room; administrators have no share.
  * - Jobs that were cancelled before their first start cost nothing and leave no results. They are counted
  *   separately: they get the room that started jobs leave free, and at least a tenth of all room.
  *
@@ -22,19 +24,30 @@
  * forgotten.
  */
 import type { FrontEndParts } from "../front-end-parts.ts";
-import type { EndedJob, EventCount } from "../store/kept.ts";
+import type { EndedJob } from "../store/kept.ts";
+import { NEW_JOB_BYTES } from "../store/ledger.ts";
+import { storeShare } from "./share.ts";
 
 /** Limits for all users together. */
 export interface RetentionLimits {
   readonly bytes: number;
   readonly events: number;
+  /** The user who runs the scheduler, and has no share. */
+  readonly exempt: number;
 }
 
 const DAY_MS = 86_400_000;
 /** Jobs and events per transaction, which takes a few ms. */
 const JOBS_PER_STEP = 100;
 const EVENTS_PER_STEP = 1000;
-const MOST: RetentionLimits = { bytes: 2 ** 30, events: 1_000_000 };
+/** Free pages given back per step; moving others into their places takes a few ms. */
+const PAGES_PER_STEP = 256;
+const MOST: RetentionLimits = {
+  bytes: 2 ** 30,
+  events: 1_000_000,
+  exempt: process.getuid?.() ?? 0,
+};
+const MOST_OF_SHARE = 7 / 8;
 /** Pause between two steps, for other work. */
 const REST_MS = 50;
 const ROUND_MS = 60_000;
@@ -78,7 +91,8 @@ export class Retention {
   wake(): void {
     if (!this.#isStarted || this.#isBusy) return;
     const { book, config } = this.#context;
-    if (book.ended.surpluses(config.keepJobs, this.#most.bytes).length === 0) return;
+    const hasSurplus = book.ended.surpluses(config.keepJobs, this.#most.bytes).length > 0;
+    if (!hasSurplus && this.#overShare().next().done) return;
     this.#isBusy = true;
     this.#cancelTimer?.();
     this.#later(REST_MS, () => this.#round());
@@ -89,20 +103,20 @@ export class Retention {
    * @returns whether there may be more to forget
    */
   step(): boolean {
-    const { store, book, feed, config } = this.#context;
+    const { store, book, config } = this.#context;
     const beforeMs = this.#unixMs() - config.keepDays * DAY_MS;
     let jobs: readonly EndedJob[] = [];
-    let events: readonly EventCount[] = [];
+    let hasEvents = false;
     const isDone = store.tryTransaction(() => {
       jobs = this.#jobsToForget(beforeMs);
       store.kept.forgetJobs(jobs);
       book.dropContentsOf(jobs);
-      events = this.#forgetEvents(beforeMs);
+      hasEvents = this.#forgetEvents(beforeMs);
     });
     if (!isDone) return false;
     book.forget(jobs);
-    feed.forget(events);
-    return jobs.length > 0 || events.length > 0;
+    const hasPages = store.shrink(PAGES_PER_STEP);
+    return jobs.length > 0 || hasEvents || hasPages;
   }
 
   /** The time as ages count it: a clock that is wrong for some hours must not delete everything. */
@@ -133,29 +147,56 @@ export class Retention {
       }
       if (chosen.length === JOBS_PER_STEP) break;
     }
+    for (const [uid, bytes] of chosen.length > 0 ? [] : this.#overShare()) {
+      let left = bytes;
+      for (const job of store.kept.endedOf(uid, JOBS_PER_STEP - chosen.length)) {
+        if (left <= 0) break;
+        chosen.push(job);
+        left -= job.bytes + NEW_JOB_BYTES;
+      }
+    }
     return chosen;
   }
 
-  #forgetEvents(beforeMs: number): readonly EventCount[] {
+  /** Users with too much in the store, and how much too much it is. */
+  *#overShare(): Generator<readonly [uid: number, bytes: number], void> {
+    const { store, book } = this.#context;
+    const most = MOST_OF_SHARE * storeShare(this.#context);
+    for (const uid of store.ledger.users()) {
+      if (uid <= 0 || uid === this.#most.exempt) continue;
+      const bytes = book.storeBytesOf(uid) - most;
+      if (bytes > 0) yield [uid, bytes];
+    }
+  }
+
+  /** @returns whether it has forgotten any */
+  #forgetEvents(beforeMs: number): boolean {
     const { store, feed } = this.#context;
-    const aged = store.kept.forgetEventsBefore(beforeMs, EVENTS_PER_STEP);
-    if (aged.length > 0) return aged;
-    const forgotten: EventCount[] = [];
+    if (store.kept.forgetEventsBefore(beforeMs, EVENTS_PER_STEP)) return true;
     let remaining = EVENTS_PER_STEP;
     for (const surplus of feed.surpluses(this.#most.events)) {
       const events = Math.min(surplus.events, remaining);
       if (events === 0) break;
       store.kept.forgetEventsOf(surplus.uid, events);
-      forgotten.push({ uid: surplus.uid, events });
       remaining -= events;
     }
-    return forgotten;
+    if (remaining === EVENTS_PER_STEP) {
+      for (const [uid] of this.#overShare()) {
+        // Jobs that have ended go first, with their news.
+        if (store.kept.endedOf(uid, 1).length > 0) continue;
+        const before = store.ledger.of(uid, "events").rows;
+        store.kept.forgetEventsOf(uid, remaining);
+        remaining -= before - store.ledger.of(uid, "events").rows;
+        if (remaining <= 0) break;
+      }
+    }
+    return remaining < EVENTS_PER_STEP;
   }
 
   #round(): void {
     this.#isBusy = this.step();
     this.#later(this.#isBusy ? REST_MS : ROUND_MS, () => this.#round());
-    if (this.#isBusy || this.#isRemoving) return;
+    if (this.#isRemoving) return;
     this.#isRemoving = true;
     const done = () => {
       this.#isRemoving = false;

@@ -133,29 +133,50 @@ describe("one user's share", () => {
   });
 });
 
-test("a store that is too large accepts no new jobs of any user until it keeps less", async () => {
-  const bench = makeBench({ maxStoreBytes: 2_000_000 });
+test("a user who fills the store is refused first; others find room, and root always does", async () => {
+  const bench = makeBench({ maxStoreBytes: 4_000_000 });
   const { clock, frontEnd, store } = bench;
-  const large = request({ held: true, command: ["true", "x".repeat(100_000)] });
-  let answer: Awaited<ReturnType<typeof submit>>;
-  let accepted = -1;
-  do {
-    accepted++;
-    answer = await submit(bench, ANNA, [large]);
-  } while (!("refused" in answer));
+  const large = request({ held: true, command: ["true", "x".repeat(50_000)] });
+  const fill = async (caller: Caller) => {
+    let accepted = 0;
+    for (;;) {
+      const answer = await submit(bench, caller, [large]);
+      if ("refused" in answer) return { accepted, answer };
+      accepted++;
+    }
+  };
+  // A quarter of the store: 1,000,000 bytes, in jobs of 50,000 and some.
+  const { accepted, answer } = await fill(BEN);
+  expect(accepted).toBe(19);
   expect(answer).toMatchObject({
     refused: "full",
-    message: expect.stringContaining("on disk, expected at most"),
+    message: expect.stringMatching(/your jobs .* have 9\d{5} bytes .* expected at most 1000000 of each user/),
   });
-  expect(await submit(bench, ROOT, [large])).toHaveProperty("refused", "full");
-  expect(store.usedBytes()).toBeLessThan(2_200_000);
-  expect(accepted).toBeGreaterThan(10);
-  // Existing jobs go on, and forgotten jobs make room, in the file too.
-  for (let job = 1; job <= accepted; job++) {
-    expect(await answerOf(clock, frontEnd.cancel(ANNA, job))).toHaveProperty("state", "cancelled");
-  }
+  // Each of the others may have what is left free, and leaves something.
+  const others = Array.from({ length: 8 }, (_, i) => ({ ...BEN, uid: 2000 + i, user: `user${i}` }));
+  const counts: number[] = [];
+  for (const other of others) counts.push((await fill(other)).accepted);
+  expect(counts.slice(0, 4).every((count) => count > 0)).toBe(true);
+  expect(counts).toEqual([...counts].sort((one, other) => other - one));
+  expect(store.usedBytes()).toBeLessThan(0.875 * 4_000_000);
+  expect((await fill(BEN)).accepted).toBe(0);
+  // Users cannot take the last eighth, which is 500,000 bytes.
+  for (let i = 0; i < 8; i++) expect(await submit(bench, ROOT, [large])).toHaveProperty("jobs.length", 1);
+  // What is forgotten makes room, in the file, too.
+  for (const { job } of frontEnd.jobs(ROOT, {})) await answerOf(clock, frontEnd.cancel(ROOT, job));
   clock.advanceTo(40 * 86_400_000);
   while (frontEnd.retention.step());
   expect(store.usedBytes()).toBeLessThan(500_000);
-  expect(await submit(bench, ANNA, [large])).toHaveProperty("jobs.length", 1);
+  expect((await fill(BEN)).accepted).toBe(19);
+});
+
+test("root is refused when the store is as large as it may be", async () => {
+  const bench = makeBench({ maxStoreBytes: 2_000_000 });
+  const large = request({ held: true, command: ["true", "x".repeat(100_000)] });
+  let answer = await submit(bench, ROOT, [large]);
+  while (!("refused" in answer)) answer = await submit(bench, ROOT, [large]);
+  expect(answer).toMatchObject({
+    refused: "full",
+    message: expect.stringContaining("on disk, expected at most 2000000"),
+  });
 });

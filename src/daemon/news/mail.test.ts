@@ -1,22 +1,14 @@
 import { expect, test } from "vitest";
-import type { PendingNews } from "../store/news.ts";
 import { mailOf } from "./mail.ts";
 
 /** 2026-11-23 08:30:05 UTC, a Monday. */
 const AT_MS = Date.UTC(2026, 10, 23, 8, 30, 5);
 
-function news(data: Record<string, string>, more: Partial<PendingNews> = {}): PendingNews {
+type News = Parameters<typeof mailOf>[0];
+
+function news(data: Record<string, string>, more: Partial<News> = {}): News {
   return {
-    ...{
-      id: "00017-abc",
-      uid: 1,
-      job: 12,
-      hook: "mail",
-      event: "end",
-      user: "ada",
-      tries: 0,
-      notBeforeMs: 0,
-    },
+    ...{ id: "00017-abc", job: 12 },
     data: {
       ...{ TUTTI_JOB: "12", TUTTI_EVENT: "end", TUTTI_AT_MS: String(AT_MS), TUTTI_JOB_NAME: "train" },
       ...{ TUTTI_USER: "ada", TUTTI_STATE: "done", TUTTI_ATTEMPT: "1", TUTTI_CWD: "/home/ada", ...data },

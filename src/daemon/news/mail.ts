@@ -2,14 +2,27 @@
  * Writes the mail about an event of a job, as RFC 5322 wants it. What users chose, such as the name of the
  * job, can end no line and begin no header. The same event always gives the same mail, with the same id.
  */
-import type { PendingNews } from "../store/news.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { ArrayNews } from "../store/news.ts";
 
 const MAX_NAME_IN_SUBJECT = 40;
 /** RFC 5322 allows lines of 998 bytes; a character of UTF-8 has at most 4. */
 const MAX_VALUE_LENGTH = 240;
 
+/** What a mail is about. */
+interface MailNews {
+  readonly id: string;
+  /** Variables that hooks get. */
+  readonly data: Readonly<Record<string, string>>;
+  /** Addresses. */
+  readonly target: string;
+  readonly job: JobNumber;
+  /** The news is about a whole array, of which `job` is the first. */
+  readonly array?: ArrayNews | undefined;
+}
+
 /** @param machine name of the machine, for the id and for readers */
-export function mailOf({ id, data, target = "", job, array }: PendingNews, machine: string): string {
+export function mailOf({ id, data, target, job, array }: MailNews, machine: string): string {
   const { TUTTI_JOB_NAME: name = "", TUTTI_REASON: reason = "" } = data;
   const what = `${array === undefined ? "Job" : "Array"} ${job}`;
   const ending = endingOf(data, array);
@@ -50,7 +63,7 @@ export function mailOf({ id, data, target = "", job, array }: PendingNews, machi
   ].join("\n");
 }
 
-function endingOf(data: PendingNews["data"], array: PendingNews["array"]): string {
+function endingOf(data: MailNews["data"], array: MailNews["array"]): string {
   if (data.TUTTI_EVENT === "start") return "has started";
   if (array !== undefined) {
     const counts = Object.entries(array.states).map(([state, count]) => `${count} ${state}`);

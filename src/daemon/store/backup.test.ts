@@ -33,7 +33,7 @@ function turn(store: Store, sequence: number): void {
   store.begin();
   const data = { fill: "x".repeat(4000) };
   store.addEvent({ event: { sequence, atMs: 1, kind: "matrix", data }, uid: undefined });
-  store.setMeta("last", String(sequence));
+  store.setMeta("boot", String(sequence));
   store.commit();
 }
 
@@ -58,7 +58,7 @@ test("it is a snapshot while the store changes, and does not block writers", asy
   expect(findings.lastEvent).toBeLessThanOrEqual(last);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   const opened = new Store(copy, 0);
-  expect(opened.meta("last")).toBe(String(findings.lastEvent));
+  expect(opened.meta("boot")).toBe(String(findings.lastEvent));
   expect(opened.latestEvent()).toBe(findings.lastEvent);
   opened.close();
   store.close();

@@ -86,7 +86,7 @@ export class Contents {
     const known = this.find(content);
     if (known !== undefined) return known;
     const { table, hash, value, bytes } = content;
-    this.#sql.run(`INSERT INTO ${table} (hash, ${VALUE[table]}) VALUES (?, ?)`, hash, value);
+    this.#sql.set(`INSERT INTO ${table} (hash, ${VALUE[table]}) VALUES (?, ?)`, hash, value);
     const id = this.find(content)!;
     this.#bytes.set(`${table} ${id}`, bytes);
     return id;

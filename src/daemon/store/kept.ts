@@ -2,8 +2,8 @@
 import type { NodeCpus } from "../../core/machine.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
-import type { Row } from "./rows.ts";
-import type { Statements } from "./statements.ts";
+import { EVERYBODY, type Ledger } from "./ledger.ts";
+import type { MetaName, Statements } from "./statements.ts";
 
 /** Data of a job that indexes contain, so its row need not be read. */
 export interface JobKey {
@@ -79,19 +79,19 @@ const NUMBERS_OF_USER = "FROM jobs INDEXED BY jobs_ended_by_user WHERE ended_ms 
 export class Kept {
   readonly #sql: Statements;
 
-  constructor(sql: Statements) {
+  readonly #ledger: Ledger;
+
+  constructor(sql: Statements, ledger: Ledger) {
     this.#sql = sql;
+    this.#ledger = ledger;
   }
 
   counts(): JobCount[] {
     const sql = `SELECT uid, state, attempt > 0 AS wasStarted, count(*) AS jobs, total(kept_bytes) AS bytes
-      FROM jobs GROUP BY uid, state, attempt > 0`;
+        FROM jobs INDEXED BY jobs_ended WHERE ended_ms IS NOT NULL GROUP BY uid, state, attempt > 0
+      UNION ALL SELECT uid, state, attempt > 0 AS wasStarted, count(*) AS jobs, 0 AS bytes
+        FROM jobs INDEXED BY jobs_live WHERE ended_ms IS NULL GROUP BY uid, state, attempt > 0`;
     return this.#sql.all<JobCount>(sql).map(withBoolean);
-  }
-
-  eventCounts(): EventCount[] {
-    const rows = this.#sql.all("SELECT uid, count(*) AS events FROM events GROUP BY uid");
-    return rows.map(eventCountOf);
   }
 
   /** The first ended jobs from `first` to `last` by number, at most `most`; of one user, or of all. */
@@ -106,7 +106,7 @@ export class Kept {
 
   /** Ended jobs that still have an environment or a script, in the order of their ends. */
   withContents(nothing: number) {
-    const sql = `SELECT job, uid, environment, script FROM jobs
+    const sql = `SELECT job, uid, environment, script FROM jobs INDEXED BY jobs_ended
       WHERE ended_ms IS NOT NULL AND (environment <> ? OR script IS NOT NULL) ORDER BY ended_ms, job`;
     return this.#sql.all(sql, nothing).map(({ job, uid, environment, script }) => ({
       job: Number(job),
@@ -197,10 +197,10 @@ export class Kept {
     let untilMs = this.sinceMs() ?? Number.NEGATIVE_INFINITY;
     const untilMsOf = new Map<number, number>();
     for (const { job, uid, endedAtMs } of jobs) {
-      for (const table of ["attempts", "forecasts", "jobs"])
-        sql.run(`DELETE FROM ${table} WHERE job = ?`, job);
-      sql.run("DELETE FROM meta WHERE name > ? AND name < ?", `outcome ${job} `, `outcome ${job}!`);
-      sql.run("INSERT INTO leftovers (job) VALUES (?)", job);
+      for (const table of ["attempts", "forecasts", "news", "outcomes", "jobs"] as const)
+        this.#ledger.forget(table, uid, "job = ?", job);
+      const leftover = this.#ledger.charge(uid, "leftovers");
+      sql.insert(leftover, "INSERT INTO leftovers (job, uid) VALUES (?, ?)", job, uid);
       highest = Math.max(highest, job);
       untilMs = Math.max(untilMs, endedAtMs);
       untilMsOf.set(uid, Math.max(untilMsOf.get(uid) ?? endedAtMs, endedAtMs));
@@ -208,7 +208,7 @@ export class Kept {
     sql.setMeta(FORGOTTEN_JOB, String(highest));
     sql.setMeta(FORGOTTEN_UNTIL, String(untilMs));
     for (const [uid, ms] of untilMsOf) {
-      sql.run(
+      sql.set(
         `INSERT INTO forgotten (uid, until_ms) VALUES (?, ?)
          ON CONFLICT DO UPDATE SET until_ms = max(until_ms, excluded.until_ms)`,
         uid,
@@ -237,30 +237,27 @@ export class Kept {
   }
 
   forgetLeftovers(jobs: readonly JobNumber[]): void {
-    for (const job of jobs) this.#sql.run("DELETE FROM leftovers WHERE job = ?", job);
+    for (const job of jobs) this.#ledger.forget("leftovers", "uid", "job = ?", job);
   }
 
   /**
    * Forgets the first events from before a Unix time, at most `most` at a time. Always keeps the last event,
    * because the next event's number follows from it.
    */
-  forgetEventsBefore(beforeMs: number, most: number): EventCount[] {
+  forgetEventsBefore(beforeMs: number, most: number): boolean {
     // Stops at the first event that is younger: clocks are set back, so later events may have earlier times.
     const sql = `SELECT coalesce(min(sequence) FILTER (WHERE at_ms >= ?1), max(sequence) + 1) AS beyond
       FROM (SELECT sequence, at_ms FROM events WHERE sequence < (SELECT max(sequence) FROM events) ORDER BY sequence LIMIT ?2)`;
     const beyond = this.#sql.number(sql, beforeMs, most);
-    const counts = this.#sql
-      // With an index, SQLite would read all events in the order of users.
-      .all("SELECT uid, count(*) AS events FROM events NOT INDEXED WHERE sequence < ? GROUP BY uid", beyond)
-      .map(eventCountOf);
-    if (counts.length > 0) this.#sql.run("DELETE FROM events WHERE sequence < ?", beyond);
-    return counts;
+    return this.#ledger.forget("events", "uid", "sequence < ?", beyond) > 0;
   }
 
   /** Forgets the oldest events of one user's jobs; undefined: of the events for all users. */
   forgetEventsOf(uid: number | undefined, count: number): void {
-    this.#sql.run(
-      "DELETE FROM events WHERE sequence IN (SELECT sequence FROM events WHERE uid IS ? ORDER BY sequence LIMIT ?)",
+    this.#ledger.forget(
+      "events",
+      uid ?? EVERYBODY,
+      "sequence IN (SELECT sequence FROM events WHERE uid IS ? ORDER BY sequence LIMIT ?)",
       uid ?? null,
       count,
     );
@@ -272,7 +269,7 @@ export class Kept {
     return this.#sql.all<JobKey>(sql, ...range, ...(uid === undefined ? [] : [uid]));
   }
 
-  #meta(name: string): number | undefined {
+  #meta(name: MetaName): number | undefined {
     const text = this.#sql.meta(name);
     return text === undefined ? undefined : Number(text);
   }
@@ -281,8 +278,4 @@ export class Kept {
 /** SQLite has no booleans. */
 function withBoolean<Found extends { readonly wasStarted: boolean }>(row: Found): Found {
   return { ...row, wasStarted: Boolean(row.wasStarted) };
-}
-
-function eventCountOf(row: Row): EventCount {
-  return { uid: row.uid === null ? undefined : Number(row.uid), events: Number(row.events) };
 }

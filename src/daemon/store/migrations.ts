@@ -150,6 +150,76 @@ export const MIGRATIONS: readonly string[] = [
   -- CPU time of each user's ended attempts, as it counts for fair share at a Unix time: it decays, and outlives the jobs.
   CREATE TABLE share_usage (uid INTEGER PRIMARY KEY, user TEXT NOT NULL, cpu_ms REAL NOT NULL, at_ms REAL NOT NULL);
   `,
+  `
+  -- News that hooks have not received yet. What a hook is and learns is in the job, and goes with it. uid is the owner of the job, who
+  -- pays for the row, also if the hook is the machine's. Of news about an array, array is its first job, and job the one that ended last.
+  CREATE TABLE news (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    uid INTEGER NOT NULL,
+    is_machines INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    array INTEGER,
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    tries INTEGER NOT NULL,
+    due_ms REAL NOT NULL,
+    -- How the jobs of the array stand, as JSON.
+    states TEXT
+  );
+  -- The last outcome of each hook, as JSON; sequence is that of its news.
+  CREATE TABLE outcomes (
+    job INTEGER NOT NULL,
+    hook TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (job, hook)
+  ) WITHOUT ROWID;
+  INSERT INTO news (id, uid, is_machines, job, array, hook, event, attempt, at_ms, tries, due_ms, states)
+    SELECT old.value ->> 'id', jobs.uid, old.value ->> 'uid' = 'machine', jobs.job,
+      iif(old.value -> 'array' IS NULL, NULL, old.value ->> 'job'), old.value ->> 'hook', old.value ->> 'event',
+      CAST(ifnull(old.value ->> '$.data.TUTTI_ATTEMPT', 0) AS INTEGER), CAST(substr(old.value ->> 'id', 1, 14) AS INTEGER),
+      old.value ->> 'tries', max(old.value ->> 'notBeforeMs', CAST(substr(old.value ->> 'id', 1, 14) AS INTEGER)), old.value -> 'array'
+    FROM meta AS old JOIN jobs ON jobs.job = iif(old.value -> 'array' IS NULL, old.value ->> 'job', old.value ->> '$.array.last')
+    WHERE old.name > 'news ' AND old.name < 'news!' ORDER BY old.name;
+  INSERT INTO outcomes
+    SELECT jobs.job, old.value ->> 'hook', 0, old.value FROM meta AS old
+      JOIN jobs ON jobs.job = CAST(substr(old.name, 9) AS INTEGER)
+    WHERE old.name > 'outcome ' AND old.name < 'outcome!' ON CONFLICT DO NOTHING;
+  DELETE FROM meta WHERE (name > 'news ' AND name < 'news!') OR (name > 'outcome ' AND name < 'outcome!');
+  CREATE INDEX news_by_turn ON news (is_machines, uid, due_ms, sequence);
+  CREATE INDEX news_by_job ON news (job);
+  CREATE INDEX news_by_array ON news (array) WHERE array IS NOT NULL;
+
+  -- Whose folder it was.
+  ALTER TABLE leftovers ADD COLUMN uid INTEGER NOT NULL DEFAULT -1;
+
+  -- What a start asks of ended jobs, without reading their long rows.
+  DROP INDEX jobs_ended;
+  CREATE INDEX jobs_ended ON jobs (ended_ms, job, uid, state, attempt, environment, script, kept_bytes) WHERE ended_ms IS NOT NULL;
+
+  -- What each user has in the store, by kind of row; -1: what is everybody's.
+  CREATE TABLE ledger (
+    uid INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (uid, kind)
+  ) WITHOUT ROWID;
+  INSERT INTO ledger
+    SELECT uid, 'jobs', count(*), sum(600 + octet_length(spec)) FROM jobs GROUP BY uid
+    UNION ALL SELECT ifnull(uid, -1), 'attempts', count(*), sum(200 + 2 * octet_length(attempts.nodes)) FROM attempts
+      LEFT JOIN jobs USING (job) GROUP BY ifnull(uid, -1)
+    UNION ALL SELECT ifnull(uid, -1), 'events', count(*),
+      sum(200 + ifnull(octet_length(data), 0) + ifnull(octet_length(secret), 0)) FROM events GROUP BY ifnull(uid, -1)
+    UNION ALL SELECT ifnull(uid, -1), 'forecasts', count(*), sum(60) FROM forecasts LEFT JOIN jobs USING (job) GROUP BY ifnull(uid, -1)
+    UNION ALL SELECT uid, 'news', count(*), sum(300 + ifnull(octet_length(states), 0)) FROM news GROUP BY uid
+    UNION ALL SELECT ifnull(uid, -1), 'outcomes', count(*), sum(60 + octet_length(value)) FROM outcomes
+      LEFT JOIN jobs USING (job) GROUP BY ifnull(uid, -1)
+    UNION ALL SELECT uid, 'leftovers', count(*), sum(30) FROM leftovers GROUP BY uid;
+  `,
 ];
 
 /** Brings a database to the current version. @throws InputError for a database of a later version */

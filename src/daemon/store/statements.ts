@@ -3,6 +3,17 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row, Value } from "./rows.ts";
 import { withStoreErrors } from "./store-error.ts";
 
+type Insert = `INSERT${string}` | `REPLACE${string}`;
+/** A statement that cannot make a table longer. */
+type Other<Sql extends string> = Sql extends Insert ? never : Sql;
+
+/** Pays for one row. Only the ledger makes charges (ledger.ts). */
+export abstract class Charge {
+  protected readonly isCharge = true;
+  /** Called when the row is in the store. */
+  abstract enter(): void;
+}
+
 export class Statements {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -14,8 +25,23 @@ export class Statements {
     this.#database = database;
   }
 
-  run(sql: string, ...values: Value[]): void {
-    withStoreErrors(this.#path, () => this.#statement(sql).run(...values));
+  /** Runs a statement that inserts nothing. */
+  run<Sql extends string>(sql: Other<Sql>, ...values: Value[]): void {
+    if (/^\s*(?:INSERT|REPLACE)/i.test(sql)) throw new Error(`Broken invariant: nobody pays for ${sql}`);
+    this.#change(sql, values);
+  }
+
+  /** Inserts one row, unless a conflict says otherwise, and charges it to its owner. */
+  insert(charge: Charge, sql: Insert, ...values: Value[]): void {
+    if (this.#change(sql, values) > 0) charge.enter();
+  }
+
+  /**
+   * Inserts or replaces the row of a key: a name, a user, or the hash of a content, for which all who have it
+   * pay elsewhere.
+   */
+  set(sql: Insert, ...values: Value[]): void {
+    this.#change(sql, values);
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
@@ -42,10 +68,16 @@ export class Statements {
     return row === undefined ? undefined : String(row.value);
   }
 
-  setMeta(name: string, value: string): void {
-    const sql =
-      "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value";
-    this.run(sql, name, value);
+  setMeta(name: MetaName, value: string): void {
+    this.set(
+      "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+      name,
+      value,
+    );
+  }
+
+  #change(sql: string, values: readonly Value[]): number {
+    return Number(withStoreErrors(this.#path, () => this.#statement(sql).run(...values)).changes);
   }
 
   #statement(sql: string): StatementSync {
@@ -57,3 +89,18 @@ export class Statements {
     return statement;
   }
 }
+
+/** All names in the table `meta`, which therefore cannot grow. */
+export type MetaName =
+  | "behind"
+  | "boot"
+  | "clocks"
+  | "drain"
+  | "forgotten job"
+  | "forgotten until"
+  | "has numbers"
+  | "lost jobs"
+  | "matrix"
+  | "numbers passed over"
+  | "policy"
+  | "windows";

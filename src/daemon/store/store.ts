@@ -13,6 +13,7 @@ import type { JobRecord } from "../contract/record.ts";
 import type { JudgedForecast } from "../forecast/forecast-record.ts";
 import { Contents } from "./contents.ts";
 import { Kept } from "./kept.ts";
+import { EVERYBODY, Ledger } from "./ledger.ts";
 import { migrate } from "./migrations.ts";
 import { NewsStore } from "./news.ts";
 import {
@@ -25,16 +26,22 @@ import {
   sharing,
   specOf,
 } from "./rows.ts";
-import { Statements } from "./statements.ts";
+import { type MetaName, Statements } from "./statements.ts";
 import { damagedStore, withStoreErrors } from "./store-error.ts";
 
 const MARKS = (count: number): string => Array(count).fill("?").join(", ");
 const CHANGING_COUNT = CHANGING.split(",").length;
-const INSERT_JOB = `INSERT INTO jobs (job, uid, key, environment, script, spec, kept_bytes, ${CHANGING}) VALUES (${MARKS(7 + CHANGING_COUNT)})`;
+const INSERT_JOB =
+  `INSERT INTO jobs (job, uid, key, environment, script, spec, kept_bytes, ${CHANGING}) VALUES (${MARKS(7 + CHANGING_COUNT)})` as const;
 const UPDATE_JOB = `UPDATE jobs SET (${CHANGING}) = (${MARKS(CHANGING_COUNT)}) WHERE job = ?`;
 const END_JOB = `UPDATE jobs SET (${CHANGING}, environment, script, kept_bytes) = (${MARKS(CHANGING_COUNT + 3)}) WHERE job = ?`;
-const INSERT_EVENT = `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data, secret, secret_of) VALUES (${MARKS(9)})`;
+const INSERT_EVENT =
+  `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data, secret, secret_of) VALUES (${MARKS(9)})` as const;
 const WAL_LIMIT_BYTES = 64 * 2 ** 20;
+/** A store of an earlier release with at most this is copied at the start, in about a second. */
+const MAX_REWRITTEN_BYTES = 2 ** 27;
+/** Pages that the file may keep free for new rows. */
+const SPARE_PAGES = 1024;
 const EVENTS_AFTER = "SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?";
 /** Never reads events of other users, even if there are many. */
 const EVENTS_OF_USER_AFTER = `
@@ -56,6 +63,8 @@ export class Store {
   readonly #database: DatabaseSync;
   readonly #sql: Statements;
   #pageBytes: number | undefined;
+  /** What each user has in the store. */
+  readonly ledger: Ledger;
   /** Environments and scripts. */
   readonly contents: Contents;
   /** Ended jobs and events, and how they are forgotten. */
@@ -78,9 +87,10 @@ export class Store {
       throw error;
     }
     this.#sql = new Statements(path, this.#database);
+    this.ledger = new Ledger(this.#sql);
     this.contents = new Contents(this.#sql);
-    this.kept = new Kept(this.#sql);
-    this.news = new NewsStore(this.#sql);
+    this.kept = new Kept(this.#sql, this.ledger);
+    this.news = new NewsStore(this.#sql, this.ledger);
   }
 
   begin(): void {
@@ -89,12 +99,15 @@ export class Store {
 
   /** Returns when everything since `begin` is on disk. @throws an error if nothing of it is */
   commit(): void {
+    this.ledger.write();
     withStoreErrors(this.path, () => this.#database.exec("COMMIT"));
+    this.ledger.commit();
   }
 
   rollback(): void {
     this.contents.rollback();
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+    this.ledger.rollback();
   }
 
   /**
@@ -121,6 +134,22 @@ export class Store {
   }
 
   /**
+   * Gives free pages back to the file system, at most `most`. Must be called outside of a transaction.
+   * @returns whether there are more
+   */
+  shrink(most: number): boolean {
+    const surplus = this.#sql.number("PRAGMA freelist_count") - SPARE_PAGES;
+    if (surplus <= 0 || this.#sql.number("PRAGMA auto_vacuum") === 0) return false;
+    try {
+      this.#database.exec(`PRAGMA incremental_vacuum(${Math.min(surplus, most)})`);
+    } catch {
+      // The disk refuses this, too.
+      return false;
+    }
+    return surplus > most;
+  }
+
+  /**
    * Moves the log's content into the database, so that the log's space is reused: a log that fills the disk
    * would block every cycle. Moves as much as possible without waiting. Must be called outside of a
    * transaction.
@@ -141,15 +170,16 @@ export class Store {
     return this.#sql.meta(name);
   }
 
-  setMeta(name: string, value: string): void {
+  setMeta(name: MetaName, value: string): void {
     this.#sql.setMeta(name, value);
   }
 
   /** @param keptBytes size of a job that has already ended, else null */
   insertJob(record: JobRecord, keptBytes: number | null = null): void {
     const { job, uid, key = null, environment, script = null } = record;
-    const fixed = [job, uid, key, environment, script, specOf(record), keptBytes];
-    this.#sql.run(INSERT_JOB, ...fixed, ...changingValues(record));
+    const spec = specOf(record);
+    const fixed = [job, uid, key, environment, script, spec, keptBytes];
+    this.#sql.insert(this.ledger.charge(uid, "jobs", spec), INSERT_JOB, ...fixed, ...changingValues(record));
   }
 
   /** Writes the fields of a record that may change. */
@@ -159,7 +189,9 @@ export class Store {
 
   /** Writes the fields of a record that rarely change. */
   updateSpec(record: JobRecord): void {
-    this.#sql.run("UPDATE jobs SET spec = ? WHERE job = ?", specOf(record), record.job);
+    this.#changeSpec(record.job, () =>
+      this.#sql.run("UPDATE jobs SET spec = ? WHERE job = ?", specOf(record), record.job),
+    );
   }
 
   /** Writes an ended record. @param keptBytes its remaining size */
@@ -171,7 +203,7 @@ export class Store {
   /** An ended job can no longer be run again: it has neither environment nor script. */
   loseContents(job: JobNumber): void {
     const sql = `UPDATE jobs SET environment = ?, script = NULL, spec = json_remove(spec, '$.repeat') WHERE job = ?`;
-    this.#sql.run(sql, this.contents.nothing(), job);
+    this.#changeSpec(job, () => this.#sql.run(sql, this.contents.nothing(), job));
   }
 
   job(job: JobNumber): JobRecord | undefined {
@@ -217,7 +249,7 @@ export class Store {
 
   /** @param identity left out: a conductor of the first release will run the attempt */
   insertAttempt(
-    { job, attempt }: AttemptKey,
+    { job, attempt, uid }: AttemptKey & Pick<JobRecord, "uid">,
     nodes: readonly NodeCpus[],
     decidedAtMs: number,
     identity: string | null = null,
@@ -226,7 +258,9 @@ export class Store {
     const sql =
       "INSERT INTO attempts (job, attempt, nodes, decided_ms, identity, units) VALUES (?, ?, ?, ?, ?, ?)";
     const held = units === undefined ? null : JSON.stringify(units);
-    this.#sql.run(sql, job, attempt, JSON.stringify(nodes), decidedAtMs, identity, held);
+    const text = JSON.stringify(nodes);
+    const charge = this.ledger.charge(uid, "attempts", text);
+    this.#sql.insert(charge, sql, job, attempt, text, decidedAtMs, identity, held);
   }
 
   noteAttemptStart({ job, attempt }: AttemptKey, startedAtMs: number): void {
@@ -267,7 +301,7 @@ export class Store {
   }
 
   setShareUsage({ uid, user, cpuMs, atMs }: ShareUsage): void {
-    this.#sql.run(
+    this.#sql.set(
       `INSERT INTO share_usage (uid, user, cpu_ms, at_ms) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET (user, cpu_ms, at_ms) = (excluded.user, excluded.cpu_ms, excluded.at_ms)`,
       uid,
@@ -313,7 +347,10 @@ export class Store {
   }
 
   addEvent(stored: StoredEvent): void {
-    this.#sql.run(INSERT_EVENT, ...eventValues(stored));
+    const values = eventValues(stored);
+    const [data, secret] = values.slice(6, 8) as (string | null)[];
+    const charge = this.ledger.charge(stored.uid ?? EVERYBODY, "events", data, secret);
+    this.#sql.insert(charge, INSERT_EVENT, ...values);
   }
 
   latestEvent(): number {
@@ -327,10 +364,16 @@ export class Store {
   }
 
   /** Stores the first forecast of a job's start; it is compared with the start later. */
-  noteForecast(job: JobNumber, madeMs: number, p10Ms: number, p50Ms: number, p90Ms: number): void {
+  noteForecast(
+    { job, uid }: Pick<JobRecord, "job" | "uid">,
+    madeMs: number,
+    p10Ms: number,
+    p50Ms: number,
+    p90Ms: number,
+  ): void {
     const sql = `INSERT INTO forecasts (job, made_ms, p10_ms, p50_ms, p90_ms) VALUES (${MARKS(5)})
-      ON CONFLICT DO NOTHING`;
-    this.#sql.run(sql, job, madeMs, p10Ms, p50Ms, p90Ms);
+      ON CONFLICT DO NOTHING` as const;
+    this.#sql.insert(this.ledger.charge(uid, "forecasts"), sql, job, madeMs, p10Ms, p50Ms, p90Ms);
   }
 
   noteForecastStart(job: JobNumber, startedMs: number): void {
@@ -351,14 +394,35 @@ export class Store {
     }));
   }
 
+  /** Changes the JSON of a job; its user pays for the new length. */
+  #changeSpec(job: JobNumber, change: () => void): void {
+    const sql = "SELECT uid, octet_length(spec) AS bytes FROM jobs WHERE job = ?";
+    const before = this.#sql.get(sql, job);
+    change();
+    const after = this.#sql.get(sql, job);
+    if (before === undefined || after === undefined) return;
+    this.ledger.adjust(Number(after.uid), "jobs", Number(after.bytes) - Number(before.bytes));
+  }
+
   /** Checks all pages, in 0.13 s for 100,000 jobs, so that damage is not found in the middle of a cycle. */
   #open(nowMs: number): void {
     const database = this.#database;
+    // Before the first table, so that the file of a new store can become smaller again.
+    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
     database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     const [found] = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
     if (found !== "ok") throw damagedStore(this.path, String(found));
     migrate(database, this.path, nowMs);
+    const number = (name: string) => Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+    const usedBytes = (number("page_count") - number("freelist_count")) * number("page_size");
+    if (number("auto_vacuum") !== 0 || usedBytes > MAX_REWRITTEN_BYTES) return;
+    try {
+      // The file of an earlier release keeps all pages that it ever had, until it is copied.
+      database.exec("VACUUM");
+    } catch {
+      // There is no room on the disk for a copy now; the next start tries again.
+    }
   }
 }
 
