@@ -1,6 +1,6 @@
 /** Re-packing gangs on buddy blocks (Zhou, Walsh and Brent 2000, sections 3 and 4.1). */
 
-import { type Condition, type ParameterValues, when } from "../../core/policy.ts";
+import { type Condition, NONE, type ParameterValues, when } from "../../core/policy.ts";
 import { EXTRA_SLOTS, withExtraSlots } from "./extra-slots.ts";
 import { BlockIndex } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrates, migrationOf, withMigration } from "./migration.ts";
@@ -9,6 +9,7 @@ import {
   DEPARTURES_FIRST,
   EXTRA_ORDER,
   EXTRA_PER_CHANGE,
+  EXTRA_RETURN,
   extraSlotRule,
   RepackingGang,
 } from "./repacking-gang.ts";
@@ -18,6 +19,8 @@ import { withAdmission } from "./with-admission.ts";
 const TABLE_2: ParameterValues = { extraOrder: "largest", extraPerChange: 1 };
 const isTable2: Condition = ({ extraOrder, extraPerChange }) =>
   extraOrder === TABLE_2.extraOrder && extraPerChange === TABLE_2.extraPerChange;
+const inOtherOrder: Condition = ({ extraOrder = "largest" }) => extraOrder !== "largest";
+const returnsAll: Condition = ({ extraReturn }) => extraReturn === "all";
 
 const blocks = withAdmission(
   {
@@ -48,17 +51,39 @@ const blocks = withAdmission(
       ...when(withExtraSlots("kept"), [
         "a job keeps its extra slots until it ends, and they count as busy in all decisions",
       ]),
+      ...when(
+        (parameters) => withExtraSlots("returned")(parameters) && !inOtherOrder(parameters),
+        [
+          "after each workload change, jobs whose block has an idle slot take turns, largest first (ties: submitted first), and get one more slot per turn until no job's block has an idle slot",
+        ],
+      ),
+      ...when(
+        (parameters) => withExtraSlots("returned")(parameters) && inOtherOrder(parameters),
+        [
+          "after each workload change, jobs whose block has an idle slot take turns, in extraOrder, and get one more slot per turn until no job's block has an idle slot",
+        ],
+      ),
       ...when(withExtraSlots("returned"), [
-        "after each workload change, jobs whose block has an idle slot take turns, largest first (ties: submitted first), and get one more slot per turn until no job's block has an idle slot",
         "blocks are chosen, and rows added and deleted, as if every job had one slot, so that there are exactly as many rows as with extraSlots=none for the same arrivals and departures, unless gangs migrate",
-        "when an arrival or the deletion of a row needs a processor that is busy in every row, the job with the most slots on this processor (ties: submitted last) gives back its last slot of the round",
       ]),
+      ...when(
+        (parameters) => withExtraSlots("returned")(parameters) && !returnsAll(parameters),
+        [
+          "when an arrival or the deletion of a row needs a processor that is busy in every row, the job with the most slots on this processor (ties: submitted last) gives back its last slot of the round",
+        ],
+      ),
+      ...when(
+        (parameters) => withExtraSlots("returned")(parameters) && returnsAll(parameters),
+        [
+          "extraReturn=all: before arrivals are placed, and before a row is deleted, all jobs give all their extra slots back",
+        ],
+      ),
       "if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the remaining part",
       ...MIGRATION_RULES,
       DEPARTURES_FIRST,
     ],
     source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
-    parameters: [EXTRA_SLOTS, EXTRA_ORDER, EXTRA_PER_CHANGE, MIGRATE],
+    parameters: [EXTRA_SLOTS, EXTRA_ORDER, EXTRA_PER_CHANGE, EXTRA_RETURN, MIGRATE],
     guarantees: (parameters) =>
       withMigration({ headNeverFits: true, workConserving: true, keepsPromises: true }, parameters),
     make: (machine, jobs, parameters) =>
@@ -71,11 +96,13 @@ const blocks = withAdmission(
   { parameters: true, asks: true, refuses: migrates },
 );
 
-export const br = preset(blocks, TABLE_2, {});
+const SINGLE: ParameterValues = { extraReturn: "single" };
+
+export const br = preset(blocks, { ...TABLE_2, ...SINGLE }, {});
 
 export const brms = preset(
   blocks,
-  { extraSlots: "kept" },
+  { extraSlots: "kept", ...SINGLE },
   {
     name: "brms",
     title: "Buddy, re-packing, multiple slots",
@@ -86,13 +113,15 @@ export const brms = preset(
 );
 
 export const brmms = preset(
-  br,
-  { extraSlots: "returned" },
+  blocks,
+  { extraSlots: "returned", extraPerChange: NONE },
   {
     name: "brmms",
     title: "Buddy, re-packing, multiple slots, fewest rows",
     summary:
       "Like br, but jobs also run in idle slots of their block and give them back when that saves a row.",
-    source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMMS",
+    source:
+      "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMMS; the order of jobs, and which slots are given back, are not printed there",
   },
+  { extraOrder: "largest" },
 );

@@ -39,8 +39,8 @@ import { type ExtraOrder, JobsInOrder, submittedBefore } from "./slot-unificatio
 const NONE = -1;
 
 export interface ExtraSlotRule {
-  /** Whether jobs give extra slots back when that saves a row. */
-  readonly returned: boolean;
+  /** How jobs give extra slots back when that saves a row; undefined if they keep them. */
+  readonly returned: "single" | "all" | undefined;
   readonly order: ExtraOrder;
   /** Extra slots per workload change, for all jobs together; infinity: until no job can get one. */
   readonly perChange: number;
@@ -67,27 +67,35 @@ export const EXTRA_PER_CHANGE: ParameterSpec = {
     "extra slots given out per workload change, to all jobs together; none: until no job can get one",
 };
 
+export const EXTRA_RETURN: ParameterSpec = {
+  name: "extraReturn",
+  aliases: ["return"],
+  kind: "choice",
+  choices: ["single", "all"],
+  default: "single",
+  description:
+    "extra slots given back when slots are needed: single ones, by the job with the most, or all at every arrival",
+};
+
 export const DEPARTURES_FIRST: Rule = {
   text: "departures are handled before arrivals, and arrivals in order of submission",
   isInherited: true,
 };
 
 /**
- * Undefined: every job has one slot per round. Policies without the two parameters give out one kept slot per
- * change, to the largest job.
+ * Undefined: every job has one slot per round. Policies without the parameters offer slots to the largest
+ * job first, and one kept slot per change. Of slots that return, all idle ones are given out, until they are
+ * needed.
  */
 export function extraSlotRule(parameters: ParameterValues): ExtraSlotRule | undefined {
-  const all = Number.POSITIVE_INFINITY;
   const extraSlots = extraSlotsOf(parameters);
   if (extraSlots === "none") return undefined;
-  // All idle slots are given out, until they are needed.
-  if (extraSlots === "returned") return { returned: true, order: "largest", perChange: all };
-  const { extraOrder = "largest", extraPerChange = 1 } = parameters;
-  return {
-    returned: false,
-    order: extraOrder as ExtraOrder,
-    perChange: setNumber(extraPerChange) ?? all,
-  };
+  const { extraOrder = "largest", extraPerChange = 1, extraReturn = "single" } = parameters;
+  const order = extraOrder as ExtraOrder;
+  const all = Number.POSITIVE_INFINITY;
+  if (extraSlots === "kept")
+    return { returned: undefined, order, perChange: setNumber(extraPerChange) ?? all };
+  return { returned: extraReturn as "single" | "all", order, perChange: all };
 }
 
 interface RepackingOptions<Index extends IdleIndex> {
@@ -153,6 +161,8 @@ export class RepackingGang<Index extends IdleIndex> implements QueryableGangs, S
   }
 
   decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void {
+    if (this.#extra?.returned === "all" && (arrived.length > 0 || this.baseIdle.hasIdleRow()))
+      this.reclaimAll();
     this.deleteRows();
     for (const job of arrived) this.#place(job, mayBegin);
     // A row that was added may be unnecessary: a job may leave part of its block idle, and on a ring
