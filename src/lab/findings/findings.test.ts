@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { metricOf, summarise } from "../../metrics/summary.ts";
@@ -8,11 +9,19 @@ import { runCells } from "../experiments/run-cells.ts";
 import { openSource } from "../files/source.ts";
 import { CLAIMS } from "./claims.ts";
 import { cellsOf, meanOf, ratioOf } from "./findings.ts";
-import { findingsCells } from "./page.ts";
+import { findingsCells, INTRODUCTION } from "./page.ts";
 import type { BlocksResult } from "./run.ts";
 
 const blocks = (...sums: number[]): BlocksResult => ({
   blocks: sums.map((sum) => ({ sums: [sum, 2 * sum, 0], jobs: [2, 2, 0] })),
+});
+
+test("the committed page has this text above its tables, and cites who studied the same before", () => {
+  const page = readFileSync(new URL("../../../docs/findings.md", import.meta.url), "utf8");
+  expect(page.startsWith(INTRODUCTION.join("\n"))).toBe(true);
+  // The first author of each group, and where it was published.
+  for (const text of ["Franke", "SC 1999", "Zhang", "IPDPS", "JSSPP", "TPDS"]) expect(page).toContain(text);
+  expect(page).not.toMatch(/no paper|nobody/i);
 });
 
 describe("findings", () => {

@@ -25,6 +25,35 @@ export function findingsCells(): Cell<"blocks">[] {
   return [...cells.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
+/** The text above the tables, which does not depend on the runs. */
+export const INTRODUCTION: readonly string[] = [
+  "# Findings",
+  "",
+  "Which scheduler wins where. The page compares space sharing, gangs, and two things that none of the five papers has:",
+  "gangs with an admission queue (`rows`, `queue`, `memory`), and gangs that move to other processors when that saves a",
+  "row, where each moved gang pays `migrate` seconds of service. This page is generated: `npm run findings` reproduces it",
+  "to the last digit (traces from `TUTTI_TRACES`).",
+  "",
+  "Others studied both before. Franke, Jann, Moreira, Pattnaik and Jette (An Evaluation of Parallel Job Scheduling for ASCI",
+  "Blue-Pacific, SC 1999) limit how many gangs share a processor. Zhang, Franke, Moreira and Sivasubramaniam combine that",
+  "with backfilling (Improving Parallel Job Scheduling by Combining Gang Scheduling and Backfilling Techniques, IPDPS",
+  "2000), with migration (The Impact of Migration on Parallel Job Scheduling for Distributed Systems, Euro-Par 2000), and",
+  "with both (An Integrated Approach to Parallel Scheduling Using Gang-Scheduling, Backfilling, and Migration, JSSPP 2001",
+  "and IEEE TPDS 14(3), 2003). We have not reproduced their numbers, and their rules differ from ours. What this page adds",
+  "are these policies on four public traces and two models, with an interval and a command for each ratio.",
+  "",
+  "Method. Every ratio divides the mean of one metric under one policy by its mean under another, on the same jobs; all",
+  "jobs count. Traces: jobs form blocks of 28 days of submission. 2,000 bootstrap resamples draw the same blocks for both",
+  "policies; their percentiles give the 95 % interval. One trace is one machine: the interval says how much its months",
+  "differ, not how machines differ. Models: ten seeds give ten ratios, and the interval is Student's 95 % interval for the",
+  "mean of their logarithms. The threshold of the bounded slowdown is 10 s. Slots are 60 s long (Downey: 5 s). Switches are",
+  "free unless the claim names a cost. Estimates are those of the trace; one below the run time is raised to the run time.",
+  "A claim *holds* if the whole interval is on its side of 1, *fails* if the whole interval is on the other side, and is",
+  "*open* if the interval contains 1. We do not correct for the number of claims. We wrote the claims after looking at",
+  "these runs: they describe, they do not predict.",
+  "",
+];
+
 /** @param results in the order of the cells */
 export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly BlocksResult[]): string {
   const byText = new Map(cells.map((cell, i) => [canonicalText(cell), results[i]]));
@@ -32,23 +61,7 @@ export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly
     blocks: cellsOf(run).flatMap((cell) => byText.get(canonicalText(cell))!.blocks),
   });
   return [
-    "# Findings",
-    "",
-    "Which scheduler wins where. The page compares space sharing, gangs, and two things that no paper has: gangs with an",
-    "admission queue (`rows`, `queue`, `memory`), and gangs that move to other processors when that saves a row, where each",
-    "moved gang pays `migrate` seconds of service. This page is generated: `npm run findings` reproduces it to the last",
-    "digit (traces from `TUTTI_TRACES`).",
-    "",
-    "Method. Every ratio divides the mean of one metric under one policy by its mean under another, on the same jobs; all",
-    "jobs count. Traces: jobs form blocks of 28 days of submission. 2,000 bootstrap resamples draw the same blocks for both",
-    "policies; their percentiles give the 95 % interval. One trace is one machine: the interval says how much its months",
-    "differ, not how machines differ. Models: ten seeds give ten ratios, and the interval is Student's 95 % interval for the",
-    "mean of their logarithms. The threshold of the bounded slowdown is 10 s. Slots are 60 s long (Downey: 5 s). Switches are",
-    "free unless the claim names a cost. Estimates are those of the trace; one below the run time is raised to the run time.",
-    "A claim *holds* if the whole interval is on its side of 1, *fails* if the whole interval is on the other side, and is",
-    "*open* if the interval contains 1. We do not correct for the number of claims. We wrote the claims after looking at",
-    "these runs: they describe, they do not predict.",
-    "",
+    ...INTRODUCTION,
     "## Means",
     "",
     ...FINDING_METRICS.slice(0, 2).flatMap((metric) => meansTable(metric, resultOf)),
