@@ -23,26 +23,30 @@ export interface Claim {
   readonly evidence: string;
 }
 
-/** `open`: the interval contains the limit, so neither side is shown. */
+/** `open`: the interval has values on both sides of the limit, so neither is shown. */
 type Verdict = "holds" | "open" | "fails";
 
 export function verdictOf({ a, is, b }: Comparison): Verdict {
   const { low, high } = typeof a === "number" ? { low: a, high: a } : a;
-  if (is === "below" || is === "at most") {
-    return high < b || (is === "at most" && high === b) ? "holds" : low > b ? "fails" : "open";
-  }
-  return low > b || (is === "at least" && low === b) ? "holds" : high < b ? "fails" : "open";
+  // The limit itself is on the side of `at most` and `at least`, and on the other side of the strict ones.
+  if (is === "below") return high < b ? "holds" : low >= b ? "fails" : "open";
+  if (is === "at most") return high <= b ? "holds" : low > b ? "fails" : "open";
+  if (is === "above") return low > b ? "holds" : high <= b ? "fails" : "open";
+  return low >= b ? "holds" : high < b ? "fails" : "open";
 }
 
-export function allHold(comparisons: readonly Comparison[]): boolean {
-  return comparisons.every((comparison) => verdictOf(comparison) === "holds");
+/** Whether all of them hold; null if none fails, but some are open. */
+export function allHold(comparisons: readonly Comparison[]): boolean | null {
+  const verdicts = comparisons.map(verdictOf);
+  if (verdicts.includes("fails")) return false;
+  return verdicts.includes("open") ? null : true;
 }
 
 export function judge({ statement, comparisons, evidence }: Claim): ReproducedStatement {
   return { statement, holds: allHold(comparisons), evidence };
 }
 
-/** The interval around the mean. */
-export function within({ mean, half }: Interval): Quantity {
-  return { low: mean - half, high: mean + half };
+/** The interval around the mean; the mean alone if there is no interval, as of a single run. */
+export function within({ mean, half, count }: Interval): Quantity {
+  return count < 2 ? mean : { low: mean - half, high: mean + half };
 }

@@ -49,7 +49,9 @@ export function countReproduction({ tables, statements, index }: ReproducedPaper
     unpublished: unpublished.length,
     /** Statements of the paper itself. */
     statements: said.length,
-    holding: said.filter(({ holds }) => holds).length,
+    holding: said.filter(({ holds }) => holds === true).length,
+    /** Neither shown nor refuted. */
+    open: said.filter(({ holds }) => holds === null).length,
     /** Statements about questions that the paper does not ask. */
     added: statements.length - said.length,
   };
@@ -75,11 +77,12 @@ export const COUNT_TITLES = [
   "beyond, with a reason",
   "beyond, without",
   "statements that hold",
+  "open",
 ] as const;
 
 /** The counts of a paper for a table of papers. */
 export function countTexts(reproduction: ReproducedPaper): string[] {
-  const { compared, within, byChance, explained, unexplained, statements, holding } =
+  const { compared, within, byChance, explained, unexplained, statements, holding, open } =
     countReproduction(reproduction);
   const shareText = (count: number, of: number) =>
     of === 0 ? NO_VALUE : `${formatCount(count)} of ${formatCount(of)}`;
@@ -87,6 +90,7 @@ export function countTexts(reproduction: ReproducedPaper): string[] {
     shareText(within, compared),
     ...[byChance, explained, unexplained].map(formatCount),
     shareText(holding, statements),
+    formatCount(open),
   ];
 }
 
@@ -97,10 +101,10 @@ export function pageClaims(paper: ReproducedPaper): {
 } {
   const counts = countReproduction(paper);
   const { compared, tested, within, small, byChance, explained, unexplained } = counts;
-  const { constants, fitted, unpublished, statements, holding, added } = counts;
-  const failing = statements - holding;
+  const { constants, fitted, unpublished, statements, holding, open, added } = counts;
+  const failing = statements - holding - open;
   const matrices = paper.matrices?.length ?? 0;
-  const index = indexCounts(paper);
+  const index = indexCounts([paper]);
   const values = (count: number) => plural(count, "published value");
   const said = (list: readonly (readonly [count: number, sentence: string])[]) =>
     list.filter(([count]) => count > 0).map(([, sentence]) => sentence);
@@ -115,7 +119,7 @@ export function pageClaims(paper: ReproducedPaper): {
       [matrices, `${plural(matrices, "figure")} of matrices made by the operations that the text describes.`],
       [
         index.entries,
-        `${formatCount(index.entries)} tables, figures and sentences of the paper are in the index: ${formatCount(index.reproduced)} reproduced, ${formatCount(index.deviating)} deviating.`,
+        `${formatCount(index.entries)} tables, figures and sentences of the paper are in the index. ${formatCount(index.tested)} are tested: ${formatCount(index.reproduced)} reproduced, ${formatCount(index.deviating)} deviating, ${formatCount(index.open)} open.`,
       ],
       ...otherReadings(paper).map((sentence) => [1, sentence] as const),
     ]),
@@ -127,6 +131,10 @@ export function pageClaims(paper: ReproducedPaper): {
         failing,
         `${plural(failing, "statement")} of the text that ${failing === 1 ? "does" : "do"} not hold.`,
       ],
+      [
+        open,
+        `${plural(open, "statement")} of the text neither shown nor refuted: a 95 % interval contains the limit.`,
+      ],
       [constants, `${values(constants)} that Tutti contains as constants: shown, but not counted.`],
       [fitted, `${values(fitted)} to which the model of the jobs was fitted: shown, but not counted.`],
       [
@@ -137,7 +145,7 @@ export function pageClaims(paper: ReproducedPaper): {
       [added, `${plural(added, "statement")} that ${added === 1 ? "is" : "are"} not in the paper.`],
       [
         index.notClaimed,
-        `${formatCount(index.notClaimed)} entries of the index that Tutti does not decide, each with a reason.`,
+        `${formatCount(index.notClaimed)} entries of the index that Tutti does not decide, such as definitions and background, each with a reason.`,
       ],
     ]),
   };

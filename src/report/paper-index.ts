@@ -11,15 +11,15 @@ import type {
   Reproduction,
 } from "../results/reproduction.ts";
 import { deviates, isFar } from "./deviations.ts";
-import { formatCount } from "./text/format.ts";
+import { formatCount, plural } from "./text/format.ts";
 
-type IndexStatus = "reproduced" | "deviating" | "not claimed";
+type IndexStatus = "reproduced" | "deviating" | "open" | "not claimed";
 
 interface IndexLine {
   readonly at: string;
   readonly says: string;
   readonly status: IndexStatus;
-  /** The numbers of a reproduction, the cause of a deviation, or the reason why nothing is claimed. */
+  /** The numbers that decide it or leave it open, or the reason why nothing is claimed. */
   readonly why: string;
   /** The parts of the page that decide it, on the paper's own page. */
   readonly parts: readonly { readonly name: string; readonly anchor: string }[];
@@ -51,27 +51,37 @@ export function statementAnchor(place: number): string {
   return `statement-${place + 1}`;
 }
 
+export function statementWords({ holds }: ReproducedStatement): "holds" | "open" | "does not hold" {
+  return holds === null ? "open" : holds ? "holds" : "does not hold";
+}
+
 /** @throws RangeError if the index names a part that the page does not have */
 export function indexLines(paper: ReproducedPaper): IndexLine[] {
   return paper.index.entries.map((entry) => lineOf(entry, paper));
 }
 
-/** How many entries have each status. */
-export function indexCounts(paper: ReproducedPaper) {
-  const lines = indexLines(paper);
+/** How many entries of the papers have each status. */
+export function indexCounts(papers: readonly ReproducedPaper[]) {
+  const lines = papers.flatMap(indexLines);
   const count = (status: IndexStatus) => lines.filter((line) => line.status === status).length;
+  const notClaimed = count("not claimed");
   return {
     entries: lines.length,
+    tested: lines.length - notClaimed,
     reproduced: count("reproduced"),
     deviating: count("deviating"),
-    notClaimed: count("not claimed"),
+    open: count("open"),
+    notClaimed,
   };
 }
 
-/** Such as `12 entries: 7 reproduced, 2 deviating, 3 not claimed.` */
-export function statusCounts(paper: ReproducedPaper): string {
-  const { entries, reproduced, deviating, notClaimed } = indexCounts(paper);
-  return `${entries === 1 ? "1 entry" : `${formatCount(entries)} entries`}: ${formatCount(reproduced)} reproduced, ${formatCount(deviating)} deviating, ${formatCount(notClaimed)} not claimed.`;
+/**
+ * Such as `9 claims tested: 6 reproduced, 2 deviating, 1 open.` and what else is in the index. Definitions
+ * and background would flatter the claims if both were one count.
+ */
+export function statusCounts(papers: readonly ReproducedPaper[]): string {
+  const { tested, reproduced, deviating, open, notClaimed } = indexCounts(papers);
+  return `${plural(tested, "claim")} tested: ${formatCount(reproduced)} reproduced, ${formatCount(deviating)} deviating, ${formatCount(open)} open. ${formatCount(notClaimed)} more ${notClaimed === 1 ? "entry is" : "entries are"} not claimed: definitions, background, and what our numbers cannot decide.`;
 }
 
 /** Tables, figures, matrices and statements of the page that the index does not name, as texts. */
@@ -95,36 +105,41 @@ function lineOf(entry: IndexEntry, paper: ReproducedPaper): IndexLine {
   const said = (entry.statements ?? []).flatMap((beginning) => statementParts(beginning, paper));
   const parts = [...shown, ...said];
   const deciding = parts.filter(({ status }) => status !== "not claimed");
-  const deviating = deciding.filter(({ status }) => status === "deviating");
-  const status = deciding.length === 0 ? "not claimed" : deviating.length === 0 ? "reproduced" : "deviating";
+  const status = (["deviating", "open", "reproduced"] as const).find((one) =>
+    deciding.some((part) => part.status === one),
+  );
   const whys = [
-    ...shown.filter((part) => status === "not claimed" || part.status === status).map(({ why }) => why),
+    ...shown.filter((part) => status === undefined || part.status === status).map(({ why }) => why),
     ...statementsWhy(said),
   ];
   return {
     at,
     says,
-    status,
+    status: status ?? "not claimed",
     why: [...new Set(whys)].join("; "),
     parts: parts.map(({ name, anchor }) => ({ name, anchor })),
   };
 }
 
 /**
- * The numbers of one or two failing statements; if there are more, only their count (the page has their
- * numbers).
+ * The numbers of one or two statements that fail or are open; if there are more, only their count (the page
+ * has their numbers).
  */
 function statementsWhy(statements: readonly Part[]): string[] {
   if (statements.length === 0) return [];
-  const failing = statements.filter(({ status }) => status === "deviating");
   const of = formatCount(statements.length);
-  if (failing.length === 0) return [statements.length === 1 ? "holds" : `all ${of} statements hold`];
-  const few = failing.length <= 2 ? failing.map(({ why }) => why) : [];
-  const how =
-    statements.length === 1
-      ? "does not hold"
-      : `${formatCount(failing.length)} of ${of} statements do not hold`;
-  return [few.length === 0 ? how : `${how}: ${few.join("; ")}`];
+  const words = [
+    ["deviating", "does not hold", "do not hold"],
+    ["open", "open", "are open"],
+  ] as const;
+  const whys = words.flatMap(([status, one, many]) => {
+    const such = statements.filter((part) => part.status === status);
+    if (such.length === 0) return [];
+    const how = statements.length === 1 ? one : `${formatCount(such.length)} of ${of} statements ${many}`;
+    return such.length > 2 ? [how] : [`${how}: ${such.map(({ why }) => why).join("; ")}`];
+  });
+  if (whys.length > 0) return whys;
+  return [statements.length === 1 ? "holds" : `all ${of} statements hold`];
 }
 
 function shownParts(id: string, reproduction: ReproducedPaper): Part[] {
@@ -200,5 +215,5 @@ function figureVerdict({ series }: ReproducedFigure): Verdict {
 }
 
 function statementVerdict({ holds, evidence }: ReproducedStatement): Pick<Part, "status" | "why"> {
-  return { status: holds ? "reproduced" : "deviating", why: evidence };
+  return { status: holds === null ? "open" : holds ? "reproduced" : "deviating", why: evidence };
 }

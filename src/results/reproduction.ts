@@ -61,7 +61,8 @@ export interface ReproducedFigure {
 /** A statement of the paper in words, and whether our numbers support it. */
 export interface ReproducedStatement {
   readonly statement: string;
-  readonly holds: boolean;
+  /** Null if it is open: neither shown nor refuted, because a 95 % interval contains the limit. */
+  readonly holds: boolean | null;
   /** The numbers that decide it, in words. */
   readonly evidence: string;
 }

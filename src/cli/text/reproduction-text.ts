@@ -13,6 +13,7 @@ import {
   valueColumns,
 } from "../../report/deviations.ts";
 import { COUNT_TITLES, countTexts, pageClaims } from "../../report/paper-counts.ts";
+import { statementWords } from "../../report/paper-index.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
 import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
@@ -23,8 +24,7 @@ export function reproductionText(reproduction: ReproducedPaper): string {
   const bullets = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [[bold(title), ...texts.map((text) => `  - ${wrap(text, 4)}`)].join("\n")];
   const verdicts = statements.map(
-    ({ statement, holds, evidence }) =>
-      `  ${holds ? "holds          " : "does not hold  "}${wrap(`${statement}: ${evidence}`, 17)}`,
+    (said) => `  ${statementWords(said).padEnd(15)}${wrap(`${said.statement}: ${said.evidence}`, 17)}`,
   );
   return [
     `${bold(paper.title)}\n${wrap(`${paper.authors}, ${paper.published}`, 0)}`,

@@ -74,7 +74,7 @@ export const dimitriadou2009Seeds: Study = {
           ...statements.map((list) => {
             const ofReading = list.filter((one) => one.reading === reading);
             const holding = ofReading.filter(({ holds }) => holds).length;
-            const open = ofReading.filter(({ isOpen }) => isOpen).length;
+            const open = ofReading.filter(({ holds }) => holds === null).length;
             return `${holding} hold, ${open} open`;
           }),
         ]),
@@ -84,7 +84,7 @@ export const dimitriadou2009Seeds: Study = {
         columns: ["statement", ...SEED_COLUMNS],
         rows: statements[0].flatMap(({ statement }, i) => {
           const outcomes = statements.map((list) =>
-            list[i].holds ? "holds" : list[i].isOpen ? "open" : "no",
+            list[i].holds ? "holds" : list[i].holds === null ? "open" : "no",
           );
           return outcomes.every((one) => one === "holds") ? [] : [[statement, ...outcomes]];
         }),

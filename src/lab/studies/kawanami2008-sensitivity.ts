@@ -92,7 +92,7 @@ function cellsAt({ careful, load, batch, processors }: Corner): PlacedCell<Place
 }
 
 function verdictsOf(corner: Corner, results: Results<Place, QueuesResult>) {
-  const all = claims(results).map((claim) => ({ ...claim, holds: allHold(claim.comparisons) }));
+  const all = claims(results).map((claim) => ({ ...claim, holds: allHold(claim.comparisons) === true }));
   const at = (queue: string) => QUEUE_NAMES.indexOf(queue);
   const ratio = (queue: string, of: "proposal1" | "proposal2") =>
     results.mean({ scheduler: of }, (run) => run.medianWaitS[at(queue)]) /

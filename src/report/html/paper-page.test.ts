@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ReproducedPaper, ReproducedValue } from "../../results/reproduction.ts";
 import { deviates, deviation, deviationText, isFar, testLegend, valueColumns } from "../deviations.ts";
 import { countReproduction, pageClaims } from "../paper-counts.ts";
-import { indexLines, notInIndex } from "../paper-index.ts";
+import { indexLines, notInIndex, statusCounts } from "../paper-index.ts";
 import { matrixSvg } from "../svg/matrix-svg.ts";
 import { paperPage } from "./paper-page.ts";
 import { papersIndex } from "./papers-index.ts";
@@ -23,6 +23,7 @@ function reproduced(name = "a & b"): ReproducedPaper {
         { at: "1", says: "a table", shown: ["Table 1"] },
         { at: "2", says: "BR is better", statements: ["BR beats"] },
         { at: "2", says: "each is better", statements: ["BR beats", "BC beats"] },
+        { at: "2", says: "the loser is faster", statements: ["BRMS beats"] },
         { at: "2", says: "a curve", shown: ["Figure 3"] },
         { at: "3", says: "bars", shown: ["Figure 4"] },
         { at: "4", says: name, notClaimed: "an opinion" },
@@ -114,6 +115,7 @@ function reproduced(name = "a & b"): ReproducedPaper {
     statements: [
       { statement: "BR beats BC", holds: true, evidence: "1 < 2" },
       { statement: "BC beats BR", holds: false, evidence: "2 > 1" },
+      { statement: "BRMS beats BC", holds: null, evidence: "1 ± 2" },
     ],
     notes: [name],
   };
@@ -185,15 +187,17 @@ test("countReproduction() counts values and statements", () => {
     constants: 0,
     fitted: 0,
     unpublished: 3,
-    statements: 2,
+    statements: 3,
     holding: 1,
+    open: 1,
     added: 0,
   });
   const { index, ...paper } = reproduced();
   const added = { shown: [], statements: ["BC beats"] };
   expect(countReproduction({ ...paper, index: { ...index, added } })).toMatchObject({
-    statements: 1,
+    statements: 2,
     holding: 1,
+    open: 1,
     added: 1,
   });
 });
@@ -202,17 +206,18 @@ test("pageClaims() says what is claimed and what is not, without counts of nothi
   const { claimed, notClaimed } = pageClaims(reproduced());
   expect(claimed).toEqual([
     "1 of 3 published values are within 10 % of Tutti's.",
-    "1 of 2 statements hold in our numbers.",
+    "1 of 3 statements hold in our numbers.",
     "1 figure of matrices made by the operations that the text describes.",
-    "6 tables, figures and sentences of the paper are in the index: 2 reproduced, 2 deviating.",
+    "7 tables, figures and sentences of the paper are in the index. 5 are tested: 2 reproduced, 2 deviating, 1 open.",
   ]);
   expect(notClaimed).toEqual([
     "1 published value beyond the limits: not reproduced, with a reason next to it.",
     "1 published value beyond the limits, without a reason.",
     "1 statement of the text that does not hold.",
+    "1 statement of the text neither shown nor refuted: a 95 % interval contains the limit.",
     "Chance is not judged for 3 published values: the paper does not say how many runs they are means of.",
     "3 values for which the paper prints no number.",
-    "2 entries of the index that Tutti does not decide, each with a reason.",
+    "2 entries of the index that Tutti does not decide, such as definitions and background, each with a reason.",
   ]);
 });
 
@@ -233,10 +238,35 @@ describe("index of a paper", () => {
         ["deviating", "2 of 3 values beyond 10 %, see the table for reasons", "table-1"],
         ["reproduced", "holds", "statement-1"],
         ["deviating", "1 of 2 statements do not hold: 2 > 1", "statement-1"],
+        ["open", "open: 1 ± 2", "statement-3"],
         ["reproduced", "1 of 1 points within 10 %", "figure-3"],
         ["not claimed", "the paper prints no numbers of the figure; ours are drawn", "figure-4"],
         ["not claimed", "an opinion", undefined],
       ],
+    );
+  });
+
+  test("an entry is open if a part is open and none deviates", () => {
+    const paper = reproduced();
+    const statusOf = (...statements: string[]) => {
+      const entries = [{ at: "1", says: "", statements }];
+      const [{ status, why }] = indexLines({ ...paper, index: { ...paper.index, entries } });
+      return [status, why];
+    };
+    expect(statusOf("BR beats", "BRMS beats")).toEqual(["open", "1 of 2 statements are open: 1 ± 2"]);
+    expect(statusOf("BC beats", "BRMS beats")).toEqual([
+      "deviating",
+      "1 of 2 statements do not hold: 2 > 1; 1 of 2 statements are open: 1 ± 2",
+    ]);
+  });
+
+  test("claims that were tested are counted apart from the entries that are not claimed", () => {
+    const paper = reproduced();
+    expect(statusCounts([paper])).toBe(
+      "5 claims tested: 2 reproduced, 2 deviating, 1 open. 2 more entries are not claimed: definitions, background, and what our numbers cannot decide.",
+    );
+    expect(statusCounts([paper, paper])).toMatch(
+      /^10 claims tested: 4 reproduced, 4 deviating, 2 open\. 4 more/,
     );
   });
 
@@ -249,6 +279,7 @@ describe("index of a paper", () => {
       "Figure 4",
       "BR beats BC",
       "BC beats BR",
+      "BRMS beats BC",
     ]);
     const entries = [{ at: "1", says: "nothing", shown: ["Table 9"] }];
     expect(() => indexLines({ ...paper, index: { ...paper.index, entries } })).toThrow(
@@ -334,6 +365,7 @@ describe("paperPage()", () => {
       "<td><b>1.90</b></td>",
       ">holds</span>",
       ">does not hold</span>",
+      '<span class="verdict undecided">open</span>',
       "2 &gt; 1",
       "On a &amp; b",
       "tutti reproduce key --seed 7",
@@ -391,5 +423,5 @@ test("matrixSvg() draws a gang as one box and describes the matrix in words", ()
 test("papersIndex() links every page and counts its results", () => {
   const html = papersIndex([reproduced()]);
   expect(html).toContain('<a href="key.html">On a &amp; b</a>');
-  expect(html).toContain("<td>1 of 3</td><td>0</td><td>1</td><td>1</td><td>1 of 2</td>");
+  expect(html).toContain("<td>1 of 3</td><td>0</td><td>1</td><td>1</td><td>1 of 3</td><td>1</td>");
 });

@@ -12,7 +12,7 @@ import type {
   ReproducedTable,
 } from "../../results/reproduction.ts";
 import { pageClaims } from "../paper-counts.ts";
-import { anchorsOf, statementAnchor } from "../paper-index.ts";
+import { anchorsOf, statementAnchor, statementWords } from "../paper-index.ts";
 import { type PrintedValue, printedTable } from "../printed-table.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
@@ -58,10 +58,11 @@ function claimsSection(reproduction: ReproducedPaper): string {
 }
 
 function statementsSection(statements: readonly ReproducedStatement[]): string {
-  const items = statements.map(
-    ({ statement, holds, evidence }, i) =>
-      `<li id="${statementAnchor(i)}"><span class="verdict ${holds ? "yes" : "no"}">${holds ? "holds" : "does not hold"}</span><div>${escapeHtml(statement)}<p class="note">${escapeHtml(evidence)}</p></div></li>`,
-  );
+  const items = statements.map((said, i) => {
+    const words = statementWords(said);
+    const style = { holds: "yes", open: "undecided", "does not hold": "no" }[words];
+    return `<li id="${statementAnchor(i)}"><span class="verdict ${style}">${words}</span><div>${escapeHtml(said.statement)}<p class="note">${escapeHtml(said.evidence)}</p></div></li>`;
+  });
   return `<section><h2>What the paper says</h2><ol class="statements">${items.join("")}</ol></section>`;
 }
 

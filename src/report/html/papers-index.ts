@@ -21,7 +21,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
     title: "Papers reproduced",
     version,
     brand: "Tutti · laboratory",
-    lead: '<p>Every table, figure and sentence with a claim: reproduced, deviating with its cause, or not claimed with the reason. Where the paper says "much" or "greatly", the direction decides, unless the statement has a factor.</p>',
+    lead: `<p>${statusCounts(papers)}</p><p>Every table, figure and sentence of the papers: reproduced, deviating with its cause, open (neither shown nor refuted), or not claimed with the reason. Where the paper says "much" or "greatly", the direction decides, unless the statement has a factor.</p>`,
     main: `<section><div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div></section>
 ${papers.map(indexSection).join("\n")}
 <section><h2>How these pages were made</h2>${termList([
@@ -48,6 +48,6 @@ function indexSection(reproduction: ReproducedPaper): string {
   const head = ["in the paper", "what it says", "here", "why"].map(
     (title) => `<th scope="col" class="words">${title}</th>`,
   );
-  return `<section id="${key}"><h2>${escapeHtml(paper.title)}</h2><p class="note">${statusCounts(reproduction)}</p>
+  return `<section id="${key}"><h2>${escapeHtml(paper.title)}</h2><p class="note">${statusCounts([reproduction])}</p>
 <div class="scroll"><table class="left"><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div></section>`;
 }

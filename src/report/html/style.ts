@@ -80,6 +80,7 @@ a{color:var(--accent)}
 .status{white-space:nowrap;font-weight:650}
 .deviating{color:var(--beyond-text)}
 .not-claimed{color:var(--muted)}
+.undecided{border:1px solid var(--line)}
 .statements{list-style:none;padding:0;font-size:.95rem}
 .statements li{display:flex;gap:14px;padding:.55em 0;border-bottom:1px solid var(--line)}
 .statements li:last-child{border-bottom:0}

@@ -72,6 +72,13 @@ const rowsOf = (page: string) =>
     .filter((line) => line.startsWith("| "))
     .map((line) => line.slice(2, -2).split(/(?<!\\)(?:\\\\)* \| /));
 
+test("an open statement is called open", () => {
+  const paper = reproduced("a");
+  const statements = [{ ...paper.statements[0], holds: null }];
+  const [[, page]] = markdownPage({ ...paper, statements });
+  expect(page).toContain("**Open**: BR beats BC<br>");
+});
+
 describe("markdownPage()", () => {
   const [[name, page], ...figures] = markdownPage(reproduced("a"));
 
@@ -110,7 +117,7 @@ test("markdownTable() has a line for the alignment", () => {
 test("papersIndexMarkdown() links pages and their parts, with the status of each entry", () => {
   const index = papersIndexMarkdown([reproduced("a")]);
   expect(index).toContain("[On a](key.md)");
-  expect(index).toContain("2 entries: 0 reproduced, 1 deviating, 1 not claimed.");
+  expect(index).toContain("1 claim tested: 0 reproduced, 1 deviating, 0 open. 1 more entry is not claimed");
   expect(index).toContain("[Table 1](key.md#table-1), [statement 1](key.md#statement-1)");
   expect(index).toContain("| 2 | a dream | not claimed | an opinion |");
 });

@@ -20,7 +20,7 @@ import {
 } from "../deviations.ts";
 import { withoutControls } from "../html/escape.ts";
 import { pageClaims } from "../paper-counts.ts";
-import { anchorsOf, statementAnchor } from "../paper-index.ts";
+import { anchorsOf, statementAnchor, statementWords } from "../paper-index.ts";
 import { lineFigureSvg } from "../svg/svg.ts";
 
 /** A file's name, relative to the folder of the pages, and its content. */
@@ -49,10 +49,11 @@ function page(
     `## <a id="${anchors.get(part)}"></a>${prose(`${part.id}. ${part.title}`)}`;
   const listed = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [`## ${title}`, texts.map((text) => `- ${prose(text)}`).join("\n")];
-  const said = statements.map(
-    ({ statement, holds, evidence }, i) =>
-      `${i + 1}. <a id="${statementAnchor(i)}"></a>**${holds ? "Holds" : "Does not hold"}**: ${prose(statement)}<br>\n   ${prose(evidence)}`,
-  );
+  const said = statements.map((said, i) => {
+    const words = statementWords(said);
+    const verdict = words[0].toUpperCase() + words.slice(1);
+    return `${i + 1}. <a id="${statementAnchor(i)}"></a>**${verdict}**: ${prose(said.statement)}<br>\n   ${prose(said.evidence)}`;
+  });
   return `${[
     `# ${prose(paper.title)}`,
     `${prose(`${paper.authors}, ${paper.published}`)}. [All papers](index.md)`,

@@ -16,7 +16,8 @@ export function papersIndexMarkdown(papers: readonly ReproducedPaper[]): string 
   });
   return `${[
     "# Papers reproduced",
-    'Every table, figure and sentence with a claim: reproduced, deviating with its cause, or not claimed with the reason. Where the paper says "much" or "greatly", the direction decides, unless the statement has a factor.',
+    statusCounts(papers),
+    'Every table, figure and sentence of the papers: reproduced, deviating with its cause, open (neither shown nor refuted), or not claimed with the reason. Where the paper says "much" or "greatly", the direction decides, unless the statement has a factor.',
     markdownTable(["paper", ...COUNT_TITLES], [":--", ...COUNT_TITLES.map(() => "--:")], counts),
     ...papers.flatMap(indexParts),
     "## How these pages were made",
@@ -38,7 +39,7 @@ function indexParts(reproduction: ReproducedPaper): string[] {
   const head = ["in the paper", "what it says", "here", "why"];
   return [
     `## ${prose(title)}`,
-    `${statusCounts(reproduction)}`,
+    `${statusCounts([reproduction])}`,
     markdownTable(
       head,
       head.map(() => ":--"),

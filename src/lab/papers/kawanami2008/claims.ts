@@ -3,9 +3,9 @@
  * one seed all schedulers get the same jobs, so they are compared seed by seed: a statement holds if the 95 %
  * intervals of the paired differences lie on its side.
  */
-import { confidenceInterval, type Interval } from "../../../metrics/statistics.ts";
+import { confidenceInterval } from "../../../metrics/statistics.ts";
 import { durationColumn, formatDuration } from "../../../report/text/format.ts";
-import { allHold, type Claim, type Comparison, verdictOf, within } from "../../claims.ts";
+import { allHold, type Claim, type Comparison, within } from "../../claims.ts";
 import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
 import { QUEUE_NAMES } from "./run.ts";
 
@@ -143,7 +143,7 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
         return { key, is, factor, differences, interval: confidenceInterval(differences) };
       });
     });
-  const comparisons = compared.map(({ is, interval }): Comparison => ({ a: bounds(interval), is, b: 0 }));
+  const comparisons = compared.map(({ is, interval }): Comparison => ({ a: within(interval), is, b: 0 }));
   const schedulers = [of, ...new Set(compared.map(({ key }) => key))];
   const meanOf = (scheduler: SchedulerKey) => results.mean({ scheduler }, (run) => run[measure][at]);
   // One unit for the whole line: its numbers are compared with each other.
@@ -156,16 +156,11 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
   const alone = ours.filter((_, seed) =>
     allHold(compared.map(({ is, differences }) => ({ a: differences[seed], is, b: 0 }))),
   ).length;
-  const isOpen = !comparisons.some((comparison) => verdictOf(comparison) === "fails");
-  const reason = allHold(comparisons) ? "" : `: ${isOpen ? OPEN : (why ?? UNEXPLAINED)}`;
+  const holds = allHold(comparisons);
+  const reason = holds === true ? "" : `: ${holds === null ? OPEN : (why ?? UNEXPLAINED)}`;
   return {
     statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${SCHEDULERS[of].title} is ${words}`,
     comparisons,
     evidence: `${means.join(", ")}; ${differences.join(", ")}; true in ${alone} of ${ours.length} seeds alone${reason}`,
   };
-}
-
-/** The 95 % interval of several seeds; the number of a single one. */
-function bounds(interval: Interval): Comparison["a"] {
-  return interval.count < 2 ? interval.mean : within(interval);
 }

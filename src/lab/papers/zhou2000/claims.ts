@@ -1,6 +1,10 @@
-/** What the text of zhou2000 says about its tables and figures, judged at the nominal load. */
-import { testMean } from "../../../metrics/statistics.ts";
-import type { Claim, Comparison } from "../../claims.ts";
+/**
+ * What the text of zhou2000 says about its tables and figures, judged at the nominal load. All schemes get
+ * the same sets of jobs, so they are compared set by set: a statement holds if the 95 % intervals of the
+ * paired differences lie on its side.
+ */
+import { confidenceInterval, type Interval, testMean } from "../../../metrics/statistics.ts";
+import { type Claim, type Comparison, verdictOf, within } from "../../claims.ts";
 import {
   EXPERIMENTS,
   MEASURES,
@@ -17,8 +21,16 @@ const HIGH = [0.7, 0.9];
 const FAR_MORE = 2;
 
 export function claims(results: Zhou2000Results): Claim[] {
+  const place = (table: 1 | 2, variant: Variant, load: number) =>
+    ({ table, variant, load, share: 1 }) as const;
   const meanOf = (table: 1 | 2, variant: Variant, load: number, measure: Zhou2000Measure) =>
-    results.mean({ table, variant, load, share: 1 }, MEASURES[measure]);
+    results.mean(place(table, variant, load), MEASURES[measure]);
+  const difference = (
+    table: 1 | 2,
+    [from, to]: readonly [Variant, Variant],
+    load: number,
+    measure: Zhou2000Measure,
+  ) => results.difference(place(table, from, load), place(table, to, load), MEASURES[measure]);
   const falls = (
     statement: string,
     table: 1 | 2,
@@ -26,42 +38,54 @@ export function claims(results: Zhou2000Results): Claim[] {
     variants: readonly Variant[],
     loads: readonly number[] = BUSY,
   ): Claim => {
-    const rows = loads.map((load) => variants.map((variant) => meanOf(table, variant, load, measure)));
-    const texts = rows.map((row, i) => {
-      const values = row.map((value, v) => `${nameOf(variants[v])} ${value.toFixed(2)}`);
-      return `ρ = ${loads[i]}: ${values.join(", ")}`;
+    const steps = loads.map((load) =>
+      variants.slice(1).map((to, i) => difference(table, [variants[i], to], load, measure)),
+    );
+    const texts = loads.map((load, at) => {
+      const values = variants.map((variant, v) => {
+        const step = v === 0 ? "" : ` (${spreadText(steps[at][v - 1], measure)})`;
+        return `${nameOf(variant)} ${meanOf(table, variant, load, measure).toFixed(2)}${step}`;
+      });
+      return `ρ = ${load}: ${values.join(", ")}`;
     });
     return {
       statement,
-      comparisons: rows.flatMap((row) =>
-        row.slice(1).map((a, i) => ({ a, is: "below" as const, b: row[i] })),
-      ),
+      comparisons: steps.flat().map((step) => ({ a: within(step), is: "below", b: 0 })),
       evidence: texts.join("; "),
     };
   };
-  /** None of the others is better, in any measure at any load, to the printed digits. */
+  /** None of the others is better, in any measure at any load, by more than the printed digits show. */
   const best = (own: Variant, others: readonly Variant[], table: 1 | 2, statement: string): Claim => {
     const cells = ZHOU2000_LOADS.flatMap((load) =>
       ZHOU2000_MEASURES.map((measure) => {
-        const [value, ...theirs] = [own, ...others].map((variant) =>
-          Number(meanOf(table, variant, load, measure).toFixed(measure === "n_l" ? 0 : 2)),
-        );
-        const comparison: Comparison =
-          measure === "r_a"
-            ? { a: value, is: "at least", b: Math.max(...theirs) }
-            : { a: value, is: "at most", b: Math.min(...theirs) };
-        const isBest = comparison.is === "at least" ? value >= comparison.b : value <= comparison.b;
-        return { comparison, text: isBest ? "" : `${measure} ${value}, best other ${comparison.b}`, load };
+        const compared = others.map((other) => {
+          const gap = difference(table, [other, own], load, measure);
+          const limit = measure === "n_l" ? 0.5 : 0.005;
+          const comparison: Comparison =
+            measure === "r_a"
+              ? { a: within(gap), is: "at least", b: -limit }
+              : { a: within(gap), is: "at most", b: limit };
+          return { comparison, text: `${nameOf(other)}: ${spreadText(gap, measure)}` };
+        });
+        return { compared, at: `ρ = ${load}, ${measure}` };
       }),
     );
-    const worse = cells.filter(({ text }) => text !== "").map(({ load, text }) => `ρ = ${load}: ${text}`);
+    const list = (verdict: ReturnType<typeof verdictOf>, words: string) =>
+      cells.flatMap(({ compared, at }) => {
+        const such = compared.filter(({ comparison }) => verdictOf(comparison) === verdict);
+        return such.length === 0 ? [] : [`${at} ${words} ${such.map(({ text }) => text).join(", ")}`];
+      });
+    const count = cells.filter(({ compared }) =>
+      compared.every(({ comparison }) => verdictOf(comparison) === "holds"),
+    ).length;
     return {
       statement,
-      comparisons: cells.map(({ comparison }) => comparison),
+      comparisons: cells.flatMap(({ compared }) => compared.map(({ comparison }) => comparison)),
       evidence: [
         `ρ = 0.9: t_ta ${meanOf(table, own, 0.9, "t_ta").toFixed(2)}`,
-        `best in ${cells.length - worse.length} of ${cells.length} cells`,
-        ...worse,
+        `best in ${count} of ${cells.length} cells`,
+        ...list("fails", "worse than"),
+        ...list("open", "open against"),
       ].join("; "),
     };
   };
@@ -74,14 +98,21 @@ export function claims(results: Zhou2000Results): Claim[] {
     );
   /** "Dramatically" more, in the paper's words. */
   const farMore = (measure: Zhou2000Measure, words: string): Claim => {
-    const rows = BUSY.map((load) =>
-      (["br", "brms"] as const).map((variant) => meanOf(1, variant, load, measure)),
-    );
+    const rows = BUSY.map((load) => {
+      const [br, brms] = (["br", "brms"] as const).map((variant) =>
+        results.values(place(1, variant, load), MEASURES[measure]),
+      );
+      const excess = confidenceInterval(brms.map((value, set) => value - FAR_MORE * br[set]));
+      return { load, means: [brms, br].map((values) => confidenceInterval(values).mean), excess };
+    });
     return {
       statement: `Table 1: BRMS has at least ${FAR_MORE} times as many rows as BR, ${words}, at ρ ≥ 0.5`,
-      comparisons: rows.map(([br, brms]) => ({ a: brms, is: "at least", b: FAR_MORE * br })),
+      comparisons: rows.map(({ excess }) => ({ a: within(excess), is: "at least", b: 0 })),
       evidence: rows
-        .map(([br, brms], i) => `ρ = ${BUSY[i]}: BRMS ${brms.toFixed(2)}, BR ${br.toFixed(2)}`)
+        .map(({ load, means: [brms, br], excess }) => {
+          const spread = spreadText(excess, measure);
+          return `ρ = ${load}: BRMS ${brms.toFixed(2)}, BR ${br.toFixed(2)} (minus ${FAR_MORE} × BR: ${spread})`;
+        })
         .join("; "),
     };
   };
@@ -140,6 +171,12 @@ export function claims(results: Zhou2000Results): Claim[] {
     bestOfFour(1),
     bestOfFour(2),
   ];
+}
+
+/** A paired difference, such as `−2.01 ± 1.33`. */
+function spreadText({ mean, half }: Interval, measure: Zhou2000Measure): string {
+  const text = (value: number) => value.toFixed(measure === "r_a" ? 3 : 2).replace("-", "−");
+  return `${text(mean)} ± ${text(half)}`;
 }
 
 /** As the paper could judge it: two samples of 20 sets of jobs each, class by class. */

@@ -128,7 +128,7 @@ export const INDEX: PaperIndex = {
     {
       at: "4.1",
       says: "What the four schemes do",
-      notClaimed: DEFINITION,
+      notClaimed: `${DEFINITION}, and studies what other readings of BRMS and BRMMS weigh (docs/studies/zhou2000-brms.md, docs/studies/zhou2000-brmms.md)`,
     },
     {
       at: "4.1",

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { judge } from "../../claims.ts";
 import type { CellResult } from "../../experiments/kinds.ts";
 import { runCells } from "../../experiments/run-cells.ts";
 import type { Reproduction } from "../paper.ts";
 import { Results } from "../results.ts";
 import { cells, MEASURES, ONE_PER_CHANGE, type Place } from "./cells.ts";
+import { claims } from "./claims.ts";
 import { zhou2000 } from "./paper.ts";
 import { TABLE_1, TABLE_2, ZHOU2000_MEASURES } from "./published.ts";
 
@@ -121,7 +123,7 @@ describe("zhou2000", () => {
       result.statements.find(({ statement }) => statement.startsWith(beginning))!.evidence;
     expect(of("Section 4.3: BR is no worse than BC")).toMatch(/best in \d+ of 28 cells/);
     expect(of("Table 1: BRMS has at least 2 times as many rows as BR, on average")).toMatch(
-      /ρ = 0\.5: BRMS \d+\.\d\d, BR \d+\.\d\d; ρ = 0\.7: .*; ρ = 0\.9: /,
+      /ρ = 0\.5: BRMS \d+\.\d\d, BR \d+\.\d\d \(minus 2 × BR: .*\); ρ = 0\.7: .*; ρ = 0\.9: /,
     );
   });
 
@@ -134,6 +136,68 @@ describe("zhou2000", () => {
     );
     for (const { evidence } of result.statements.slice(5))
       expect(evidence).toMatch(/ρ = 0\.\d: \S+ −?\d+\.\d\d/);
+  });
+});
+
+describe("statements of zhou2000", () => {
+  /** Verdicts and evidence, if at each place the runs of all measures have these values. */
+  function judged(valuesAt: (place: Place) => readonly number[], beginning: string) {
+    const places = new Map(all.map(({ place }) => [JSON.stringify(place), place]));
+    const runs = [...places.values()].flatMap((place) =>
+      valuesAt(place).map((mean) => {
+        const byClass = [{ mean }, { mean }, { mean }];
+        const gang = { activeRatio: mean, maxRows: mean, meanRows: mean };
+        const summary = { metrics: [{ name: "response", all: { mean }, byClass }], gang };
+        return { place, run: { summary } as unknown as Run };
+      }),
+    );
+    const results = new Results<Place, Run>(
+      runs,
+      runs.map(({ run }) => run),
+    );
+    return judge(claims(results).find(({ statement }) => statement.startsWith(beginning))!);
+  }
+
+  /** BRMS minus BR is this much at ρ = 0.9 and 5 elsewhere; BR differs far more between sets of jobs. */
+  const smallJobs = (atNine: readonly number[]) =>
+    judged(({ variant, load }) => {
+      const differences = load === 0.9 ? atNine : atNine.map(() => 5);
+      return differences.map((difference, set) => 1000 * (set + 1) + (variant === "brms" ? difference : 0));
+    }, "Figure 4: small jobs");
+
+  test("are decided by paired differences: means on the claimed side are not enough", () => {
+    // By hand: 2, 2 and −1 have the mean 1, the standard deviation √3 and Student's quantile 4.303: ± 4.30.
+    const { holds, evidence } = smallJobs([2, 2, -1]);
+    expect(holds).toBe(null);
+    expect(evidence).toContain("ρ = 0.9: BRMS 2001.00, BR 2000.00 (−1.00 ± 4.30)");
+    expect(smallJobs([2, 2, 1]).holds).toBe(true);
+    expect(smallJobs([-2, -2, -1]).holds).toBe(false);
+  });
+
+  test("being the best is open in cells where an interval reaches beyond the printed digits", () => {
+    const brmms = (own: readonly number[]) =>
+      judged(
+        ({ variant }) => (variant === "brmms" ? own : own.map(() => 10)),
+        "Section 4.3: BRMMS is the best",
+      );
+    // Lower is better, except for the active ratio.
+    expect(brmms([9, 9, 9]).holds).toBe(false);
+    const { holds, evidence } = brmms([9, 12, 10]);
+    expect(holds).toBe(null);
+    expect(evidence).toContain("best in 0 of 28 cells");
+    expect(evidence).toContain("open against BC: 0.33 ± 3.79, BR: 0.33 ± 3.79");
+    expect(brmms([10.004, 10.004, 10.004]).holds).toBe(true);
+  });
+
+  test("twice as many rows is decided by the difference from twice BR's", () => {
+    const rows = (brms: readonly number[]) =>
+      judged(
+        ({ variant }) => (variant === "brms" ? brms : brms.map(() => 10)),
+        "Table 1: BRMS has at least 2 times as many rows as BR, on average",
+      ).holds;
+    expect(rows([20, 20, 20])).toBe(true);
+    expect(rows([19, 24, 20])).toBe(null);
+    expect(rows([19, 19, 19.5])).toBe(false);
   });
 });
 

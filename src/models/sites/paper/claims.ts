@@ -7,7 +7,7 @@
  * replications lie on its side. We also count the replications that show it alone. The mean slowdown does
  * not converge, so sentences on slowdowns are decided by the bounded one.
  */
-import { allHold, type Comparison, verdictOf, within } from "../../../lab/claims.ts";
+import { allHold, type Comparison, within } from "../../../lab/claims.ts";
 import type { ReproducedStatement } from "../../../lab/papers/paper.ts";
 import type { Interval } from "../../../metrics/statistics.ts";
 import { LOCAL_EVERY_S, STUDIES, type StudyName } from "./cells.ts";
@@ -98,8 +98,6 @@ interface Sentence {
 /** How a sentence came out under one reading. */
 interface Outcome extends ReproducedStatement {
   readonly reading: Reading;
-  /** Neither shown nor refuted: an interval contains the limit. */
-  readonly isOpen: boolean;
   /** Whether each replication shows it alone. */
   readonly alone: readonly boolean[];
 }
@@ -121,31 +119,24 @@ export function claims(results: SitesResults): readonly Outcome[] {
 function decide(sentence: Sentence, results: SitesResults, reading: Reading): Outcome {
   const { statement, study, compare, tell } = sentence;
   const view = new View(results, reading);
-  const comparisons = compare(view);
-  const holds = allHold(comparisons);
-  const isOpen = !holds && comparisons.every((comparison) => verdictOf(comparison) !== "fails");
-  const alone = Array.from({ length: STUDIES[study].replications }, (_, i) =>
-    allHold(compare(new View(results.replication(i), reading))),
+  const holds = allHold(compare(view));
+  const alone = Array.from(
+    { length: STUDIES[study].replications },
+    (_, i) => allHold(compare(new View(results.replication(i), reading))) === true,
   );
   const count = alone.filter((one) => one).length;
-  const open = isOpen ? "; neither shown nor refuted, since a 95 % interval contains the limit" : "";
+  const open = holds === null ? "; neither shown nor refuted, since a 95 % interval contains the limit" : "";
   return {
     statement: `${statement} [idle=${reading}]`,
     holds,
     evidence: `${tell(view)}${open}; true in ${count} of ${alone.length} replications alone`,
     reading,
-    isOpen,
     alone,
   };
 }
 
-/** The interval of several replications; the number of a single one. */
-function bounds(interval: Interval): Comparison["a"] {
-  return interval.count < 2 ? interval.mean : within(interval);
-}
-
 function compared(a: Interval, is: Comparison["is"], b: number): Comparison {
-  return { a: bounds(a), is, b };
+  return { a: within(a), is, b };
 }
 
 /** Both sides of a difference that counts as none. */

@@ -226,7 +226,7 @@ describe("dimitriadou2009", () => {
         expect(evidence).toContain("true in 10 of 10 replications alone");
       }
       for (const { holds, evidence } of open.found) {
-        expect(holds).toBe(false);
+        expect(holds).toBe(null);
         expect(evidence).toContain("neither shown nor refuted");
         expect(evidence).toContain("true in 9 of 10 replications alone");
       }

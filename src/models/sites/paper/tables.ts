@@ -57,9 +57,11 @@ function readingsTable(statements: ReturnType<typeof claims>): ReproducedTable {
     labelColumns: ["statements"],
     valueColumns: READINGS.map((reading) => ({ name: `idle=${reading}`, meaning: IDLE[reading] })),
     rows: [
-      row("hold: the 95 % intervals lie on their side", (reading) => count(reading, ({ holds }) => holds)),
-      row("neither shown nor refuted", (reading) => count(reading, ({ isOpen }) => isOpen)),
-      row("do not hold", (reading) => count(reading, ({ holds, isOpen }) => !holds && !isOpen)),
+      row("hold: the 95 % intervals lie on their side", (reading) =>
+        count(reading, ({ holds }) => holds === true),
+      ),
+      row("neither shown nor refuted", (reading) => count(reading, ({ holds }) => holds === null)),
+      row("do not hold", (reading) => count(reading, ({ holds }) => holds === false)),
       row("shown by every replication alone", (reading) =>
         count(reading, ({ alone }) => alone.every((one) => one)),
       ),
