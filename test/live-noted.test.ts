@@ -2,11 +2,20 @@
  * What happens while the front end is away is known afterwards as if it had been there: what an
  * outside reviewer did, once exactly and once varied.
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { signal } from "../src/host/processes.ts";
 import type { Job } from "../src/protocol/schema.ts";
+import { cpuTicks } from "./conductor/stage.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
@@ -115,4 +124,39 @@ describe("a state folder that is moved away and back", () => {
       expect((await ended(await live.submit("exit 7"))).code).toBe(7);
     },
   );
+});
+test("after a restore, a job that was paused stays paused, and one whose later attempt has ended says how", async () => {
+  const burn = (go: string) => `while [ ! -e ${file(go)} ]; do i=0; done; exit 5`;
+  const job = await live.submit(burn("go"), { limitMs: 600_000 });
+  await live.running(job);
+  const again = await live.submit(`sleep 0.1; [ $TUTTI_ATTEMPT = 2 ] || exec sleep 100; ${burn("go2")}`, {
+    retries: 2,
+    limitMs: 600_000,
+  });
+  await live.running(again);
+  const backup = file("backup.db");
+  expect((await tutti("backup", backup)).status).toBe(0);
+  expect((await tutti("pause", String(job))).status).toBe(0);
+  expect((await tutti("requeue", String(again))).status).toBe(0);
+  for (let one = await live.job(again); one.attempt !== 2 || one.state !== "running"; ) {
+    await pause();
+    one = await live.job(again);
+  }
+  await live.killFrontEnd();
+  for (const part of ["", "-wal", "-shm"]) rmSync(join(live.state, `tutti.db${part}`), { force: true });
+  copyFileSync(backup, join(live.state, "tutti.db"));
+  chmodSync(join(live.state, "tutti.db"), 0o600);
+  await live.start();
+  const pid = live.pidOf(job, "job");
+  while ((await live.job(again)).state !== "held") await pause();
+  expect(await live.job(job)).toMatchObject({ state: "paused", attempt: 1 });
+  const ticks = cpuTicks(pid);
+  await pause(500);
+  expect(cpuTicks(pid)).toBe(ticks);
+  writeFileSync(file("go2"), "");
+  const says = /attempt 2 of this job, .*has ended: exit code 5; release the job/;
+  while (!says.test((await live.job(again)).reason ?? "")) await pause();
+  expect((await tutti("resume", String(job))).status).toBe(0);
+  writeFileSync(file("go"), "");
+  expect(await ended(job)).toMatchObject({ state: "failed", code: 5, attempt: 1 });
 });

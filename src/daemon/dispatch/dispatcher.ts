@@ -304,8 +304,9 @@ export class Dispatcher {
     scheduler.departed(end.job, nowMs);
     const outcome = outcomeOf(record, end);
     const data = { attempt: end.attempt, ...dataOf(end, outcome.reason) };
-    if (outcome.state === "queued") {
-      const toHold = this.earlierStarts.reasonToHold(record) ?? reasonToHoldPaused(record, outcome.reason);
+    const outrun = this.earlierStarts.reasonToHold(record);
+    if (outcome.state === "queued" || (outrun !== undefined && end.lost !== undefined)) {
+      const toHold = outrun ?? reasonToHoldPaused(record, outcome.reason);
       // From the end, so that a front end that was away does not make the job wait longer.
       const { delayMs } = outcome;
       const sinceMs = Math.min(end.endedAtMs, this.#context.clock.unixMs());
@@ -410,7 +411,9 @@ export class Dispatcher {
     const { feed, scheduler, clock, launcher } = this.#context;
     // A reboot of this machine says nothing about other nodes.
     const isSameBoot = this.#isSameBoot || !scheduler.machine.isThisMachine;
-    if (attempt === undefined && isSameBoot && launcher.isPrepared(record)) {
+    // If a later attempt was started, its folder does not say why this one ended.
+    const isOutrun = this.earlierStarts.latestOf(record.job) > record.attempt;
+    if (attempt === undefined && isSameBoot && !isOutrun && launcher.isPrepared(record)) {
       // Cannot be launched while a stray of the same number runs; #strayEnded() does it then.
       if (this.strays.of(record.job).every((stray) => stray.attempt !== record.attempt)) this.#launch(record);
     } else if (attempt === undefined) {
