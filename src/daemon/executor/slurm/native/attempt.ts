@@ -58,7 +58,7 @@ export function storedOf(attempt: NativeAttempt): StoredAttempt {
   const { job, identity, folder, cwd, command, graceMs, limitMs, id, releasedAtMs, startedAtMs } = attempt;
   return {
     ...{ job, attempt: attempt.attempt, folder, cwd, command: [...command], graceMs },
-    ...{ identity, limitMs, id, releasedAtMs, startedAtMs },
+    ...{ identity, limitMs, id, releasedAtMs, startedAtMs, endReason: attempt.stop?.reason },
   };
 }
 
@@ -186,7 +186,7 @@ export function endOf(
     ...(identity !== undefined && { identity }),
     ...status,
     ...(!isKnown && { lost: `Slurm has ended its job ${id}: ${state}` }),
-    ...(!began && { neverBegan: true }),
+    ...(began ? { startedAtMs } : { neverBegan: true }),
     ranMs: began ? Math.max(0, endedAtMs - startedAtMs) : 0,
   };
 }

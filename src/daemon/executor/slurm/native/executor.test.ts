@@ -295,6 +295,19 @@ describe("the next front end", () => {
     expect(of("connected")[0].attempts.map(({ job }) => job)).toEqual([1]);
   });
 
+  test("knows that the one before has ended a job at its limit, and when it began", async () => {
+    await pass(0.5);
+    launch(spec(1, { limitMs: 3000 }));
+    while (!slurm.orders.includes("TERM 1")) await pass(1);
+    const { startedAtMs } = of("launched")[0];
+    executor.close();
+    slurm.end("1", { state: "FAILED", signal: 15 });
+    start();
+    await pass(1);
+    const [{ end }] = of("connected")[0].attempts;
+    expect(end).toMatchObject({ reason: "time-limit", signal: "SIGTERM", startedAtMs });
+  });
+
   test("a held job with our mark that nobody asks for is cancelled after a minute", async () => {
     await pass(0.5);
     slurm.fault = "unanswered";

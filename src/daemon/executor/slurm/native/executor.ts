@@ -86,7 +86,9 @@ export class NativeExecutor implements Executor {
     this.#owner = owner;
     for (const stored of attempts) {
       const mark = markOf(owner, stored);
-      this.#attempts.set(mark, { ...stored, mark, missing: 0 });
+      const { endReason: reason, graceMs } = stored;
+      const stop = reason && { reason, killAtMs: setup.clock.nowMs() + graceMs };
+      this.#attempts.set(mark, { ...stored, mark, missing: 0, ...(stop && { stop }) });
     }
     this.capacity = {
       nodes: new NodeTable(
@@ -279,6 +281,7 @@ export class NativeExecutor implements Executor {
     const nowMs = this.#setup.clock.nowMs();
     const isNew = attempt.stop === undefined;
     attempt.stop ??= { reason, killAtMs: Number.POSITIVE_INFINITY };
+    if (isNew) this.#save();
     const { slurm } = this.#setup;
     const { id, stop } = attempt;
     if (id === undefined || attempt.releasedAtMs === undefined) return;

@@ -24,6 +24,8 @@ const attemptSchema = z.object({
   releasedAtMs: z.number().optional(),
   /** Unix time in ms of its start. */
   startedAtMs: z.number().optional(),
+  /** Why Tutti ends it, noted before the signal is sent. */
+  endReason: z.enum(["none", "cancelled", "time-limit", "memory-limit", "shutdown", "requeued"]).optional(),
 });
 const contentSchema = z.object({
   schema: z.literal("tutti.native/1"),
