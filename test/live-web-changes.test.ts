@@ -366,7 +366,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await submit("true", { beginAtMs: Date.now() + 3_600_000 });
       await openPage("#/now");
       const next = page.locator(".numbers div", { hasText: "next start" }).locator("dd");
-      await expect.poll(() => next.textContent()).toMatch(/^in (?:59|60)\.?\d* min|^in 1(?:\.00)? h/);
+      await expect
+        .poll(() => next.textContent())
+        .toMatch(/^in (?:.* to )?(?:59|60)\.?\d* min|^in (?:.* to )?1(?:\.00)? h/);
       await startTutti(socket, ["drain"]).result;
       await expect.poll(() => next.textContent()).toBe("–");
       await startTutti(socket, ["undrain"]).result;

@@ -108,8 +108,8 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     await page.locator(".what-if .lead").waitFor();
     const text = withoutDates((await page.locator(".what-if").textContent()) ?? "");
     expect(text).toContain(`A job with -n ${cpus} --time 20s (queue default, limit 20 s) would start in `);
-    expect(text).toContain(`at ${timeOf(p50Ms)}`);
-    if (p90Ms - p10Ms >= 1000) expect(text).toContain(`(${timeOf(p10Ms)} to ${timeOf(p90Ms)})`);
+    // No job has ended, so it is a range.
+    expect(text).toContain(`between ${timeOf(p10Ms)} and ${timeOf(p90Ms)}`);
     expect(text).toContain(`tutti whatif --job '-n ${cpus} --time 20s'`);
     expect(text).toContain("No waiting job starts more than a second earlier or later.");
     expect(await findings()).toEqual([]);
@@ -213,15 +213,16 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     await show("#/timeline?span=3600");
     await page.evaluate("window.wasLoaded = true");
     const waiting = await untilRow(second, ([, , , kind, , , start]) => kind === "queued" && start !== "–");
-    expect(waiting[6]).toMatch(/^about \d\d:\d\d:\d\d/);
+    // If this test runs alone, too few jobs have ended for more than a range.
+    expect(waiting[6]).toMatch(/^(?:about )?\d\d:\d\d:\d\d/);
     expect((await untilRow(first, () => true))[6]).toBe(timeOf(startedAtMs));
-    const [, , , , , , before] = await untilRow(third, ([, , , , , , start]) => start.startsWith("about"));
+    const [, , , , , , before] = await untilRow(third, ([, , , , , , start]) => start.includes(" to "));
     await client.ask(`/v1/jobs/${first}/cancel`, { method: "POST" });
     const { startedAtMs: began = 0 } = await reaches(second, "running");
     const running = await untilRow(second, ([, , , kind]) => kind === "running");
     expect(running[6]).toBe(timeOf(began));
     const [, , , , , , after] = await untilRow(third, ([, , , , , , start]) => start !== before);
-    expect(after).toMatch(/^about/);
+    expect(after).toMatch(/\d to \d/);
     expect(secondsBetween(after, before)).toBeGreaterThan(0);
     expect(await page.evaluate("window.wasLoaded")).toBe(true);
     // What is selected by keys: all that is shown.
@@ -229,7 +230,7 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     await page.keyboard.press("e");
     await page.locator(".timeline-area strong").waitFor();
     expect(await page.locator(".timeline-area strong").textContent()).toMatch(
-      /^\d+ jobs in 60 min: .* of CPU time used and .* expected, \d+\.\d % of the CPUs$/,
+      /^\d+ jobs in 60 min: .* of CPU time used and .* expected(?:, if jobs use their limits)?, \d+\.\d % of the CPUs$/,
     );
     expect(page.url()).toContain("area=");
     await page.keyboard.press("Escape");
@@ -291,9 +292,10 @@ function withoutDates(text: string): string {
 }
 
 /** From the first time of day in a text to that in another one, less than half a day away. */
+/** Between the last times in two texts. */
 function secondsBetween(from: string, to: string): number {
   const [first, second] = [from, to].map((text) => {
-    const [, hours, minutes, seconds] = /(\d\d):(\d\d):(\d\d)/.exec(text)!.map(Number);
+    const [, hours, minutes, seconds] = /.*(\d\d):(\d\d):(\d\d)/.exec(text)!.map(Number);
     return hours * 3600 + minutes * 60 + seconds;
   });
   const halfDayS = 43_200;

@@ -11,10 +11,22 @@ import {
   unixMs,
   type Value,
 } from "./atoms.ts";
+import { FEWEST_PAST_JOBS } from "./limits.ts";
 
 const time = (description: string) => z.number().describe(description);
+const learned = {
+  onlyRange: optional(
+    z.literal(true),
+    `Fewer than ${FEWEST_PAST_JOBS} jobs have ended that tell running times: only the range from p10 to p90 says something, and the median is little more than what time limits give`,
+  ),
+};
 const quantiles = z
-  .object({ p10Ms: time("Unix time in ms"), p50Ms: time("The median"), p90Ms: time("Unix time in ms") })
+  .object({
+    p10Ms: time("Unix time in ms"),
+    p50Ms: time("The median"),
+    p90Ms: time("Unix time in ms"),
+    ...learned,
+  })
   .describe(
     "Unix times in ms: a tenth of the simulated futures is before p10, half before p50, a tenth after p90",
   );
@@ -28,6 +40,7 @@ const end = {
   endP10Ms: time("Unix time in ms of the end: earlier in a tenth of the simulated futures"),
   endP50Ms: time("Median end"),
   endP90Ms: time("Later in a tenth of the simulated futures"),
+  ...learned,
 };
 /** How well past forecasts have come true. */
 const record = {
@@ -58,6 +71,7 @@ const hypotheticalForecast = z
     endP10Ms: end.endP10Ms.exactOptional(),
     endP50Ms: end.endP50Ms.exactOptional(),
     endP90Ms: end.endP90Ms.exactOptional(),
+    ...learned,
     noForecast: optional(
       z.enum(NO_FORECAST),
       "Why there is no forecast. memory: it waits for memory, or is behind a job that does; cpus: fewer CPUs are left than it needs; queue: too many jobs are before it; limit: a limit on its user, a group or its queue has no room for it; drained: nothing starts until an administrator undoes it; window: a window keeps jobs from starting, and the policy cannot be simulated with one; never: the policy would never start it; failed: the simulation failed",

@@ -36,6 +36,9 @@ export const MAX_ARRAY_INDEX = 1_000_000;
 export const MAX_SUBMIT_BYTES = 16 * 1024 * 1024;
 /** Variables of a sweep. */
 export const MAX_VARIABLES = 64;
+/** Forecasts learn running times from this number of past jobs on; below, they are only ranges. */
+export const FEWEST_PAST_JOBS = 3;
+
 /** Scripts are kept in the store and copied for every start. */
 export const MAX_SCRIPT_BYTES = 2 ** 20;
 /** One argument or environment variable: Linux accepts strings shorter than 32 pages (MAX_ARG_STRLEN). */

@@ -35,16 +35,6 @@ export function outcomeText(job: Job): string {
   return `job ${job.job} (${jobName(job)}) ${endingText(job)}${after}`;
 }
 
-/** The expected start, with the range of the middle 80 % of the forecast unless it is below a second. */
-export function startText({
-  p10Ms,
-  p50Ms,
-  p90Ms,
-}: Pick<NonNullable<WhyAnswer["forecast"]>, "p10Ms" | "p50Ms" | "p90Ms">): string {
-  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
-  return `${clockText(p50Ms)}${range}`;
-}
-
 /** How good earlier forecasts were. */
 type PastForecasts = Pick<
   NonNullable<WhyAnswer["forecast"]>,

@@ -43,6 +43,10 @@ test("a job that is not submitted has its start and end, or the reason why not",
   expect(hypotheticalText("-n 4", { ...common, ...times(at, at + 900_000) }, at)).toMatch(
     /start at once, at /,
   );
+  const rough = { ...times(at, at), p90Ms: at + 60_000, endP90Ms: at + 120_000, onlyRange: true as const };
+  expect(hypotheticalText("-n 4", { ...common, ...rough }, at)).toMatch(
+    /would start in 0 s to 60 s, between \S+ 10:00:00 and \S+ 10:01:00, and end between \S+ 10:00:00 and \S+ 10:02:00\.$/,
+  );
   expect(hypotheticalText("-n 4", { ...common, noForecast: "cpus" }, at)).toMatch(
     /no forecast, because fewer CPUs are left than it needs\.$/,
   );

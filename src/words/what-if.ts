@@ -1,7 +1,7 @@
 /** Says in words what would happen: who gains and who loses, and when a job would start and end. */
 import type { WhatIfAnswer } from "../protocol/forecasts.ts";
 import { formatDuration, plural } from "../report/text/format.ts";
-import { startText } from "./jobs.ts";
+import { endOf, expectedInText, expectedPhrase, isRange } from "./expected.ts";
 import { clockText, limitText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -38,13 +38,21 @@ export function changesText({ yours, others }: Changes): string {
 
 /** When a job would start and end that is not submitted. */
 export function hypotheticalText(options: string, forecast: Hypothetical, nowMs: number): string {
-  const { queue, estimateMs, p10Ms, p50Ms, p90Ms, endP50Ms, noForecast } = forecast;
+  const { queue, estimateMs, noForecast } = forecast;
   const job = `A job with ${visibleLine(options)} (queue ${visibleLine(queue)}, limit ${limitText(estimateMs)})`;
-  if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined || endP50Ms === undefined) {
-    return `${job}: no forecast, because ${WHY_NO_FORECAST[noForecast ?? "failed"]}.`;
-  }
-  const inText = p50Ms - nowMs < 1000 ? "at once" : `in ${formatDuration((p50Ms - nowMs) / 1000)}`;
-  return `${job} would start ${inText}, at ${startText({ p10Ms, p50Ms, p90Ms })}, and end at ${clockText(endP50Ms)}.`;
+  if (!hasTimes(forecast)) return `${job}: no forecast, because ${WHY_NO_FORECAST[noForecast ?? "failed"]}.`;
+  const end = endOf(forecast);
+  const endText = isRange(end) ? expectedPhrase(end) : `at ${clockText(end.p50Ms)}`;
+  return `${job} would start ${expectedInText(forecast, nowMs)}, ${expectedPhrase(forecast)}, and end ${endText}.`;
+}
+
+type Times = "p10Ms" | "p50Ms" | "p90Ms" | "endP10Ms" | "endP50Ms" | "endP90Ms";
+
+/** All times are present, or none is. */
+export function hasTimes<Forecast extends Partial<Record<Times, number>>>(
+  forecast: Forecast,
+): forecast is Forecast & Record<Times, number> {
+  return forecast.p50Ms !== undefined && forecast.endP50Ms !== undefined;
 }
 
 export const WHY_NO_FORECAST: Readonly<Record<NonNullable<Hypothetical["noForecast"]>, string>> = {

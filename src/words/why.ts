@@ -4,7 +4,8 @@ import type { Job, WhyAnswer } from "../protocol/answers.ts";
 import { tasksText } from "../protocol/job-size.ts";
 import { isEnded } from "../protocol/states.ts";
 import { formatDuration, plural } from "../report/text/format.ts";
-import { pastErrorWords, startText } from "./jobs.ts";
+import { expectedPhrase, rangesText } from "./expected.ts";
+import { pastErrorWords } from "./jobs.ts";
 import { quotaText } from "./limits.ts";
 import { drainText } from "./status.ts";
 import { bytesText, clockText, limitText } from "./times.ts";
@@ -190,8 +191,8 @@ function limitObstacleText({
 }
 
 function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
-  const past = pastErrorWords(forecast);
-  return `Expected to start at ${startText(forecast)}${past === "" ? "" : `; ${past}`}.`;
+  const remarks = [rangesText([forecast]), pastErrorWords(forecast)].filter((words) => words !== "");
+  return `Expected to start ${[expectedPhrase(forecast), ...remarks].join("; ")}.`;
 }
 
 function jobsText(jobs: readonly number[]): string {

@@ -4,10 +4,11 @@ import { processorsOf, tasksText } from "../../protocol/job-size.ts";
 import { useText } from "../../protocol/resources.ts";
 import type { DryRunAnswer, Job, SubmitJob } from "../../protocol/schema.ts";
 import { plural } from "../../report/text/format.ts";
-import { startText, uncountedWords } from "../../words/jobs.ts";
+import { expectedPhrase, rangesText as whyRange } from "../../words/expected.ts";
+import { uncountedWords } from "../../words/jobs.ts";
 import { bytesText, clockText, limitText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { WHY_NO_FORECAST } from "../../words/what-if.ts";
+import { hasTimes, WHY_NO_FORECAST } from "../../words/what-if.ts";
 
 /** Such as `submitted job 71, which repeats job 12`, `submitted jobs 71-76: an array of 6`. */
 export function submittedText(jobs: readonly Job[]): string {
@@ -44,11 +45,12 @@ export function dryRunText(answer: DryRunAnswer, asked: SubmitJob): string {
   ];
   if (waits.length > 0) return `${what}; it waits: ${waits.join(", ")}`;
   const kept = window === undefined ? "" : `; it waits for the end of ${windowText(window)}`;
-  const { p10Ms, p50Ms, p90Ms, noForecast = "failed" } = forecast ?? {};
-  if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined) {
-    return `${what}${kept}; no forecast, because ${WHY_NO_FORECAST[noForecast]}`;
+  if (forecast === undefined || !hasTimes(forecast)) {
+    return `${what}${kept}; no forecast, because ${WHY_NO_FORECAST[forecast?.noForecast ?? "failed"]}`;
   }
-  return `${what}${kept}; ${jobs === 1 ? "" : "the first is "}expected to start at ${startText({ p10Ms, p50Ms, p90Ms })}${uncounted === undefined ? "" : `; ${uncountedWords(uncounted)}`}`;
+  const remarks = [whyRange([forecast]), uncounted === undefined ? "" : uncountedWords(uncounted)];
+  const expected = `${jobs === 1 ? "" : "the first is "}expected to start ${expectedPhrase(forecast)}`;
+  return [`${what}${kept}`, expected, ...remarks.filter((words) => words !== "")].join("; ");
 }
 
 /** Such as `window "disk" (12:00:00 to 14:00:00): new disk`. */

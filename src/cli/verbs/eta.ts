@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, PolicyAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
 import { NO_VALUE } from "../../report/text/format.ts";
+import { isRange, rangesText } from "../../words/expected.ts";
 import { pastErrorText } from "../../words/jobs.ts";
 import { clockText, elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
@@ -56,8 +57,9 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
       forecast === undefined
         ? [NO_VALUE, NO_VALUE, NO_VALUE]
         : [
-            elapsedText(forecast.p50Ms - nowMs),
-            clockText(forecast.p50Ms),
+            ...(isRange(forecast)
+              ? [`${elapsedText(forecast.p10Ms - nowMs)} to ${elapsedText(forecast.p90Ms - nowMs)}`, NO_VALUE]
+              : [elapsedText(forecast.p50Ms - nowMs), clockText(forecast.p50Ms)]),
             `${clockText(forecast.p10Ms)} to ${clockText(forecast.p90Ms)}`,
           ];
     return [String(job), visibleLine(name), ...cells];
@@ -69,5 +71,6 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
     leftColumn("at"),
     leftColumn("80 % range", 2),
   ];
-  return `${table(columns, rows)}\n${pastErrorText(present)}`;
+  const why = rangesText(present.jobs);
+  return `${table(columns, rows)}\n${why === "" ? "" : `O${why.slice(1)}.\n`}${pastErrorText(present)}`;
 }

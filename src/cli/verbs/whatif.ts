@@ -8,7 +8,8 @@ import { Client } from "../../api/client/client.ts";
 import { MAX_TASKS } from "../../protocol/limits.ts";
 import type { PolicyAnswer, StatusAnswer, WhatIfAnswer, WhatIfBody } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE, plural } from "../../report/text/format.ts";
-import { pastErrorText, startText } from "../../words/jobs.ts";
+import { expectedText, isRange, rangesText } from "../../words/expected.ts";
+import { pastErrorText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { changesText, changeText, hypotheticalText } from "../../words/what-if.ts";
 import { integer } from "../options/parse.ts";
@@ -104,8 +105,8 @@ function thenText({ jobs, base }: PolicyForecast): string {
     .slice(0, JOBS_SHOWN)
     .map(({ before, after, ms }) => [
       String(before.job),
-      startText(before),
-      after === undefined ? NO_VALUE : startText(after),
+      expectedText(before),
+      after === undefined ? NO_VALUE : expectedText(after),
       ms === undefined ? NO_VALUE : changeText(ms),
     ]);
   const more = rows.length > JOBS_SHOWN ? `\nand ${rows.length - JOBS_SHOWN} more; --json has all` : "";
@@ -120,15 +121,18 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
   const starts = policies.map(({ jobs: own }) => new Map(own.map((forecast) => [forecast.job, forecast])));
   const cell = (job: number, i: number) => {
     const forecast = starts[i].get(job);
-    return forecast === undefined ? NO_VALUE : startText(forecast);
+    return forecast === undefined ? NO_VALUE : expectedText(forecast);
   };
   // Means over the jobs that all forecasts have in common: a forecast may be older than the last submit.
   const common = jobs.filter((job) => starts.every((startOf) => startOf.has(job)));
   const means = starts.map((startOf) => {
-    const waits = common.map((job) => Math.max(0, startOf.get(job)!.p50Ms - atMs));
-    return waits.length === 0
-      ? NO_VALUE
-      : formatDuration(waits.reduce((a, b) => a + b, 0) / waits.length / 1000);
+    const forecasts = common.map((job) => startOf.get(job)!);
+    const mean = (name: "p10Ms" | "p50Ms" | "p90Ms") =>
+      formatDuration(
+        forecasts.reduce((sum, { [name]: ms }) => sum + Math.max(0, ms - atMs), 0) / forecasts.length / 1000,
+      );
+    if (forecasts.length === 0) return NO_VALUE;
+    return forecasts.some(isRange) ? `${mean("p10Ms")} to ${mean("p90Ms")}` : mean("p50Ms");
   });
   const starting = table(
     [
@@ -144,5 +148,7 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
   const sentences = policies.flatMap(({ policy, changes }) =>
     changes === undefined ? [] : [`${wrap(`Under ${visibleLine(policy)}: ${changesText(changes)}`, 0)}\n`],
   );
-  return `${bold("Expected starts (in parentheses: 10 % to 90 % of the forecasts)")}\n${starting}\n${more}${sentences.join("")}${pastErrorText(policies[0])}`;
+  const why = rangesText(policies.flatMap(({ jobs: own }) => own));
+  const heading = why === "" ? "in parentheses: 10 % to 90 % of the forecasts" : why;
+  return `${bold(`Expected starts (${heading})`)}\n${starting}\n${more}${sentences.join("")}${pastErrorText(policies[0])}`;
 }

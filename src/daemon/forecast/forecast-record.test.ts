@@ -34,7 +34,7 @@ test("the range reaches from the 10 % to the 90 % quantile of actual ÷ expected
   const record = ForecastRecord.of(judgedOf(...factors))!;
   expect(record.withinShare).toBe(0.79);
   // (9 + 1) × 0.5 − 1 = 4 s and (9 + 1) × 2 − 1 = 19 s; the end moves with the start.
-  expect(record.widened(TIMES, AT_MS)).toEqual({
+  expect(record.corrected(TIMES, AT_MS)).toEqual({
     ...TIMES,
     p10Ms: AT_MS + 4000,
     p90Ms: AT_MS + 19_000,
@@ -43,9 +43,20 @@ test("the range reaches from the 10 % to the 90 % quantile of actual ÷ expected
   });
 });
 
-test("a range that is wide enough stays, and nothing is expected in the past", () => {
+test("an end of past ranges that too many starts were beyond goes further out", () => {
+  // Of 100, none started before its range, and 12 after it: 10 % − 3 × 2 % = 4 % may be later than now.
+  const factors = [...Array(20).fill(0.5), ...Array(68).fill(1), ...Array(8).fill(2), ...Array(4).fill(3)];
+  const judged = judgedOf(...factors).map((one, i) => ({ ...one, isWithin: i < 88 }));
+  // (9 + 1) × 0.5 − 1 = 4 s and (9 + 1) × 2 − 1 = 19 s. With 13, 1 %: the factor is 3.
+  const p10Ms = AT_MS + 4000;
+  expect(ForecastRecord.of(judged)!.corrected(TIMES, AT_MS)).toMatchObject({ p10Ms, p90Ms: AT_MS + 19_000 });
+  const more = judged.map((one, i) => ({ ...one, isWithin: i < 87, errorMs: Math.max(one.errorMs, i - 86) }));
+  expect(ForecastRecord.of(more)!.corrected(TIMES, AT_MS)).toMatchObject({ p90Ms: AT_MS + 29_000 });
+});
+
+test("a range that was too wide becomes narrower, up to the median, and nothing is expected in the past", () => {
   const right = ForecastRecord.of(judgedOf(...Array(60).fill(1)))!;
-  expect(right.widened(TIMES, AT_MS)).toEqual(TIMES);
+  expect(right.corrected(TIMES, AT_MS)).toEqual({ ...TIMES, p10Ms: TIMES.p50Ms, p90Ms: TIMES.p50Ms });
   const early = ForecastRecord.of(judgedOf(...Array(60).fill(0.02)))!;
-  expect(early.widened(TIMES, AT_MS)).toMatchObject({ p10Ms: AT_MS, p90Ms: TIMES.p90Ms });
+  expect(early.corrected(TIMES, AT_MS)).toMatchObject({ p10Ms: AT_MS, p90Ms: TIMES.p50Ms });
 });

@@ -1,8 +1,8 @@
 /**
- * Judges past forecasts, and widens the range of new ones if past ranges were too narrow. What is measured is
- * the actual wait ÷ the expected wait, so that short and long waits count alike. From 50 starts on, a range
- * reaches from the 10 % to the 90 % quantile of these factors, times the expected wait, if the simulation
- * gives a narrower one.
+ * Judges past forecasts, and corrects the ranges of new ones. What is measured is the actual wait ÷ the
+ * expected wait, so that short and long waits count alike. From 50 starts on, a range reaches from the 10 %
+ * to the 90 % quantile of these factors, times the expected wait; if more than a tenth of the starts was
+ * beyond one end of past ranges, that end goes further out.
  */
 import { rank } from "./model.ts";
 
@@ -25,6 +25,10 @@ interface StartAndEnd {
   readonly endP90Ms: number;
 }
 
+/** Aim for the share of starts before a range, and for that after it. */
+const TAIL = 0.1;
+/** A quantile moves out by this many times what was too much beyond it: old ranges count for long. */
+const GAIN = 3;
 /** Fewer say nothing. */
 const FEWEST = 50;
 /** Added to both waits, so that a wait of almost nothing gives no huge factor. */
@@ -50,8 +54,12 @@ export class ForecastRecord {
     this.errorP50Ms = rank(errors, 0.5);
     this.errorP90Ms = rank(errors, 0.9);
     this.withinShare = judged.filter(({ isWithin }) => isWithin).length / judged.length;
-    this.#shortest = rank(factors, 0.1);
-    this.#longest = rank(factors, 0.9);
+    const tail = (sign: number) => {
+      const beyond = judged.filter(({ isWithin, errorMs }) => !isWithin && Math.sign(errorMs) === sign);
+      return Math.max(0, TAIL - GAIN * Math.max(0, beyond.length / judged.length - TAIL));
+    };
+    this.#shortest = rank(factors, tail(-1));
+    this.#longest = rank(factors, 1 - tail(1));
   }
 
   /** Undefined: too few jobs have started. */
@@ -60,18 +68,19 @@ export class ForecastRecord {
   }
 
   /** @param atMs when the forecast was made */
-  widened<Times extends StartAndEnd>(times: Times, atMs: number): Times {
-    const { p10Ms, p50Ms, p90Ms, endP10Ms, endP90Ms } = times;
+  corrected<Times extends StartAndEnd>(times: Times, atMs: number): Times {
+    const { p50Ms, endP10Ms, endP90Ms } = times;
     const expected = Math.max(0, p50Ms - atMs) + ADDED_MS;
-    const from = Math.max(atMs, atMs + expected * this.#shortest - ADDED_MS);
-    const earlierMs = Math.max(0, p10Ms - from);
-    const laterMs = Math.max(0, atMs + expected * this.#longest - ADDED_MS - p90Ms);
+    const after = (factor: number) => Math.max(atMs, atMs + expected * factor - ADDED_MS);
+    const p10Ms = Math.min(p50Ms, after(this.#shortest));
+    const p90Ms = Math.max(p50Ms, after(this.#longest));
     return {
       ...times,
-      p10Ms: p10Ms - earlierMs,
-      p90Ms: p90Ms + laterMs,
-      endP10Ms: endP10Ms - earlierMs,
-      endP90Ms: endP90Ms + laterMs,
+      p10Ms,
+      p90Ms,
+      // What is uncertain about the running time stays.
+      endP10Ms: endP10Ms + Math.min(0, p10Ms - times.p10Ms),
+      endP90Ms: endP90Ms + Math.max(0, p90Ms - times.p90Ms),
     };
   }
 }

@@ -81,6 +81,8 @@ describe("forecasts learn", () => {
     ],
     ["not from one that failed before", { ...TYPO, ranMs: MINUTE - 1 }, []],
     ["not from one that was lost", { ...TYPO, reason: "lost: its node was lost", ranMs: 5 * MINUTE }, []],
+    ["not from one that was requeued", { ...TYPO, reason: "requeued", ranMs: 5 * MINUTE }, []],
+    ["not at a shutdown", { ...TYPO, reason: "the scheduler was shut down", ranMs: 5 * MINUTE }, []],
     ["not from one that was cancelled", { ...DONE, state: "cancelled" }, []],
   ])("%s", (_, job, ratios) => {
     expect(ratiosAfter(...threeOf(job))).toEqual(ratios);

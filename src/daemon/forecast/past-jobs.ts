@@ -5,9 +5,11 @@
  *   done               tells it
  *   time limit         tells it: the next job will not run past its limit either
  *   failed             tells it after a minute; until then, the job more likely had a typo
- *   lost, cancelled    tells nothing: something else ended the job, or it never ran
+ *   lost, requeued,    tells nothing: something else ended the job, or it never ran
+ *   cancelled
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { FEWEST_PAST_JOBS } from "../../protocol/limits.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { History, Kin } from "./running-times.ts";
 
@@ -17,10 +19,11 @@ type OfKind = Pick<JobRecord, "uid" | "name" | "array">;
 /** What of an ended job says how long jobs of its kind run. */
 type Ended = OfKind & Pick<JobRecord, "state" | "reason" | "ranMs" | "estimateMs">;
 
-/** Fewer jobs teach nothing: forecasts then are as wide as without any. */
-const FEWEST_PAST_JOBS = 3;
 /** A job that fails earlier says nothing of how long others run. */
-const EARLY_FAILURE_MS = 60_000;
+export const EARLY_FAILURE_MS = 60_000;
+
+/** Reasons of failures that somebody asked for; see daemon/dispatch/outcome.ts. */
+const ENDED_BY_OTHERS: ReadonlySet<string> = new Set(["requeued", "the scheduler was shut down"]);
 
 const NO_KIN: Kin = { ratios: new Float64Array(0), areSiblings: false };
 
@@ -74,7 +77,8 @@ function ratioOf({ ranMs, estimateMs }: Ended): number {
 
 function tellsRunningTime({ state, reason = "", ranMs }: Ended): boolean {
   if (state === "done" || reason === "time limit") return true;
-  return state === "failed" && !reason.startsWith("lost: ") && ranMs >= EARLY_FAILURE_MS;
+  const isItsOwn = !reason.startsWith("lost: ") && !ENDED_BY_OTHERS.has(reason);
+  return state === "failed" && isItsOwn && ranMs >= EARLY_FAILURE_MS;
 }
 
 /** Ascending; empty if there are too few. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { EQUAL_SHARES } from "../../core/fair-share.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
+import { isRefusal } from "../../protocol/refusal.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
 import { startFrontEnd } from "../main.ts";
@@ -246,6 +247,33 @@ describe("every job", () => {
       expect(frontEnd.status()).toMatchObject({ forecasts: { jobs: judged.length } });
       bench.kill();
     }
+  });
+
+  test("are only ranges until three jobs have ended well, and a sweep that fails displaces none", async () => {
+    const bench = makeBench({
+      ...{ cpus: 1, config: { policy: "fcfs" }, runMs: (job) => (job <= 3 ? 5000 : 40) },
+      ends: (job) => ({ code: job <= 3 ? 0 : 3 }),
+    });
+    const { clock, frontEnd, store } = bench;
+    const limited = request({ limitMs: 10_000 });
+    await answerOf(clock, frontEnd.submit(ANNA, Array(4).fill(limited)));
+    const forecastOf = async (job: number) => {
+      const why = await frontEnd.why(ANNA, job);
+      return isRefusal(why) ? undefined : why.forecast;
+    };
+    clock.advanceTo(12_000);
+    expect(await forecastOf(4)).toMatchObject({ onlyRange: true });
+    const answer = await frontEnd.whatIf(ANNA, { jobs: [request()] });
+    expect(answer).toMatchObject({ running: [{ onlyRange: true }], hypothetical: [{ onlyRange: true }] });
+    clock.advanceTo(20_000);
+    await answerOf(clock, frontEnd.submit(ANNA, Array(1500).fill(limited)));
+    clock.advanceTo(200_000);
+    expect(store.jobsThatRan(60_000, 9999, 9999)).toHaveLength(3);
+    await answerOf(clock, frontEnd.submit(ANNA, [request({ limitMs: 10_000 }), limited]));
+    const forecast = await forecastOf(1506);
+    expect(forecast).toMatchObject({ p50Ms: expect.any(Number) });
+    expect(forecast).not.toHaveProperty("onlyRange");
+    bench.kill();
   });
 
   test("a user's forecasts are judged by the user's own starts, from 50 on", async () => {

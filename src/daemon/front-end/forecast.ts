@@ -9,13 +9,15 @@ import type { Drain } from "../../protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Capacity } from "../executor/executor.ts";
 import { ForecastRecord, type JudgedForecast } from "../forecast/forecast-record.ts";
-import { PastJobs } from "../forecast/past-jobs.ts";
+import { EARLY_FAILURE_MS, PastJobs } from "../forecast/past-jobs.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { KeptWindow } from "../scheduling/windows.ts";
 import { type Forecasts, LiveTask, MAX_WAITING, type Question } from "./live-task.ts";
 
 const HISTORY = 1000;
+/** Ended jobs that are looked through for those that tell running times: a sweep may fail in every job. */
+const LOOKED_THROUGH = 10_000;
 const LAUNCHES = 200;
 /** Age up to which a full history is used. Reading it takes a few ms. */
 const OLD_MS = 5000;
@@ -171,8 +173,10 @@ export class Forecaster {
     // Read now: when the simulation has ended, the store may be closed.
     const judged = this.#context.store.judgedForecasts(ERRORS_KEPT);
     const records = new Map<number, ForecastRecord | undefined>();
+    // Until enough jobs of a user have started, ranges are as wide as those of all users require.
+    const ofAll = recordOf(judged, undefined);
     const recordOfUser = (uid: number) => {
-      if (!records.has(uid)) records.set(uid, recordOf(judged, uid));
+      if (!records.has(uid)) records.set(uid, recordOf(judged, uid) ?? ofAll);
       return records.get(uid);
     };
     const live = new LiveTask(this.#context, questions, this.#past(), recordOfUser);
@@ -190,7 +194,7 @@ export class Forecaster {
     const { store, clock } = this.#context;
     const nowMs = clock.nowMs();
     if (this.#known !== undefined && nowMs < this.#known.untilMs) return this.#known.past;
-    const ended = store.endedJobs(undefined, ["done", "failed"], HISTORY);
+    const ended = store.jobsThatRan(EARLY_FAILURE_MS, HISTORY, LOOKED_THROUGH);
     const past = new PastJobs(ended, store.launchTimes(LAUNCHES));
     this.#known = { untilMs: nowMs + (ended.length === HISTORY ? OLD_MS : FRESH_MS), past };
     return past;

@@ -241,24 +241,24 @@ export class LiveTask {
     this.#running.forEach(({ job }, row) => {
       const found = this.#at(row, times);
       if (found === undefined) return;
-      const { endP10Ms, endP50Ms, endP90Ms } = found;
-      running.set(job, { endP10Ms, endP50Ms, endP90Ms });
+      const { p10Ms: _p10, p50Ms: _p50, p90Ms: _p90, ...end } = found;
+      running.set(job, end);
     });
     this.#waiting.forEach(({ job, uid }, i) => {
-      const found = this.#widened(uid, this.#at(this.#running.length + i, times));
+      const found = this.#corrected(uid, this.#at(this.#running.length + i, times));
       if (found !== undefined) waiting.set(job, found);
     });
     const excluded = this.#excluded[question];
     const first = this.#running.length + this.#waiting.length;
     const hypothetical = this.#hypothetical.map(({ uid }, i) => {
-      const found = this.#widened(uid, this.#at(first + i, times));
+      const found = this.#corrected(uid, this.#at(first + i, times));
       return excluded.get(i) ?? (times === undefined ? "failed" : (found ?? "never"));
     });
     return { atMs: this.#atMs, waiting, running, hypothetical };
   }
 
-  #widened(uid: number, times: StartAndEnd | undefined): StartAndEnd | undefined {
-    return times && (this.#recordOf(uid)?.widened(times, this.#atMs) ?? times);
+  #corrected(uid: number, times: StartAndEnd | undefined): StartAndEnd | undefined {
+    return times && (this.#recordOf(uid)?.corrected(times, this.#atMs) ?? times);
   }
 
   #at(row: number, times: Float64Array | undefined): StartAndEnd | undefined {
@@ -268,7 +268,11 @@ export class LiveTask {
       .subarray(first, first + NUMBERS_OF_JOB)
       .map((s) => this.#atMs + 1000 * s);
     if (!Number.isFinite(endP90Ms)) return undefined;
-    return { p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms };
+    const isUnlearned = this.task.history.ratios.length === 0;
+    return {
+      ...{ p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms },
+      ...(isUnlearned && { onlyRange: true as const }),
+    };
   }
 }
 

@@ -190,10 +190,10 @@ function ownJob({ scheduler, clock }: Context, record: JobRecord): Mine {
   };
 }
 
-function startOf({ p10Ms, p50Ms, p90Ms }: StartAndEnd) {
-  return { p10Ms, p50Ms, p90Ms };
+function startOf({ p10Ms, p50Ms, p90Ms, onlyRange }: StartAndEnd) {
+  return { p10Ms, p50Ms, p90Ms, ...(onlyRange && { onlyRange }) };
 }
 
-function endOf({ endP10Ms, endP50Ms, endP90Ms }: Pick<StartAndEnd, "endP10Ms" | "endP50Ms" | "endP90Ms">) {
-  return { p10Ms: endP10Ms, p50Ms: endP50Ms, p90Ms: endP90Ms };
+function endOf({ endP10Ms, endP50Ms, endP90Ms, onlyRange }: Omit<StartAndEnd, "p10Ms" | "p50Ms" | "p90Ms">) {
+  return { p10Ms: endP10Ms, p50Ms: endP50Ms, p90Ms: endP90Ms, ...(onlyRange && { onlyRange }) };
 }

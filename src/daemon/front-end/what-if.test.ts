@@ -122,10 +122,11 @@ describe("a question", () => {
   const all = (startS: number, endS: number) => ({
     ...{ p10Ms: upTo(startS), p50Ms: START_MS + startS * 1000, p90Ms: START_MS + startS * 1000 },
     ...{ endP10Ms: upTo(endS), endP50Ms: START_MS + endS * 1000, endP90Ms: START_MS + endS * 1000 },
+    onlyRange: true,
   });
   const end = (endS: number) => {
-    const { endP10Ms, endP50Ms, endP90Ms } = all(0, endS);
-    return { endP10Ms, endP50Ms, endP90Ms };
+    const { p10Ms: _p10, p50Ms: _p50, p90Ms: _p90, ...rest } = all(0, endS);
+    return rest;
   };
   const NONE = { earlier: 0, later: 0, mostEarlierMs: 0, mostLaterMs: 0 };
 

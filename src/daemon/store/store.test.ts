@@ -123,7 +123,16 @@ describe("Store against a model", () => {
             const environment = store.contents.keep(store.contents.ofEnvironment({ WHO: String(uid) }));
             const record =
               known === undefined
-                ? recordOf(job, { state, nodes, code, key, uid, environment, endedAtMs })
+                ? recordOf(job, {
+                    state,
+                    nodes,
+                    code,
+                    key,
+                    uid,
+                    environment,
+                    endedAtMs,
+                    ranMs: 100 * (job % 2),
+                  })
                 : { ...known, state, nodes, code, endedAtMs };
             if (known === undefined) store.insertJob(record);
             else store.updateJob(record);
@@ -144,8 +153,9 @@ describe("Store against a model", () => {
           }
           const all = [...model.values()].sort((a, b) => a.job - b.job);
           expect(plain(store.liveJobs())).toEqual(plain(all.filter(({ state }) => !isEnded(state))));
-          const ended = all.filter(({ state, uid }) => state === "done" && uid === 1).reverse();
-          expect(plain(store.endedJobs(1, ["done"], 2))).toEqual(plain(ended.slice(0, 2)));
+          const ended = all.filter(({ state }) => state === "done" || state === "failed").reverse();
+          const ran = ended.slice(0, 4).filter(({ state, ranMs }) => state === "done" || ranMs >= 50);
+          expect(plain(store.jobsThatRan(50, 2, 4))).toEqual(plain(ran.slice(0, 2)));
           const keyed = all.filter(({ key, uid }) => key === "a" && uid === 2);
           expect(plain(store.jobsByKey(2, "a"))).toEqual(plain(keyed));
           expect(store.latestJob()).toBe(Math.max(0, ...model.keys()));

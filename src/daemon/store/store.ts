@@ -226,11 +226,15 @@ export class Store {
     return this.#sql.all(sql, uid);
   }
 
-  /** The ended jobs with the highest numbers, in descending order; of one user, or of all (undefined). */
-  endedJobs(uid: number | undefined, states: readonly string[], last: number): JobRecord[] {
-    const sql = `SELECT * FROM jobs WHERE ended_ms IS NOT NULL AND (?1 IS NULL OR uid = ?1)
-      AND state IN (SELECT value FROM json_each(?2)) ORDER BY job DESC LIMIT ?3`;
-    return this.#sql.all(sql, uid ?? null, JSON.stringify(states), last).map(recordOf);
+  /**
+   * The newest jobs that are done or failed, without failures in their first `earlyMs`, so that a sweep that
+   * fails at once does not displace what earlier jobs tell. At most `most` jobs are looked at.
+   */
+  jobsThatRan(earlyMs: number, last: number, most: number): JobRecord[] {
+    const sql = `SELECT jobs.* FROM (SELECT job FROM jobs WHERE ended_ms IS NOT NULL
+      AND state IN ('done', 'failed') ORDER BY job DESC LIMIT ?3) JOIN jobs USING (job)
+      WHERE state = 'done' OR ran_ms >= ?1 OR reason = 'time limit' ORDER BY job DESC LIMIT ?2`;
+    return this.#sql.all(sql, earlyMs, last, most).map(recordOf);
   }
 
   /** Jobs that a user has submitted with a key, by number. */

@@ -23,6 +23,8 @@ export interface Interval {
   readonly p10Ms: number;
   readonly p50Ms: number;
   readonly p90Ms: number;
+  /** The median says nothing. */
+  readonly onlyRange?: true | undefined;
 }
 
 export interface TimelineJob {

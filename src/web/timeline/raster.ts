@@ -98,11 +98,11 @@ function drawJob(
   }
   if (bottom - top < 3 || toPx - fromPx < 4) return;
   if (job.startMs !== undefined) pixels.fill(fromPx, fromPx + 1, top, bottom, edge, strength);
-  else if (job.expectedStart !== undefined) {
+  else if (job.expectedStart !== undefined && !job.expectedStart.onlyRange) {
     const px = Math.round(scale.px(job.expectedStart.p50Ms));
     pixels.fill(px, px + 1, top, bottom, edge, strength);
   }
-  if (job.endMs !== undefined || job.expectedEnd === undefined) return;
+  if (job.endMs !== undefined || job.expectedEnd === undefined || job.expectedEnd.onlyRange) return;
   const px = Math.round(scale.px(job.expectedEnd.p50Ms));
   if (px > pastToPx) pixels.fill(px - 1, px, top, bottom, edge, strength);
 }

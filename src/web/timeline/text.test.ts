@@ -27,6 +27,15 @@ test("a job in lines: medians with their range unless it is below a second", () 
     "end about 3 min 20.1 s",
     "promised start 2 min 30 s",
   ]);
+  const { expectedStart, expectedEnd } = waiting;
+  const rough = {
+    ...waiting,
+    expectedStart: { ...expectedStart!, onlyRange: true as const },
+    expectedEnd: { ...expectedEnd!, onlyRange: true as const },
+  };
+  expect(detailLines(data, rough)).toEqual(
+    expect.arrayContaining(["start 1 min 40 s to 3 min", "end about 3 min 20.1 s"]),
+  );
   expect(detailLines(data, ended)).toEqual(["5 sim", "3 CPUs: 0-1,5", "start 0", "end 1 min"]);
 });
 
@@ -39,9 +48,10 @@ test("several jobs at a pixel are counted, the first ones named", () => {
 test("sums of an area", () => {
   const area = { fromMs: 0, toMs: 100_000, firstRow: 0, endRow: 2 };
   const sums = { jobs: [{ index: 0, usedCpuMs: 60_000, expectedCpuMs: 40_000 }], capacityCpuMs: 200_000 };
-  expect(sumsText({ ...sums, usedCpuMs: 60_000, expectedCpuMs: 40_000 }, area)).toBe(
-    "1 job in 100 s: 60 s of CPU time used and 40 s expected, 50.0 % of the CPUs",
-  );
+  const text = (isRough: boolean) =>
+    sumsText({ ...sums, usedCpuMs: 60_000, expectedCpuMs: 40_000, isRough }, area);
+  expect(text(false)).toBe("1 job in 100 s: 60 s of CPU time used and 40 s expected, 50.0 % of the CPUs");
+  expect(text(true)).toMatch(/ and 40 s expected, if jobs use their limits, 50\.0 % of the CPUs$/);
 });
 
 test("CSV quotes names and gives seconds, or ISO 8601 on a calendar", () => {

@@ -1,6 +1,7 @@
 /** A timeline in words: the tables next to its picture, and what a pointer shows. */
 import { csvLine } from "../../report/text/csv.ts";
 import { formatDuration, formatPercent, NO_VALUE, plural } from "../../report/text/format.ts";
+import { isRange, expectedText as textOf } from "../../words/expected.ts";
 import { spreadsheetCell } from "../../words/spreadsheet.ts";
 import { clockText, isoText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
@@ -21,12 +22,10 @@ export function endText(data: TimelineData, { endMs, expectedEnd }: TimelineJob)
   return endMs === undefined ? expectedText(data, expectedEnd) : timeTextOf(data, endMs);
 }
 
-/** The median, and the middle 80 % unless they are within a second. */
 function expectedText(data: TimelineData, interval: Interval | undefined): string {
   if (interval === undefined) return NO_VALUE;
-  const { p10Ms, p50Ms, p90Ms } = interval;
-  const range = p90Ms - p10Ms < 1000 ? "" : ` (${timeTextOf(data, p10Ms)} to ${timeTextOf(data, p90Ms)})`;
-  return `about ${timeTextOf(data, p50Ms)}${range}`;
+  const text = textOf(interval, (ms) => timeTextOf(data, ms));
+  return isRange(interval) ? text : `about ${text}`;
 }
 
 /** Its CPUs as the machine names them: `0-3,8`. */
@@ -62,13 +61,14 @@ export function severalLines(jobs: readonly TimelineJob[]): string[] {
   return [`${plural(jobs.length, "job")} here: zoom in`, ...named, ...(rest > 0 ? [`and ${rest} more`] : [])];
 }
 
-/** `3 jobs, 12.0 min of CPU time used, 1.00 h expected: 45.0 % of the area`. */
+/** `3 jobs in 2.00 h: 12.0 min of CPU time used and 1.00 h expected, 45.0 % of the CPUs`. */
 export function sumsText(
-  { jobs, usedCpuMs, expectedCpuMs, capacityCpuMs }: ReturnType<typeof sumsOf>,
+  { jobs, usedCpuMs, expectedCpuMs, capacityCpuMs, isRough }: ReturnType<typeof sumsOf>,
   { fromMs, toMs }: Area,
 ): string {
   const share = (usedCpuMs + expectedCpuMs) / capacityCpuMs;
-  const expected = expectedCpuMs > 0 ? ` and ${formatDuration(expectedCpuMs / 1000)} expected` : "";
+  const rough = isRough ? ", if jobs use their limits" : "";
+  const expected = expectedCpuMs > 0 ? ` and ${formatDuration(expectedCpuMs / 1000)} expected${rough}` : "";
   const of = capacityCpuMs > 0 ? `, ${formatPercent(share)} of the CPUs` : "";
   return `${plural(jobs.length, "job")} in ${formatDuration((toMs - fromMs) / 1000)}: ${formatDuration(usedCpuMs / 1000)} of CPU time used${expected}${of}`;
 }

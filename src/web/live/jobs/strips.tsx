@@ -3,7 +3,7 @@ import { cpusText, NodeTable, THIS_NODE } from "../../../core/machine.ts";
 import { rangesOf } from "../../../core/number-ranges.ts";
 import type { Job, MatrixAnswer, WhyAnswer } from "../../../protocol/answers.ts";
 import { plural } from "../../../report/text/format.ts";
-import { startText } from "../../../words/jobs.ts";
+import { expectedPhrase, expectedText, isRange } from "../../../words/expected.ts";
 import { gangCss } from "../../page/gang-colours.ts";
 
 interface CpuStripProps {
@@ -46,15 +46,17 @@ export function StartStrip({ forecast, nowMs }: StartStripProps) {
         viewBox="0 0 100 1"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Expected to start at ${startText(forecast)}`}
+        aria-label={`Expected to start ${expectedPhrase(forecast)}`}
       >
         <rect width="100" height="1" class="idle" />
         <rect x={at(p10Ms)} width={Math.max(0.6, at(p90Ms) - at(p10Ms))} height="1" class="interval" />
-        <rect x={Math.max(0, at(p50Ms) - 0.3)} width="0.6" height="1" class="median" />
+        {isRange(forecast) ? null : (
+          <rect x={Math.max(0, at(p50Ms) - 0.3)} width="0.6" height="1" class="median" />
+        )}
       </svg>
       <figcaption class="ends">
         <span>now</span>
-        <span>{startText(forecast)}</span>
+        <span>{expectedText(forecast)}</span>
       </figcaption>
     </figure>
   );

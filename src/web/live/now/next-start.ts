@@ -1,6 +1,8 @@
-/** When the next of the user's waiting jobs is expected to start. */
+/** When the next of the user's waiting jobs is expected to start, in words. */
 import { useEffect, useState } from "preact/hooks";
 import type { TimelineAnswer } from "../../../protocol/forecasts.ts";
+import { NO_VALUE } from "../../../report/text/format.ts";
+import { type Expected, expectedInText } from "../../../words/expected.ts";
 import { ask } from "../client.ts";
 import { connection } from "../connection.ts";
 
@@ -10,12 +12,12 @@ const LONG_QUEUE = 500;
 const SHORT_MS = 60_000;
 const LONG_MS = 30 * 24 * 3600 * 1000;
 
-/** Unix time in ms of the earliest median start; undefined: no forecast, or none of the queue soon. */
-export function useNextStart(queued: number): number | undefined {
-  const [nextMs, setNext] = useState<number>();
+/** Of the earliest median start; NO_VALUE: there is no forecast, or none of the queue starts soon. */
+export function useNextStart(queued: number, nowMs: number): string {
+  const [next, setNext] = useState<Expected | "none">();
   const isLive = connection.value === "live";
   useEffect(() => {
-    setNext(undefined);
+    if (queued === 0) setNext(undefined);
     if (queued === 0 || !isLive) return undefined;
     const stop = new AbortController();
     const load = async () => {
@@ -25,10 +27,10 @@ export function useNextStart(queued: number): number | undefined {
       try {
         const path = `/v1/timeline?from=${nowMs}&to=${toMs}`;
         const { jobs } = await ask<TimelineAnswer>(path, { signal: stop.signal });
-        const starts = jobs.flatMap(({ start }) => (start === undefined ? [] : [start.p50Ms]));
-        setNext(starts.length === 0 ? undefined : Math.min(...starts));
+        const starts = jobs.flatMap(({ start }) => start ?? []).sort((a, b) => a.p50Ms - b.p50Ms);
+        setNext(starts[0] ?? "none");
       } catch {
-        // The number is left out; the head of the page says that the scheduler does not answer.
+        // The page says that the scheduler does not answer.
       }
     };
     void load();
@@ -38,5 +40,6 @@ export function useNextStart(queued: number): number | undefined {
       clearInterval(timer);
     };
   }, [queued, isLive]);
-  return nextMs;
+  if (queued === 0 || next === "none") return NO_VALUE;
+  return next === undefined ? "loading" : expectedInText(next, nowMs);
 }

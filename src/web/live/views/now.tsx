@@ -48,7 +48,7 @@ function Numbers() {
   const change = useCalm(changes, REDRAW_MS);
   const { cpus, busyCpus, counts, drain } = status.value!;
   const waitedMs = useMemo(() => longestWaitMs(jobs.values(), nowMs), [change, nowMs]);
-  const nextMs = useNextStart(drain === undefined ? (counts.queued ?? 0) : 0);
+  const nextStart = useNextStart(drain === undefined ? (counts.queued ?? 0) : 0, nowMs);
   const facts: readonly (readonly [title: string, value: string])[] = [
     ["free CPUs", `${formatCount(Math.max(0, cpus - Math.ceil(busyCpus)))} of ${formatCount(cpus)}`],
     ["rows", formatCount(matrix.value?.answer.rows.length ?? 0)],
@@ -56,10 +56,7 @@ function Numbers() {
     ...(counts.paused > 0 ? [["paused", formatCount(counts.paused)] as const] : []),
     ["waiting", formatCount(counts.queued ?? 0)],
     ["longest wait", waitedMs === undefined ? NO_VALUE : formatDuration(Math.floor(waitedMs / 1000))],
-    [
-      "next start",
-      nextMs === undefined ? NO_VALUE : `in ${formatDuration(Math.max(0, (nextMs - nowMs) / 1000))}`,
-    ],
+    ["next start", nextStart],
   ];
   return (
     <dl class="numbers">

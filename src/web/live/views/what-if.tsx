@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
 import type { WhatIfBody } from "../../../protocol/requests.ts";
 import { formatCount } from "../../../report/text/format.ts";
+import { rangesText } from "../../../words/expected.ts";
 import { pastErrorText } from "../../../words/jobs.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { changesText, hypotheticalText } from "../../../words/what-if.ts";
@@ -188,6 +189,7 @@ function Outcome({ answer, fields, isChanged }: OutcomeProps) {
   useKey("d", "show later times", () => show(panned(scale, 200)));
   useKey("f", "fit everything", () => setQuery({ range: "" }));
   const past = pastErrorText(policy).trimEnd();
+  const why = rangesText(policy.jobs);
   return (
     <>
       {isChanged ? (
@@ -198,6 +200,7 @@ function Outcome({ answer, fields, isChanged }: OutcomeProps) {
       {hypothetical.map((forecast, i) => (
         <p key={i}>{hypotheticalText(jobOptions(fields), forecast, answer.atMs)}</p>
       ))}
+      {why === "" ? null : <p class="muted">Times are {why}.</p>}
       {past === "" ? null : <p class="muted">{past}</p>}
       <ComparePicture
         {...{ ...compared, shown, pinned }}

@@ -2,6 +2,8 @@
 import type { Job } from "../../../protocol/answers.ts";
 import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
 import { processorsOf } from "../../../protocol/job-size.ts";
+import { endOf } from "../../../words/expected.ts";
+import { hasTimes } from "../../../words/what-if.ts";
 import type { TimelineData, TimelineJob } from "../../timeline/data.ts";
 
 type Policy = WhatIfAnswer["policies"][number];
@@ -72,14 +74,14 @@ function startOrEnd({ p50Ms, endP50Ms }: Times): number {
 }
 
 function timelineJob(times: Times, known: KnownJobs, queue: string): TimelineJob {
-  const { job, p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms } = times;
+  const { job } = times;
   const { name = "", tasks = 1, threads, startedAtMs } = known.get(job) ?? {};
-  const isWaiting = p10Ms !== undefined && p50Ms !== undefined && p90Ms !== undefined;
+  const isWaiting = hasTimes(times);
   return {
     ...{ job, name, tasks: processorsOf({ tasks, threads }), queue, cpus: [] },
     ...(!isWaiting && startedAtMs !== undefined && { startMs: startedAtMs }),
-    ...(isWaiting && { expectedStart: { p10Ms, p50Ms, p90Ms } }),
-    expectedEnd: { p10Ms: endP10Ms, p50Ms: endP50Ms, p90Ms: endP90Ms },
+    ...(isWaiting && { expectedStart: times }),
+    expectedEnd: endOf(times),
   };
 }
 
@@ -88,13 +90,7 @@ function hypotheticalJob(
   times: NonNullable<Policy["hypothetical"]>[number],
   job: number,
 ): TimelineJob | undefined {
-  const { p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms } = times;
-  const all = [p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms];
-  if (!all.every((ms) => ms !== undefined)) return undefined;
-  const [a, b, c, d, e, f] = all;
-  return {
-    ...{ job, name: "your job", tasks: 1, queue: "then", cpus: [] },
-    expectedStart: { p10Ms: a, p50Ms: b, p90Ms: c },
-    expectedEnd: { p10Ms: d, p50Ms: e, p90Ms: f },
-  };
+  if (!hasTimes(times)) return undefined;
+  const yours = { job, name: "your job", tasks: 1, queue: "then", cpus: [] };
+  return { ...yours, expectedStart: times, expectedEnd: endOf(times) };
 }

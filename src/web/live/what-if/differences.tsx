@@ -2,11 +2,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { csvLine } from "../../../report/text/csv.ts";
 import { formatCount, NO_VALUE } from "../../../report/text/format.ts";
-import { startText } from "../../../words/jobs.ts";
+import { endOf as endOfJob, expectedText, isRange } from "../../../words/expected.ts";
 import { spreadsheetCell } from "../../../words/spreadsheet.ts";
 import { clockText, isoText } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
-import { changeText } from "../../../words/what-if.ts";
+import { changeText, hasTimes } from "../../../words/what-if.ts";
 import { gangCss } from "../../page/gang-colours.ts";
 import { linkTo } from "../../page/navigation.ts";
 import { saveFile } from "../../page/save.ts";
@@ -86,13 +86,13 @@ type Times = Difference["before"];
 
 function startOf(times: Times): string {
   if (times === undefined) return NO_VALUE;
-  const { p10Ms, p50Ms, p90Ms } = times;
-  if (p10Ms === undefined || p50Ms === undefined || p90Ms === undefined) return "runs";
-  return startText({ p10Ms, p50Ms, p90Ms });
+  return hasTimes(times) ? expectedText(times) : "runs";
 }
 
 function endOf(times: Times): string {
-  return times === undefined ? NO_VALUE : clockText(times.endP50Ms);
+  if (times === undefined) return NO_VALUE;
+  const end = endOfJob(times);
+  return isRange(end) ? expectedText(end) : clockText(end.p50Ms);
 }
 
 /** Colour repeats what the sign says. */
