@@ -30,8 +30,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
 
   const config = join(folder, "tutti.toml");
 
-  async function serve(): Promise<void> {
-    const words = ["serve", "--private", "--state", state, "--policy", "fcfs", "--port", "0"];
+  async function serve(port = "0"): Promise<void> {
+    const words = ["serve", "--private", "--state", state, "--policy", "fcfs", "--port", port];
     server = startTutti(socket, [...words, "--config", config]);
     await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
     [address] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout())!;
@@ -384,6 +384,40 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       .getByText(`Jobs of user ${user}: at most 40 CPUs at once. Yours use 0 CPUs in 0 jobs, and 1 waits.`)
       .waitFor();
     await isSound("queues");
+  });
+
+  test("a page that has lost its scheduler stands still, takes nothing, and comes back by itself", async () => {
+    const number = await submit("true", { beginAtMs: Date.now() + 3_600_000, name: "later" });
+    await startTutti(socket, ["drain"]).result;
+    await openPage("#/jobs");
+    await page.getByRole("button", { name: "Submit a job" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    server.child.kill("SIGKILL");
+    await server.result;
+    const head = page.locator(".connection.lost");
+    await expect.poll(() => head.textContent()).toMatch(/last known at \d\d:\d\d:\d\d\./);
+    const canBePressed = () => page.locator("main :is(button, input, select, textarea):enabled").count();
+    await dialog.locator("button:disabled").first().waitFor();
+    expect(await canBePressed()).toBe(0);
+    // Another address closes a dialog; what was known can still be read, in every view.
+    for (const view of ["now", `jobs/${number}`, "what-if", "queues", "health"]) {
+      await goTo(`#/${view}`);
+      await expect.poll(() => page.locator("main.stale :is(h1, h2)").count()).toBeGreaterThan(0);
+      expect([view, await canBePressed(), await page.locator("main dialog").count()]).toEqual([view, 0, 0]);
+    }
+    await goTo("#/now");
+    await page.getByRole("button", { name: "Undrain" }).waitFor();
+    const longest = page.locator(".numbers div", { hasText: "longest wait" }).locator("dd");
+    const before = await longest.textContent();
+    await page.waitForTimeout(2500);
+    expect(await longest.textContent()).toBe(before);
+    await serve(new URL(address).port);
+    await isLive(page);
+    await expect.poll(() => page.locator("main.stale").count()).toBe(0);
+    await expect.poll(() => longest.textContent()).not.toBe(before);
+    await page.getByRole("button", { name: "Undrain" }).click();
+    await page.getByRole("button", { name: "Undrain" }).waitFor({ state: "detached" });
   });
 
   test("Timeline shows windows", async () => {

@@ -1,8 +1,9 @@
 /** The page of the live scheduler. */
 import "../page/style.css";
 import { render } from "preact";
+import { clockText } from "../../words/times.ts";
 import { Shell } from "../page/shell.tsx";
-import { connection } from "./connection.ts";
+import { connection, lastHeardMs } from "./connection.ts";
 import { session, sessionProblem } from "./session.ts";
 import { leave, loaded, start, status } from "./store.ts";
 import { VIEWS } from "./views.ts";
@@ -33,7 +34,7 @@ function Head() {
 
 function connectionText(): string {
   if (connection.value === "lost")
-    return "The scheduler does not answer. The page shows what it knew last, and tries again.";
+    return `The scheduler does not answer. What is shown was last known at ${clockText(lastHeardMs())}. The page tries again.`;
   if (connection.value === "starting" || status.value === undefined) return "Connecting";
   return loaded.value < 1 ? `Loading jobs: ${Math.floor(100 * loaded.value)} %` : "Live";
 }

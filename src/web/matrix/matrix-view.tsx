@@ -161,8 +161,8 @@ export function MatrixView({
   useKey("ArrowDown", "in the matrix: one row down", () => go(1, 0), picture);
   useKey(" ", "in the matrix: pin the gang", () => pin(jobAt(cursor)), picture);
   useKey("Enter", "in the matrix: open the job", () => open(jobAt(cursor) ?? pinned), picture);
-  useKey("+", "in the matrix: fewer CPUs", () => zoom(true), picture);
-  useKey("-", "in the matrix: more CPUs", () => zoom(false), picture);
+  useKey("+", "in the matrix: zoom in", () => zoom(true), picture);
+  useKey("-", "in the matrix: zoom out", () => zoom(false), picture);
 
   const words =
     pointed !== undefined && pointed.row < cells.rows
@@ -213,12 +213,12 @@ export function MatrixView({
         <output aria-live="polite">{words}</output>
         {step !== "" && <span class="muted">{step}</span>}
         <span class="matrix-buttons">
-          <button type="button" aria-label="fewer CPUs" onClick={() => zoom(true)}>
+          <button type="button" aria-label="zoom in" onClick={() => zoom(true)}>
             +
           </button>
           <button
             type="button"
-            aria-label="more CPUs"
+            aria-label="zoom out"
             disabled={selection.span === undefined}
             onClick={() => zoom(false)}
           >

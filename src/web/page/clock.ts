@@ -4,6 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 
 /** Unix time in ms, renewed every second while the page is visible and a view reads it. */
 const nowMs = signal(Date.now());
+/** True while what the page shows is old: then its clock stands still, and its frame takes no input. */
+export const isStale = signal(false);
+
 let readers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -21,9 +24,10 @@ export function useNow(): number {
 }
 
 addEventListener("visibilitychange", adjust);
+isStale.subscribe(adjust);
 
 function adjust(): void {
-  const isNeeded = readers > 0 && !document.hidden;
+  const isNeeded = readers > 0 && !document.hidden && !isStale.peek();
   if (isNeeded === (timer !== undefined)) return;
   clearInterval(timer);
   timer = isNeeded ? setInterval(tick, 1000) : undefined;

@@ -17,6 +17,11 @@ export function linkTo(view: string, rest: readonly string[] = [], query: Addres
   return addressText({ view, rest, query });
 }
 
+/** Where an address leads, without the parameters of its view. */
+export function placeOf({ view, rest }: Address): string {
+  return linkTo(view, rest);
+}
+
 export function goTo(view: string, rest: readonly string[] = [], query: Address["query"] = {}): void {
   location.hash = linkTo(view, rest, query);
 }

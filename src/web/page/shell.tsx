@@ -2,8 +2,9 @@
 import { type ComponentChildren, type ComponentType, Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { visibleLine } from "../../words/visible.ts";
+import { isStale } from "./clock.ts";
 import { bindings, useKey } from "./keys.ts";
-import { address, goTo, linkTo } from "./navigation.ts";
+import { address, goTo, linkTo, placeOf } from "./navigation.ts";
 
 /** A view of a page. A page has one list of them; a new view is one file and one line in it. */
 export interface View {
@@ -66,8 +67,11 @@ export function Shell({ title, views, head }: ShellProps) {
       </nav>
       <div class="column">
         <header class="head">{head}</header>
-        <main id="main" tabIndex={-1}>
-          {shown === undefined ? <NoPage name={name} views={views} /> : <shown.Page key={shown.id} />}
+        <main id="main" tabIndex={-1} class={isStale.value ? "stale" : undefined}>
+          {/* Switches off all that can be pressed in the view, also in its dialogs. */}
+          <fieldset class="view" disabled={isStale.value}>
+            {shown === undefined ? <NoPage name={name} views={views} /> : <shown.Page key={shown.id} />}
+          </fieldset>
         </main>
       </div>
       <KeysPage />
@@ -111,6 +115,8 @@ function KeysPage() {
   useKey("?", "show or hide this page", () =>
     dialog.current?.open ? dialog.current.close() : dialog.current?.showModal(),
   );
+  const place = placeOf(address.value);
+  useEffect(() => dialog.current?.close(), [place]);
   const shown = new Map(bindings.value.map(({ keys, label }) => [keys, label]));
   return (
     <dialog ref={dialog} class="keys" aria-label="Keys">

@@ -25,6 +25,8 @@ import { loadHistory, MAX_HISTORY } from "../history/load.ts";
 import { boundedSlowdown, type Sum, sumOf, sumsBy, waitS } from "../history/sums.ts";
 import { loaded } from "../store.ts";
 
+/** The shares of fewer jobs are a step or two, which the table says better. */
+const FEWEST_DRAWN = 5;
 const HOUR_MS = 3_600_000;
 const PERIODS: readonly { readonly id: string; readonly label: string; readonly ms: number }[] = [
   { id: "1h", label: "last hour", ms: HOUR_MS },
@@ -112,18 +114,20 @@ function Found({ jobs, by }: { readonly jobs: readonly Job[]; readonly by: "user
   return (
     <>
       <Sums sums={sums} total={sumOf("all", jobs)} by={by} />
-      <div class="charts">
-        <LineChart
-          lines={waits}
-          name="waits"
-          note="Share of the jobs that waited at most this long until they started. The axis begins at one second."
-        />
-        <LineChart
-          lines={slowdowns}
-          name="slowdowns"
-          note="Share of the jobs whose response over running time is at most this; running times below 10 s count as 10 s."
-        />
-      </div>
+      {jobs.length < FEWEST_DRAWN ? null : (
+        <div class="charts">
+          <LineChart
+            lines={waits}
+            name="waits"
+            note="Share of the jobs that waited at most this long until they started. The axis begins at one second."
+          />
+          <LineChart
+            lines={slowdowns}
+            name="slowdowns"
+            note="Share of the jobs whose response over running time is at most this; running times below 10 s count as 10 s."
+          />
+        </div>
+      )}
     </>
   );
 }

@@ -5,7 +5,7 @@ import type { Job } from "../../../protocol/answers.ts";
 import { plural } from "../../../report/text/format.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { addressText } from "../../page/address.ts";
-import { useCalm } from "../../page/clock.ts";
+import { isStale, useCalm } from "../../page/clock.ts";
 import { useKey } from "../../page/keys.ts";
 import { address } from "../../page/navigation.ts";
 import { JobDrawer } from "../jobs/drawer.tsx";
@@ -66,7 +66,7 @@ function NoJobs({ all }: { readonly all: readonly Job[] }) {
 function Submit() {
   const [isOpen, setOpen] = useState(false);
   const isAllowed = status.value?.web?.submit ?? false;
-  useKey("s", "submit a job, where the page may", () => isAllowed && setOpen(true));
+  useKey("s", "submit a job, where the page may", () => isAllowed && !isStale.peek() && setOpen(true));
   if (!isAllowed)
     return (
       <p class="muted push">

@@ -8,7 +8,7 @@ import { visibleLine } from "../../../words/visible.ts";
 import { gridOfAnswer } from "../../matrix/grid.ts";
 import { MatrixView } from "../../matrix/matrix-view.tsx";
 import { useSelection } from "../../matrix/selection.ts";
-import { useCalm, useNow } from "../../page/clock.ts";
+import { isStale, useCalm, useNow } from "../../page/clock.ts";
 import { goTo, linkTo } from "../../page/navigation.ts";
 import { DrainBanner, WindowNotes } from "../now/drain.tsx";
 import { lastHappenings, longestWaitMs, troublesOf } from "../now/facts.ts";
@@ -93,7 +93,7 @@ function Rows({ timed: { answer, receivedAtMs } }: { readonly timed: TimedMatrix
         <MatrixView
           grid={grid}
           sequence={answer.sequence}
-          turn={isTurning ? turn : undefined}
+          turn={isTurning && !isStale.value ? turn : undefined}
           label={`Ousterhout matrix, policy ${policy}, ${how}`}
           heightPx={Math.max(MIN_ROWS_PX, heightPx)}
           selection={selection}
