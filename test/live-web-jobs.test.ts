@@ -273,6 +273,22 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
   });
 
+  test("ended jobs that the page does not keep are counted, and found by number and name", async () => {
+    // They never start. The page keeps the 1,000 that ended last.
+    const first = await submit("true", { held: true, array: "1-1100", name: "old" });
+    await cancelAll();
+    await openPage("#/jobs");
+    await page.getByText(/^1,000 jobs shown; \d+ older in History$/).waitFor();
+    for (const filter of [`number=${first}`, `name=ol&number=${first}`]) {
+      await goTo(`#/jobs?${filter}`);
+      await row(first).waitFor();
+    }
+    await goTo("#/jobs?name=nowhere");
+    await page.getByText("No job matches name “nowhere”.").waitFor();
+    await goTo("#/jobs?queue=nowhere");
+    await page.getByText("None of the jobs on this page matches queue “nowhere”.").waitFor();
+  });
+
   test("the submit dialog is not offered unless the administrator allows it", async () => {
     await openPage("#/jobs");
     expect(await page.getByRole("button", { name: "Submit a job" }).count()).toBe(0);

@@ -5,7 +5,7 @@ import type { JobState } from "../../../protocol/states.ts";
 import { formatCount, plural } from "../../../report/text/format.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { useKey } from "../../page/keys.ts";
-import { address, setQuery } from "../../page/navigation.ts";
+import { address, linkTo, setQuery } from "../../page/navigation.ts";
 import { Actions } from "./actions.tsx";
 import { FILTERS, filterOf, searchOf } from "./filter.ts";
 import { selected, selectOnly } from "./selection.ts";
@@ -26,9 +26,11 @@ interface ToolbarProps {
   readonly all: readonly Job[];
   /** The jobs that the filters select. */
   readonly list: readonly Job[];
+  /** Number of ended jobs that the page does not keep. */
+  readonly older: number;
 }
 
-export function Toolbar({ all, list }: ToolbarProps) {
+export function Toolbar({ all, list, older }: ToolbarProps) {
   const search = useRef<HTMLInputElement>(null);
   useKey("/", "search jobs by name or number", () => search.current?.focus());
   const { query } = address.value;
@@ -78,6 +80,12 @@ export function Toolbar({ all, list }: ToolbarProps) {
           {isFiltered
             ? `${formatCount(list.length)} of ${plural(all.length, "job")}`
             : plural(all.length, "job")}
+          {older === 0 ? null : (
+            <>
+              {" "}
+              shown; {formatCount(older)} older in <a href={linkTo("history")}>History</a>
+            </>
+          )}
         </span>
       </div>
       {chosen.length === 0 ? null : (

@@ -10,6 +10,7 @@ import { useKey } from "../../page/keys.ts";
 import { address } from "../../page/navigation.ts";
 import { JobDrawer } from "../jobs/drawer.tsx";
 import { FILTERS, filterOf, inOrder, isShown } from "../jobs/filter.ts";
+import { olderCount, useOlder } from "../jobs/older.ts";
 import { SubmitDialog } from "../jobs/submit.tsx";
 import { JobTable } from "../jobs/table.tsx";
 import { showAll, Toolbar } from "../jobs/toolbar.tsx";
@@ -21,7 +22,10 @@ const REDRAW_MS = 300;
 export function Jobs() {
   const change = useCalm(changes, REDRAW_MS);
   const { query, rest } = address.value;
-  const all = useMemo(() => [...jobs.values()], [change]);
+  const kept = useMemo(() => [...jobs.values()], [change]);
+  const older = olderCount(kept);
+  const { isSearch, found } = useOlder(query, older > 0);
+  const all = useMemo(() => (found === undefined ? kept : [...kept, ...found]), [kept, found]);
   const list = useMemo(() => {
     const filter = filterOf(query);
     return inOrder(
@@ -38,16 +42,27 @@ export function Jobs() {
           <h1>Jobs</h1>
           <Submit />
         </header>
-        <Toolbar all={all} list={list} />
-        {list.length === 0 && loaded.value === 1 ? <NoJobs all={all} /> : <JobTable list={list} />}
+        <Toolbar all={all} list={list} older={older} />
+        {list.length > 0 || loaded.value < 1 ? (
+          <JobTable list={list} />
+        ) : isSearch && found === undefined ? (
+          <p class="nothing" role="status">
+            Searching older jobs
+          </p>
+        ) : (
+          <NoJobs all={all} isAll={older === 0 || isSearch} />
+        )}
       </section>
       {open === undefined ? null : <JobDrawer key={open} job={open} />}
     </div>
   );
 }
 
-/** In the place of an empty list: why it is empty. */
-function NoJobs({ all }: { readonly all: readonly Job[] }) {
+/**
+ * In the place of an empty list: why it is empty.
+ * @param isAll no job that is kept was left out
+ */
+function NoJobs({ all, isAll }: { readonly all: readonly Job[]; readonly isAll: boolean }) {
   const { query } = address.value;
   const filters = FILTERS.flatMap((name) =>
     query[name] === undefined ? [] : [`${name} “${visibleLine(query[name])}”`],
@@ -55,7 +70,7 @@ function NoJobs({ all }: { readonly all: readonly Job[] }) {
   if (all.length === 0 || filters.length === 0) return <p class="nothing">There are no jobs yet.</p>;
   return (
     <p class="nothing" role="status">
-      No job matches {filters.join(" and ")}.{" "}
+      {isAll ? "No job" : "None of the jobs on this page"} matches {filters.join(" and ")}.{" "}
       <button type="button" onClick={showAll}>
         Show all {plural(all.length, "job")}
       </button>
