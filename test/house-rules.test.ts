@@ -50,7 +50,9 @@ describe("clocks", () => {
     "src/daemon/executor/slurm/site-doctor.ts": "a program for another node, which has no files of Tutti",
   };
   const asksForTime = (text: string) =>
-    /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bhrtime\b|\buptime\(/.test(codeOf(text));
+    /\bDate\.now\b|\bnew Date(?:\(\)|\s*[;,)])|(?<!\bnew )\bDate(?:\(|\[)|\bTemporal\b|\bperformance\b|\bhrtime\b|\buptime\(/.test(
+      codeOf(text),
+    );
   /** A timer that is armed for an instant of Unix time oversleeps a step. */
   const armsByUnixTime = (text: string) =>
     /\bset(?:Timeout|Interval)\(|\.at\(\s*(?:\w+\.)*(?:nowMs|monotonicMs)\(\)/.test(codeOf(text)) &&
@@ -58,6 +60,7 @@ describe("clocks", () => {
 
   test("an offence is found, but not in a comment or a string", () => {
     const asked = ["Date.now()", "new Date()", "performance.now()", "process.hrtime()", "1e3 * uptime()"];
+    asked.push("+new Date;", "f(new Date, 1)", "Date()", 'Date["now"]()', "Temporal.Now.instant()");
     expect(asked.filter((code) => !asksForTime(code))).toEqual([]);
     expect(asksForTime('// Date.now()\nconst a = "Date.now()"; new Date(unixMs()); unixMs()')).toBe(false);
     expect(armsByUnixTime("clock.at(clock.nowMs() + begin - clock.unixMs(), call)")).toBe(true);

@@ -93,6 +93,10 @@ export const PROMISES = {
     clock: "monotonic",
     step: "none: only the time in which the job runs counts",
   },
+  "signal before a limit": {
+    clock: "monotonic",
+    step: "none: only the time in which the job runs counts",
+  },
   forecast: {
     clock: "unix",
     step: "forecasts are computed again within 5 seconds; one that was stored before the step is judged by the new time",
@@ -100,6 +104,14 @@ export const PROMISES = {
   "hook retry": {
     clock: "monotonic",
     step: "none; after a restart it follows the wall clock, but waits at most the whole pause",
+  },
+  "hook limit": {
+    clock: "monotonic",
+    step: "none",
+  },
+  "node silence": {
+    clock: "monotonic",
+    step: "none",
   },
   session: {
     clock: "unix",
