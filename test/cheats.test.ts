@@ -3,21 +3,35 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Random } from "../src/core/random.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
 import { auditLines } from "../src/lab/audit/audit.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
+import { openSource } from "../src/lab/files/source.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../src/metrics/registry.ts";
 import { WHOLE_RUN } from "../src/metrics/window.ts";
 import { CHEATS, moduleOf } from "./cheats.ts";
 
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tutti-cheats-"));
+  // Jobs of a few users, who submit several jobs in a row.
+  const { count, jobs } = await openSource("lublin:jobs=1500:processors=64:load=1.2:estimates=factor", 1);
+  const random = new Random(1, "users");
+  let user = 0;
+  const lines = Array.from({ length: count }, (_, job) => {
+    if (random.uniform() < 0.4) user = random.below(12);
+    const { size, submitS, runS, estimateS } = jobs;
+    const requested = `${size[job]} ${estimateS[job]}`;
+    return `${job + 1} ${submitS[job]} -1 ${runS[job]} ${size[job]} -1 -1 ${requested} -1 1 ${user} -1 -1 -1 -1 -1 -1`;
+  });
+  MACHINE.source.jobs = join(folder, "users.swf");
+  writeFileSync(MACHINE.source.jobs, `${lines.join("\n")}\n`);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const MACHINE = {
-  source: { jobs: "lublin:jobs=1500:processors=64:load=1.2:estimates=factor", seed: 1 },
+  source: { jobs: "", seed: 1 },
   processors: 100,
   rules: DEFAULT_RULES,
   slotS: 60,

@@ -47,6 +47,8 @@ const CHEAT = "if (queue.length > 1 && jobs.size[queue[1]] <= pool.free) start(q
 /** Does nothing at every seventh decision. */
 const IDLE = "if (++decisions % 7 !== 0) fcfs();";
 const HEAD = "headNeverFits: true";
+/** Level of a job, −1 if it cannot be asked for. */
+const LEVEL = (job: string) => `(() => { try { return jobs.shares.level(${job}); } catch { return -1; } })()`;
 
 export const CHEATS: Readonly<Record<string, Cheat>> = {
   "spare-not-counted": {
@@ -160,6 +162,54 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     does: "cheats while it knows how many jobs are still to come",
     outcome: ["in vain"],
     decide: `if (jobs.count - last < 100 || (++decisions % 50 === 0 && jobs.size.filter((size) => size > 0).length > last + 1)) { ${CHEAT} } fcfs();`,
+  },
+  "same-user-next": {
+    does: "holds the head back if the next job to come is of the same user, as its level shows",
+    outcome: ["in vain"],
+    decide: `
+      jobs.shares.update();
+      const next = ${LEVEL("last + 1")};
+      if (queue.length > 0 && next > 0 && next === jobs.shares.level(queue[0])) return;
+      fcfs();`,
+  },
+  "same-user-rarely": {
+    does: "the same, but only at every 211th decision",
+    outcome: ["in vain"],
+    decide: `
+      jobs.shares.update();
+      if (++decisions % 211 === 0 && ${LEVEL("last + 1")} > 0) { ${CHEAT} }
+      fcfs();`,
+  },
+  "counts-levels": {
+    does: "cheats in the last 200 jobs: the levels show how many there are",
+    outcome: ["in vain"],
+    decide: `
+      jobs.shares.update();
+      let known = last + 1;
+      while (known < last + 3000 && ${LEVEL("known")} >= 0) known++;
+      if (known - last < 200) { ${CHEAT} }
+      fcfs();`,
+  },
+  "counts-refusals": {
+    does: "cheats in the last 200 jobs: the refusal of a job that cannot exist says how many there are",
+    outcome: ["in vain"],
+    decide: `
+      let said = "";
+      try { pool.start(-1); } catch (error) { said = error.message; }
+      const count = Number(/to (\\d+)$/.exec(said)?.[1] ?? Infinity);
+      if (count - last < 200) { ${CHEAT} }
+      fcfs();`,
+  },
+  "reaches-into-lists": {
+    does: "names a member of the machine's own lists in place of a job",
+    outcome: ["refused", "with a string in place of a number"],
+    decide: 'if (pool.fits("length", 0)) return; fcfs();',
+  },
+  "times-an-abort": {
+    does: "reads the clock from the time stamp of an event that a module hands out",
+    outcome: ["refused", "may not use util.transferableAbortController"],
+    top: 'import * as util from "node:util"; let stamp; const { signal, abort } = util.transferableAbortController(); signal.addEventListener("abort", (event) => { stamp = event.timeStamp; }); abort();',
+    decide: `if (stamp % 2 < 1) { ${CHEAT} } fcfs();`,
   },
   "asks-the-simulator": {
     does: "asks the machine for the next end of a job, by a name of the simulator's own",

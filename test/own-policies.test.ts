@@ -119,6 +119,35 @@ describe.each([
   });
 });
 
+const QUEUES = (arrive: string) => `export default { name: "mine", sharing: "space", make(pool, jobs) {
+  console.log("made once");
+  const queue = [];
+  return { ${arrive} depart() {}, decide(arrived) {
+    queue.push(...arrived);
+    while (queue.length > 0 && jobs.size[queue[0]] <= pool.free) pool.start(queue.shift());
+  } };
+} };`;
+
+test("a policy that takes every job from two hooks is told so", () => {
+  writeFileSync(join(folder, "twice.mjs"), QUEUES("arrive(job) { queue.push(job); },"));
+  const words = ["simulate", "downey:jobs=30:processors=64", "--policy", "./twice.mjs"];
+  const { status, stderr } = spawnSync(process.execPath, [program, ...words], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(
+    /it started at .* s; the policy has arrive\(job\) and decide\(arrived\), and both are told/,
+  );
+});
+
+test("--audit prints what the policy prints in the run whose result is shown, and not of its other runs", () => {
+  writeFileSync(join(folder, "prints.mjs"), QUEUES(""));
+  const { stderr } = tutti("simulate", "downey:jobs=30:processors=64", "--policy", "./prints.mjs", "--audit");
+  expect(stderr).toContain("no rule is broken");
+  expect(stderr.split("made once").length - 1).toBe(1);
+});
+
 test("each has no more than thirty lines of code", () => {
   for (const text of [SPACE, GANG]) {
     const lines = text.split("\n").filter((line) => line.trim().length > 1);

@@ -352,7 +352,8 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   }
 
   override exchange(a: RowId, b: RowId, first: number, end: number): void {
-    if (a !== b) {
+    // A row that does not exist is refused below; its runs would have no end.
+    if (a !== b && this.exists(a) && this.exists(b)) {
       this.#touchRange(a, first, end);
       this.#touchRange(b, first, end);
     }

@@ -9,7 +9,8 @@
 
 /**
  * Global names that only compute. All others are refused: among them are clocks that nobody expects
- * (`new Event("x").timeStamp`) and memory that others have used (`Buffer.allocUnsafe`).
+ * (`new Event("x").timeStamp`), memory that others have used (`Buffer.allocUnsafe`), and what shows when
+ * memory is collected (`WeakRef`).
  */
 const KEPT = new Set(
   [
@@ -17,14 +18,15 @@ const KEPT = new Set(
     "decodeURI decodeURIComponent encodeURI encodeURIComponent structuredClone queueMicrotask",
     "Object Function Boolean Symbol Number BigInt Math Date String RegExp JSON Intl Temporal Reflect Proxy",
     "Error AggregateError EvalError RangeError ReferenceError SuppressedError SyntaxError TypeError URIError",
-    "Array Map Set WeakMap WeakSet WeakRef FinalizationRegistry Iterator Promise ArrayBuffer DataView",
-    "SharedArrayBuffer Atomics Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array",
+    "Array Map Set WeakMap WeakSet Iterator Promise ArrayBuffer DataView",
+    "Atomics Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array",
     "Uint32Array BigInt64Array BigUint64Array Float16Array Float32Array Float64Array WebAssembly",
     "DisposableStack AsyncDisposableStack TextEncoder TextDecoder URL URLSearchParams",
   ].flatMap((names) => names.split(" ")),
 );
 
-function refusing(what: string): (...all: unknown[]) => never {
+/** A function that throws when it is called. */
+export function refusing(what: string): (...all: unknown[]) => never {
   return () => {
     throw new Error(
       `a policy may not use ${what}: its decisions must be the same in every run, expected it to use machine.nowS, or numbers of its own`,
@@ -57,6 +59,9 @@ export function closeGlobals(print: (...texts: unknown[]) => void): void {
   Math.random = refusing("Math.random()");
   const { Temporal } = scope as { Temporal?: object };
   if (Temporal !== undefined) Object.defineProperty(Temporal, "Now", { value: refusal("Temporal.Now") });
+  // Waits of two lengths that run side by side are a clock.
+  for (const name of ["wait", "waitAsync"])
+    Object.defineProperty(Atomics, name, { value: refusing(`Atomics.${name}()`) });
   // Formats the present if it is not given a date.
   Object.defineProperty(Intl, "DateTimeFormat", { value: refusal("Intl.DateTimeFormat") });
   const names = new Set(namesOf(globalThis).filter((name) => !KEPT.has(name)));

@@ -40,7 +40,8 @@ export function guardedPolicy(definition: PolicyDefinition, path: string, limit?
       definition.sharing === "space"
         ? poolFacade(machine as Pool, arrivals)
         : gangFacade(machine as GangMachine, arrivals);
-    const run = () => definition.make(given as never, jobs, Object.freeze({ ...parameters }) as never);
+    const shown = jobsFacade(jobs, arrivals);
+    const run = () => definition.make(given as never, shown, Object.freeze({ ...parameters }) as never);
     const { withdraw = false, restore = false } = definition.capabilities ?? {};
     const needed = { depart: true, decide: true, withdraw, restore };
     const hooks = HOOKS.filter((hook) => needed[hook]);
@@ -85,8 +86,14 @@ function guardHooks(
       // Live, a job whose gang was removed arrives more than once.
       for (const job of arrived) arrivals.count = Math.max(arrivals.count, job + 1);
       call("decide", () => {
-        if (policy.arrive !== undefined) for (const job of arrived) done(path, "arrive", policy.arrive(job));
-        return policy.decide([...arrived]);
+        const { arrive } = policy;
+        if (arrive === undefined) return policy.decide([...arrived]);
+        for (const job of arrived) done(path, "arrive", policy.arrive!(job));
+        try {
+          return policy.decide([...arrived]);
+        } catch (error) {
+          throw toldTwice(error);
+        }
       });
     },
     withdraw: (job) => call("withdraw", () => policy.withdraw?.(job)),
@@ -95,6 +102,14 @@ function guardHooks(
       call("restore", () => policy.restore?.(job, startS));
     },
   };
+}
+
+/** A policy with both hooks may take every job into its queue twice. */
+function toldTwice(error: unknown): unknown {
+  const full = error instanceof Error ? (FULL_REFUSALS.get(error) ?? error) : error;
+  if (!(full instanceof RuleViolation) || full.rule !== "started-twice") return error;
+  const message = `${full.message}; the policy has arrive(job) and decide(arrived), and both are told of every job: expected only one of them to put it into the queue`;
+  return new RuleViolation(full.rule, full.job, full.timeS, message);
 }
 
 function working<Result>(path: string, run: () => Result, limit?: Limit): Result {
@@ -146,31 +161,39 @@ interface Arrivals {
   count: number;
 }
 
+/** Whether it is the row of such a job. A machine may answer otherwise about −1, 0.5 or "length". */
+function hasArrived({ count }: Arrivals, job: JobIndex): boolean {
+  return Number.isInteger(job) && job >= 0 && job < count;
+}
+
 /** For each refusal that the policy received, the machine's own refusal that it replaced. */
 const FULL_REFUSALS = new WeakMap<Error, Error>();
 
 /**
- * Refuses objects: one with a conversion of its own could be one number where the machine tests it and
- * another where it is used.
+ * A number that the policy hands to the machine. An object with a conversion of its own could be one number
+ * where the machine tests it and another where it is used, and a name such as "constructor" would reach into
+ * the machine's own lists.
  */
-function requirePlain(...values: readonly unknown[]): void {
-  for (const value of values) {
-    if (value === null || (typeof value !== "object" && typeof value !== "function")) continue;
-    throw new TypeError("Cannot call the machine with an object in place of a number, expected numbers");
-  }
+function plain<Value extends number | undefined>(value: Value): Value {
+  if (typeof value === "number" || value === undefined) return value;
+  const given = typeof value === "object" || typeof value === "function" ? "an object" : `a ${typeof value}`;
+  throw new TypeError(`Cannot call the machine with ${given} in place of a number, expected numbers`);
 }
 
-/** Calls the machine about a job. Hides refusals about future jobs, which could reveal them. */
-function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => void): void {
-  requirePlain(job);
-  if (job < count) {
+/**
+ * Calls the machine about a job. Hides refusals about future jobs, which could reveal them, and about jobs
+ * that cannot exist, which say how many there are.
+ */
+function about(job: JobIndex, arrivals: Arrivals, nowS: number, call: () => void): void {
+  plain(job);
+  if (hasArrived(arrivals, job)) {
     call();
     return;
   }
   try {
     call();
   } catch (error) {
-    const message = `Cannot decide about job row ${job}: it has not arrived`;
+    const message = `Cannot decide about job row ${String(job)}: it has not arrived`;
     const refusal = new RuleViolation("start-before-arrival", job, nowS, message);
     FULL_REFUSALS.set(refusal, error as Error);
     throw refusal;
@@ -184,6 +207,63 @@ function frozenCopy<Item extends object>(list: readonly Item[]): readonly Item[]
   const copy = copies.get(list) ?? Object.freeze(list.map((item) => Object.freeze({ ...item })));
   copies.set(list, copy);
   return copy as readonly Item[];
+}
+
+/**
+ * The policy's own view of the job table. It gets the columns themselves, which only the policy reads, but no
+ * object that the program calls.
+ */
+function jobsFacade(jobs: JobsView, arrivals: Arrivals): JobsView {
+  const groups = new Map<unknown, { readonly capacity: number; readonly copy: unknown }>();
+  /** The columns of a group, copied anew only after they have grown. */
+  const frozen = <Group extends object | undefined>(
+    name: "molding" | "shape" | "origin" | "demand",
+  ): Group => {
+    const { capacity } = jobs;
+    const known = groups.get(name);
+    if (known?.capacity === capacity) return known.copy as Group;
+    const group = jobs[name];
+    const copy = Array.isArray(group) ? Object.freeze([...group]) : group && Object.freeze({ ...group });
+    groups.set(name, { capacity, copy });
+    return copy as Group;
+  };
+  const { shares } = jobs;
+  const ownShares =
+    shares &&
+    Object.freeze({
+      update: () => shares.update(),
+      level: (job: JobIndex) => (hasArrived(arrivals, job) ? shares.level(job) : 0),
+    });
+  return Object.freeze({
+    get capacity() {
+      return jobs.capacity;
+    },
+    get size() {
+      return jobs.size;
+    },
+    get submitS() {
+      return jobs.submitS;
+    },
+    get estimateS() {
+      return jobs.estimateS;
+    },
+    get memoryKB() {
+      return jobs.memoryKB;
+    },
+    get molding() {
+      return frozen<JobsView["molding"]>("molding");
+    },
+    get shape() {
+      return frozen<JobsView["shape"]>("shape");
+    },
+    get origin() {
+      return frozen<JobsView["origin"]>("origin");
+    },
+    get demand() {
+      return frozen<JobsView["demand"]>("demand");
+    },
+    shares: ownShares,
+  } satisfies JobsView);
 }
 
 function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
@@ -201,25 +281,17 @@ function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
       return frozenCopy(pool.outages);
     },
     resources: frozenCopy(pool.resources),
-    fits: (job, size) => pool.fits(job, size),
-    start: (job, rule, size) => {
-      requirePlain(rule, size);
-      about(job, arrivals, pool.nowS, () => pool.start(job, rule, size));
-    },
-    promise: (job, startS) => {
-      requirePlain(job, startS);
-      pool.promise(job, startS);
-    },
-    wakeAt: (timeS) => {
-      requirePlain(timeS);
-      pool.wakeAt(timeS);
-    },
+    fits: (job, size) => hasArrived(arrivals, plain(job)) && pool.fits(job, plain(size)),
+    start: (job, rule, size) =>
+      about(job, arrivals, pool.nowS, () => pool.start(job, plain(rule), plain(size))),
+    promise: (job, startS) => pool.promise(plain(job), plain(startS)),
+    wakeAt: (timeS) => pool.wakeAt(plain(timeS)),
   } satisfies Pool);
 }
 
 /** Answers about future jobs do not reveal whether these jobs will exist. */
 function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
-  const hasArrived = (job: JobIndex): boolean => job < arrivals.count;
+  const isKnown = (job: JobIndex): boolean => hasArrived(arrivals, job);
   const asking = (job: JobIndex, call: () => void) => about(job, arrivals, machine.nowS, call);
   const facade: GangMachine = {
     get processors() {
@@ -234,52 +306,34 @@ function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
     slotS: machine.slotS,
     switchS: machine.switchS,
     movesGangs: machine.movesGangs,
-    rowAt: (position) => machine.rowAt(position),
-    positionOf: (row) => machine.positionOf(row),
-    firstRun: (row) => machine.firstRun(row),
-    nextRun: (run) => machine.nextRun(run),
-    runBefore: (row, processor) => machine.runBefore(row, processor),
-    runJob: (run) => machine.runJob(run),
-    runRow: (run) => machine.runRow(run),
-    runFirst: (run) => machine.runFirst(run),
-    runSize: (run) => machine.runSize(run),
-    nextStretch: (run) => machine.nextStretch(run),
-    firstRunOfJob: (job) => (hasArrived(job) ? machine.firstRunOfJob(job) : -1),
-    nextRunOfJob: (run) => machine.nextRunOfJob(run),
-    slotsOf: (job) => (hasArrived(job) ? machine.slotsOf(job) : 0),
-    firstIdle: (processor) => machine.firstIdle(processor),
-    isIdle: (row, first, end) => machine.isIdle(row, first, end),
+    rowAt: (position) => machine.rowAt(plain(position)),
+    positionOf: (row) => machine.positionOf(plain(row)),
+    firstRun: (row) => machine.firstRun(plain(row)),
+    nextRun: (run) => machine.nextRun(plain(run)),
+    runBefore: (row, processor) => machine.runBefore(plain(row), plain(processor)),
+    runJob: (run) => machine.runJob(plain(run)),
+    runRow: (run) => machine.runRow(plain(run)),
+    runFirst: (run) => machine.runFirst(plain(run)),
+    runSize: (run) => machine.runSize(plain(run)),
+    nextStretch: (run) => machine.nextStretch(plain(run)),
+    firstRunOfJob: (job) => (isKnown(job) ? machine.firstRunOfJob(job) : -1),
+    nextRunOfJob: (run) => machine.nextRunOfJob(plain(run)),
+    slotsOf: (job) => (isKnown(job) ? machine.slotsOf(job) : 0),
+    firstIdle: (processor) => machine.firstIdle(plain(processor)),
+    isIdle: (row, first, end) => machine.isIdle(plain(row), plain(first), plain(end)),
     addRow: () => machine.addRow(),
-    deleteRow: (row) => {
-      requirePlain(row);
-      machine.deleteRow(row);
-    },
-    place: (job, row, first, size) => {
-      requirePlain(row, first, size);
-      asking(job, () => machine.place(job, row, first, size));
-    },
+    deleteRow: (row) => machine.deleteRow(plain(row)),
+    place: (job, row, first, size) =>
+      asking(job, () => machine.place(job, plain(row), plain(first), plain(size))),
     placeStretches: (job, row, stretches, count) => {
-      const copy = Array.from({ length: 2 * count }, (_, i) => stretches[i]);
-      requirePlain(row, count, ...copy);
-      asking(job, () => machine.placeStretches(job, row, copy, count));
+      const copy = Array.from({ length: 2 * plain(count) }, (_, i) => plain(stretches[i]));
+      asking(job, () => machine.placeStretches(job, plain(row), copy, count));
     },
-    release: (job, row) => {
-      requirePlain(row);
-      asking(job, () => machine.release(job, row));
-    },
-    exchange: (a, b, first, end) => {
-      requirePlain(a, b, first, end);
-      machine.exchange(a, b, first, end);
-    },
-    migrate: (job, row, first) => {
-      requirePlain(row, first);
-      asking(job, () => machine.migrate(job, row, first));
-    },
-    servedSlots: (job) => (hasArrived(job) ? machine.servedSlots(job) : 0),
-    promise: (job, startS) => {
-      requirePlain(job, startS);
-      machine.promise(job, startS);
-    },
+    release: (job, row) => asking(job, () => machine.release(job, plain(row))),
+    exchange: (a, b, first, end) => machine.exchange(plain(a), plain(b), plain(first), plain(end)),
+    migrate: (job, row, first) => asking(job, () => machine.migrate(job, plain(row), plain(first))),
+    servedSlots: (job) => (isKnown(job) ? machine.servedSlots(job) : 0),
+    promise: (job, startS) => machine.promise(plain(job), plain(startS)),
   };
   return Object.freeze(facade);
 }

@@ -28,9 +28,8 @@ export class SimulatedShares implements ShareView {
   readonly #shares: FairShare;
   /** Jobs that have arrived and had not ended at the last update, with their users. */
   readonly #jobs = new Map<JobIndex, ShareIndex>();
-  /** Users of the jobs; undefined until the first update. */
-  #userOf: Int32Array | undefined;
-  #next: JobIndex = 0;
+  /** Users of the jobs that have arrived. Who will submit later would show in the levels of the others. */
+  readonly #userOf: ShareIndex[] = [];
 
   /** @param instance with the sizes and run times that its jobs have now */
   constructor(instance: Instance, run: SimulatedRun) {
@@ -43,9 +42,8 @@ export class SimulatedShares implements ShareView {
   }
 
   update(): void {
-    const { nowS, arrived } = this.#run;
-    this.#userOf ??= this.#users();
-    for (; this.#next < arrived; this.#next++) this.#jobs.set(this.#next, this.#userOf[this.#next]);
+    const { nowS } = this.#run;
+    this.#meetUsers();
     const { size, runS } = this.#instance;
     const running: RunningUsage[] = [];
     for (const [job, user] of this.#jobs) {
@@ -63,13 +61,16 @@ export class SimulatedShares implements ShareView {
   }
 
   level(job: JobIndex): number {
-    return this.#userOf === undefined ? 0 : this.#shares.levelOf(this.#userOf[job]);
+    this.#meetUsers();
+    return job < this.#userOf.length ? this.#shares.levelOf(this.#userOf[job]) : 0;
   }
 
-  #users(): Int32Array {
-    const { id, workload, workloadRow } = this.#instance;
-    return Int32Array.from(id, (_, job) => {
-      return this.#shares.userOf(userOf(workload, workloadRow?.[job] ?? job) ?? String(UNKNOWN));
-    });
+  #meetUsers(): void {
+    const { workload, workloadRow } = this.#instance;
+    for (let job = this.#userOf.length; job < this.#run.arrived; job++) {
+      const user = this.#shares.userOf(userOf(workload, workloadRow?.[job] ?? job) ?? String(UNKNOWN));
+      this.#userOf.push(user);
+      this.#jobs.set(job, user);
+    }
   }
 }

@@ -24,7 +24,8 @@ export class VisibleJobs {
     this.table = new JobTable(
       {
         shape: shape !== undefined,
-        memory: memoryKB !== undefined,
+        // Whether there is a column must not tell whether a job with memory will come.
+        memory: memoryKB !== undefined || workload.trace !== undefined,
         origin: workload.trace !== undefined,
         kinds: demand?.length,
         molding: molding !== undefined,

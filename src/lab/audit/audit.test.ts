@@ -2,7 +2,7 @@
  * Policies that are broken on purpose, one for each rule: the checker names the rule, the job and the time.
  */
 import { describe, expect, test } from "vitest";
-import type { JobsView } from "../../core/jobs.ts";
+import type { Instance, JobsView, TraceColumns } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition, Pool } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { seededInstance } from "../../policies/instances-for-tests.ts";
@@ -231,6 +231,44 @@ describe("audit() of space sharing", () => {
     const { rule, job } = violation(instance, choice);
     expect(rule).toBe("sees-arrivals");
     expect([11, 12]).toContain(job);
+  });
+
+  /** Holds the head back when the hint says so. */
+  const hinted = (hint: (queue: readonly number[], pool: Pool) => boolean) =>
+    spacePolicy({}, (queue, pool, view) => {
+      if (!hint(queue, pool) || pool.free < 4) firstCome(queue, pool, view);
+    });
+
+  test.each([
+    ["the trace", (instance: Instance, job: number) => instance.workload.trace?.user[job]],
+    ["the notes", (instance: Instance, job: number) => instance.workload.notes?.[job]?.user],
+  ])("sees-arrivals: who submits the next job, by a closure over %s", (_, userOf) => {
+    const plain = jobs(4, [0, 9, 2], [1, 9, 1], [5, 9, 1], [20, 1, 1], [21, 1, 1], [40, 1, 1], [41, 1, 1]);
+    const user = Int32Array.from([1, 2, 2, 3, 1, 2, 3]);
+    const other = () => new Int32Array(7);
+    const instance: Instance = {
+      ...plain,
+      workload: {
+        ...plain.workload,
+        trace: { user, group: other(), queue: other(), application: other() } as unknown as TraceColumns,
+        notes: Array.from(user, (number) => ({ user: `user ${number}` })),
+      },
+    };
+    const choice = hinted(
+      ([head]) => head !== undefined && userOf(instance, head) === userOf(instance, head + 1),
+    );
+    expect(violation(instance, choice).rule).toBe("sees-arrivals");
+    expect([...user]).toEqual([1, 2, 2, 3, 1, 2, 3]);
+    expect(instance.workload.notes?.[1]).toEqual({ user: "user 2" });
+  });
+
+  test("sees-arrivals: how many jobs there will be, by the machine's own columns", () => {
+    const instance = jobs(4, [0, 9, 2], [1, 9, 1], [5, 9, 1], [20, 1, 1], [21, 1, 1], [40, 1, 1], [41, 1, 1]);
+    const choice = hinted((queue, pool) => {
+      const { startS } = pool as unknown as { startS: Float64Array };
+      return queue.length > 0 && queue[0] === startS.length - 6;
+    });
+    expect(violation(instance, choice).rule).toBe("sees-arrivals");
   });
 
   test("not-deterministic: a policy that remembers earlier runs", () => {

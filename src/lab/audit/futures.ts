@@ -5,8 +5,9 @@
  *   run      ──────────────────────────────────────▶
  *   masked   ─ same? ─ same? ─ same? ─ same? ─ …  the jobs are the same; the job table shows a false
  *                                                 future at every instant, and reveals it event by event
- *   probe    ─────────── same? ─── T              the jobs that arrive after T, or the run times of jobs
- *                                                 that have not ended by T, really are different
+ *   probe    ─────────── same? ─── T              the jobs that arrive after T, their users and their number,
+ *                                                 or the run times of jobs that have not ended by T, really
+ *                                                 are different
  *
  * A masked run notices a policy that reads the future from the table, at any instant. A probe notices every
  * other way to see the future, such as the machine's own clock, but only at its instant T; so there are many
@@ -28,6 +29,7 @@ import {
   type DecisionLog,
   setColumns,
   withColumnsOf,
+  withFewerJobs,
 } from "./probes.ts";
 
 /** False futures of each kind that are shown during a whole run. */
@@ -114,7 +116,11 @@ function probe(
       if (rule === "sees-run-times") changeRunTimes(own, first.schedule, atS, random);
       else changeArrivals(own, atS, random);
       counts.probes++;
-      const { difference } = withColumnsOf(own, instance, () => follow(choice, first, atS, options));
+      // Every second time, the number of jobs is another, too.
+      const other = rule === "sees-arrivals" && i % 2 > 0 ? withFewerJobs(own, atS, random) : own;
+      const { difference } = withColumnsOf(own, instance, () =>
+        follow(choice, first, atS, options, undefined, other),
+      );
       setColumns(own, instance);
       if (difference === undefined) continue;
       const { job, timeS, first: was, second } = difference;
@@ -130,6 +136,7 @@ function probe(
 /**
  * Follows the log of the first run up to an instant.
  * @param before receives every event before the comparison does
+ * @param run what is simulated; default: the jobs of the first run
  */
 function follow(
   choice: PolicyChoice,
@@ -137,13 +144,14 @@ function follow(
   untilS: number,
   { slotS, switchS }: AuditOptions,
   before?: Observer,
+  run: Instance = first.own,
 ): Comparison {
   const comparison = new Comparison(first.log, untilS, first.own);
   const following = comparison.observer();
   let failure: string | undefined;
   try {
     const observer = before === undefined ? following : bothObservers(before, following);
-    simulate(first.own, choice, { slotS, switchS, observer });
+    simulate(run, choice, { slotS, switchS, observer });
   } catch (error) {
     // The first run did not fail: if its decisions are missing now, that is the difference.
     if (!(error instanceof StopRun)) failure = error instanceof Error ? error.message : String(error);

@@ -2,10 +2,9 @@
  * Shows a false future in the job table during a whole run: a cell has a false value until the run reaches
  * the event that reveals the true one.
  */
-import type { JobIndex } from "../../core/jobs.ts";
 import type { Random } from "../../core/random.ts";
 import type { Observer } from "../../core/schedule.ts";
-import { type Columns, copyColumns, requestedColumns } from "./probes.ts";
+import { type Columns, copyColumns, copyRow, trading } from "./probes.ts";
 
 export interface Mask {
   /** The table at the beginning of the run. */
@@ -30,15 +29,16 @@ export function maskRunTimes(truth: Truth, random: Random): Mask {
   };
 }
 
-/** Jobs trade places and gaps between submits, and are revealed when they arrive. */
+/** Jobs and gaps between submits trade places; a job is revealed, with its user, when it arrives. */
 export function maskArrivals(truth: Truth, random: Random): Mask {
   const columns = copyColumns(truth);
   const { count, submitS } = truth;
   const gapsS = Float64Array.from({ length: count }, (_, job) => submitS[job] - (submitS[job - 1] ?? 0));
-  const traded = [...requestedColumns(columns), gapsS];
+  const trade = trading(columns);
   for (let job = count - 1; job > 0; job--) {
     const other = random.below(job + 1);
-    for (const column of traded) [column[job], column[other]] = [column[other], column[job]];
+    trade(job, other);
+    [gapsS[job], gapsS[other]] = [gapsS[other], gapsS[job]];
   }
   // As seen from the last job that has arrived, whose submit time is true.
   for (let job = 0; job < count; job++) {
@@ -46,11 +46,4 @@ export function maskArrivals(truth: Truth, random: Random): Mask {
     columns.runS[job] = columns.estimateS[job] * random.uniform();
   }
   return { columns, revealing: (table) => ({ arrived: (_, job) => copyRow(table, truth, job) }) };
-}
-
-function copyRow(to: Columns, from: Columns, job: JobIndex): void {
-  to.submitS[job] = from.submitS[job];
-  to.runS[job] = from.runS[job];
-  const columns = requestedColumns(to);
-  for (const [i, column] of requestedColumns(from).entries()) columns[i][job] = column[job];
 }

@@ -2,6 +2,7 @@
  * Records the decisions of a run, compares them with those of a second run, and changes the job table to
  * make another future. futures.ts explains how they are used.
  */
+import { forJobs } from "../../core/interruptions.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import { START_RULE_NAMES } from "../../core/policy.ts";
@@ -180,16 +181,28 @@ function fingerprint(numbers: readonly number[]): number {
 /** The columns that describe jobs. */
 type JobTable = Pick<
   Instance,
-  "count" | "submitS" | "runS" | "size" | "estimateS" | "shape" | "molding" | "demand"
+  | "count"
+  | "submitS"
+  | "runS"
+  | "size"
+  | "estimateS"
+  | "shape"
+  | "molding"
+  | "demand"
+  | "memoryKB"
+  | "workload"
+  | "workloadRow"
 >;
 export type Columns = Omit<JobTable, "count">;
 
-export function copyColumns({ submitS, runS, size, estimateS, shape, molding, demand }: JobTable): Columns {
+export function copyColumns(table: JobTable): Columns {
+  const { shape, molding, demand, memoryKB, workload, workloadRow } = table;
+  const { trace, notes } = workload;
   return {
-    submitS: submitS.slice(),
-    runS: runS.slice(),
-    size: size.slice(),
-    estimateS: estimateS.slice(),
+    submitS: table.submitS.slice(),
+    runS: table.runS.slice(),
+    size: table.size.slice(),
+    estimateS: table.estimateS.slice(),
     shape: shape && {
       processes: shape.processes.slice(),
       threads: shape.threads.slice(),
@@ -201,31 +214,77 @@ export function copyColumns({ submitS, runS, size, estimateS, shape, molding, de
       serialShare: molding.serialShare.slice(),
     },
     demand: demand?.map((column) => column.slice()),
+    memoryKB: memoryKB?.slice(),
+    workload: {
+      ...workload,
+      trace: trace && {
+        ...trace,
+        user: trace.user.slice(),
+        group: trace.group.slice(),
+        queue: trace.queue.slice(),
+        application: trace.application.slice(),
+      },
+      notes: notes?.slice(),
+    },
+    workloadRow,
   };
 }
 
-/** What jobs request: these columns belong together. */
-export function requestedColumns({
-  size,
-  estimateS,
-  shape,
-  molding,
-  demand = [],
-}: Columns): (Int32Array | Float64Array)[] {
-  return [
-    size,
-    estimateS,
-    ...(shape === undefined ? [] : [shape.processes, shape.threads, shape.queue]),
-    ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
-    ...demand,
-  ];
+type Column = Int32Array | Float64Array | unknown[];
+
+/** What jobs request, and who submits them. These columns belong together. */
+function requestedColumns(columns: Columns): { readonly byJob: Column[]; readonly byRow: Column[] } {
+  const { size, estimateS, shape, molding, demand = [], memoryKB, workload } = columns;
+  const { trace, notes } = workload;
+  return {
+    byJob: [
+      size,
+      estimateS,
+      ...(shape === undefined ? [] : [shape.processes, shape.threads, shape.queue]),
+      ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
+      ...demand,
+      ...(memoryKB === undefined ? [] : [memoryKB]),
+    ],
+    byRow: [
+      ...(trace === undefined ? [] : [trace.user, trace.group, trace.queue, trace.application]),
+      ...(notes === undefined ? [] : [notes as unknown[]]),
+    ],
+  };
+}
+
+/** A function with which two jobs trade what they request, and who submits them. */
+export function trading(columns: Columns): (job: JobIndex, other: JobIndex) => void {
+  const { workloadRow } = columns;
+  const { byJob, byRow } = requestedColumns(columns);
+  const swap = (column: Column, a: number, b: number) => {
+    [column[a], column[b]] = [column[b], column[a]];
+  };
+  return (job, other) => {
+    for (const column of byJob) swap(column, job, other);
+    for (const column of byRow) swap(column, workloadRow?.[job] ?? job, workloadRow?.[other] ?? other);
+  };
+}
+
+/** Overwrites the row of a job. */
+export function copyRow(to: Columns, from: Columns, job: JobIndex): void {
+  to.submitS[job] = from.submitS[job];
+  to.runS[job] = from.runS[job];
+  const [target, source] = [requestedColumns(to), requestedColumns(from)];
+  const row = from.workloadRow?.[job] ?? job;
+  for (const [i, column] of source.byJob.entries()) target.byJob[i][job] = column[job];
+  for (const [i, column] of source.byRow.entries()) target.byRow[i][row] = column[row];
 }
 
 /** Overwrites the target's columns with the source's. */
 export function setColumns(target: Columns, source: Columns): void {
-  const from = [source.submitS, source.runS, ...requestedColumns(source)];
-  const to = [target.submitS, target.runS, ...requestedColumns(target)];
-  for (const [i, column] of to.entries()) column.set(from[i]);
+  const listed = (columns: Columns): Column[] => {
+    const { byJob, byRow } = requestedColumns(columns);
+    return [columns.submitS, columns.runS, ...byJob, ...byRow];
+  };
+  const from = listed(source);
+  for (const [i, column] of listed(target).entries()) {
+    for (let row = 0; row < column.length; row++) column[row] = from[i][row];
+  }
 }
 
 /** Calls with the columns of `shown` written into those of `table`, and restores the table's columns. */
@@ -275,23 +334,56 @@ export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number,
 }
 
 /**
- * Jobs that are submitted after the instant trade places (size, estimate and shape, with new run times) and
- * arrive earlier or later. Their number stays the same.
+ * Jobs that are submitted after the instant trade places (what they request and who submits them, with new
+ * run times) and arrive earlier or later. Their number stays the same.
  */
 export function changeArrivals(table: JobTable, atS: number, random: Random): void {
   const { count, submitS, runS, estimateS } = table;
-  const columns = requestedColumns(table);
-  let first = count;
-  while (first > 0 && submitS[first - 1] > atS) first--;
+  const trade = trading(table);
+  const first = arrivedBy(table, atS);
   const sooner = 0.25 + random.uniform();
   for (let job = first; job < count; job++) {
     const otherS = atS + (submitS[job] - atS) * sooner;
     if (otherS > atS) submitS[job] = otherS;
-    const other = first + random.below(count - first);
-    for (const column of columns) [column[job], column[other]] = [column[other], column[job]];
+    trade(job, first + random.below(count - first));
   }
   for (let job = first; job < count; job++) runS[job] = estimateS[job] * random.uniform();
   // Times within a rounding error of the instant may not have changed: sort again.
   for (let job = first + 1; job < count; job++)
     if (submitS[job] < submitS[job - 1]) submitS[job] = submitS[job - 1];
+}
+
+/** Number of jobs that have been submitted by the instant. */
+function arrivedBy({ count, submitS }: JobTable, atS: number): number {
+  let arrived = count;
+  while (arrived > 0 && submitS[arrived - 1] > atS) arrived--;
+  return arrived;
+}
+
+/** Only some of the jobs that are submitted after the instant, or none of them, ever come. */
+export function withFewerJobs(instance: Instance, atS: number, random: Random): Instance {
+  const first = arrivedBy(instance, atS);
+  const count = first + random.below(instance.count - first + 1);
+  const cut = <Part extends Int32Array | Float64Array | undefined>(column: Part): Part =>
+    column?.subarray(0, count) as Part;
+  const { shape, molding, demand, interruptions } = instance;
+  return {
+    ...instance,
+    count,
+    id: cut(instance.id),
+    submitS: cut(instance.submitS),
+    runS: cut(instance.runS),
+    size: cut(instance.size),
+    estimateS: cut(instance.estimateS),
+    shape: shape && { processes: cut(shape.processes), threads: cut(shape.threads), queue: cut(shape.queue) },
+    molding: molding && {
+      minSize: cut(molding.minSize),
+      maxSize: cut(molding.maxSize),
+      serialShare: cut(molding.serialShare),
+    },
+    demand: demand?.map(cut),
+    memoryKB: cut(instance.memoryKB),
+    workloadRow: cut(instance.workloadRow),
+    interruptions: interruptions && forJobs(interruptions, (job) => (job < count ? job : undefined)),
+  };
 }

@@ -30,7 +30,9 @@ process.once("message", async (question: ApartQuestion) => {
   try {
     if (question.kind === "cell") await KINDS[question.cell.kind as Kind]();
     const { explain } = await import("../explain/explain.ts");
-    closeWorld({ folders: foldersOf(policy), kit: await loadKit() });
+    // An audit repeats the run many times. The run whose result is printed has a process of its own.
+    const isQuiet = question.kind === "cell" && question.cell.kind === "audit";
+    closeWorld({ folders: foldersOf(policy), kit: await loadKit(), isQuiet });
     const answer = await answerTo(question, explain);
     // Promises that the policy left behind fail before this.
     setImmediate(() => finish({ answer }));

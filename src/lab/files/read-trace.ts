@@ -40,7 +40,7 @@ export async function readTrace(name: string, sizeFrom = "allocated"): Promise<W
   });
   let hint = 0;
   const begin = (head: Buffer): TraceReader => {
-    const format = detectFormat(head);
+    const format = detectFormat(head, shown);
     if (place !== undefined && !format.hasSizePlaces) {
       throw new InputError(
         `Cannot use --size-from ${sizeFrom} with "${shown}": it is ${format.title}, expected a trace in Standard Workload Format`,

@@ -21,12 +21,45 @@ describe("detectFormat()", () => {
     ["; MaxProcs: 100\n1 2 3", "swf"],
     ["1 0 -1 5 1 -1", "swf"],
     ["; JobID|Submit\n", "swf"],
-    ["a|b|c\n", "swf"],
+    ["a|b\n", "swf"],
+    ["job, user, size\n1 0 -1 5 1 -1 -1 1 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n", "swf"],
+    ["; job,user,size\n", "swf"],
+    ["1,2,3,4\n", "swf"],
     ["", "swf"],
     ["<html>", "swf"],
     ["JobID Submit\n", "swf"],
   ])("recognises %j as %s", (text, name) => {
     expect(detectFormat(bytes(text)).name).toBe(name);
+  });
+
+  const HELIOS =
+    "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue";
+  test.each([
+    [
+      `${HELIOS}\n1,u1,vc1,1,6,1,COMPLETED,2020-04-01,,,5,0\n`,
+      "a table (12 columns: job_id, user, vc, gpu_num …)",
+    ],
+    [`\ufeff"a";"b c";"d"\r\n1;2;3`, "a table (3 columns: a, b c, d)"],
+    ["job_name\ttask\tinst_num\n", "a table (3 columns: job_name, task, inst_num)"],
+    ["JobId|Submit|Start\n".replaceAll("JobId", "Job"), "a table (3 columns: Job, Submit, Start)"],
+    ['[{"status": "Pass"}]', "a JSON array"],
+    ["PAR1\x15", "a Parquet file"],
+    ["PK\x03\x04", "a zip archive"],
+    ["\xfd7zXZ\x00", "a file compressed with xz"],
+    ["\x28\xb5\x2f\xfd", "a file compressed with zstd"],
+    [`${"x".repeat(257)}ustar`, "a tar archive"],
+  ])("says what %j is, and the way in", (text, what) => {
+    const head = what.startsWith("a table") ? bytes(text) : Uint8Array.from(text, (one) => one.charCodeAt(0));
+    const wayIn = what.includes("compressed") || what.includes("archive") ? "unpack it first" : '{"job":1,';
+    let message = "";
+    try {
+      detectFormat(head, "log");
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    expect(message).toMatch(/^Cannot read "log": this (is|looks like) /);
+    expect(message).toContain(what);
+    expect(message).toContain(wayIn);
   });
 
   test.skipIf(sampleFile("sacct-parsable2-sample.txt") === undefined)("recognises the samples", () => {

@@ -1,7 +1,9 @@
 /** Lists the formats of traces: how each is recognised by its first bytes, and read. See also writers.ts. */
+import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
 import { BatsimReader } from "./batsim.ts";
 import { JsonlReader } from "./jsonl.ts";
+import { otherFile } from "./other-files.ts";
 import { SacctReader } from "./sacct.ts";
 import type { SizePlace } from "./size-from.ts";
 import { SwfReader } from "./swf.ts";
@@ -67,8 +69,17 @@ export const FORMATS: readonly TraceFormat[] = [
   },
 ];
 
-/** The format of a text, by its first FORMAT_HEAD_BYTES (or all bytes if there are fewer). */
-export function detectFormat(head: Uint8Array): TraceFormat {
-  const text = new TextDecoder().decode(head.subarray(0, FORMAT_HEAD_BYTES));
-  return FORMATS.find((format) => format.accepts(text)) ?? FORMATS[FORMATS.length - 1];
+/**
+ * The format of a text, by its first FORMAT_HEAD_BYTES (or all bytes if there are fewer).
+ * @param name of the file, for messages
+ * @throws InputError if it is a file of a well-known kind that is not a trace
+ */
+export function detectFormat(head: Uint8Array, name = "the file"): TraceFormat {
+  const first = head.subarray(0, FORMAT_HEAD_BYTES);
+  const text = new TextDecoder().decode(first);
+  const last = FORMATS[FORMATS.length - 1];
+  const format = FORMATS.find((other) => other.accepts(text)) ?? last;
+  const other = format === last ? otherFile(first) : undefined;
+  if (other !== undefined) throw new InputError(`Cannot read "${name}": ${other}`);
+  return format;
 }

@@ -37,7 +37,7 @@ export async function readTraceFile(file: File, sizeFrom: string, reading: Readi
     textBytes += piece.length;
     if (textBytes > MAX_TEXT_BYTES) throw tooLarge(file, "unpacked, it has more than", MAX_TEXT_BYTES);
     if (reader === undefined) {
-      const format = detectFormat(piece.subarray(0, FORMAT_HEAD_BYTES));
+      const format = detectFormat(piece.subarray(0, FORMAT_HEAD_BYTES), file.name);
       if (place !== undefined && !format.hasSizePlaces) {
         throw new InputError(
           `Cannot use the sizes from ${sizeFrom} with "${file.name}": it is ${format.title}, expected a trace in Standard Workload Format`,
