@@ -186,7 +186,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
     decide: `
       jobs.shares.update();
       let known = last + 1;
-      while (known < last + 3000 && ${LEVEL("known")} >= 0) known++;
+      while (known < last + 250 && ${LEVEL("known")} >= 0) known++;
       if (known - last < 200) { ${CHEAT} }
       fcfs();`,
   },

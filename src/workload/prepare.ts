@@ -22,7 +22,7 @@ const MAX_PROCESSORS_SHOWN = 2147483647;
  * Applies the rules. The machine has the resources that the source states, unless others are given. Needs for
  * resources that the machine does not list are not limited. Jobs that a limit would never let start are left
  * out. The diagnostics count what each rule did, under the codes oversize-dropped, limit-dropped,
- * oversize-clipped, estimate-missing, overrun-raised and overrun-killed. An instance may have 0 jobs.
+ * oversize-clipped, estimate-missing, overrun-raised, overrun-killed and other-sizes. An instance may have 0 jobs.
  * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and
  *   resources and outages are possible
  */
@@ -68,6 +68,11 @@ export function prepare(
     queue: pick(workload.shape.queue),
   };
   const molding = workload.molding && moldingOf(workload.molding, jobs.size, processors, pick);
+  for (let job = 0; molding !== undefined && job < count; job++) {
+    if (molding.minSize[job] === molding.maxSize[job]) continue;
+    const value = `${molding.minSize[job]} to ${molding.maxSize[job]}`;
+    diagnostics.add("other-sizes", { job: jobs.id[job], field: "size", value });
+  }
   const memoryKB = memoryOf(workload, pick);
   const interruptions = interruptionsOf(workload, processors, workloadRow);
   return {
@@ -269,6 +274,10 @@ function rulesFor(processors: number, { missingEstimate }: Rules) {
       "estimate-missing": `The job has no estimate: given ${given}`,
       "overrun-raised": "The job ran longer than its estimate: the estimate was raised to the run time",
       "overrun-killed": "The job ran longer than its estimate: it is killed at its estimate",
+    },
+    kept: {
+      "other-sizes":
+        "The job can run on other numbers of processors: only a policy of your own that chooses them uses this; all others run it on its own",
     },
   });
 }

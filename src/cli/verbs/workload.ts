@@ -221,6 +221,9 @@ async function writeWorkload(
   if (jobs.limits !== undefined && to !== "jsonl") {
     hint("left out the limits on users, groups and queues: only --to jsonl keeps them");
   }
+  if (jobs.molding !== undefined && to !== "jsonl") {
+    hint("left out the other sizes on which jobs can run: only --to jsonl keeps them");
+  }
   await writeParts(write(jobs), out);
 }
 

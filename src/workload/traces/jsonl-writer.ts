@@ -76,7 +76,8 @@ function eventsOf({ events, interruptions, jobs }: Workload): readonly WorkloadE
   return made.sort((a, b) => a.atS - b.atS);
 }
 
-function jobEntry({ jobs, shape, trace, demand = [], notes }: Workload, row: number): object {
+function jobEntry(workload: Workload, row: number): object {
+  const { jobs, shape, trace, demand = [], notes } = workload;
   const noted = notes?.[row] ?? {};
   const size = jobs.size[row];
   const estimateS = jobs.estimateS[row];
@@ -88,6 +89,7 @@ function jobEntry({ jobs, shape, trace, demand = [], notes }: Workload, row: num
     ...timesOf(jobs.submitS[row], noted),
     tasks: hasThreads ? shape.processes[row] : size,
     ...(hasThreads && shape.threads[row] > 1 && { threads: shape.threads[row] }),
+    ...sizesOf(workload, row, hasThreads ? shape.threads[row] : 1),
     runS: jobs.runS[row],
     ...traceOf(trace, row, size),
     ...noted,
@@ -96,6 +98,18 @@ function jobEntry({ jobs, shape, trace, demand = [], notes }: Workload, row: num
     ...(hasLimit && estimateS === UNKNOWN && { limitS: undefined }),
     ...(use.length > 0 && { use: { ...Object.fromEntries(use), ...(noted.use as object | undefined) } }),
   };
+}
+
+/** The numbers of tasks on which a job can run, if it can run on several. */
+function sizesOf({ molding, jobs }: Workload, row: number, threads: number): object {
+  if (molding === undefined) return {};
+  const size = jobs.size[row];
+  const minTasks = Math.ceil(Math.min(molding.minSize[row], size) / threads);
+  const maxTasks = Math.floor(Math.max(molding.maxSize[row], size) / threads);
+  const own = size / threads;
+  return minTasks < own || maxTasks > own
+    ? { minTasks, maxTasks, serialShare: molding.serialShare[row] }
+    : {};
 }
 
 /** Submit and begin as the source has them, unless the arrival was changed since. */

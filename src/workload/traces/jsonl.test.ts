@@ -115,6 +115,47 @@ describe("jobs", () => {
     expect(workload.demand!.map(({ amount }) => amount[0])).toEqual([2, 0]);
   });
 
+  test("a range of tasks becomes the sizes on which a job can run; a wrong end of it is left out", () => {
+    const workload = read(
+      HEAD,
+      job(1, { tasks: 4, threads: 2, minTasks: 2, maxTasks: 6, serialShare: 0.1 }),
+      job(2, { tasks: 3 }),
+      job(3, { tasks: 3, minTasks: 4, maxTasks: 5 }),
+      job(4, { tasks: 3, maxTasks: 2, serialShare: 2 }),
+      job(5, { tasks: 8, maxTasks: 99 }),
+    );
+    const { molding } = workload;
+    expect([...molding!.minSize]).toEqual([4, 3, 3, 3, 8]);
+    expect([...molding!.maxSize]).toEqual([12, 3, 5, 3, 99]);
+    expect([...molding!.serialShare]).toEqual([0.1, 0, 0, 0, 0]);
+    const bad = workload.diagnostics.find(({ code }) => code === "bad-field")!;
+    expect(bad.examples.map(({ line, field, value }) => [line, field, value])).toEqual([
+      [4, "minTasks", "4"],
+      [5, "serialShare", "2"],
+      [5, "maxTasks", "2"],
+    ]);
+    const again = read(...[...writeJsonl(workload)].join("").trimEnd().split("\n"));
+    expect(again.molding).toEqual(molding);
+    expect(read(HEAD, job(2, { tasks: 3, minTasks: 3 })).molding).toBeUndefined();
+    // The result says that there are such jobs, within the machine.
+    const { diagnostics } = prepare(workload, 16, DEFAULT_RULES);
+    expect(diagnostics.map(({ code, count, examples }) => [code, count, examples[2].value])).toEqual([
+      ["other-sizes", 3, "8 to 16"],
+    ]);
+  });
+
+  test("priorities of jobs and of edits are said to be left out", () => {
+    const workload = read(
+      HEAD,
+      job(1, { priority: -3 }),
+      job(2, { priority: 0 }),
+      job(3),
+      event("edit", 1, { job: 3, set: { priority: 5 } }),
+    );
+    expect(codes(workload)).toEqual([["priority-left-out", 2]]);
+    expect(workload.diagnostics[0].count).toBe(2);
+  });
+
   test("a job that needs more units than the machine has is left out when the workload is prepared", () => {
     const instance = prepare(read(HEAD, job(1, { use: { gpu: 5 } }), job(2)), 16, DEFAULT_RULES);
     expect(Array.from(instance.id)).toEqual([2]);

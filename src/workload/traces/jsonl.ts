@@ -26,7 +26,9 @@ import {
   WORKLOAD_SCHEMA,
 } from "./jsonl-fields.ts";
 import { JSONL_RULES, type JsonlCode } from "./jsonl-rules.ts";
+import { moldingOf, type SizeFields, type Sizes, sizesOf } from "./jsonl-sizes.ts";
 import type { WindowedJob } from "./jsonl-windows.ts";
+import { Numbering } from "./numbering.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 const LONGEST_LINE = 1 << 20;
@@ -41,7 +43,7 @@ const STATUS = new Map([
 /** A line in which one of them is wrong is left out. */
 const NEEDED_FIELDS = new Set(["submitS", "runS", "tasks", "threads"]);
 /** Fields that the columns of a workload give back. */
-const IN_COLUMNS = new Set(["job", "submitS", "runS", "tasks", "threads", "use"]);
+const IN_COLUMNS = new Set("job submitS runS tasks threads use minTasks maxTasks serialShare".split(" "));
 
 interface Machine {
   readonly processors: number | undefined;
@@ -56,6 +58,8 @@ interface Details {
   readonly notes: JobNotes;
   readonly use: Readonly<Record<string, number>>;
   readonly threads: number;
+  /** Undefined if the job runs only on its own size. */
+  readonly sizes: Sizes | undefined;
   /** As in the file. */
   readonly number: unknown;
 }
@@ -137,6 +141,7 @@ export class JsonlReader {
             queue: new Int32Array(this.#count).fill(UNKNOWN),
           }
         : undefined,
+      ...(details.some(({ sizes }) => sizes !== undefined) && { molding: moldingOf(jobs.size, details) }),
       ...(machine.resources.length > 0 && {
         resources: machine.resources,
         demand: machine.resources.map(({ name }) => demandOf(name, details)),
@@ -321,8 +326,11 @@ export class JsonlReader {
     const estimateS = fields.estimateS ?? limitS ?? UNKNOWN;
     if (estimateS === UNKNOWN) this.#note("no-limit", line, "limitS", undefined);
     if (runS === 0) this.#note("zero-run-time", line, "runS", runS);
+    if (isWhole(given.priority, -MAX_INT32) && given.priority !== 0)
+      this.#note("priority-left-out", line, "priority", given.priority);
+    const note = (field: string, value: unknown) => this.#note("bad-field", line, field, value);
     this.#addRow(fields, { ...fields, submitS, runS, tasks, threads, estimateS });
-    this.#addDetails(fields, given, threads);
+    this.#addDetails(fields, given, { threads, sizes: sizesOf(fields, tasks, threads, note) });
   }
 
   #addRow(
@@ -357,7 +365,11 @@ export class JsonlReader {
     }
   }
 
-  #addDetails({ use = {}, submitS, beginS }: JobFields, given: Entry, threads: number): void {
+  #addDetails(
+    { use = {}, submitS, beginS }: JobFields,
+    given: Entry,
+    { threads, sizes }: Pick<Details, "threads" | "sizes">,
+  ): void {
     const listed = this.#machine!.resources;
     const unlisted = Object.entries(use).filter(([kind]) => listed.every(({ name }) => name !== kind));
     for (const [kind, amount] of unlisted) this.#note("unlisted-resource", this.#line, kind, amount);
@@ -365,7 +377,7 @@ export class JsonlReader {
     if (beginS !== undefined) notes.submitS = submitS;
     if (unlisted.length > 0) notes.use = Object.fromEntries(unlisted);
     this.#hasThreads ||= threads > 1;
-    this.#details.set(this.#line, { notes, use, threads, number: given.job });
+    this.#details.set(this.#line, { notes, use, threads, sizes, number: given.job });
   }
 
   #note(code: JsonlCode, line: number, field: string | undefined, value: unknown): undefined {
@@ -383,7 +395,7 @@ export class JsonlReader {
   }
 }
 
-interface JobFields {
+interface JobFields extends SizeFields {
   readonly job?: unknown;
   readonly submitS?: number;
   readonly beginS?: number;
@@ -403,22 +415,6 @@ interface JobFields {
 }
 
 type Needed = Required<Pick<JobFields, "submitS" | "runS" | "tasks" | "threads" | "estimateS">>;
-
-/** Numbers words from 1 in order of first occurrence; UNKNOWN for none. */
-class Numbering {
-  readonly #numbers = new Map<string, number>();
-
-  get words(): string[] {
-    return [...this.#numbers.keys()];
-  }
-
-  of(word: string | undefined): number {
-    if (word === undefined) return UNKNOWN;
-    const known = this.#numbers.get(word) ?? this.#numbers.size + 1;
-    this.#numbers.set(word, known);
-    return known;
-  }
-}
 
 /** A job without a limit may run forever, whatever its estimate is. */
 function windowedJob({ limitS, user, queue }: JobNotes, arrivalS: number): WindowedJob {
