@@ -128,7 +128,7 @@ const QUEUES = (arrive: string) => `export default { name: "mine", sharing: "spa
   } };
 } };`;
 
-test("a policy that takes every job from two hooks is told so", () => {
+test("a policy that takes every job from two hooks learns this from the message", () => {
   writeFileSync(join(folder, "twice.mjs"), QUEUES("arrive(job) { queue.push(job); },"));
   const words = ["simulate", "downey:jobs=30:processors=64", "--policy", "./twice.mjs"];
   const { status, stderr } = spawnSync(process.execPath, [program, ...words], {
@@ -137,7 +137,7 @@ test("a policy that takes every job from two hooks is told so", () => {
   });
   expect(status).toBe(1);
   expect(stderr).toMatch(
-    /it started at .* s; the policy has arrive\(job\) and decide\(arrived\), and both are told/,
+    /it started at .* s; the policy has arrive\(job\) and decide\(arrived\), and every job goes to both/,
   );
 });
 

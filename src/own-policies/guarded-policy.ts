@@ -108,7 +108,7 @@ function guardHooks(
 function toldTwice(error: unknown): unknown {
   const full = error instanceof Error ? (FULL_REFUSALS.get(error) ?? error) : error;
   if (!(full instanceof RuleViolation) || full.rule !== "started-twice") return error;
-  const message = `${full.message}; the policy has arrive(job) and decide(arrived), and both are told of every job: expected only one of them to put it into the queue`;
+  const message = `${full.message}; the policy has arrive(job) and decide(arrived), and every job goes to both: expected only one of them to put it into the queue`;
   return new RuleViolation(full.rule, full.job, full.timeS, message);
 }
 
@@ -161,7 +161,7 @@ interface Arrivals {
   count: number;
 }
 
-/** Whether it is the row of such a job. A machine may answer otherwise about −1, 0.5 or "length". */
+/** Whether it is the row of a job that has arrived. A machine may answer otherwise about −1 or 0.5. */
 function hasArrived({ count }: Arrivals, job: JobIndex): boolean {
   return Number.isInteger(job) && job >= 0 && job < count;
 }
@@ -215,7 +215,7 @@ function frozenCopy<Item extends object>(list: readonly Item[]): readonly Item[]
  */
 function jobsFacade(jobs: JobsView, arrivals: Arrivals): JobsView {
   const groups = new Map<unknown, { readonly capacity: number; readonly copy: unknown }>();
-  /** The columns of a group, copied anew only after they have grown. */
+  /** The columns of a group, copied again only after they have grown. */
   const frozen = <Group extends object | undefined>(
     name: "molding" | "shape" | "origin" | "demand",
   ): Group => {

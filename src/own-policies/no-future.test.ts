@@ -140,7 +140,7 @@ const WALK = `
   }
 `;
 
-/** What the policy reached, by the instant: when it was made, at each end, and before and after each decision. */
+/** What the policy reached, by the instant: when it was made, at each end, before and after each decision. */
 type Reached = readonly (readonly [atS: number, what: string])[];
 const reachedBy = globalThis as { walked?: (readonly [number, string])[] };
 

@@ -22,7 +22,8 @@ const MAX_PROCESSORS_SHOWN = 2147483647;
  * Applies the rules. The machine has the resources that the source states, unless others are given. Needs for
  * resources that the machine does not list are not limited. Jobs that a limit would never let start are left
  * out. The diagnostics count what each rule did, under the codes oversize-dropped, limit-dropped,
- * oversize-clipped, estimate-missing, overrun-raised, overrun-killed and other-sizes. An instance may have 0 jobs.
+ * oversize-clipped, estimate-missing, overrun-raised, overrun-killed and other-sizes. An instance may have 0
+ * jobs.
  * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and
  *   resources and outages are possible
  */

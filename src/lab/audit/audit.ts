@@ -42,21 +42,11 @@ export type AuditResult =
  * Runs the policy under the checker. This takes as long as about ten simulations of a long trace (more of a
  * short one), and memory for all decisions of one run. The probes change the instance's columns and then
  * restore them.
- * @throws what the policy itself throws, except refused decisions; InputError if the jobs are held or
- *   changed, or have limits
+ * @throws what the policy itself throws, except refused decisions; InputError if the policy is a gang policy
+ *   and jobs are held, paused or changed, or have limits
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
-  const { freezes = [], drains = [], withdrawals = [] } = instance.interruptions ?? {};
-  if (freezes.length + drains.length + withdrawals.length > 0) {
-    throw new InputError(
-      `Cannot audit a run of "${instance.workload.name}": its drains, holds, edits and pauses are unknown to the checker, expected a workload without them`,
-    );
-  }
-  if (instance.workload.limits !== undefined) {
-    throw new InputError(
-      `Cannot audit a run of "${instance.workload.name}": its limits on users, groups and queues are unknown to the checker, expected a workload without limits`,
-    );
-  }
+  if (choice.definition.sharing === "time") requirePlainGangs(instance);
   const counts = noCounts();
   const log = new DecisionLog();
   const checker = makeChecker(instance, choice, counts, options);
@@ -80,6 +70,16 @@ export function audit(instance: Instance, choice: PolicyChoice, options: AuditOp
     warnings: warnings(choice, counts),
     schedule,
   };
+}
+
+/** @throws InputError for what the checker of gangs has no books of */
+function requirePlainGangs({ interruptions, workload }: Instance): void {
+  const { freezes = [], drains = [], withdrawals = [] } = interruptions ?? {};
+  const isPlain = freezes.length + drains.length + withdrawals.length === 0 && workload.limits === undefined;
+  if (isPlain) return;
+  throw new InputError(
+    `Cannot audit a gang policy on "${workload.name}": drains, holds, edits, pauses and limits are unknown to the checker of gangs, expected a workload without them, or a policy of space sharing`,
+  );
 }
 
 /** The result as lines of text. */
@@ -168,7 +168,11 @@ function warnings(choice: PolicyChoice, checked: AuditCounts): string[] {
   return sentences;
 }
 
-function notChecked(choice: PolicyChoice, { interruptions }: Instance, { promises }: AuditCounts): string[] {
+function notChecked(
+  choice: PolicyChoice,
+  { interruptions, workload }: Instance,
+  { promises }: AuditCounts,
+): string[] {
   const guarantees: Guarantees = choice.definition.guarantees(choice.parameters);
   const sentences: string[] = [];
   if (choice.definition.sharing === "time") {
@@ -182,6 +186,12 @@ function notChecked(choice: PolicyChoice, { interruptions }: Instance, { promise
       sentences.push("promises may be broken: the policy does not claim to keep them");
     return sentences;
   }
+  if (workload.limits !== undefined)
+    sentences.push(
+      "the order of the queue and promises: limits decide which of the waiting jobs the policy knows",
+    );
+  else if (interruptions?.freezes?.length)
+    sentences.push("promises: the policy expects paused jobs to end later than their estimates say");
   if (!guarantees.avoidsOutages && interruptions?.outages.length)
     sentences.push("jobs may run into known outages: the policy does not claim to avoid them");
   if (!guarantees.workConserving)

@@ -5,9 +5,9 @@
  *   run      ──────────────────────────────────────▶
  *   masked   ─ same? ─ same? ─ same? ─ same? ─ …  the jobs are the same; the job table shows a false
  *                                                 future at every instant, and reveals it event by event
- *   probe    ─────────── same? ─── T              the jobs that arrive after T, their users and their number,
- *                                                 or the run times of jobs that have not ended by T, really
- *                                                 are different
+ *   probe    ─────────── same? ─── T              the jobs that arrive after T, their users, their number and
+ *                                                 other events, or the run times of jobs that have not ended
+ *                                                 by T, really are different
  *
  * A masked run notices a policy that reads the future from the table, at any instant. A probe notices every
  * other way to see the future, such as the machine's own clock, but only at its instant T; so there are many
@@ -30,6 +30,7 @@ import {
   setColumns,
   withColumnsOf,
   withFewerJobs,
+  withoutLaterEvents,
 } from "./probes.ts";
 
 /** False futures of each kind that are shown during a whole run. */
@@ -117,7 +118,8 @@ function probe(
       else changeArrivals(own, atS, random);
       counts.probes++;
       // Every second time, the number of jobs is another, too.
-      const other = rule === "sees-arrivals" && i % 2 > 0 ? withFewerJobs(own, atS, random) : own;
+      const known = rule === "sees-arrivals" ? withoutLaterEvents(own, atS) : own;
+      const other = rule === "sees-arrivals" && i % 2 > 0 ? withFewerJobs(known, atS, random) : known;
       const { difference } = withColumnsOf(own, instance, () =>
         follow(choice, first, atS, options, undefined, other),
       );

@@ -2,7 +2,6 @@
  * Records the decisions of a run, compares them with those of a second run, and changes the job table to
  * make another future. futures.ts explains how they are used.
  */
-import { forJobs } from "../../core/interruptions.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import { START_RULE_NAMES } from "../../core/policy.ts";
@@ -366,7 +365,7 @@ export function withFewerJobs(instance: Instance, atS: number, random: Random): 
   const count = first + random.below(instance.count - first + 1);
   const cut = <Part extends Int32Array | Float64Array | undefined>(column: Part): Part =>
     column?.subarray(0, count) as Part;
-  const { shape, molding, demand, interruptions } = instance;
+  const { shape, molding, demand } = instance;
   return {
     ...instance,
     count,
@@ -384,6 +383,23 @@ export function withFewerJobs(instance: Instance, atS: number, random: Random): 
     demand: demand?.map(cut),
     memoryKB: cut(instance.memoryKB),
     workloadRow: cut(instance.workloadRow),
-    interruptions: interruptions && forJobs(interruptions, (job) => (job < count ? job : undefined)),
+  };
+}
+
+/** Drains, holds, edits, pauses and outages that nobody knows of by the instant never come. */
+export function withoutLaterEvents(instance: Instance, atS: number): Instance {
+  const { interruptions } = instance;
+  if (interruptions === undefined) return instance;
+  const { outages, stops, freezes = [], drains = [], withdrawals = [] } = interruptions;
+  const hasBegun = ({ fromS }: { readonly fromS: number }) => fromS <= atS;
+  return {
+    ...instance,
+    interruptions: {
+      outages: outages.filter(({ announcedS, fromS }) => (announcedS ?? fromS) <= atS),
+      stops: stops.filter(hasBegun),
+      freezes: freezes.filter(hasBegun),
+      drains: drains.filter(hasBegun),
+      withdrawals: withdrawals.filter(hasBegun),
+    },
   };
 }

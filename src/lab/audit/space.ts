@@ -1,11 +1,13 @@
 /** Checks runs under space sharing, in which each job has processors of its own from start to end. */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues } from "../../core/policy.ts";
+import type { Pause } from "../../core/schedule.ts";
 import { JobSet } from "../observers.ts";
 import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
 import { ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
 import { type Holding, shadowS } from "./shadow.ts";
+import { WithheldBook } from "./withheld.ts";
 
 export class SpaceChecker extends Checker {
   readonly #guarantees: Guarantees;
@@ -13,6 +15,8 @@ export class SpaceChecker extends Checker {
   readonly #checksHead: boolean;
   #free: number;
   readonly #resources: ResourceBook;
+  readonly #withheld: WithheldBook;
+  readonly #frozen: Pause[] = [];
   /** Processors that are away. */
   #away = 0;
   /** The start of a job's current stretch, and what was then left of its run time and its estimate. */
@@ -41,12 +45,13 @@ export class SpaceChecker extends Checker {
 
   constructor(instance: Instance, counts: AuditCounts, guarantees: Guarantees, parameters: ParameterValues) {
     super(instance, counts);
-    this.#guarantees = guarantees;
+    this.#guarantees = checkable(guarantees, instance);
     this.#orderKey = queueKey(parameters);
-    this.#checksHead = guarantees.headNeverFits && knowsOrder(parameters);
+    this.#checksHead = this.#guarantees.headNeverFits && knowsOrder(parameters);
     this.#checksShadow = checksShadow(instance, guarantees, parameters);
     this.#free = instance.processors;
-    this.#resources = new ResourceBook(instance);
+    this.#resources = new ResourceBook(this.instance);
+    this.#withheld = new WithheldBook(this.instance);
     this.#sinceS = new Float64Array(instance.count);
     this.#leftS = instance.runS.slice();
     this.#leftEstimateS = instance.estimateS.slice();
@@ -67,7 +72,9 @@ export class SpaceChecker extends Checker {
     }
     this.nowS = timeS;
     this.#noteCapacity(timeS);
+    this.#noteWithheld(timeS);
     this.noteStart(timeS, job);
+    this.#checkMayStart(timeS, job);
     const size = this.instance.size[job];
     if (size > this.#free) {
       this.fail(
@@ -89,7 +96,8 @@ export class SpaceChecker extends Checker {
     this.#sinceS[job] = timeS;
     this.#expectedEndS[job] = timeS + this.#leftEstimateS[job];
     this.#running.splice(this.#runningBy(this.#expectedEndS[job]), 0, job);
-    if (this.#guarantees.avoidsOutages) this.#checkOutagesAhead(timeS, job);
+    const { freezes = [] } = this.instance.interruptions ?? {};
+    if (this.#guarantees.avoidsOutages && freezes.length === 0) this.#checkOutagesAhead(timeS, job);
     if (!this.#promised.has(job)) return;
     this.#promised.delete(job);
     if (this.#guarantees.keepsPromises && timeS > this.#promisedS[job]) {
@@ -110,7 +118,9 @@ export class SpaceChecker extends Checker {
     this.onDriverEvent(timeS);
     this.#knownWorkS -= this.instance.estimateS[job];
     this.noteEnd(timeS, job);
-    const dueS = this.#sinceS[job] + this.#leftS[job];
+    const { endS: dueS, pauses } = this.#withheld.run(job, this.#sinceS[job], this.#leftS[job], timeS);
+    this.#frozen.push(...pauses);
+    this.#withheld.end(job);
     if (timeS !== dueS)
       this.fail(
         "run-length",
@@ -134,7 +144,8 @@ export class SpaceChecker extends Checker {
       const text = `${this.name(job)} is stopped at ${timeS} s although ${this.#free} processors are free`;
       this.fail("stopped-needlessly", job, text);
     }
-    const leftS = this.#sinceS[job] + this.#leftS[job] - timeS;
+    const { leftS, pauses } = this.#withheld.run(job, this.#sinceS[job], this.#leftS[job], timeS);
+    this.#frozen.push(...pauses);
     this.#leftEstimateS[job] = Math.max(leftS, this.#leftEstimateS[job] - (this.#leftS[job] - leftS));
     this.#leftS[job] = leftS;
     this.#leave(job);
@@ -148,6 +159,37 @@ export class SpaceChecker extends Checker {
 
   protected hasProcessors(job: JobIndex): boolean {
     return this.#running.includes(job);
+  }
+
+  protected override mayStay(job: JobIndex): boolean {
+    return this.#withheld.mayStay(job);
+  }
+
+  protected override frozen(): readonly Pause[] {
+    const running = this.#running.flatMap(
+      (job) => this.#withheld.run(job, this.#sinceS[job], this.#leftS[job], Number.POSITIVE_INFINITY).pauses,
+    );
+    const known = ({ untilS }: Pause) => (untilS === Number.POSITIVE_INFINITY ? Number.NaN : untilS);
+    return [...this.#frozen, ...running].map((pause) => ({ ...pause, untilS: known(pause) }));
+  }
+
+  /** Promises hold only until waiting jobs leave the queue or come back. */
+  #noteWithheld(timeS: number): void {
+    const isInQueue = (job: JobIndex) => this.isWaiting(job) || !this.hasArrived(job);
+    const changed = (job: JobIndex) => {
+      this.#leftEstimateS[job] = this.instance.estimateS[job];
+    };
+    if (this.#withheld.advance(timeS, isInQueue, changed)) this.#forgetPromises();
+  }
+
+  #checkMayStart(timeS: number, job: JobIndex): void {
+    const starts = `${this.name(job)} starts at ${timeS} s`;
+    if (this.#withheld.isDrained(timeS)) this.fail("drained", job, `${starts}, during a drain`);
+    if (this.#withheld.isHeld(job, timeS))
+      this.fail("held", job, `${starts}, while it is kept from starting`);
+    const limit = this.#withheld.start(job);
+    if (limit !== undefined)
+      this.fail("limit-exceeded", job, `${starts}, which exceeds the limit on ${limit}`);
   }
 
   #leave(job: JobIndex): void {
@@ -189,6 +231,7 @@ export class SpaceChecker extends Checker {
   promised(timeS: number, job: JobIndex, startS: number): void {
     this.counts.promises++;
     this.#noteCapacity(timeS);
+    this.#noteWithheld(timeS);
     this.#hasDecided = true;
     if (!this.isWaiting(job) || !(startS >= timeS)) {
       this.fail(
@@ -213,6 +256,7 @@ export class SpaceChecker extends Checker {
     this.onDriverEvent(timeS);
     this.counts.instants++;
     this.#noteCapacity(timeS);
+    this.#noteWithheld(timeS);
     this.decidedS = timeS;
     if (this.#free < 0) {
       const text = `After the decision at ${timeS} s, running jobs use ${-this.#free} processors that are away`;
@@ -237,10 +281,12 @@ export class SpaceChecker extends Checker {
       this.capacity.beginnings(timeS, Number.POSITIVE_INFINITY).length > 0
     )
       return;
+    if (this.#withheld.isDrained(timeS)) return;
     this.counts.queueChecks++;
     if (this.#free === 0) return;
     const { size } = this.instance;
-    const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, () => true, this.#known) : -1;
+    const isHere = (job: JobIndex) => !this.#withheld.isHeld(job, timeS);
+    const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, isHere, this.#known) : -1;
     const fits = (job: JobIndex) => `it needs ${size[job]} processors, and ${this.#free} are free`;
     const canStart = (job: JobIndex) => size[job] <= this.#free && this.#resources.has(job);
     if (head >= 0 && canStart(head)) {
@@ -253,7 +299,7 @@ export class SpaceChecker extends Checker {
     if (!this.#guarantees.workConserving) return;
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
-      if (!canStart(job)) continue;
+      if (!canStart(job) || !isHere(job)) continue;
       this.fail("fitting-job-waits", job, `${this.name(job)} waits at ${timeS} s: ${fits(job)}`);
     }
   }
@@ -333,12 +379,22 @@ export class SpaceChecker extends Checker {
   }
 }
 
+/**
+ * The claims that the checker can test. Limits decide which jobs a policy knows, and a policy expects a
+ * paused job to end later.
+ */
+function checkable(guarantees: Guarantees, { workload, interruptions }: Instance): Guarantees {
+  const hasLimits = workload.limits !== undefined;
+  if (hasLimits) return { ...guarantees, headNeverFits: false, workConserving: false, keepsPromises: false };
+  return interruptions?.freezes?.length ? { ...guarantees, keepsPromises: false } : guarantees;
+}
+
 /** Outages, resources and stopped jobs make the shadow time more than a sum. */
 function checksShadow(
-  { interruptions, resources }: Instance,
+  { interruptions, resources, workload }: Instance,
   { reservesHead }: Guarantees,
   parameters: ParameterValues,
 ): boolean {
-  const isPlain = interruptions === undefined && !resources?.length;
+  const isPlain = interruptions === undefined && !resources?.length && workload.limits === undefined;
   return reservesHead === true && isPlain && knowsOrder(parameters);
 }

@@ -1,9 +1,9 @@
 /** Lists the formats of traces: how each is recognised by its first bytes, and read. See also writers.ts. */
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
+import { otherFile } from "../other-files.ts";
 import { BatsimReader } from "./batsim.ts";
 import { JsonlReader } from "./jsonl.ts";
-import { otherFile } from "./other-files.ts";
 import { SacctReader } from "./sacct.ts";
 import type { SizePlace } from "./size-from.ts";
 import { SwfReader } from "./swf.ts";

@@ -13,6 +13,7 @@ import { InputError } from "../../core/errors.ts";
 import { type JobNotes, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { Demand, ResourceKind } from "../../core/resources.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
+import { Numbering } from "../numbering.ts";
 import { EventReader, type LineEvent } from "./jsonl-events.ts";
 import {
   areLimits,
@@ -28,7 +29,6 @@ import {
 import { JSONL_RULES, type JsonlCode } from "./jsonl-rules.ts";
 import { moldingOf, type SizeFields, type Sizes, sizesOf } from "./jsonl-sizes.ts";
 import type { WindowedJob } from "./jsonl-windows.ts";
-import { Numbering } from "./numbering.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 const LONGEST_LINE = 1 << 20;

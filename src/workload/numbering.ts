@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../core/jobs.ts";
+import { UNKNOWN } from "../core/jobs.ts";
 
 /** Numbers words from 1 in order of first occurrence; UNKNOWN for none. */
 export class Numbering {
