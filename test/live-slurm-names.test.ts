@@ -107,7 +107,7 @@ echo $SLURM_OPEN_MODE`;
     writeFileSync(join(site.folder, "appended.out"), "before\n");
     const { status, stderr } = await batch(lines);
     expect(status).toBe(0);
-    expect(stderr).toMatch(/--requeue: ignored/);
+    expect(stderr).not.toContain("requeue");
     expect(stderr).toContain("sbatch: --signal: ignored, no time limit is so long\n");
     expect(read("appended.out")).toBe("before\na\n");
   });
@@ -374,6 +374,87 @@ test("jobs are held, released, requeued, changed and cancelled by their names of
   expect(await shell(`scancel -s USR1 ${id}_3`)).toMatchObject({ status: 1 });
   expect(await shell("scancel -n held")).toMatchObject({ status: 0 });
   await expect.poll(async () => (await shell("squeue -h -n held")).stdout, { timeout: 40_000 }).toBe("");
+});
+
+/** Waits until squeue says so about a job. @param what such as `%T` */
+const expectQueue = (id: string, what: string, is: string) =>
+  expect.poll(async () => (await shell(`squeue -h -j ${id} -o '${what}'`)).stdout.trim()).toBe(is);
+
+describe("requeue, as a real Slurm 22.05.8 with JobRequeue=1", () => {
+  // --signal needs a limit of a minute at least, and sends its signal 50 s before it at the latest.
+  test("a script that requeues itself at its signal goes on in a second start, and afterok waits for that", async () => {
+    const lines = `echo "start \${SLURM_RESTART_COUNT:-none}" >> idiom
+if [ -n "$SLURM_RESTART_COUNT" ]; then echo finished >> idiom; exit 0; fi
+trap 'scontrol requeue $SLURM_JOB_ID; exit 0' USR1
+sleep 600 & wait`;
+    const options = "-t 1 --signal=B:USR1@50";
+    const id = (await shell(`sbatch --parsable ${options}`, script(lines))).stdout.trim();
+    const after = (await shell(`sbatch --parsable --wait -d afterok:${id} --wrap 'echo after >> idiom'`))
+      .status;
+    expect(after).toBe(0);
+    expect(read("idiom")).toBe("start none\nstart 1\nfinished\nafter\n");
+    expect((await shell(`sacct -n -X -P -j ${id} -o state,exitcode`)).stdout).toBe("COMPLETED|0:0\n");
+    expect((await shell(`scontrol -o show job ${id}`)).stdout).toContain(" Requeue=1 Restarts=1 ");
+  });
+
+  test("any number of times, from outside, held, and not with --no-requeue", async () => {
+    const submit = async (options = "") =>
+      (await shell(`sbatch --parsable -o /dev/null ${options} --wrap 'sleep 600'`)).stdout.trim();
+    const id = await submit();
+    for (let restarts = 0; restarts < 4; restarts++) {
+      await expectQueue(id, "%T", "RUNNING");
+      expect((await shell(`scontrol -o show job ${id}`)).stdout).toContain(` Restarts=${restarts} `);
+      expect(await shell(`scontrol requeue ${id}`)).toEqual({ status: 0, stdout: "", stderr: "" });
+      await expect
+        .poll(async () => (await shell(`scontrol -o show job ${id}`)).stdout)
+        .toContain(` Restarts=${restarts + 1} `);
+    }
+    await expectQueue(id, "%T", "RUNNING");
+    expect(await shell(`scontrol requeuehold ${id}`)).toEqual({ status: 0, stdout: "", stderr: "" });
+    await expectQueue(id, "%T %r", "PENDING job requeued in held state");
+    expect((await shell(`scontrol -o show job ${id}`)).stdout).toContain(
+      " Reason=job_requeued_in_held_state ",
+    );
+    const pending = `Job is pending execution for job ${id}\n`;
+    expect(await shell(`scontrol requeuehold ${id}`)).toEqual({ status: 1, stdout: "", stderr: pending });
+    expect(await shell(`scontrol requeue ${id}`)).toEqual({ status: 1, stdout: "", stderr: pending });
+    expect(await shell(`scontrol release ${id}`)).toMatchObject({ status: 0 });
+    await expectQueue(id, "%T", "RUNNING");
+    expect(await shell(`scontrol update jobid=${id} requeue=0; scontrol requeue ${id}`)).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `Requested operation is presently disabled for job ${id}\n`,
+    });
+    const never = await submit("--requeue --no-requeue");
+    await expectQueue(never, "%T", "RUNNING");
+    expect(await shell(`scontrol requeue ${never} ${id}`)).toMatchObject({
+      status: 1,
+      stderr: `Requested operation is presently disabled for job ${never}\nRequested operation is presently disabled for job ${id}\n`,
+    });
+    expect((await shell(`scontrol -o show job ${never}`)).stdout).toContain(" Requeue=0 Restarts=0 ");
+    expect(
+      await shell("scontrol requeue 99999; scontrol requeue abc; scontrol requeue 6_0,6_1; scontrol requeue"),
+    ).toMatchObject({
+      status: 1,
+      stderr:
+        "Invalid job id specified for job 99999\nInvalid job id specified for job abc\n6_0: Invalid job id specified\n6_1: Invalid job id specified\ntoo few arguments for keyword:requeue\n",
+    });
+    await shell(`scancel ${id} ${never}`);
+  });
+
+  test("of an array: all that run, one, and those that cannot are named", async () => {
+    const id = (await shell("sbatch --parsable -o /dev/null -a 0-2%2 --wrap 'sleep 600'")).stdout.trim();
+    await expectQueue(`${id}_[0-1]`, "%T", "RUNNING\nRUNNING");
+    expect(await shell(`scontrol requeue ${id}`)).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `${id}_0,${id}_1: No error\n${id}_2: Job is pending execution\n`,
+    });
+    await expect
+      .poll(async () => (await shell(`scontrol -o show job ${id}_1`)).stdout)
+      .toContain(" JobState=RUNNING ");
+    await shell(`scancel ${id}`);
+  });
 });
 
 // As a real Slurm 22.05.8 prints them.

@@ -251,6 +251,7 @@ export const batchBody = z.strictObject({
     z.boolean(),
     "For the action pause, true: under space sharing, other jobs may use the job's CPUs until it is resumed; then it waits for CPUs",
   ),
+  hold: optional(z.boolean(), "For the action requeue, true: the job is held when its attempt has ended"),
   update: optional(updateBody, "Required for the action update"),
 });
 export const rerunBody = z.strictObject({

@@ -69,7 +69,9 @@ export type ListEnd = Pick<JobsAnswer, "next" | "missing">;
 
 /** A change to apply to each of many jobs. */
 export type Change =
-  | { readonly action: "cancel" | "hold" | "release" | "requeue" | "resume" }
+  | { readonly action: "cancel" | "hold" | "release" | "resume" }
+  /** `hold`: it waits until it is released. */
+  | { readonly action: "requeue"; readonly hold?: boolean | undefined }
   /** `release`: under space sharing, other jobs may use its CPUs until it is resumed. */
   | { readonly action: "pause"; readonly release?: boolean | undefined }
   | { readonly action: "priority"; readonly priority: number }

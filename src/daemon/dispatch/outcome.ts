@@ -41,7 +41,9 @@ function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
     // Nobody asked: the cluster has taken the node away.
     return { state: "queued", reason: "the allocation ended", isUncharged: true };
   }
-  if (end.reason === "requeued") return { state: mayStartAnew ? "queued" : "failed", reason: "requeued" };
+  // Its program may have ended before it heard that it should, as a script that requeues itself does.
+  if (end.reason === "requeued" || record.ending === "requeued")
+    return { state: mayStartAnew ? "queued" : "failed", reason: "requeued" };
   if (end.reason === "shutdown") {
     return { state: mayStartAnew ? "queued" : "failed", reason: "the scheduler was shut down" };
   }

@@ -139,6 +139,8 @@ export class Requests {
         return this.setPriority(caller, job, change.priority);
       case "pause":
         return this.pause(caller, job, change.release === true);
+      case "requeue":
+        return this.requeue(caller, job, change.hold === true);
       case "update": {
         const record = this.find(caller, job);
         return isRefusal(record) ? record : updateJob(this.#context, caller, record, change.update);
@@ -197,7 +199,7 @@ export class Requests {
     return released;
   }
 
-  requeue(caller: Caller, job: JobNumber): Answer<JobRecord> {
+  requeue(caller: Caller, job: JobNumber, hold: boolean): Answer<JobRecord> {
     const record = this.find(caller, job);
     if (isRefusal(record)) return record;
     if (!hasProcess(record.state) || record.state === "ending") {
@@ -210,10 +212,10 @@ export class Requests {
         `Cannot requeue job ${job}: it has been started ${plural(starts, "time")}, and its retries allow ${plural(record.retries, "restart")}; submit it again with more retries`,
       );
     }
-    const { book } = this.#context;
-    // Who requeues a paused job wants it to start again.
-    const unpaused = record.pausedAtMs === undefined ? record : book.change(record, withoutPause(record));
-    return this.#dispatcher.stop(unpaused, "requeued");
+    const { book, clock } = this.#context;
+    // A job whose attempt ends while it is paused is held. Otherwise, it starts again, also a paused one.
+    const pause = hold ? { pausedAtMs: record.pausedAtMs ?? clock.unixMs() } : withoutPause(record);
+    return this.#dispatcher.stop(book.change(record, pause), "requeued");
   }
 
   pause(caller: Caller, job: JobNumber, release: boolean): Answer<JobRecord> {

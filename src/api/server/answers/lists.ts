@@ -159,13 +159,14 @@ export function updateOf(update: c.UpdateBody): Change {
   return isPriority ? { action: "priority", priority } : { action: "update", update };
 }
 
-function changeOf({ action, priority, update, release }: c.BatchBody): Change | ApiRefusal {
+function changeOf({ action, priority, update, release, hold }: c.BatchBody): Change | ApiRefusal {
   if (action === "update") {
     return update === undefined
       ? refuse("invalid", 'Cannot change jobs: the request has no update, expected one such as {"tasks": 8}')
       : updateOf(update);
   }
   if (action === "pause") return { action, ...(release && { release }) };
+  if (action === "requeue") return { action, ...(hold && { hold }) };
   if (action !== "priority") return { action };
   return priority === undefined
     ? refuse(

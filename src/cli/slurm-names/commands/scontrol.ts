@@ -6,6 +6,7 @@ import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { CLUSTER, nodeName, VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
+import { requeueJobs } from "../job/requeue.ts";
 import { allJobs, jobsNamed, parseJobName, withOpenDependencies } from "../job/select.ts";
 import { updateOf } from "../job/update.ts";
 import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
@@ -16,7 +17,6 @@ const ACTIONS: Readonly<Record<string, BatchBody["action"]>> = {
   hold: "hold",
   uhold: "hold",
   release: "release",
-  requeue: "requeue",
   suspend: "pause",
   resume: "resume",
 };
@@ -31,7 +31,7 @@ export const scontrol: Command = {
     unknownCode: 1,
   },
   usage:
-    "scontrol [-o] show job [JOB] | show partition|node|config|hostnames LIST|hostlist NAMES | hold|release|requeue|suspend|resume JOBS | update JobId=JOB NAME=VALUE... | ping | version",
+    "scontrol [-o] show job [JOB] | show partition|node|config|hostnames LIST|hostlist NAMES | hold|release|requeue|requeuehold|suspend|resume JOBS | update JobId=JOB NAME=VALUE... | ping | version",
   async run(words) {
     // Slurm's -dd is two letters; options may follow the words: `scontrol show job 12 -o`.
     const { given, words: all } = parseWords(this.spec, words);
@@ -40,6 +40,9 @@ export const scontrol: Command = {
     const action = Object.hasOwn(ACTIONS, keyword) ? ACTIONS[keyword] : undefined;
     if (action !== undefined) return change(keyword, { action }, rest);
     switch (keyword) {
+      case "requeue":
+      case "requeuehold":
+        return requeue(keyword, rest);
       case "show":
         return show(rest, isOneLine);
       case "update":
@@ -216,6 +219,14 @@ async function change(
   if (refused.length === results.length && refused[0] !== undefined) {
     throw new BareError(`${refused[0].message} for job ${refused[0].number}`);
   }
+}
+
+async function requeue(keyword: "requeue" | "requeuehold", words: readonly string[]): Promise<void> {
+  if (words.length === 0) throw new BareError(`too few arguments for keyword:${keyword}`);
+  const client = await patientClient();
+  const problems: string[] = [];
+  for (const word of words) problems.push(...(await requeueJobs(client, word, keyword === "requeuehold")));
+  if (problems.length > 0) throw new BareError(problems.join("\n"));
 }
 
 async function update(words: readonly string[]): Promise<void> {

@@ -38,9 +38,11 @@ const VARIABLES: Readonly<Record<string, string>> = {
   SBATCH_JOB_NAME: "job-name",
   SBATCH_MEM_PER_CPU: "mem-per-cpu",
   SBATCH_MEM_PER_NODE: "mem",
+  SBATCH_NO_REQUEUE: "no-requeue",
   SBATCH_OPEN_MODE: "open-mode",
   SBATCH_PARTITION: "partition",
   SBATCH_QOS: "qos",
+  SBATCH_REQUEUE: "requeue",
   SBATCH_RESERVATION: "reservation",
   SBATCH_TIMELIMIT: "time",
 };

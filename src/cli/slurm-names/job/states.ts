@@ -80,7 +80,7 @@ export function exitCodeText({ code, signal, state, reason = "" }: Job): string 
 
 /** Why a job waits; None for others. The scheduler says more with `tutti why`. */
 export function reasonText({ state, reason = "", notBeforeMs, beginAtMs, after, singleton }: Job): string {
-  if (state === "held") return "JobHeldUser";
+  if (state === "held") return reason.endsWith("(requeued)") ? "job requeued in held state" : "JobHeldUser";
   if (state !== "queued") return "None";
   if (/jobs of array \d+ run at a time/.test(reason)) return "JobArrayTaskLimit";
   if ((notBeforeMs ?? beginAtMs ?? 0) > Date.now()) return "BeginTime";

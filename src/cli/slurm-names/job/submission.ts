@@ -22,7 +22,7 @@ import { jobsNamed, parseJobName } from "./select.ts";
 
 /** Options that are not the job's, or that are dealt with here. */
 const NOT_FOR_THE_JOB: ReadonlySet<string> = new Set(
-  "help usage version quiet verbose parsable test-only wait wrap export-file ignore-pbs label mpi unbuffered overlap exact disable-status quit-on-interrupt kill-on-bad-exit cpu-bind cluster clusters bell no-bell partition dependency nodelist array-size get-user-env immediate input no-kill pty".split(
+  "help usage version quiet verbose parsable test-only wait wrap export-file ignore-pbs label mpi unbuffered overlap exact disable-status quit-on-interrupt kill-on-bad-exit cpu-bind cluster clusters bell no-bell partition dependency nodelist array-size get-user-env immediate input no-kill no-requeue pty requeue".split(
     " ",
   ),
 );
@@ -91,8 +91,14 @@ export async function jobOf(
     ...fields,
     command: [...program.command],
     ...(program.script !== undefined && { script: program.script }),
+    ...(command === "sbatch" && mayBeRequeued(options) && { retries: 1 }),
   };
   return { ...job, env: environmentOf(job, options, indices?.indices) };
+}
+
+/** As where Slurm's JobRequeue is 1, its default. Of two options, the last one counts. */
+function mayBeRequeued(options: Options): boolean {
+  return [...options.keys()].findLast((name) => /^(?:no-)?requeue$/.test(name)) !== "no-requeue";
 }
 
 /** What a site without accounts always grants. */

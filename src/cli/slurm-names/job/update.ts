@@ -32,6 +32,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   nice: (value) =>
     /^-?\d{1,7}$/.test(value) ? { priority: Math.max(-100, Math.min(100, -Number(value))) } : undefined,
+  requeue: (value) => (value === "0" || value === "1" ? { retries: Number(value) } : undefined),
   gres: (value) => {
     const use = parseUse(value);
     return use === undefined ? undefined : { use };
@@ -45,7 +46,7 @@ export function updateOf(values: ReadonlyMap<string, string>): UpdateBody {
     const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
     if (read === undefined) {
       throw new SlurmError(
-        `Cannot update ${name}: Tutti can change Name, Partition, TimeLimit, NumTasks, MinMemoryNode, Nice and Gres`,
+        `Cannot update ${name}: Tutti can change Name, Partition, TimeLimit, NumTasks, MinMemoryNode, Nice, Requeue and Gres`,
       );
     }
     const field = read(value);

@@ -36,10 +36,15 @@ export function recordText(job: Job, isOneLine: boolean): string {
     ],
     [`UserId=${job.user}(${uid ?? "?"})`, "MCS_label=N/A"],
     [`Priority=${job.priority}`, "Nice=0", `Account=${ACCOUNT}`, `QOS=${QOS}`],
-    [`JobState=${slurmState(job)}`, `Reason=${reason}`, `Dependency=${dependencyText(job)}`],
+    [
+      `JobState=${slurmState(job)}`,
+      `Reason=${reason.replaceAll(" ", "_")}`,
+      `Dependency=${dependencyText(job)}`,
+    ],
     [
       `Requeue=${(job.retries ?? 0) > 0 ? 1 : 0}`,
-      `Restarts=${Math.max(0, attempt - 1)}`,
+      // Slurm counts a restart when it queues the job again.
+      `Restarts=${isWaiting(job) ? attempt : Math.max(0, attempt - 1)}`,
       "BatchFlag=1",
       "Reboot=0",
       `ExitCode=${exitCodeText(job)}`,
