@@ -296,9 +296,7 @@ describe("jobs", () => {
     expect((await tutti("why", "name:evil*")).stdout).toMatch(
       /▶ running\n {2}Runs on CPU 0 since .*, and has run for/,
     );
-    expect((await tutti("whatif", "gang")).stdout).toMatch(
-      /easy \(now\) +gang\nmean wait +\S+ \S+ to 60 s +\S+ \S+ to 60 s\n1 /,
-    );
+    expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
     const eta = await tutti("eta");
     expect(eta.stdout).toMatch(/^job +name +starts in .*\n +3 +next +– +– +–\n$/);
     expect(eta.stderr).toMatch(/why NUMBER/);
