@@ -3,7 +3,7 @@
  * and so can the kernel when it is out of memory.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -54,6 +54,24 @@ describe("a shim", () => {
     expect(await s.end(1)).toMatchObject({ lost: expect.stringContaining("shim"), neverBegan: true });
     await until("nobody waits", () => !isAlive(job));
     expect(s.out(1)).toBe("");
+  });
+
+  test("whose folder was moved away since still starts the job, in that folder", async () => {
+    const s = stage;
+    s.turn([[]]);
+    const spec = s.launch(1, "echo ran");
+    await until("it waits at its gate", () => readIdentity(spec, "job") !== undefined);
+    const away = { ...spec, folder: `${spec.folder}.away` };
+    renameSync(spec.folder, away.folder);
+    rmSync(join(away.folder, "job"));
+    const job = spawn("sh", ["launch", "job"], { cwd: away.folder, stdio: "ignore" });
+    await until(
+      "it has said who it is, or ended",
+      () => job.exitCode !== null || readIdentity(away, "job") !== undefined,
+    );
+    expect(job.exitCode).toBeNull();
+    job.kill("SIGKILL");
+    renameSync(away.folder, spec.folder);
   });
 
   test("killed with its conductor as soon as it had claimed: the job never began", async () => {

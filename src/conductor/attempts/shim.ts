@@ -98,7 +98,8 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   const folder = quote(spec.folder);
   const leave = (why: string) => `{ cd ${folder}; fail ${quote(why)}; }`;
   return `PATH=${PATH}; export PATH
-cd ${folder} || exit 74
+# The job is there already, also if the folder was moved away since.
+[ "\${1-}" = job ] || cd ${folder} || exit 74
 identity() {
   read -r boot < /proc/sys/kernel/random/boot_id && read -r stat < /proc/$$/stat || exit 74
   set -- \${stat##*) }
