@@ -13,8 +13,8 @@ const WITH_PROCESSES = [
 const WAITING_WITH_PROCESSES = [
   "test/live-{hooks,hooks-adversity,shares,terminal,terminal-faults,terminal-users,top}.test.ts",
   "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
-  "test/live-{accounts,attack,cli,environment,faults,hostile,job-limits,limits,lists,own-policy,python}.test.ts",
-  "test/live-{refusals,removed,restart,slurm-names,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
+  "test/live-{accounts,attack,cli,environment,hostile,job-limits,kill-loop,limits,lists,own-policy}.test.ts",
+  "test/live-{python,refusals,removed,restart,slurm-names,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
   "test/live-{mpi,pause,threads,units,web,web-changes,web-jobs,web-matrix,web-origins,web-timeline,windows}.test.ts",
 ];
 /** Tests that boot a Slurm of several nodes, after all others; test/slurm/judge has none. */

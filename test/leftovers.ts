@@ -116,7 +116,7 @@ function isAlive(pid: number): boolean {
   return stat !== undefined && !hasEnded(stat);
 }
 
-function commandOf(pid: number): string {
+export function commandOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
 

@@ -1,0 +1,52 @@
+/** Judges what is reported of a job: to its hooks, to its webhook, the event log, and the exports. */
+import type { Job } from "../../src/protocol/schema.ts";
+import { type History, type JudgedJob, nameOf, type Report, type Start } from "./history.ts";
+
+export function judgeReports(
+  history: History,
+  { hooks }: JudgedJob,
+  record: Job,
+  starts: readonly Start[],
+): string[] {
+  const problems: string[] = [];
+  const isKnown = !history.forgotten.has(record.job);
+  const began = isKnown ? starts.map(({ attempt }) => attempt) : [];
+  for (const attempt of began) {
+    if (!history.noted.has(nameOf({ job: record.job, attempt })))
+      problems.push(`start ${attempt} has no event`);
+  }
+  if (record.endedAtMs === undefined) problems.push(`has not ended: it is ${record.state}, ${record.reason}`);
+  if (began.length > 0 && record.startedAtMs === undefined) problems.push("has no time of its start");
+  if (began.length > 0 && !history.exported.has(record.job)) problems.push("is not in an export");
+
+  const reports = history.reports.filter(({ job }) => job === record.job);
+  /** Each attempt's start, or the end: at least once, and always with the same id. */
+  const expect = (what: string, mine: readonly Report[], isWanted: boolean) => {
+    if (isWanted && mine.length === 0) problems.push(`${what} was not reported`);
+    if (!isWanted && mine.length > 0) problems.push(`${what} was reported as: ${JSON.stringify(mine)}`);
+    // The store of a backup does not know ids that are newer.
+    const ids = new Set(mine.map(({ id }) => id));
+    if (ids.size > 1 + history.restores.length) problems.push(`${what} has several ids: ${[...ids]}`);
+  };
+  for (const hook of ["onStart", "onEnd", "onFail", "webhook"] as const) {
+    const isAsked = hooks.includes(hook);
+    const mine = reports.filter((one) => one.hook === hook);
+    for (const attempt of began) {
+      if (hook !== "onStart" && hook !== "webhook") continue;
+      const of = mine.filter((one) => one.event === "start" && one.attempt === attempt);
+      expect(`${hook} of start ${attempt}`, of, isAsked);
+    }
+    if (hook !== "onStart" && hook !== "onFail") {
+      const of = mine.filter(({ event }) => event === "end");
+      expect(`${hook} of the end`, of, isAsked);
+      const wrong = of.find(({ state }) => state !== record.state);
+      // After a restore, the end of an attempt that the store had forgotten may have been reported before.
+      if (wrong !== undefined && isKnown)
+        problems.push(`${hook} of the end was reported as ${JSON.stringify(wrong)}`);
+    }
+    if (hook === "onFail") expect(hook, mine, isAsked && record.state === "failed");
+    const odd = mine.find(({ event, attempt }) => event === "start" && attempt > record.attempt && isKnown);
+    if (odd !== undefined) problems.push(`${hook} was run for a start too many: ${JSON.stringify(odd)}`);
+  }
+  return problems;
+}

@@ -1,0 +1,228 @@
+/**
+ * Judges a run of the kill loop. It knows what the test asked for and was answered, what the jobs, hooks and
+ * a webhook wrote themselves, and the scheduler's records. From the first two it derives what must have
+ * happened, by the rules in docs/guide-user.md.
+ */
+import type { Job } from "../../src/protocol/schema.ts";
+import { type Asked, type History, type JudgedJob, LIMIT, nameOf, type Start } from "./history.ts";
+import { judgeReports } from "./judge-reports.ts";
+import { judgeTogether } from "./judge-together.ts";
+
+/** Times of two clocks are rounded to ms. */
+const ROUNDING_MS = 2;
+/** docs/guide-user.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
+const LONGEST_DELAY_MS = 360_000;
+/** Further tries of an attempt that was lost before its command began. */
+const TRIES_TO_BEGIN = 3;
+
+/** @returns descriptions of everything that is wrong */
+export function judge(history: History): string[] {
+  const { jobs, starts, records } = history;
+  const asked = new Map(jobs.flatMap((job) => [...job.numbers, ...job.reruns].map((one) => [one, job])));
+  const unheard = new Set(jobs.filter(({ isUnheard }) => isUnheard).map(({ possible }) => possible[0].name));
+  const names = new Set<string>();
+  const foreign = records.filter(({ job, name }) => {
+    const isFirst = unheard.has(name) && !names.has(name);
+    names.add(name);
+    return !asked.has(job) && !isFirst;
+  });
+  const known = new Set(records.map(({ job }) => job));
+  return [
+    ...foreign.map(({ job }) => `nobody asked for job ${job}`),
+    ...starts.filter(({ job }) => !known.has(job)).map((one) => `job ${one.job} ran, and is not known`),
+    ...jobs.flatMap((job) => judgeJob(history, job).map((what) => `${describe(job)}: ${what}`)),
+    ...judgeTogether(history),
+  ];
+}
+
+function describe({ kind, numbers, index }: JudgedJob): string {
+  return `job ${numbers.join() || "?"} (${kind}, ${index})`;
+}
+
+function judgeJob(history: History, job: JudgedJob): string[] {
+  const { records } = history;
+  const { possible, reruns } = job;
+  const heard = records.filter(({ name }) => job.isUnheard && name === possible[0].name);
+  const numbers = job.isUnheard ? heard.map((one) => one.job) : job.numbers;
+  if (numbers.length === 0) return job.isUnheard ? [] : ["was never acknowledged"];
+  return numbers.flatMap((number) => {
+    const record = records.find((one) => one.job === number);
+    if (record === undefined) return [`${number} is lost`];
+    const asked = possible.find((one) => isSame(one, record));
+    if (asked === undefined) {
+      return [`an edit is half done or undone: is ${json(record)}, possible is ${json(possible)}`];
+    }
+    return [
+      ...judgeRun(history, job, asked, record, job.releasedAtMs ?? 0),
+      ...reruns.flatMap((rerun) => {
+        const again = records.find((one) => one.job === rerun);
+        if (again === undefined) return [`its rerun ${rerun} is lost`];
+        const { beginAtMs: _, ...rest } = asked;
+        const other = again.repeats === number ? [] : [`its rerun ${rerun} repeats ${again.repeats}`];
+        const notBeforeMs = record.endedAtMs === undefined ? Infinity : endOf(history, record);
+        const found = judgeRun(history, { ...job, formerNames: [] }, rest, again, notBeforeMs);
+        return [...other, ...found.map((what) => `its rerun ${rerun}: ${what}`)];
+      }),
+    ];
+  });
+}
+
+/** When the job's last start wrote its end, so by the machine's clock. */
+function endOf({ starts }: History, { job }: Job): number {
+  return Math.max(0, ...starts.filter((one) => one.job === job).map(({ endedMs = 0 }) => endedMs));
+}
+
+/** Whether a job's record has exactly these fields. */
+function isSame(asked: Asked, record: Job): boolean {
+  const fields = ({
+    name,
+    tasks,
+    limitMs,
+    retries = 0,
+    retryOn = [],
+    retryDelayMs,
+    beginAtMs,
+  }: Partial<Asked>) => json({ name, tasks, limitMs, retries, retryOn, retryDelayMs, beginAtMs });
+  return fields(asked) === fields(record);
+}
+
+function judgeRun(
+  history: History,
+  job: JudgedJob,
+  asked: Asked,
+  record: Job,
+  notBeforeMs: number,
+): string[] {
+  const starts = history.starts.filter((one) => one.job === record.job);
+  const problems: string[] = [];
+  for (const one of starts) {
+    const words = `start ${one.attempt} (${json(one)})`;
+    // An attempt may be lost before the edit that waits for the first line.
+    const isEarly = one.attempt === 1 || history.lost.has(nameOf({ ...one, attempt: one.attempt - 1 }));
+    const mayBeFormer = isEarly && job.formerNames.includes(one.name);
+    if (one.tasks !== asked.tasks || (one.name !== asked.name && !mayBeFormer)) {
+      problems.push(`${words} does not have what was asked for: ${json(asked)}`);
+    }
+    if (starts.some((other) => other !== one && other.attempt === one.attempt))
+      problems.push(`${words} ran twice`);
+    if (one.attempt > record.attempt && !history.forgotten.has(one.job))
+      problems.push(`${words} is one too many: ${json(record)}`);
+    if (one.beganMs < notBeforeMs - ROUNDING_MS) problems.push(`${words} began before ${notBeforeMs}`);
+    if (isBefore(history, job, one, asked.beginAtMs)) problems.push(`${words} began before its begin time`);
+  }
+  const first = dependency(history, job);
+  if (first?.mustCancel) {
+    if (record.state !== "cancelled" || starts.length > 0)
+      problems.push(`had to be cancelled, is ${json(record)}`);
+  } else if (history.forgotten.has(record.job)) {
+    if (record.state !== "cancelled")
+      problems.push(`had to be cancelled after a restore, is ${json(record)}`);
+  } else if (job.cancelled === "waiting") {
+    if (record.state !== "cancelled" || starts.length > 0) problems.push(`was cancelled, is ${json(record)}`);
+  } else problems.push(...judgeAttempts(history, job, asked, record, starts));
+  if (first?.endedMs !== undefined && starts.some(({ beganMs }) => beganMs < first.endedMs! - ROUNDING_MS)) {
+    problems.push(`began before the job that it waits for had ended`);
+  }
+  return [...problems, ...judgeReports(history, job, record, starts)];
+}
+
+/** Whether it began before the scheduler's clock had shown its time, at any moment since its submit. */
+function isBefore(history: History, job: JudgedJob, start: Start, beginAtMs = 0): boolean {
+  const ahead = history.clocks.filter(
+    ({ fromMs, toMs }) => fromMs <= start.beganMs && toMs >= job.submittedAtMs,
+  );
+  const offsetMs = Math.max(0, ...ahead.map((clock) => clock.offsetMs));
+  return start.beganMs + offsetMs < beginAtMs - ROUNDING_MS;
+}
+
+function dependency(history: History, { after }: JudgedJob) {
+  const [number] = after?.job.numbers ?? [];
+  const record = history.records.find(({ job }) => job === number);
+  if (after === undefined || record === undefined) return undefined;
+  const mustCancel =
+    (after.kind === "ok" && record.state !== "done") || (after.kind === "notok" && record.state === "done");
+  return { mustCancel, endedMs: endOf(history, record) };
+}
+
+/** Goes through the attempts: how each ended, and whether that had to be followed by another. */
+function judgeAttempts(
+  history: History,
+  job: JudgedJob,
+  asked: Asked,
+  record: Job,
+  starts: readonly Start[],
+): string[] {
+  const problems: string[] = [];
+  let delays = 0;
+  for (let k = 1; k <= record.attempt; k++) {
+    const start = starts.find(({ attempt }) => attempt === k);
+    const next = starts.find(({ attempt }) => attempt === k + 1);
+    const isLost = history.lost.has(nameOf({ job: record.job, attempt: k }));
+    const own = job.ends[k - 1] ?? "0";
+    const ends: string[] = [];
+    // It may have reached its end just before the order came.
+    if (start !== undefined && job.cancelled === "running") ends.push("cancelled");
+    else if (start !== undefined && (start.endedMs !== undefined || own === LIMIT)) ends.push(own);
+    if (isLost || (history.wasAway && start === undefined)) ends.push("lost");
+    if (start !== undefined && job.isRequeued) ends.push("requeued");
+    const words = `attempt ${k} of ${record.attempt} (${json(start)})`;
+    if (ends.length === 0) problems.push(`${words} did not reach its end, is ${json(record)}`);
+    const isRetried = (end: string) =>
+      (end === "requeued" && k <= asked.retries) ||
+      (end === "lost" && k <= asked.retries + (start === undefined ? TRIES_TO_BEGIN : 0)) ||
+      (mayRetry(asked, end) && k <= asked.retries);
+    if (k < record.attempt) {
+      if (ends.length > 0 && !ends.some(isRetried))
+        problems.push(`${words} ended with ${ends}, no retry follows`);
+      if (ends.length === 1 && mayRetry(asked, own) && next !== undefined) {
+        const delayMs = Math.min(asked.retryDelayMs * 2 ** delays++, LONGEST_DELAY_MS);
+        const earliestMs = (start?.endedMs ?? 0) + delayMs;
+        if (next.beganMs < earliestMs - ROUNDING_MS)
+          problems.push(`${words}: the next began before ${earliestMs}`);
+      }
+    } else if (!ends.some((end) => !isRetried(end) && isEnd(record, end))) {
+      problems.push(`expected its end to be one of ${json(ends)} without a retry, is ${json(record)}`);
+    }
+    if (
+      start !== undefined &&
+      job.signalMs !== undefined &&
+      start.endedMs !== undefined &&
+      start.signals !== 1
+    ) {
+      problems.push(`${words} got ${start.signals} signals before its limit, expected 1`);
+    }
+  }
+  if (record.attempt === 0) problems.push(`never started, is ${json(record)}`);
+  if (job.signalMs !== undefined && record.ranMs < job.signalMs - ROUNDING_MS && starts.at(-1)?.signals) {
+    problems.push(`got its signal after ${record.ranMs} ms, before ${job.signalMs}`);
+  }
+  const hasLimit = record.reason === LIMIT;
+  if (hasLimit && record.ranMs < asked.limitMs - ROUNDING_MS) {
+    problems.push(`ended by its limit of ${asked.limitMs} ms after ${record.ranMs} ms`);
+  }
+  return problems;
+}
+
+function mayRetry({ retryOn }: Asked, end: string): boolean {
+  const isOwn = end !== LIMIT && end !== "lost" && end !== "requeued" && end !== "cancelled";
+  return isOwn && (retryOn.includes(end) || (end !== "0" && retryOn.includes("fail")));
+}
+
+/** Whether this is the end that a record tells, with its reason. */
+function isEnd({ state, reason = "", code, signal }: Job, end: string): boolean {
+  if (end === "cancelled") return state === "cancelled" && reason === "cancelled";
+  if (end === "0") return state === "done" && code === 0 && reason === "exit code 0";
+  if (state !== "failed") return false;
+  if (end === LIMIT || end === "requeued") return reason === end;
+  if (end === "lost") return reason.startsWith("lost: ");
+  return end.startsWith("SIG")
+    ? signal === end && reason === `ended by ${end}`
+    : String(code) === end && reason === `exit code ${end}`;
+}
+
+/** Without what is long. */
+function json(value: unknown): string {
+  return JSON.stringify(value, (key, one) =>
+    ["command", "cwd", "stdout", "stderr", "onStart", "onEnd", "onFail"].includes(key) ? undefined : one,
+  );
+}

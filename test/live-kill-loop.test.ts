@@ -1,0 +1,36 @@
+/**
+ * 60 faults of all kinds happen to real schedulers while real jobs of all kinds run: for root, for several
+ * users, and for an ordinary user, at the same time. `npm run soak` has 1,000 faults.
+ */
+import { expect, test } from "vitest";
+import { FAULTS } from "./kill-loop/faults.ts";
+import { KINDS } from "./kill-loop/kinds.ts";
+import { killLoop } from "./kill-loop/program.ts";
+import { MODES } from "./kill-loop/scheduler.ts";
+
+const FAULTS_PER_RUN = 20;
+/** With the next two seeds, all kinds of faults happen. */
+const SEED = 4;
+
+test("60 faults: no job is lost, runs twice, ends for a wrong reason, lacks a hook or a start; nothing is left", {
+  timeout: 1_200_000,
+  // A single lost job is too many, so there are no retries.
+  retry: 0,
+}, async () => {
+  const runs = await Promise.all(
+    MODES.map((mode, i) => killLoop({ seed: SEED + i, faults: FAULTS_PER_RUN, mode })),
+  );
+  // With each, the command that repeats the run.
+  const all = runs.flatMap(({ command, counts }) =>
+    counts.problems.map((problem) => `${command}: ${problem}`),
+  );
+  expect(all).toEqual([]);
+  for (const { command, counts } of runs) {
+    const { problems: _, faults: __, jobs, ...rest } = counts;
+    console.log(command, JSON.stringify(rest));
+    expect(Object.keys(jobs)).toEqual(expect.arrayContaining(KINDS.map(({ name }) => name)));
+  }
+  const faults = runs.flatMap(({ counts }) => Object.entries(counts.faults));
+  expect(new Set(faults.map(([name]) => name))).toEqual(new Set(FAULTS.map(({ name }) => name)));
+  expect(faults.reduce((sum, [, count]) => sum + count, 0)).toBe(MODES.length * FAULTS_PER_RUN);
+});
