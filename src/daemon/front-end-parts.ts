@@ -16,7 +16,10 @@ export interface FrontEndParts {
   readonly clock: Clock;
   readonly config: Config;
   readonly launcher: Launcher;
-  readonly executor: Pick<Executor, "capacity" | "capabilities" | "trouble" | "waitsFor" | "runsAs">;
+  readonly executor: Pick<
+    Executor,
+    "capacity" | "capabilities" | "trouble" | "rests" | "waitsFor" | "runsAs"
+  >;
   readonly book: JobBook;
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;

@@ -20,6 +20,9 @@ export function submissionLimits(
     get memoryBytes() {
       return machine.mostMemoryBytes;
     },
+    get limitMs() {
+      return machine.mostLimitMs;
+    },
     tasksRunEach,
     jobHooks: hooks.jobs,
     signalsBeforeLimit,

@@ -89,7 +89,13 @@ const obstacle = z
       .object({ kind: z.literal("executor"), message: z.string() })
       .describe("What the executor says about a running job, such as where it runs"),
     z
-      .object({ kind: z.literal("capacity"), needed: count, present: count, most: count })
+      .object({
+        kind: z.literal("capacity"),
+        needed: count,
+        present: count,
+        most: count,
+        next: optional(z.string(), "What follows these CPUs, and when"),
+      })
       .describe("It needs more CPUs than there are now; `most`: as many as there can be"),
     z
       .object({ kind: z.literal("capacity-threads"), tasks: count, threads: count, present: count })
@@ -104,11 +110,15 @@ const obstacle = z
       .object({ kind: z.literal("policy-units"), policy: z.string() })
       .describe("It needs countable resources, and the policy does not know them"),
     z
+      .object({ kind: z.literal("capacity-time"), limitMs: durationMs, mostMs: durationMs })
+      .describe("It cannot start: its time limit is longer than any CPUs are there"),
+    z
       .object({
         kind: z.literal("drain"),
         stopAtMs: unixMs,
         limitMs: durationMs.exactOptional(),
         next: optional(z.string(), "What follows, and when"),
+        restarts: optional(count, "If the job runs: how often it may start again after it was stopped then"),
       })
       .describe("All CPUs are taken away at `stopAtMs`, and it might not have ended by then"),
     z
@@ -286,6 +296,7 @@ export const statusAnswer = answer("tutti.status/1", {
       durationMs,
       "How long the conductor has been silent, in ms; present only if a report is overdue",
     ),
+    rests: optional(z.string(), "Why there are no CPUs, although nothing is wrong: no job waits for any"),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
     limitsMemory: optional(z.boolean(), "Whether the kernel keeps jobs within their memory"),
@@ -377,6 +388,7 @@ export const pilotAnswer = answer("tutti.pilot/1", {
     )
     .describe("The one in use first, then the one that follows it"),
   trouble: optional(z.string(), "Why there are no nodes now"),
+  rests: optional(z.string(), "Why there are none, although nothing is wrong: no job waits for any"),
 });
 
 export const event = z

@@ -43,6 +43,9 @@ test("the executor of a cluster has no process of its own; a stray names its nod
   expect(conductorText({ connected: true, freezer: "signals" })).toBe(
     "connected, gangs are stopped by signals",
   );
+  expect(conductorText({ connected: false })).toContain("nothing starts or ends until it is");
+  expect(conductorText({ connected: false }, false)).toBe("none yet: there are no nodes now");
+  expect(conductorText({ connected: false, rests: "no job waits" }, false)).toBe("none: no job waits");
   const stray = {
     job: 7,
     attempt: 1,

@@ -5,14 +5,16 @@ import { formatCount, formatDuration, plural } from "../report/text/format.ts";
 import { clockText, offsetText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
-/** The conductor: its process, how it stops gangs, and whether its slots are late. */
-export function conductorText({
-  connected,
-  pid,
-  freezer,
-  lateP99Ms,
-  silentMs,
-}: StatusAnswer["conductor"]): string {
+/**
+ * The conductor: its process, how it stops gangs, and whether its slots are late.
+ * @param hasNodes whether there is any node on which one could run
+ */
+export function conductorText(
+  { connected, pid, freezer, lateP99Ms, silentMs, rests }: StatusAnswer["conductor"],
+  hasNodes = true,
+): string {
+  if (rests !== undefined) return `none: ${visibleLine(rests)}`;
+  if (!hasNodes) return "none yet: there are no nodes now";
   if (!connected) return "not connected: nothing starts or ends until it is";
   // On a cluster, each node has a conductor.
   const process = pid === undefined ? "connected" : `process ${pid}`;
@@ -117,13 +119,14 @@ export function strayText({ job, attempt, user, state, ranMs, command, nodes }: 
 }
 
 /** The jobs of Slurm that hold the scheduler's nodes, one line each, and why there are no nodes. */
-export function pilotLines({ pilots, trouble }: PilotAnswer): string[] {
+export function pilotLines({ pilots, trouble, rests }: PilotAnswer): string[] {
   const lines = pilots.map(({ jobId = "(being submitted)", state, nodes, leftMs }, i) => {
     const place = nodes.length === 0 ? "" : ` on ${nodes.map(visibleLine).join(", ")}`;
     const left = leftMs === undefined ? "" : `, ends in ${formatDuration(leftMs / 1000)}`;
     return `${jobId}  ${visibleLine(state)}${place}${left}${i === 0 ? "" : " (follows)"}`;
   });
   if (trouble !== undefined) lines.push(visibleLine(trouble));
-  else if (pilots.length === 0) lines.push("There is no pilot");
+  else if (pilots.length === 0)
+    lines.push(rests === undefined ? "There is no pilot" : `There is no pilot: ${visibleLine(rests)}`);
   return lines;
 }

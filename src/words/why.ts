@@ -17,6 +17,7 @@ const NOT_FORECAST: ReadonlySet<WhyAnswer["obstacles"][number]["kind"]> = new Se
   "capacity-memory",
   "capacity-threads",
   "capacity-units",
+  "capacity-time",
   "policy-units",
   "drain",
   "drained",
@@ -126,7 +127,9 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
       return `It keeps its place, but cannot begin yet: ${visibleLine(obstacle.message)}.`;
     case "capacity": {
       const { needed, present, most } = obstacle;
-      const later = most > present ? `; there can be ${most}` : "";
+      const { next } = obstacle;
+      const then = next === undefined ? "" : `: ${visibleLine(next)}`;
+      const later = most > present ? `; there can be ${most}${then}` : "";
       return `It needs ${plural(needed, "CPU")}, but ${present === 0 ? "there is none" : `there ${present === 1 ? "is" : "are"} only ${present}`} now${later}.`;
     }
     case "capacity-threads": {
@@ -146,8 +149,16 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     }
     case "policy-units":
       return `It needs countable resources, but policy ${visibleLine(obstacle.policy)} counts only processors; it waits for another policy.`;
+    case "capacity-time": {
+      const { limitMs, mostMs } = obstacle;
+      return `It cannot start: its limit is ${limitText(limitMs)}, and CPUs are there for at most ${limitText(mostMs)}. tutti update --time gives it another limit; tutti cancel ends the wait.`;
+    }
     case "drain": {
-      const { stopAtMs, limitMs } = obstacle;
+      const { stopAtMs, limitMs, restarts } = obstacle;
+      if (restarts !== undefined) {
+        const then = restarts > 0 ? "starts again" : "fails: it has had its restarts (--retries allows more)";
+        return `The CPUs are taken away at ${clockText(stopAtMs)}: if it has not ended by then, it is stopped and ${then}.`;
+      }
       const why = limitMs === undefined ? "it has no time limit" : `its limit is ${limitText(limitMs)}`;
       return `The CPUs are taken away at ${clockText(stopAtMs)}, and ${why}, so it waits for the next ones${obstacle.next === undefined ? "" : `: ${visibleLine(obstacle.next)}`}.`;
     }

@@ -22,6 +22,8 @@ export interface SchedulerOptions {
   readonly native?: true;
   /** Time limit of a pilot. Default: 1h. */
   readonly time?: string;
+  /** Time without jobs after which a pilot goes back. Default: never, and there is always one. */
+  readonly idle?: string;
   readonly slotMs?: number;
   /** Left out: root. */
   readonly uid?: number;
@@ -183,8 +185,8 @@ export class SlurmScheduler {
   }
 
   #spawnServe(): ChildProcess {
-    const { nodes, native, time = "1h", slotMs = 100, uid } = this.#options;
-    const kind = native ? ["--native"] : ["--time", time];
+    const { nodes, native, time = "1h", idle = "never", slotMs = 100, uid } = this.#options;
+    const kind = native ? ["--native"] : ["--time", time, "--idle", idle];
     const serve = ["serve", "--on", "slurm", "--nodes", nodes, ...kind, "--slot", `${slotMs}ms`];
     const own = ["--no-http", ...(uid === undefined ? ["--private"] : []), "--state", this.state];
     return this.cluster.spawn([...this.#user(), process.execPath, program, ...serve, ...own, ...this.words], {

@@ -10,6 +10,7 @@ export interface SlurmFlags {
   readonly nodes?: number;
   readonly time?: number;
   readonly pilots?: number;
+  readonly idle?: number | "never";
   readonly drain?: number;
   readonly stopBefore?: number;
   readonly steps?: number;
@@ -19,12 +20,14 @@ export interface SlurmFlags {
 
 const DEFAULT_DRAIN_S = 300;
 const DEFAULT_STOP_BEFORE_S = 60;
+const DEFAULT_IDLE_S = 300;
 const MAX_NODES = 65_536;
 /** Flags that mean nothing on one machine, as people type them. */
 const ONLY_ON_SLURM: readonly (readonly [flag: keyof SlurmFlags, typed: string])[] = [
   ["nodes", "--nodes"],
   ["time", "--time"],
   ["pilots", "--pilots"],
+  ["idle", "--idle"],
   ["drain", "--drain"],
   ["stopBefore", "--stop-before"],
   ["steps", "--steps"],
@@ -46,6 +49,11 @@ export function addSlurmOptions(command: Command): void {
     .option("--nodes <n>", "on Slurm: number of nodes", integer(1, MAX_NODES))
     .option("--time <duration>", "on Slurm: how long each pilot holds the nodes", duration("above zero"))
     .option("--pilots <n>", "on Slurm: at most this many pilots, one after the other", integer(1))
+    .option(
+      "--idle <duration>",
+      `on Slurm: give a pilot back after this time without jobs, and ask for one only when jobs wait; never: always hold one (default: ${DEFAULT_IDLE_S / 60}m)`,
+      (text: string) => (text === "never" ? text : duration("above zero")(text)),
+    )
     .option(
       "--drain <duration>",
       `on Slurm: this long before the end of a pilot, only jobs start that can end in time (default: ${DEFAULT_DRAIN_S / 60}m)`,
@@ -85,6 +93,7 @@ export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): Sl
   }
   if (flags.native === true) return undefined;
   const { nodes, time, drain = DEFAULT_DRAIN_S, stopBefore = DEFAULT_STOP_BEFORE_S } = flags;
+  const { idle = DEFAULT_IDLE_S } = flags;
   if (nodes === undefined || time === undefined) {
     throw new UsageError(
       "Cannot ask Slurm for nodes: expected --nodes and --time, such as --nodes 4 --time 8h",
@@ -94,6 +103,7 @@ export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): Sl
     nodes,
     timeMs: time * 1000,
     pilots: flags.pilots,
+    idleMs: idle === "never" ? undefined : idle * 1000,
     drainMs: drain * 1000,
     stopBeforeMs: stopBefore * 1000,
     steps: flags.steps,

@@ -75,7 +75,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   const { windows = [] } = status;
   const running = counts.starting + counts.running + counts.ending;
   const facts = {
-    conductor: conductorText(conductor),
+    conductor: conductorText(conductor, nodes?.length !== 0),
     CPUs: machine && machineText(machine),
     nodes: nodes && nodesText(nodes),
     units: resources && resourcesText(resources),

@@ -142,18 +142,18 @@ export class JobBook {
 
   /** Jobs that the policy may know, in service order. */
   eligible(): JobRecord[] {
-    return this.#inOrder((record) => this.limits.isThrough(record) && this.#isReady(record));
+    return this.#inOrder((record) => this.limits.isThrough(record) && this.isReady(record));
   }
 
   /** The same with the jobs that wait only for room of a limit of the configuration. */
   eligibleSoon(): JobRecord[] {
-    return this.#inOrder((record) => this.#isReady(record) && !this.limits.waitsForQuota(record));
+    return this.#inOrder((record) => this.isReady(record) && !this.limits.waitsForQuota(record));
   }
 
   /** Number of jobs that wait for a quota. */
   waitingForQuotas(): number {
     if (!this.limits.hasQuotas) return 0;
-    return this.#inOrder((record) => this.#isReady(record) && this.limits.waitsForQuota(record)).length;
+    return this.#inOrder((record) => this.isReady(record) && this.limits.waitsForQuota(record)).length;
   }
 
   #inOrder(isIn: (record: JobRecord) => boolean): JobRecord[] {
@@ -164,7 +164,7 @@ export class JobBook {
 
   /** A job that waits only for a limit of the configuration enters its line, and is released later. */
   isEligible(record: JobRecord): boolean {
-    return this.#isReady(record) && this.limits.mayStart(record);
+    return this.isReady(record) && this.limits.mayStart(record);
   }
 
   /**
@@ -175,7 +175,7 @@ export class JobBook {
   settleLimits(canStart: (record: JobRecord) => boolean): readonly JobRecord[] {
     const released = this.limits.settle((job) => {
       const record = this.#live.get(job)!;
-      return this.#isReady(record) && canStart(record);
+      return this.isReady(record) && canStart(record);
     });
     return released.map((job) => this.#live.get(job)!);
   }
@@ -196,11 +196,11 @@ export class JobBook {
 
   /** Whether the job waits only because of a limit of the configuration. */
   waitsForLimit(record: JobRecord): boolean {
-    return this.#isReady(record) && !this.limits.isThrough(record);
+    return this.isReady(record) && !this.limits.isThrough(record);
   }
 
   /** Whether nothing keeps the job from the policy, as far as limits of the configuration do not matter. */
-  #isReady(record: JobRecord): boolean {
+  isReady(record: JobRecord): boolean {
     return (
       record.state === "queued" &&
       record.notBeforeMs === undefined &&

@@ -106,6 +106,12 @@ export class JobLimits {
     return !this.#gate.isThrough(job) && limits.some((limit) => this.#gate.isClosed(limit));
   }
 
+  /** Whether its limits could let the job start, when others have ended. */
+  mayEverStart(record: Pick<JobRecord, "job" | "tasks" | "threads">): boolean {
+    const limits = this.#ofJobs.get(record.job) ?? NONE;
+    return !this.waitsForQuota(record) && limits.every(({ maxCpus }) => processorsOf(record) <= maxCpus);
+  }
+
   /** Whether a quota would keep a new job waiting. */
   hasReachedQuota(job: Owned): boolean {
     return this.of(job).some((limit) => this.#gate.isClosed(limit));

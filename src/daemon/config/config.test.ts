@@ -32,6 +32,7 @@ describe("docs/tutti.toml", () => {
       cpus: 512,
       cpusOfNode: undefined,
       mostTasks: () => Number.POSITIVE_INFINITY,
+      limitMs: Number.POSITIVE_INFINITY,
       memoryBytes: 1,
       signalsBeforeLimit: true,
       jobHooks: true,

@@ -69,7 +69,7 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
    * job again, in addition to its environment and script. Undefined: these are no longer kept.
    */
   readonly repeat?: Pick<SubmitJob, "stdout" | "stderr"> | undefined;
-  /** Attempts that made room. They do not count against the retries. */
+  /** Attempts that do not count against the retries: those that made room while that was free. */
   readonly uncharged?: number | undefined;
 }
 

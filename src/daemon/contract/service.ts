@@ -212,6 +212,8 @@ export interface PilotControl {
   readonly pilots: PilotAnswer["pilots"];
   /** Why there are no nodes now. */
   readonly trouble: string | undefined;
+  /** Why there are none, although nothing is wrong. */
+  readonly rests?: string | undefined;
   /** What follows the one in use, and when; undefined: none is in use. */
   readonly next?: string | undefined;
   /** Asks for one again. */

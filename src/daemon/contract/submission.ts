@@ -15,27 +15,20 @@ import {
   MAX_STRING_LENGTH,
 } from "../../protocol/limits.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
-import type { Resource } from "../../protocol/resources.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { type JobValues, lengthWithValues, valuesAt } from "../../protocol/sweep-values.ts";
 import { namesOf, type QueueSetting } from "../config/config.ts";
 import { checkInput } from "./job-input.ts";
 import { checkNews, type NewsLimits, newsBytes } from "./job-news.ts";
+import { checkLimit, checkSize, checkUse, type MachineLimits } from "./needs.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller } from "./service.ts";
 
-export interface SubmissionLimits extends NewsLimits {
-  readonly cpus: number;
-  /** CPUs of the largest node; undefined: there is none now. */
-  readonly cpusOfNode: number | undefined;
-  /** How many tasks with these threads fit at once; infinity: unknown. */
-  mostTasks(threads: number): number;
-  readonly memoryBytes: number;
+export interface SubmissionLimits extends MachineLimits, NewsLimits {
   /** Whether the command of a job can run once per task. */
   readonly tasksRunEach: boolean;
   /** Whether jobs can read from a client or have a terminal; left out: they cannot. */
   readonly takesInput?: true | undefined;
-  readonly resources: readonly Resource[];
   readonly queues: readonly QueueSetting[];
 }
 
@@ -97,6 +90,7 @@ export function readBatch(
       checkRetries(request) ??
       checkPriority(caller, request.priority ?? 0) ??
       checkSize(request, limits) ??
+      checkLimit(request, limits) ??
       checkUse(request, limits) ??
       checkNews(request, limits);
     if (refusal !== undefined) return refusal;
@@ -383,67 +377,4 @@ export function checkPriority(caller: Caller, priority: number): Refusal | undef
     "invalid",
     `Cannot set priority ${priority}: you may use −100 to 0; ask an administrator for a higher one`,
   );
-}
-
-function checkSize(
-  { tasks = 1, threads = 1, memoryBytes = 0 }: SubmitJob,
-  limits: SubmissionLimits,
-): Refusal | undefined {
-  const { cpus, cpusOfNode } = limits;
-  const needed = processorsOf({ tasks, threads });
-  if (needed > cpus) {
-    return refuse(
-      "too-large",
-      threads === 1
-        ? `Cannot run ${tasks} tasks: each needs a CPU of its own, and the scheduler has ${cpus}; ask for ${cpus} or fewer`
-        : `Cannot run ${tasksText({ tasks, threads })}: they need ${needed} CPUs, and the scheduler has ${cpus}; ask for fewer tasks (-n) or threads (-c)`,
-    );
-  }
-  if (cpusOfNode !== undefined && threads > cpusOfNode) {
-    return refuse(
-      "too-large",
-      `Cannot run ${tasksText({ tasks, threads })}: the threads of a task need CPUs on one node, and the largest node has ${cpusOfNode}; ask for ${cpusOfNode} or fewer threads (-c), and for more tasks (-n)`,
-    );
-  }
-  const most = limits.mostTasks(threads);
-  if (tasks > most) {
-    return refuse(
-      "too-large",
-      `Cannot run ${tasksText({ tasks, threads })}: the threads of a task need CPUs on one node, and the nodes have room for ${most} such tasks; ask for fewer tasks (-n) or threads (-c)`,
-    );
-  }
-  if (memoryBytes > limits.memoryBytes) {
-    return refuse(
-      "too-large",
-      `Cannot provide ${gibibytes(memoryBytes)} of memory: the scheduler has ${gibibytes(limits.memoryBytes)}; ask for less`,
-    );
-  }
-  return undefined;
-}
-
-function checkUse({ use = {} }: SubmitJob, { resources }: SubmissionLimits): Refusal | undefined {
-  for (const [kind, amount] of Object.entries(use)) {
-    const there = resources.filter(({ units }) => units.length > 0);
-    const resource = there.find(({ name }) => name === kind);
-    if (resource === undefined) {
-      const names = there.map(({ name }) => name);
-      const expected = names.length === 0 ? "a job without use" : `one of ${names.join(", ")}`;
-      return refuse(
-        "invalid",
-        `Cannot use ${JSON.stringify(kind)}${closest(kind, names)}: the scheduler has no such resource, expected ${expected}; administrators name them in the setting resources`,
-      );
-    }
-    const most = resource.units.length;
-    if (amount > most) {
-      return refuse(
-        "too-large",
-        `Cannot provide ${amount} units of ${kind}: the scheduler has ${most}; ask for ${most} or fewer`,
-      );
-    }
-  }
-  return undefined;
-}
-
-function gibibytes(bytes: number): string {
-  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }

@@ -65,6 +65,7 @@ export class Dispatcher {
 
   disconnected(reason: string): void {
     this.health.disconnected(reason);
+    this.nodes.disconnected();
     this.#context.scheduler.invalidate("the conductor was disconnected");
   }
 
@@ -316,7 +317,6 @@ export class Dispatcher {
         nodes: [],
         units: undefined,
         ending: undefined,
-        ...(outcome.isUncharged && { uncharged: (record.uncharged ?? 0) + 1 }),
         ranMs: 0,
         startedAtMs: undefined,
         ...withoutPause(record),

@@ -30,8 +30,9 @@ export class ExecutorHealth {
   /** Why nothing can be started; undefined while the executor is connected and answers. */
   get trouble(): string | undefined {
     const { executor, scheduler } = this.#context;
-    if (this.#connected === undefined) return executor.trouble ?? this.#lostBecause;
-    if (scheduler.machine.processors === 0) return executor.trouble ?? "there are no processors now";
+    if (this.#connected === undefined) return executor.trouble ?? executor.rests ?? this.#lostBecause;
+    if (scheduler.machine.processors === 0)
+      return executor.trouble ?? executor.rests ?? "there are no processors now";
     const silentMs = this.#silentMs();
     return silentMs === undefined
       ? undefined
@@ -40,9 +41,11 @@ export class ExecutorHealth {
 
   status() {
     const silentMs = this.#silentMs();
+    const { rests } = this.#context.executor;
     return {
       connected: this.#connected !== undefined,
       ...(silentMs !== undefined && { silentMs }),
+      ...(rests !== undefined && { rests }),
       ...this.#connected?.facts,
       ...(this.#statistics !== undefined && { lateP99Ms: this.#statistics.lateP99Ms }),
     };

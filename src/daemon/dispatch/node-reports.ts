@@ -15,6 +15,11 @@ export class NodeReports {
     return this.#health;
   }
 
+  /** Without nodes, none is silent or lost: the executor says so, but perhaps after it has disconnected. */
+  disconnected(): void {
+    if (this.#context.executor.capacity.nodes.processors === 0) this.#health = [];
+  }
+
   onReport(report: Report, nowMs: number): void {
     const { feed, clock, executor, scheduler } = this.#context;
     switch (report.type) {

@@ -7,14 +7,15 @@ import { retryAfterMs } from "./retries.ts";
 /** Restarts, in addition to `retries`, after attempts that were lost before their command began. */
 const TRIES_TO_BEGIN = 3;
 
+/** Restarts of a job without `retries` after its CPUs were taken away; others have their `retries`. */
+const RESTARTS_AT_END = 1;
+
 /** Ends that somebody asked for. They say nothing about the program. */
 const ASKED: ReadonlySet<EndReason> = new Set(["requeued", "shutdown"]);
 
 interface Outcome {
   readonly state: JobState;
   readonly reason: string;
-  /** The attempt does not count against the retries. */
-  readonly isUncharged?: true;
   /** How long the job waits before it is queued again; left out: not at all. */
   readonly delayMs?: number;
 }
@@ -32,14 +33,14 @@ function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
   const mayStartAnew = starts <= record.retries && record.ending !== "cancelled";
   const isUnfinished = end.reason === "requeued" || end.lost !== undefined;
   if (record.ending === "made-room" && isUnfinished) {
-    return { state: "queued", reason: "the allocation ended", isUncharged: true };
+    return outcomeAtEnd(record, end);
   }
   // Perhaps it was cancelled while it was already asked to end for another reason.
   const isCancelled = end.reason === "requeued" && record.ending === "cancelled";
   if (end.reason === "cancelled" || isCancelled) return { state: "cancelled", reason: "cancelled" };
   if (end.reason === "requeued" && record.ending === undefined) {
     // Nobody asked: the cluster has taken the node away.
-    return { state: "queued", reason: "the allocation ended", isUncharged: true };
+    return outcomeAtEnd(record, end);
   }
   // Its program may have ended before it heard that it should, as a script that requeues itself does.
   if (end.reason === "requeued" || record.ending === "requeued")
@@ -58,6 +59,30 @@ function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
   return end.code === 0
     ? { state: "done", reason: "exit code 0" }
     : { state: "failed", reason: `exit code ${end.code}` };
+}
+
+/**
+ * The CPUs of the job were taken away before it ended. That counts like any other start, or a job that needs
+ * more time than CPUs are there would be started for ever.
+ */
+function outcomeAtEnd(record: JobRecord, { neverBegan }: AttemptEnd): Outcome {
+  const starts = chargedStarts(record);
+  const most = mostRestartsAtEnd(record);
+  const restarts = `at most ${most} ${most === 1 ? "restart" : "restarts"}`;
+  if (starts <= most) return { state: "queued", reason: `the allocation ended (${starts} of ${restarts})` };
+  if (neverBegan && starts <= most + TRIES_TO_BEGIN)
+    return { state: "queued", reason: "the allocation ended before it began" };
+  const advice = "ask for more with --retries, or for longer pilots (tutti serve --time)";
+  return { state: "failed", reason: `the allocation ended again, after ${restarts}: ${advice}` };
+}
+
+function mostRestartsAtEnd({ retries }: Pick<JobRecord, "retries">): number {
+  return Math.max(retries, RESTARTS_AT_END);
+}
+
+/** How often a job may start again if its CPUs are taken away now and later. */
+export function restartsAtEnd(record: JobRecord): number {
+  return Math.max(0, mostRestartsAtEnd(record) + 1 - chargedStarts(record));
 }
 
 /** The reason that the executor gets: making room is a requeue. */

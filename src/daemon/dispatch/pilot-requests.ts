@@ -13,8 +13,8 @@ export const NO_PILOTS = refuse(
 /** @param control undefined: the scheduler does not run on Slurm */
 export function pilotsOf(control: PilotControl | undefined): Answer<Pilots> {
   if (control === undefined) return NO_PILOTS;
-  const { pilots, trouble } = control;
-  return { pilots, ...(trouble !== undefined && { trouble }) };
+  const { pilots, trouble, rests } = control;
+  return { pilots, ...(trouble !== undefined && { trouble }), ...(rests !== undefined && { rests }) };
 }
 
 export function startPilots(control: PilotControl | undefined, caller: Caller): Answer<Pilots> {

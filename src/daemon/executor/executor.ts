@@ -33,6 +33,13 @@ export interface Capacity {
    * `mostProcessors`.
    */
   readonly mostMemoryBytes?: number;
+  /** The longest time limit that a job can have here. Left out: any. */
+  readonly mostLimitMs?: number;
+  /**
+   * What the nodes had before some were lost. Left out: unknown; other nodes, which may follow these, have
+   * room for every job that was accepted.
+   */
+  readonly whole?: { readonly nodes: NodeTable; readonly memoryBytes: number };
   /** The processors are taken away later. Left out: they stay. */
   readonly end?: {
     /** Monotonic time in ms from which on nothing starts that cannot end by its limit before `stopAtMs`. */
@@ -60,6 +67,18 @@ export interface Capabilities {
   readonly beginsAtOnce: boolean;
   /** Gangs can take turns on the same processors. If not, all policies share space only. */
   readonly timeSharing: boolean;
+}
+
+/** What the jobs want of the processors, as far as the front end knows. */
+export interface Demand {
+  /** The capacity to which the rest refers. */
+  readonly of: Capacity;
+  /** Jobs have a process, or wait and could start on these processors. */
+  readonly present: boolean;
+  /** Jobs wait that could start only on other processors, or run and may be stopped at the end of these. */
+  readonly others: boolean;
+  /** Some of them wait because nodes were lost. */
+  readonly lost: boolean;
 }
 
 /** What executors on Slurm have in common. */
@@ -148,6 +167,10 @@ export interface Executor {
   readonly capacity: Capacity;
   /** Why it has no processors now, or what keeps it from getting others, as text for people. */
   readonly trouble?: string | undefined;
+  /** Why it has no processors although nothing is wrong, as text for people. */
+  readonly rests?: string | undefined;
+  /** Says what the jobs want, after each cycle. Left out: the processors do not depend on it. */
+  setDemand?(demand: Demand): void;
   /** What keeps a launched attempt from beginning, as text for people; undefined: only its row's turn. */
   waitsFor?(attempt: AttemptKey): string | undefined;
   /** Where a running attempt runs, as a sentence without a full stop; undefined: on its CPUs. */

@@ -15,6 +15,20 @@ const [N1, N2, N3, N4] = FOUR;
 
 const states = ({ frontEnd }: Bench) => frontEnd.jobs(ROOT, {}).map(({ job, state }) => `${job} ${state}`);
 
+test("nodes that have gone with their pilot are neither silent nor lost", async () => {
+  const bench = cluster("gang");
+  const { machine, clock, frontEnd } = bench;
+  machine.report({ type: "nodes", nodes: [{ node: "n1", state: "silent" }] });
+  clock.settle();
+  expect(frontEnd.status(ROOT).nodes?.[0]).toMatchObject({ node: "n1", state: "silent" });
+  // The executor says that there are none, and disconnects before that is read.
+  changeCapacity(machine, []);
+  machine.report({ type: "nodes", nodes: [] });
+  machine.disconnect();
+  clock.settle();
+  expect(frontEnd.status(ROOT).nodes).toEqual([]);
+});
+
 test("without nodes, jobs are accepted and wait; `why` names the trouble", async () => {
   const bench = cluster("fcfs", []);
   expect(await submit(bench, 16)).toMatchObject({ jobs: [{ job: 1, state: "queued" }] });

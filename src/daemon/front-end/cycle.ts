@@ -22,6 +22,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { StoreAge } from "../dispatch/store-age.ts";
 import type { Executor, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import { demandOf } from "../scheduling/demand.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
@@ -95,6 +96,8 @@ export class Cycles {
         this.#wake();
       },
     );
+    // Jobs of an earlier run may need processors, which nobody brings before they are asked for.
+    if (parts.executor.setDemand !== undefined) this.#wake();
     if (parts.watch !== undefined) this.#lookAfterFiles(parts.watch);
   }
 
@@ -197,6 +200,8 @@ export class Cycles {
     book.commit();
     executor.apply(dispatcher.commit());
     this.#inbox.push(...dispatcher.takeRefused());
+    // Reports that wait may end jobs.
+    if (this.#inbox.length === 0) executor.setDemand?.(demandOf(book, scheduler, clock.nowMs()));
     if (this.#inbox.length > 0 || this.#requests.size > 0 || book.unsettled.size > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { POLICIES } from "../../policies/registry.ts";
 import { changeCapacity, nodesOf } from "./capacity-for-tests.ts";
-import { ANNA, answerOf, type Bench, makeBench, ROOT, request, runToEnd } from "./front-end-for-tests.ts";
+import { ANNA, answerOf, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
 const NODES = nodesOf(4, 4);
 const END = { drainAtMs: 10_000, stopAtMs: 20_000 };
@@ -66,23 +66,31 @@ test("a job that waits for CPUs is passed over from the instant at which it coul
   });
 });
 
-test("at the end of an allocation, jobs are queued again, which costs no retry, and the next one takes them", async () => {
+test("at the end of an allocation, jobs are queued again, and the next one takes them: once, or as their retries allow", async () => {
   const bench = draining("gang", { runMs: () => 60_000 });
   const { clock, frontEnd, machine } = bench;
-  await submit(bench, 8);
+  await submit(bench, 4);
+  await submit(bench, 2, { retries: 1 });
+  await submit(bench, 2, { retries: 2 });
   await submit(bench, 2);
-  await submit(bench, 2);
-  await answerOf(clock, frontEnd.cancel(ANNA, 3));
-  for (let allocation = 1; allocation <= 3; allocation++) {
-    expect(states(bench)).toEqual(["1 running", "2 running", "3 cancelled"]);
-    expect(frontEnd.job(ANNA, 1)).toMatchObject({ attempt: allocation });
+  await answerOf(clock, frontEnd.cancel(ANNA, 4));
+  const [stopped, after] = [
+    ["1 queued", "2 queued", "3 queued", "4 cancelled"],
+    ["1 failed", "2 failed", "3 queued", "4 cancelled"],
+  ];
+  for (const [allocation, expected] of [
+    [1, stopped],
+    [2, after],
+    [3, ["1 failed", "2 failed", "3 failed", "4 cancelled"]],
+  ] as const) {
+    expect(frontEnd.job(ANNA, 3)).toMatchObject({ state: "running", attempt: allocation });
     clock.advanceTo(clock.nowMs() + 20_000);
     makeRoom(bench);
-    expect(states(bench)).toEqual(["1 queued", "2 queued", "3 cancelled"]);
+    expect(states(bench)).toEqual(expected);
     expect(machine.sent).toContainEqual(
       expect.objectContaining({
         type: "stop",
-        attempt: { job: 1, attempt: allocation },
+        attempt: { job: 3, attempt: allocation },
         kill: false,
         reason: "requeued",
       }),
@@ -90,27 +98,71 @@ test("at the end of an allocation, jobs are queued again, which costs no retry, 
     changeCapacity(machine, [], {}, "the pilot 7 has ended");
     clock.settle();
     expect(machine.matrix?.rows).toEqual([]);
-    expect(states(bench)).toEqual(["1 queued", "2 queued", "3 cancelled"]);
+    expect(states(bench)).toEqual(expected);
     changeCapacity(machine, NODES, {}, "the next allocation");
     clock.settle();
   }
-  const requeued = bench.store
+  const reasons = bench.store
     .eventsAfter(0, 999)
     .map(({ event }) => event)
-    .filter(({ kind, job }) => kind === "requeued" && job === 1);
-  expect(requeued.map(({ data }) => [data?.attempt, data?.reason])).toEqual([
-    [1, "the allocation ended"],
-    [2, "the allocation ended"],
-    [3, "the allocation ended"],
+    .filter(({ kind, job }) => (kind === "requeued" || kind === "ended") && job === 3)
+    .map(({ data }) => [data?.attempt, data?.reason]);
+  expect(reasons).toEqual([
+    [1, "the allocation ended (1 of at most 2 restarts)"],
+    [2, "the allocation ended (2 of at most 2 restarts)"],
+    [
+      3,
+      "the allocation ended again, after at most 2 restarts: ask for more with --retries, or for longer pilots (tutti serve --time)",
+    ],
   ]);
-  // Only the present start counts against the retries, also after a restart.
-  machine.forgetListeners();
-  const again = makeBench({ clock, machine, store: bench.store, nodes: NODES, config: { policy: "gang" } });
-  expect(await answerOf(clock, again.frontEnd.requeue(ANNA, 1))).toMatchObject({
-    message: expect.stringContaining("it has been started 1 time, and its retries allow 0 restarts"),
+});
+
+test("a running job says that it may be stopped at the end, and whether it starts again then", async () => {
+  const bench = draining("gang", { runMs: () => 60_000 });
+  const { clock, frontEnd, machine } = bench;
+  await submit(bench, 2);
+  await submit(bench, 2, { limitMs: 25_000 });
+  await submit(bench, 2, { limitMs: 10_000 });
+  clock.advanceTo(1000);
+  const stopAtMs = clock.unixMs() + 19_000;
+  const why = async (job: number) => {
+    const answer = await frontEnd.why(ANNA, job);
+    return "obstacles" in answer ? answer.obstacles : answer;
+  };
+  expect(await why(1)).toEqual([{ kind: "drain", stopAtMs, restarts: 1 }]);
+  // It has run for at most a second of its 25 s, and 19 s are left.
+  expect(await why(2)).toEqual([{ kind: "drain", stopAtMs, limitMs: 25_000, restarts: 1 }]);
+  expect(await why(3)).toEqual([]);
+  makeRoom(bench);
+  changeCapacity(machine, NODES, { end: { drainAtMs: 40_000, stopAtMs: 50_000 } }, "the next allocation");
+  clock.settle();
+  expect(await why(1)).toMatchObject([{ kind: "drain", restarts: 0 }]);
+});
+
+test("a job whose limit is longer than CPUs are there is refused; one that waits already says so", async () => {
+  const bench = draining("gang");
+  const { clock, frontEnd, machine } = bench;
+  changeCapacity(machine, [], { mostLimitMs: 600_000 });
+  clock.settle();
+  expect(await submit(bench, 2, { limitMs: 600_001 })).toEqual({
+    refused: "too-large",
+    message:
+      "Cannot run for 600.001 s: CPUs are there for at most 600 s, so each attempt could be stopped before its limit; ask for a shorter limit (--time), or start the scheduler with longer pilots (tutti serve --time)",
   });
-  runToEnd(clock);
-  expect(states(again)).toEqual(["1 done", "2 done", "3 cancelled"]);
+  expect(await submit(bench, 2, { limitMs: 600_000 })).toMatchObject({ jobs: [{ job: 1 }] });
+  expect(
+    await answerOf(clock, frontEnd.change(ANNA, { action: "update", update: { limitMs: 600_001 } }, [1])),
+  ).toEqual([expect.objectContaining({ refused: "too-large" })]);
+  // The scheduler was started again with shorter pilots.
+  changeCapacity(machine, NODES, { mostLimitMs: 599_999 });
+  clock.advanceTo(1000);
+  expect(states(bench)).toEqual(["1 queued"]);
+  expect(await frontEnd.why(ANNA, 1)).toMatchObject({
+    obstacles: [{ kind: "capacity-time", limitMs: 600_000, mostMs: 599_999 }],
+  });
+  expect(frontEnd.job(ANNA, 1)).toMatchObject({
+    reason: "cannot start: its time limit is longer than any CPUs are there",
+  });
 });
 
 test("a job that ends while room is made keeps its own end; one that is lost with the nodes is queued again", async () => {

@@ -6,6 +6,7 @@ import { hasProcess, isEnded } from "../../protocol/states.ts";
 import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
+import { restartsAtEnd } from "../dispatch/outcome.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Scheduler } from "../scheduling/scheduler.ts";
 import { freeUnits } from "../scheduling/units.ts";
@@ -87,13 +88,29 @@ function shareOf(
  * A job with a process is stuck only while the conductor is away, or if it cannot be launched yet. Where it
  * runs is no obstacle, but said in the same place.
  */
-function conductorObstacles(record: JobRecord, { executorTrouble, executor }: WaitingContext): Obstacle[] {
+function conductorObstacles(record: JobRecord, context: WaitingContext): Obstacle[] {
+  const { executorTrouble, executor } = context;
   if (!hasProcess(record.state)) return [];
   if (executorTrouble !== undefined) return [{ kind: "conductor", message: executorTrouble }];
   const waits = record.state === "starting" ? executor.waitsFor?.(record) : undefined;
   if (waits !== undefined) return [{ kind: "launch", message: waits }];
   const message = executor.runsAs?.(record);
-  return message === undefined ? [] : [{ kind: "executor", message }];
+  return [
+    ...(message === undefined ? [] : [{ kind: "executor" as const, message }]),
+    ...endOf(record, context),
+  ];
+}
+
+/** That a running job is stopped at the end of the CPUs, if it needs its whole limit. */
+function endOf(record: JobRecord, { scheduler, clock }: WaitingContext): Obstacle[] {
+  const { end } = scheduler.machine;
+  const { limitMs } = record;
+  const nowMs = clock.nowMs();
+  const leftMs = (limitMs ?? Number.POSITIVE_INFINITY) - scheduler.ranMs(record.job, nowMs);
+  if (record.state === "ending" || end === undefined || leftMs <= end.stopAtMs - nowMs) return [];
+  const stopAtMs = clock.unixMs() + (end.stopAtMs - nowMs);
+  const limit = limitMs !== undefined && { limitMs };
+  return [{ kind: "drain", stopAtMs, ...limit, restarts: restartsAtEnd(record) }];
 }
 
 function obstaclesOf(
@@ -119,6 +136,8 @@ function obstaclesOf(
   if (obstacle?.kind === "drain") {
     const stopAtMs = clock.unixMs() + (obstacle.stopAtMs - clock.nowMs());
     obstacles.push({ ...obstacle, stopAtMs, ...(next !== undefined && { next }) });
+  } else if (obstacle?.kind === "capacity") {
+    obstacles.push({ ...obstacle, ...(next !== undefined && { next }) });
   } else if (obstacle !== undefined) obstacles.push(obstacle);
   if (obstacles.length > 0) return obstacles;
   const needed = scheduler.sizeOf(record);

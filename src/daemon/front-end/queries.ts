@@ -67,6 +67,8 @@ export class Queries {
           ? `cannot start: needs ${needed} ${resource}, and the configuration names ${configured}`
           : `waits for ${needed} ${resource}; jobs that are stopped leave ${present}`;
       }
+      case "capacity-time":
+        return "cannot start: its time limit is longer than any CPUs are there";
       case "drain":
         return "waits for the next CPUs, because it might not end before these are taken away";
       case "drained":

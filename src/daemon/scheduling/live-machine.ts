@@ -44,6 +44,7 @@ export type MachineObstacle =
       readonly configured: number;
     }
   | ({ readonly kind: "drained" } & Drain)
+  | { readonly kind: "capacity-time"; readonly limitMs: number; readonly mostMs: number }
   | { readonly kind: "drain"; readonly stopAtMs: number; readonly limitMs?: number }
   | WindowObstacle;
 
@@ -59,6 +60,9 @@ export class LiveMachine {
   readonly counted: readonly Resource[];
   readonly #pack: Config["pack"];
   #capacity: Capacity;
+  /** What the last nodes had before some were lost; undefined: unknown. */
+  #whole: Capacity["whole"];
+  #closedMs: number | undefined;
   #nodes: NodeTable;
   /** The order before the capacity changed. */
   #before: NodeTable;
@@ -71,14 +75,21 @@ export class LiveMachine {
     this.counted = countedKinds(resources);
     this.#pack = pack;
     this.#capacity = capacity;
+    this.#whole = capacity.whole;
     this.#nodes = this.#tableOf(capacity.nodes.nodes);
     this.#before = this.#nodes;
   }
 
   set(capacity: Capacity): void {
-    this.#capacity = capacity;
+    this.#take(capacity);
     this.#before = this.#nodes;
     this.use(this.#tableOf(capacity.nodes.nodes));
+  }
+
+  #take(capacity: Capacity): void {
+    this.#capacity = capacity;
+    this.#closedMs = undefined;
+    if (capacity.whole !== undefined || capacity.nodes.processors > 0) this.#whole = capacity.whole;
   }
 
   #tableOf(nodes: readonly NodeCpus[]): NodeTable {
@@ -92,7 +103,7 @@ export class LiveMachine {
 
   /** From now on nothing starts, until the capacity is set again. */
   close(nowMs: number): void {
-    this.#capacity = { ...this.#capacity, end: { drainAtMs: nowMs, stopAtMs: nowMs } };
+    this.#closedMs = nowMs;
   }
 
   get capacity(): Capacity {
@@ -139,6 +150,11 @@ export class LiveMachine {
     return roomFor(threads, this.#nodeSizes());
   }
 
+  /** The longest time limit that a job can have; infinity: any. */
+  get mostLimitMs(): number {
+    return this.#capacity.mostLimitMs ?? Number.POSITIVE_INFINITY;
+  }
+
   /** The most memory that it can ever have; infinity: unknown. */
   get mostMemoryBytes(): number {
     const { memoryBytes, mostMemoryBytes, mostProcessors } = this.#capacity;
@@ -147,6 +163,7 @@ export class LiveMachine {
   }
 
   get end(): Capacity["end"] {
+    if (this.#closedMs !== undefined) return { drainAtMs: this.#closedMs, stopAtMs: this.#closedMs };
     return this.#capacity.end;
   }
 
@@ -281,22 +298,67 @@ export class LiveMachine {
   /** Why the job cannot start now; undefined: it can, if the policy starts it. */
   obstacle(record: Needs & Gated & Pick<JobRecord, "use">, nowMs: number): MachineObstacle | undefined {
     if (this.drain !== undefined) return { kind: "drained", ...this.drain };
-    const { tasks, threads = 1, memoryBytes = 0, limitMs } = record;
-    const needed = processorsOf(record);
-    if (needed > this.processors) {
-      return { kind: "capacity", needed, present: this.processors, most: this.mostProcessors };
-    }
-    const room = roomFor(threads, this.#nodeSizes());
-    if (tasks > room) return { kind: "capacity-threads", tasks, threads, present: room };
-    if (memoryBytes > this.memoryBytes) {
-      return { kind: "capacity-memory", neededBytes: memoryBytes, presentBytes: this.memoryBytes };
-    }
+    const { limitMs } = record;
+    const tooLong = this.#tooLong(record);
+    if (tooLong !== undefined) return tooLong;
+    const lack = this.#lackIn({ nodes: this.#nodes, memoryBytes: this.memoryBytes }, record);
+    if (lack !== undefined) return lack;
     const missing = missingUnits(record, this.resources);
     if (missing !== undefined) return { kind: "capacity-units", ...missing, configured: missing.present };
     if (this.end !== undefined && nowMs >= this.#lastStartBeforeEndMs(record)) {
       return { kind: "drain", stopAtMs: this.end.stopAtMs, ...(limitMs !== undefined && { limitMs }) };
     }
     return this.#windowObstacle(record, nowMs);
+  }
+
+  /** What the job needs that such nodes do not have. */
+  #lackIn(
+    { nodes, memoryBytes }: NonNullable<Capacity["whole"]>,
+    record: Needs,
+  ): MachineObstacle | undefined {
+    const { tasks, threads = 1, memoryBytes: neededBytes = 0 } = record;
+    const needed = processorsOf(record);
+    const { processors: present } = nodes;
+    if (needed > present) return { kind: "capacity", needed, present, most: this.mostProcessors };
+    const room = roomFor(
+      threads,
+      nodes.nodes.map(({ cpus }) => cpus.length),
+    );
+    if (tasks > room) return { kind: "capacity-threads", tasks, threads, present: room };
+    if (neededBytes <= memoryBytes) return undefined;
+    return { kind: "capacity-memory", neededBytes, presentBytes: memoryBytes };
+  }
+
+  #tooLong({ limitMs = 0 }: Pick<Gated, "limitMs">): MachineObstacle | undefined {
+    const { mostLimitMs: mostMs } = this;
+    return limitMs > mostMs ? { kind: "capacity-time", limitMs, mostMs } : undefined;
+  }
+
+  /**
+   * What a waiting job wants: these processors, others because these end or because nodes were lost, or
+   * none, because something else keeps it waiting, or because no such processors would hold it either.
+   */
+  wantedBy(record: Needs & Gated, nowMs: number): "these" | "others" | "lost" | "none" {
+    const isKept = this.drain !== undefined || this.#windowObstacle(record, nowMs) !== undefined;
+    if (isKept || this.#tooLong(record) !== undefined) return "none";
+    if (this.#whole !== undefined && this.#lackIn(this.#whole, record) !== undefined) return "none";
+    if (this.processors === 0) return "others";
+    const present = { nodes: this.#nodes, memoryBytes: this.memoryBytes };
+    if (this.#lackIn(present, record) !== undefined) return "lost";
+    return nowMs >= this.#lastStartBeforeEndMs(record) ? "others" : "these";
+  }
+
+  /** Whether a waiting job may want other processors, although there are some. */
+  isWanting(nowMs: number): boolean {
+    const isWhole = this.#whole?.nodes.processors === this.processors;
+    return !isWhole || (this.end !== undefined && nowMs >= this.end.drainAtMs);
+  }
+
+  /** Whether a running job may be stopped at the end of the processors, which has begun. */
+  mayOutlive({ limitMs = Number.POSITIVE_INFINITY }: Pick<Gated, "limitMs">, ranMs: number, nowMs: number) {
+    return (
+      this.end !== undefined && nowMs >= this.end.drainAtMs && limitMs - ranMs > this.end.stopAtMs - nowMs
+    );
   }
 
   #windowObstacle(record: Gated, nowMs: number): WindowObstacle | undefined {

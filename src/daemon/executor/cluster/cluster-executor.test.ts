@@ -113,6 +113,16 @@ test("a node that is cut off for 10 s: its gang stops everywhere, and goes on wh
   expect(bench.ends()).toEqual([]);
 });
 
+test("the clock of a node that is silent or lost is no reason to warn: only its last measurement is old", () => {
+  const bench = new Bench();
+  bench.run({ job: 1, on: ["n1"], script: ENDLESS });
+  bench.nodes.crash("n2");
+  bench.pass(120_000);
+  const kinds = bench.of("notice").map(({ kind }) => kind);
+  expect(kinds).toContain("node-lost");
+  expect(kinds).not.toContain("clock-uncertain");
+});
+
 test("a node that crashes: after 23 s its gang is killed elsewhere, and lost when the cluster calls it down", () => {
   const bench = new Bench();
   bench.run({ job: 1, on: ["n1", "n2"], script: ENDLESS }, { job: 2, on: ["n3", "n4"], script: ENDLESS });

@@ -11,8 +11,9 @@
  */
 import type { Clock } from "../../../host/clock.ts";
 import type { AttemptKey } from "../../../protocol/attempts.ts";
-import { type Capacity, type Command, type Executor, ON_SLURM, type Report } from "../executor.ts";
-import { capacityOf, Leaving } from "./capacity.ts";
+import type { Capacity, Command, Demand, Executor, Report } from "../executor.ts";
+import { ON_SLURM } from "../executor.ts";
+import { capacityOf, DemandGate, Leaving } from "./capacity.ts";
 import type { Allocation, Cluster } from "./cluster.ts";
 import { ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { epochOf, FirstAnswers, isAwaited, Ownership } from "./first-answers.ts";
@@ -32,8 +33,6 @@ const STEPS = 16;
 const REPORT_MS = 1000;
 /** An allocation that another front end uses is asked for again after this time. */
 const OCCUPIED_MS = 15_000;
-/** Conductors that have not confirmed an end are asked again after this time. */
-const ASK_AGAIN_MS = 2000;
 
 interface ClusterOptions {
   readonly cluster: Cluster;
@@ -62,13 +61,14 @@ export class ClusterExecutor implements Executor {
   #capacity: Capacity;
   #allocation: Allocation | undefined;
   #trouble: string | undefined;
+  rests: string | undefined;
+  readonly #demand: DemandGate;
   #isConnected = false;
   #isClosed = false;
   #isShuttingDown = false;
   #epochMs: number | undefined;
   #firstAnswers = new FirstAnswers();
   #leaving = new Leaving();
-  #askedAgainMs = Number.NEGATIVE_INFINITY;
   #cancelMakeRoom: (() => void) | undefined;
   #cancelRetry: (() => void) | undefined;
   #cancelTick: (() => void) | undefined;
@@ -111,11 +111,19 @@ export class ClusterExecutor implements Executor {
       report: (report) => this.#report(report),
       gangsChanged: () => this.#gangsChanged(),
     });
+    this.#demand = new DemandGate(cluster);
     this.#capacity = this.#capacityNow();
     cluster.start({
       allocated: (allocation) => this.#allocated(allocation),
       nodeDown: (node) => this.#nodes.get(node)?.down(),
       released: (because) => this.#released(because),
+      closing: (because) => {
+        this.#leaving.beginForGood(clock.nowMs());
+        this.#changeCapacity(because);
+      },
+      rests: (text) => {
+        this.rests = text;
+      },
       trouble: (text) => this.#setTrouble(text),
       notice: (kind, text, node) => this.#notice(kind, text, node),
     });
@@ -129,6 +137,8 @@ export class ClusterExecutor implements Executor {
   get trouble(): string | undefined {
     return this.#trouble;
   }
+
+  setDemand = (demand: Demand): void => this.#demand.set(demand, this.#capacity);
 
   waitsFor(attempt: AttemptKey): string | undefined {
     return this.#gangs.find(attempt)?.waitsFor((node) => this.#nodes.get(node)?.isUp === true);
@@ -292,7 +302,8 @@ export class ClusterExecutor implements Executor {
     this.#changeCapacity(ended);
     this.#gangsChanged();
     // The ends that the front end has not stored yet are listed again when it connects.
-    this.#disconnect(`there is no allocation: ${because}`);
+    this.#trouble = `there is no allocation: ${because}`;
+    this.#disconnect(this.#trouble);
     if (!isKnown) this.#settle();
   }
 
@@ -349,10 +360,9 @@ export class ClusterExecutor implements Executor {
 
   #changeCapacity(because: string): void {
     this.#capacity = this.#capacityNow();
+    this.#demand.pass(this.#capacity);
     if (this.#isConnected) this.#report({ type: "capacity", because });
   }
-
-  // Nodes.
 
   #onMessage(node: ClusterNode, message: NodeMessage): void {
     const heldBy = message.type === "refused" ? message.heldBy : undefined;
@@ -391,8 +401,6 @@ export class ClusterExecutor implements Executor {
     this.#gangs.nodeLost(name, health.isDown, `node ${name} is lost: ${rule}`);
   }
 
-  // Reports.
-
   #tick(): void {
     if (this.#isClosed) return;
     const { clock } = this.#options;
@@ -400,14 +408,7 @@ export class ClusterExecutor implements Executor {
     if (this.#isConnected) this.#observer.tick();
     else this.#tryToConnect();
     if (this.#leaving.isOver(nowMs)) this.#changeCapacity("no other node was taken away");
-    if (nowMs >= this.#askedAgainMs + ASK_AGAIN_MS) {
-      this.#askedAgainMs = nowMs;
-      for (const node of this.#nodes.values()) {
-        // Its state shows what is still there, also on a lost node that answers again.
-        const isAwaited = this.#gangs.all().some((gang) => gang.awaitsEndOn(node.name));
-        if (isAwaited || (node.health.state === "lost" && !node.health.isDown)) node.greet();
-      }
-    }
+    this.#news.askAgain(this.#nodes.values(), nowMs);
     this.#cancelTick = clock.at(nowMs + REPORT_MS, () => this.#tick());
   }
 
@@ -438,7 +439,6 @@ export class ClusterExecutor implements Executor {
 
   #disconnect(reason: string): void {
     this.#isConnected = false;
-    this.#trouble = reason;
     this.#listeners.disconnect(reason);
   }
 

@@ -7,6 +7,7 @@ import { Random } from "../../../core/random.ts";
 import type { Clock } from "../../../host/clock.ts";
 import type { AttemptKey, IdentifiedAttempt, LaunchSpec } from "../../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../../protocol/conductor.ts";
+import type { Demand } from "../executor.ts";
 import type { Script, ScriptRecord } from "./attempts-for-tests.ts";
 import type { AllocatedNode, Allocation, Cluster, ClusterListener, LinkListener } from "./cluster.ts";
 import { FakeConductor } from "./conductor-for-tests.ts";
@@ -100,6 +101,8 @@ export class FakeNodes {
   readonly #down = new Set<string>();
   readonly #lostJobs = new Map<string, readonly number[]>();
   isReleased = false;
+  /** What the executor has said that jobs want. */
+  readonly demands: (Demand | undefined)[] = [];
   /** Another front end has these nodes. */
   heldBy: { readonly front: string; readonly nodes: readonly string[] } | undefined;
   /** Nodes to which hello was said, in order. */
@@ -136,6 +139,7 @@ export class FakeNodes {
     let isClosed = false;
     return {
       mostProcessors: this.mostProcessors,
+      mostLimitMs: Number.POSITIVE_INFINITY,
       start: (listener) => {
         this.#listener = listener;
         clock.at(clock.nowMs() + ALLOCATE_MS, () => {
@@ -172,6 +176,7 @@ export class FakeNodes {
         if (!isClosed) this.#lostJobs.set(node, jobs);
       },
       setBusy: () => {},
+      setDemand: (demand) => this.demands.push(demand),
       release: async () => {
         this.isReleased = true;
       },

@@ -5,6 +5,7 @@
  */
 import type { LaunchSpec } from "../../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../../protocol/conductor.ts";
+import type { Demand } from "../executor.ts";
 
 export interface AllocatedNode {
   readonly node: string;
@@ -23,6 +24,8 @@ export interface Allocation {
   readonly memoryBytes: number;
   /** Monotonic time of this machine in ms; left out: it has no end. */
   readonly end?: { readonly drainAtMs: number; readonly stopAtMs: number };
+  /** It has lost nodes before they were handed out. */
+  readonly isPartial?: true;
 }
 
 export interface ClusterListener {
@@ -32,6 +35,10 @@ export interface ClusterListener {
   nodeDown(node: string): void;
   /** The allocation has ended on all nodes: no process of a job runs now. */
   released(because: string): void;
+  /** Nothing more may start on the allocation; what runs goes on. */
+  closing(because: string): void;
+  /** Why there is no allocation although nothing is wrong; undefined: there is one, or trouble. */
+  rests(text: string | undefined): void;
   /** Why there is no allocation now, for `why` and `status`; undefined: no trouble. */
   trouble(text: string | undefined): void;
   /** A rule for a fault was applied. */
@@ -58,6 +65,8 @@ export interface LinkListener {
 export interface Cluster {
   /** The most processors that an allocation can have. */
   readonly mostProcessors: number;
+  /** The longest time limit that a job can have. */
+  readonly mostLimitMs: number;
   /** Begins to find or to make an allocation. */
   start(listener: ClusterListener): void;
   link(node: string, listener: LinkListener): NodeLink;
@@ -80,6 +89,8 @@ export interface Cluster {
    * node is lost, is given back as soon as none does. Until the first call, one does.
    */
   setBusy(isBusy: boolean): void;
+  /** Tells what jobs want of the present allocation, or of the first one; undefined: not known yet. */
+  setDemand(demand: Demand | undefined): void;
   /** Ends the conductors and gives the allocation back. Rejects with a reason for people. */
   release(): Promise<void>;
   /** Stops listening; allocation and conductors go on. */

@@ -7,6 +7,9 @@ import { type Gangs, nameOf } from "./gangs.ts";
 import type { NodeObserver } from "./node-observer.ts";
 import type { Turning } from "./turning.ts";
 
+/** Conductors that have not confirmed an end are asked again after this time. */
+const ASK_AGAIN_MS = 2000;
+
 interface NodeNewsOptions {
   readonly gangs: Gangs;
   readonly turning: Turning;
@@ -18,6 +21,7 @@ interface NodeNewsOptions {
 
 export class NodeNews {
   readonly #options: NodeNewsOptions;
+  #askedAgainMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeNewsOptions) {
     this.#options = options;
@@ -50,6 +54,16 @@ export class NodeNews {
         return;
       case "refused":
         report({ type: "refused", message: `${node.name}: ${message.message}` });
+    }
+  }
+
+  /** Called each second: asks what is still there, also on a lost node that answers again. */
+  askAgain(nodes: Iterable<ClusterNode>, nowMs: number): void {
+    if (nowMs < this.#askedAgainMs + ASK_AGAIN_MS) return;
+    this.#askedAgainMs = nowMs;
+    for (const node of nodes) {
+      const isAwaited = this.#options.gangs.all().some((gang) => gang.awaitsEndOn(node.name));
+      if (isAwaited || (node.health.state === "lost" && !node.health.isDown)) node.greet();
     }
   }
 

@@ -63,10 +63,11 @@ export class NodeObserver {
     return { node: name, state: shown, ...offset, ...this.#skew.of(name) };
   }
 
-  #warnIfUncertain({ name, offset }: ClusterNode): void {
+  #warnIfUncertain({ name, offset, isUp }: ClusterNode): void {
     const { slotMs, report } = this.#options;
     const mostMs = UNCERTAIN_SLOTS * (slotMs() ?? DEFAULT_SLOT_MS);
-    if (offset === undefined) return;
+    // A node that does not answer is less certain every second, which is no fault of its clock.
+    if (offset === undefined || !isUp) return;
     if (offset.uncertaintyMs <= mostMs / 2) this.#uncertain.delete(name);
     else if (offset.uncertaintyMs > mostMs && !this.#uncertain.has(name)) {
       this.#uncertain.add(name);

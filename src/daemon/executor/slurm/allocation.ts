@@ -5,6 +5,8 @@ import type { SlurmJob } from "./formats/squeue.ts";
 import type { Slurm } from "./slurm.ts";
 
 export interface EndSettings {
+  /** Nodes of a pilot; fewer: some were lost. */
+  readonly nodes: number;
   /** How long before its end a pilot begins to drain. */
   readonly drainMs: number;
   /** How long before its end what still runs is stopped. */
@@ -33,6 +35,7 @@ export async function allocationOf(
       ...(lostJobs[node] !== undefined && { lostJobs: lostJobs[node] }),
     })),
     memoryBytes: memoryMib * 2 ** 20,
+    ...(names.length < settings.nodes && { isPartial: true as const }),
     ...(end !== undefined && { end }),
   };
 }
@@ -41,7 +44,7 @@ export async function allocationOf(
 export function endOf(
   { leftS }: SlurmJob,
   answeredMs: number,
-  { drainMs, stopBeforeMs }: EndSettings,
+  { drainMs, stopBeforeMs }: Pick<EndSettings, "drainMs" | "stopBeforeMs">,
 ): Allocation["end"] {
   if (leftS === undefined) return undefined;
   const endMs = answeredMs + leftS * 1000;

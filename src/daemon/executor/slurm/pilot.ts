@@ -1,7 +1,15 @@
 /** A pilot as the front end knows it, and the words for its states. */
+import { assert } from "../../../core/errors.ts";
 import type { Allocation } from "../cluster/cluster.ts";
 import type { SlurmJob } from "./formats/squeue.ts";
-import type { StoredPilot } from "./pilot-file.ts";
+import {
+  markOf,
+  PatientStore,
+  type PilotContent,
+  type PilotStore,
+  type StoredPilot,
+  storedOf,
+} from "./pilot-file.ts";
 
 /** Time between two questions while a pilot waits, by how long it has waited. */
 const WAITING_MS = [
@@ -27,6 +35,8 @@ export const EARLY_MS = 60_000;
 export const ASKED_MS = 15_000;
 /** A job that is still alive so long after its cancellation is cancelled again. */
 export const CANCEL_AGAIN_MS = 30_000;
+
+export const RESTS = "no job waits for nodes, so there is no pilot; the next job brings one";
 
 /** The time that is left never grows, but for the seconds that Slurm rounds. */
 export const LEFT_TOLERANCE_S = 2;
@@ -59,6 +69,8 @@ export interface Pilot extends StoredPilot {
   /** It waits or is unknown although it has run. */
   isForgotten: boolean;
   lostBatchHost: boolean;
+  /** Nothing more starts on it. */
+  isClosing: boolean;
   startedMs: number;
   /** This process has used it. */
   wasAllocated: boolean;
@@ -80,11 +92,54 @@ export function newPilot(stored: StoredPilot, nowMs: number): Pilot {
     unknownSinceMs: undefined,
     isForgotten: false,
     lostBatchHost: false,
+    isClosing: false,
     startedMs: nowMs,
     wasAllocated: false,
     leftS: Number.POSITIVE_INFINITY,
     cancelledMs: Number.NEGATIVE_INFINITY,
   };
+}
+
+/** The pilots of a state folder, kept on disk; the one in use first. */
+export class PilotList {
+  readonly all: Pilot[];
+  readonly content: PilotContent;
+  readonly #disk: PatientStore;
+
+  constructor(content: PilotContent, store: PilotStore, nowMs: number) {
+    this.content = content;
+    this.#disk = new PatientStore(store);
+    this.all = content.pilots.map((stored) => newPilot(stored, nowMs));
+  }
+
+  /** A pilot that is still to be submitted. */
+  add(nowMs: number): Pilot {
+    const { content } = this;
+    content.counter++;
+    content.submitted++;
+    const pilot = { ...newPilot({ mark: markOf(content) }, nowMs), mayExist: false };
+    this.all.push(pilot);
+    this.save();
+    return pilot;
+  }
+
+  remove(pilot: Pilot): void {
+    const index = this.all.indexOf(pilot);
+    assert(index >= 0, `the pilot ${pilot.mark} is not in the list`);
+    this.all.splice(index, 1);
+    this.save();
+  }
+
+  /** What a disk refuses is written at a later turn: what happens in Slurm counts all the same. */
+  save(): void {
+    this.content.pilots = this.all.map(storedOf);
+    this.#disk.save(this.content);
+  }
+
+  /** @throws InputError if the disk still refuses what was saved last */
+  retry(): void {
+    this.#disk.retry();
+  }
 }
 
 /** @param jobs that have lost an attempt on the node */
@@ -101,6 +156,18 @@ export interface PilotStatus {
   readonly nodes: string[];
   /** Time until its limit, when it was last asked for. */
   readonly leftMs?: number;
+}
+
+/** Whether the pilot in use goes back to Slurm as soon as no gang runs. */
+export function isAtEnd(
+  { pilot, nodes, end }: Allocation & { readonly pilot: Pilot },
+  pilots: readonly Pilot[],
+  nowMs: number,
+): boolean {
+  if (pilot.lostBatchHost || nodes.every(({ node }) => pilot.lostJobs?.[node])) return true;
+  if (end === undefined || nowMs < end.drainAtMs) return false;
+  const hasSuccessor = pilots.some((other) => other !== pilot && other.job?.state === "RUNNING");
+  return hasSuccessor || nowMs >= end.stopAtMs;
 }
 
 /** Time until the next turn. */
@@ -179,7 +246,7 @@ export function troubleText({ hasNodes, halted, failure, pilots, mayAdd }: Situa
 /** Why a pilot has no nodes for jobs yet. */
 function waitingText({ jobId, job, advice }: Pilot): string {
   if (jobId === undefined) return "The pilot is being submitted";
-  if (job === undefined) return `Slurm does not know the pilot ${jobId} yet`;
+  if (job === undefined) return `The pilot ${jobId} has just been submitted to Slurm`;
   const reason = job.state === "PENDING" && job.reason !== "None" ? `: ${job.reason}` : "";
   const rest = advice === undefined || advice.text === "" ? "" : `. ${advice.text}`;
   return `The pilot ${jobId} is ${job.state.toLowerCase()} in Slurm${reason}${rest}`;

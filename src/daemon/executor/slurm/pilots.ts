@@ -11,13 +11,12 @@
  *
  * The next pilot is submitted when the one in use drains. A job is cancelled only if it has our mark.
  */
-import { assert } from "../../../core/errors.ts";
-import type { Clock } from "../../../host/clock.ts";
 import type { AllocatedNode, Allocation, ClusterListener } from "../cluster/cluster.ts";
+import type { Demand } from "../executor.ts";
 import { allocationOf, endOf } from "./allocation.ts";
-import { cancelPilot, cancelStrays } from "./cancel.ts";
 import { SlurmError } from "./commands.ts";
 import type { SlurmJob } from "./formats/squeue.ts";
+import { Need } from "./need.ts";
 import {
   ASKED_MS,
   CANCEL_AGAIN_MS,
@@ -25,69 +24,53 @@ import {
   END_TOLERANCE_MS,
   ENDED,
   endText,
-  failureWaitMs,
+  isAtEnd,
   LEFT_TOLERANCE_S,
   lostText,
   MAX_REFUSALS,
-  newPilot,
   type Pilot,
+  PilotList,
   type PilotStatus,
-  REPORTED_FAILURES,
+  RESTS,
   setLostJobs,
   statusOf,
   troubleText,
   turnWaitMs,
   UNKNOWN_MS,
 } from "./pilot.ts";
-import { markOf, PatientStore, type PilotContent, type PilotStore, storedOf } from "./pilot-file.ts";
-import type { Slurm } from "./slurm.ts";
-import { adviseWaiting, nextText, type PilotSettings } from "./waiting.ts";
-
-interface PilotSetup {
-  readonly slurm: Slurm;
-  readonly clock: Clock;
-  readonly store: PilotStore;
-  readonly content: PilotContent;
-  readonly settings: PilotSettings;
-  /** Whether a conductor of the allocation has sent anything within the last seconds. */
-  isHeard(): boolean;
-  /** Ends the conductors of an allocation that Slurm may have forgotten. */
-  endConductors(): void;
-}
+import { markOf, type PilotContent } from "./pilot-file.ts";
+import { cancelPilot, cancelStrays, submitPilot } from "./submitting.ts";
+import { Telling } from "./telling.ts";
+import { adviseWaiting, nextText, type PilotSetup } from "./waiting.ts";
 
 export class Pilots {
   readonly #setup: PilotSetup;
   readonly #content: PilotContent;
-  readonly #pilots: Pilot[];
-  readonly #disk: PatientStore;
+  readonly #list: PilotList;
+  readonly #pilots: readonly Pilot[];
   #listener: ClusterListener | undefined;
   #allocation: (Allocation & { readonly pilot: Pilot }) | undefined;
-  #isBusy = true;
-  #failures = 0;
-  #failure = "";
+  readonly #need: Need;
+  readonly #telling = new Telling();
   #earlyEnds = 0;
   #lostInARow = 0;
   #stopTimer = () => {};
   #turning: Promise<void> | undefined;
   #isClosed = false;
   #released: Promise<void> | undefined;
-  #trouble: string | undefined;
+  /** Something has changed since the turn has begun. */
+  #isUrgent = false;
 
   constructor(setup: PilotSetup) {
     this.#setup = setup;
     this.#content = setup.content;
-    this.#disk = new PatientStore(setup.store);
-    this.#pilots = setup.content.pilots.map((stored) => newPilot(stored, setup.clock.nowMs()));
+    this.#need = new Need(setup.settings);
+    this.#list = new PilotList(setup.content, setup.store, setup.clock.nowMs());
+    this.#pilots = this.#list.all;
   }
 
-  /** Job id of the pilot in use. */
-  get jobId(): string | undefined {
-    return this.#allocation?.pilot.jobId;
-  }
-
-  /** Its mark. */
-  get mark(): string | undefined {
-    return this.#allocation?.pilot.mark;
+  get inUse(): Pick<Pilot, "jobId" | "mark"> | undefined {
+    return this.#allocation?.pilot;
   }
 
   get status(): PilotStatus[] {
@@ -96,31 +79,48 @@ export class Pilots {
 
   /** Why there are no nodes now; undefined: there are, or they are being asked for. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return troubleText({
+      hasNodes: this.#allocation !== undefined,
+      halted: this.#content.halted,
+      failure: this.#telling.failure,
+      pilots: this.#pilots,
+      mayAdd: this.#mayAdd(),
+    });
+  }
+
+  get rests(): string | undefined {
+    const isNone = this.#pilots.length === 0 && this.#content.halted === undefined && this.#mayAdd();
+    return isNone && !this.#need.wantsPilot(false) ? RESTS : undefined;
   }
 
   /** What follows the pilot in use. */
   get next(): string | undefined {
-    return nextText(this.#pilots, this.#allocation?.pilot, this.#mayAdd());
+    return nextText(this.#pilots, this.#allocation?.pilot, this.#mayAdd(), this.#need.isForLost);
   }
 
   start(listener: ClusterListener): void {
     this.#listener = listener;
+    this.#telling.start(listener);
+    // What an earlier front end has started has ended with its pilot.
+    if (this.#pilots.length === 0) this.#tellReleased("there is no pilot");
     this.#arm(0);
   }
 
   /** Whether a gang runs or ends on the allocation. */
   setBusy(isBusy: boolean): void {
-    if (isBusy === this.#isBusy) return;
-    this.#isBusy = isBusy;
-    if (!isBusy && this.#isLeaving()) this.#arm(0);
+    if (this.#need.setBusy(isBusy)) this.#consider();
+  }
+
+  /** What jobs want of the pilot in use, or of the first one. */
+  setDemand(demand: Demand | undefined): void {
+    if (this.#need.setDemand(demand)) this.#consider();
   }
 
   /** Keeps which jobs have lost an attempt on this node of the pilot in use. */
   setLostJobs(node: string, jobs: readonly number[]): void {
     if (this.#allocation === undefined || this.#isClosed) return;
     setLostJobs(this.#allocation.pilot, node, jobs);
-    this.#save();
+    this.#list.save();
   }
 
   /** Somebody asks for pilots. */
@@ -130,8 +130,9 @@ export class Pilots {
     this.#earlyEnds = 0;
     this.#lostInARow = 0;
     this.#content.askedMs = this.#setup.clock.nowMs();
+    this.#need.ask();
     for (const pilot of this.#pilots) pilot.refusals = 0;
-    this.#save();
+    this.#list.save();
     this.#arm(0);
   }
 
@@ -150,16 +151,25 @@ export class Pilots {
     this.#setup.endConductors();
     for (const pilot of [...this.#pilots]) {
       await this.#giveUp(pilot);
-      this.#remove(pilot);
+      this.#list.remove(pilot);
     }
     delete this.#content.halted;
     this.#content.submitted = 0;
-    this.#save();
+    this.#list.save();
   }
 
   close(): void {
     this.#isClosed = true;
     this.#stopTimer();
+  }
+
+  /** Acts at once if there is a reason to. Without one, Slurm is not asked: jobs come and go often. */
+  #consider(): void {
+    const isIdle = this.#pilots.length === 0;
+    const mustAct = isIdle ? this.#need.wantsPilot(false) : !this.#need.isBusy && this.#isLeaving();
+    this.#isUrgent ||= mustAct;
+    if (mustAct) this.#arm(0);
+    else if (isIdle) this.#tell();
   }
 
   #arm(waitMs: number): void {
@@ -169,32 +179,29 @@ export class Pilots {
     this.#stopTimer = clock.at(clock.nowMs() + waitMs, () => {
       this.#turning ??= this.#turn().finally(() => {
         this.#turning = undefined;
+        const nowMs = clock.nowMs();
+        const nextMs = this.#isUrgent ? 0 : turnWaitMs(this.#pilots, this.#allocation, nowMs);
+        this.#arm(this.#telling.againMs ?? nextMs);
       });
     });
   }
 
   async #turn(): Promise<void> {
+    this.#isUrgent = false;
     try {
       for (const pilot of [...this.#pilots]) {
         if (this.#pilots.includes(pilot)) await this.#look(pilot);
       }
+      this.#closeLost();
+      await this.#giveBackIdle();
       await this.#retire();
       await this.#submitNext();
-      this.#disk.retry();
-      if (this.#failures >= REPORTED_FAILURES) this.#notice("slurm-back", "Slurm answers again");
-      this.#failures = 0;
+      this.#list.retry();
+      this.#telling.answered();
     } catch (error) {
-      this.#failure = (error as Error).message;
-      if (++this.#failures === REPORTED_FAILURES) {
-        this.#notice("slurm-away", `${this.#failure}; running gangs go on, and Tutti tries again every 15 s`);
-      }
+      this.#telling.failed((error as Error).message);
     }
-    this.#tellTrouble();
-    this.#arm(
-      this.#failures > 0
-        ? failureWaitMs(this.#failures)
-        : turnWaitMs(this.#pilots, this.#allocation, this.#setup.clock.nowMs()),
-    );
+    this.#tell();
   }
 
   async #look(pilot: Pilot): Promise<void> {
@@ -221,23 +228,16 @@ export class Pilots {
 
   // ── Submitting ──────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Submits the pilot, unless an earlier try has worked without an answer. */
   async #submit(pilot: Pilot): Promise<void> {
     const { slurm, settings } = this.#setup;
-    if (pilot.mayExist) {
-      const found = (await slurm.ownJobs()).findLast(({ comment }) => comment === pilot.mark);
-      if (found !== undefined) return this.#submitted(pilot, found.id);
-      if (pilot.isGivenUp) return this.#remove(pilot);
-    }
-    // A disk that refused the pilot before must have it now.
-    this.#disk.retry();
-    pilot.mayExist = true;
-    const { options, script } = settings.submission(pilot.mark);
     try {
-      this.#submitted(pilot, await slurm.submit(options, script));
+      // A disk that refused the pilot before must have it now.
+      const id = await submitPilot(pilot, slurm, settings, () => this.#list.retry());
+      if (id === undefined) this.#list.remove(pilot);
+      else this.#submitted(pilot, id);
     } catch (error) {
       if (error instanceof SlurmError && !error.isAway && ++pilot.refusals >= MAX_REFUSALS) {
-        this.#remove(pilot);
+        this.#list.remove(pilot);
         this.#halt(`Slurm refused the pilot ${MAX_REFUSALS} times: ${error.message}`);
         return;
       }
@@ -247,25 +247,19 @@ export class Pilots {
 
   #submitted(pilot: Pilot, jobId: string): void {
     pilot.jobId = jobId;
-    this.#save();
+    this.#list.save();
     this.#notice("pilot-submitted", `Slurm has the pilot ${jobId}`);
   }
 
   /** Adds a pilot if there is none, or if the one in use drains. */
   async #submitNext(): Promise<void> {
-    const content = this.#content;
-    if (this.#isClosed || content.halted !== undefined || !this.#mayAdd()) return;
-    const { end } = this.#allocation ?? {};
+    if (this.#isClosed || this.#content.halted !== undefined || !this.#mayAdd()) return;
     const now = this.#setup.clock.nowMs();
-    const isDraining = end !== undefined && now >= end.drainAtMs;
+    const isDraining = now >= (this.#allocation?.end?.drainAtMs ?? Number.POSITIVE_INFINITY);
     if (this.#pilots.length > (isDraining ? 1 : 0)) return;
-    content.counter++;
-    content.submitted++;
-    const pilot = newPilot({ mark: markOf(content) }, now);
-    pilot.mayExist = false;
-    this.#pilots.push(pilot);
-    this.#save();
-    await this.#submit(pilot);
+    if (!this.#need.wantsPilot(this.#allocation !== undefined)) return;
+    this.#need.submitted();
+    await this.#submit(this.#list.add(now));
   }
 
   #mayAdd(): boolean {
@@ -312,30 +306,53 @@ export class Pilots {
     pilot.startedMs = clock.nowMs();
     pilot.hasBegun = true;
     pilot.wasAllocated = true;
-    this.#save();
+    this.#list.save();
     this.#allocation = { ...allocation, pilot };
-    this.#isBusy = true;
+    this.#need.begin();
     this.#listener?.allocated(allocation);
   }
 
   /** Whether the pilot in use goes back to Slurm as soon as no gang runs. */
   #isLeaving(): boolean {
     if (this.#allocation === undefined) return false;
-    const { pilot, nodes, end } = this.#allocation;
-    if (pilot.lostBatchHost || nodes.every(({ node }) => pilot.lostJobs?.[node])) return true;
-    const now = this.#setup.clock.nowMs();
-    if (end === undefined || now < end.drainAtMs) return false;
-    const hasSuccessor = this.#pilots.some((other) => other !== pilot && other.job?.state === "RUNNING");
-    return hasSuccessor || now >= end.stopAtMs;
+    return this.#need.isOfNoUse || isAtEnd(this.#allocation, this.#pilots, this.#setup.clock.nowMs());
   }
 
-  /** Nothing runs on it, so its nodes can be taken away at once: nothing must start there meanwhile. */
+  /** Jobs have waited long enough for nodes that it has lost: nothing else starts on it. */
+  #closeLost(): void {
+    const pilot = this.#allocation?.pilot;
+    const isTime = pilot !== undefined && this.#need.hasWaitedForLost(this.#setup.clock.nowMs());
+    if (!isTime || pilot.isClosing) return;
+    pilot.isClosing = true;
+    const text = `The pilot ${pilot.jobId} has lost nodes that jobs wait for: nothing else starts on it, and another pilot follows when no gang runs`;
+    this.#notice("pilot-closed", text);
+    this.#listener?.closing(text);
+  }
+
+  /** Gives all pilots back for which there is no work. */
+  async #giveBackIdle(): Promise<void> {
+    if (!this.#need.isIdle(this.#allocation !== undefined, this.#setup.clock.nowMs())) return;
+    for (const pilot of [...this.#pilots]) {
+      if (pilot.isGivenUp) continue;
+      if (this.#isInUse(pilot)) await this.#giveBack(pilot, ": no job runs or waits");
+      else await this.#giveUp(pilot);
+    }
+  }
+
+  /** Nothing runs on it, so its nodes can be taken away at once. */
   async #retire(): Promise<void> {
-    if (this.#isBusy || !this.#isLeaving()) return;
-    const { pilot } = this.#allocation!;
+    if (this.#need.isBusy || !this.#isLeaving()) return;
+    const isOfNoUse = this.#need.isOfNoUse;
+    await this.#giveBack(this.#allocation!.pilot, isOfNoUse ? ": the jobs that wait need other nodes" : "");
+    const because = isOfNoUse ? this.#need.noUse() : undefined;
+    if (because !== undefined) this.#halt(because);
+  }
+
+  /** Nothing must start on its nodes meanwhile. */
+  async #giveBack(pilot: Pilot, because: string): Promise<void> {
     this.#setup.endConductors();
     this.#allocation = undefined;
-    this.#listener?.released(`The pilot ${pilot.jobId} is given back`);
+    this.#tellReleased(`The pilot ${pilot.jobId} is given back${because}`);
     await this.#giveUp(pilot);
     if (pilot.isForgotten) this.#ended(pilot, `Slurm had forgotten the pilot ${pilot.jobId}`, "FORGOTTEN");
   }
@@ -343,7 +360,7 @@ export class Pilots {
   /** From now on, its end is no surprise. */
   async #giveUp(pilot: Pilot): Promise<void> {
     pilot.isGivenUp = true;
-    this.#save();
+    this.#list.save();
     await this.#cancel(pilot);
   }
 
@@ -367,7 +384,7 @@ export class Pilots {
       this.#ended(pilot, `Slurm no longer knows the pilot ${pilot.jobId}`, "FORGOTTEN");
     else if (isLong) {
       this.#content.submitted--;
-      this.#remove(pilot);
+      this.#list.remove(pilot);
       const text = lostText(pilot, found);
       const isLast = ++this.#lostInARow >= MAX_REFUSALS;
       if (isLast) this.#halt(`${MAX_REFUSALS} pilots in a row were lost: ${text}`);
@@ -383,14 +400,14 @@ export class Pilots {
   }
 
   #ended(pilot: Pilot, because: string, state: string): void {
-    this.#remove(pilot);
+    this.#list.remove(pilot);
     const wasInUse = this.#isInUse(pilot);
     if (wasInUse) this.#allocation = undefined;
     // It ended while no front end was there: nobody has reported the end of its jobs.
     const isUnseen = pilot.hasBegun && !pilot.wasAllocated && this.#allocation === undefined;
     const ranMs = pilot.hasBegun ? this.#setup.clock.nowMs() - pilot.startedMs : 0;
     this.#notice("pilot-ended", because);
-    if (wasInUse || isUnseen) this.#listener?.released(because);
+    if (wasInUse || isUnseen) this.#tellReleased(because);
     if (pilot.isGivenUp) return;
     // Slurm itself ends steps that it has forgotten, and calls that cancelled.
     const isAsked = Math.abs(this.#setup.clock.nowMs() - (this.#content.askedMs ?? -Infinity)) < ASKED_MS;
@@ -406,10 +423,10 @@ export class Pilots {
     this.#content.halted = because;
     for (const pilot of [...this.#pilots]) {
       if (this.#isInUse(pilot)) continue;
-      if (pilot.jobId === undefined && !pilot.mayExist) this.#remove(pilot);
+      if (pilot.jobId === undefined && !pilot.mayExist) this.#list.remove(pilot);
       else pilot.isGivenUp = true;
     }
-    this.#save();
+    this.#list.save();
     this.#notice("pilots-halted", `${because}; no other pilot until: tutti pilot start`);
   }
 
@@ -417,33 +434,16 @@ export class Pilots {
     return this.#allocation?.pilot === pilot;
   }
 
-  #remove(pilot: Pilot): void {
-    const index = this.#pilots.indexOf(pilot);
-    assert(index >= 0, `the pilot ${pilot.mark} is not in the list`);
-    this.#pilots.splice(index, 1);
-    this.#save();
-  }
-
-  /** What a disk refuses is written at a later turn: what happens in Slurm counts all the same. */
-  #save(): void {
-    this.#content.pilots = this.#pilots.map(storedOf);
-    this.#disk.save(this.#content);
-  }
-
   #notice(kind: string, text: string, node?: string): void {
-    this.#listener?.notice(kind, text, node);
+    this.#telling.notice(kind, text, node);
   }
 
-  #tellTrouble(): void {
-    const text = troubleText({
-      hasNodes: this.#allocation !== undefined,
-      halted: this.#content.halted,
-      failure: this.#failures > 0 ? this.#failure : undefined,
-      pilots: this.#pilots,
-      mayAdd: this.#mayAdd(),
-    });
-    if (text === this.#trouble || this.#isClosed) return;
-    this.#trouble = text;
-    this.#listener?.trouble(text);
+  #tellReleased(because: string): void {
+    this.#listener?.released(because);
+    this.#telling.forget();
+  }
+
+  #tell(): void {
+    if (!this.#isClosed) this.#telling.tell(this.trouble, this.rests);
   }
 }

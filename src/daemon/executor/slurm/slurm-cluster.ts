@@ -7,6 +7,7 @@ import type { Clock } from "../../../host/clock.ts";
 import { programFile } from "../../../host/programs.ts";
 import type { LaunchSpec } from "../../../protocol/attempts.ts";
 import type { Cluster, ClusterListener, LinkListener, NodeLink } from "../cluster/cluster.ts";
+import type { Demand } from "../executor.ts";
 import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { runCommand } from "./commands.ts";
@@ -16,7 +17,7 @@ import { learnSize, newContent, type PilotContent, PilotFile } from "./pilot-fil
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
 import { type Slurm, SlurmCommands } from "./slurm.ts";
-import { checkTimes, type SlurmOptions } from "./slurm-options.ts";
+import { checkTimes, mostLimitMs, type SlurmOptions } from "./slurm-options.ts";
 import { gangVariables, stepCommand } from "./step.ts";
 
 /** A conductor that has been quiet for longer counts as gone. */
@@ -82,6 +83,7 @@ interface KnownSetup extends ClusterSetup {
 
 class SlurmCluster implements Cluster {
   readonly mostProcessors: number;
+  readonly mostLimitMs: number;
   readonly #setup: KnownSetup;
   readonly #pilots: Pilots;
   readonly #connectors = new Set<Connector>();
@@ -92,6 +94,7 @@ class SlurmCluster implements Cluster {
     this.#setup = setup;
     this.#srun = programPath("srun");
     this.mostProcessors = content.mostProcessors!;
+    this.mostLimitMs = mostLimitMs(options);
     this.#pilots = new Pilots({
       slurm,
       clock,
@@ -144,6 +147,10 @@ class SlurmCluster implements Cluster {
     this.#pilots.setBusy(isBusy);
   }
 
+  setDemand(demand: Demand | undefined): void {
+    this.#pilots.setDemand(demand);
+  }
+
   /** Random name of the state folder. */
   get owner(): string {
     return this.#setup.content.owner;
@@ -156,6 +163,10 @@ class SlurmCluster implements Cluster {
 
   get trouble(): string | undefined {
     return this.#pilots.trouble;
+  }
+
+  get rests(): string | undefined {
+    return this.#pilots.rests;
   }
 
   get next(): string | undefined {
@@ -186,11 +197,11 @@ class SlurmCluster implements Cluster {
 
   get #place() {
     const { bindsTasks } = this.#setup;
-    return { jobId: this.#pilots.jobId ?? "0", environment: slurmEnvironment(), bindsTasks };
+    return { jobId: this.#pilots.inUse?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks };
   }
 
   #connectCommand(node: string): readonly [string, ...string[]] | undefined {
-    const { jobId, mark } = this.#pilots;
+    const { jobId, mark } = this.#pilots.inUse ?? {};
     if (jobId === undefined || mark === undefined) return undefined;
     return connectCommand({ srun: this.#srun, bindsTasks: this.#setup.bindsTasks }, node, jobId, mark);
   }

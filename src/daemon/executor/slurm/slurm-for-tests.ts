@@ -3,8 +3,10 @@
  * what it should have kept, and does not answer while it is away.
  */
 import { InputError } from "../../../core/errors.ts";
+import { NodeTable } from "../../../core/machine.ts";
 import { FakeClock } from "../../../host/clock-for-tests.ts";
 import type { Allocation, ClusterListener } from "../cluster/cluster.ts";
+import type { Demand } from "../executor.ts";
 import { SlurmError } from "./commands.ts";
 import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
 import type { SlurmJob } from "./formats/squeue.ts";
@@ -126,6 +128,16 @@ export class FakeSlurm implements Slurm {
   }
 }
 
+const NO_CAPACITY = { nodes: new NodeTable([]), memoryBytes: 0 };
+/** Nothing waits or runs; or jobs that can use only this pilot, or only another one. */
+export const NOTHING = { present: false, others: false, lost: false };
+export const BOTH = { present: true, others: true, lost: false };
+
+interface StageLimits {
+  readonly pilots?: number;
+  readonly idleMs?: number | undefined;
+}
+
 /** A front end's pilots, and what they have reported. */
 export class Stage {
   readonly clock = new FakeClock(1_000_000);
@@ -136,15 +148,32 @@ export class Stage {
   reports: string[] = [];
   notices: string[] = [];
   trouble: string | undefined;
+  rests: string | undefined;
+  /** What jobs want of the pilot in use, or of the first one. */
+  demand: Omit<Demand, "of">;
   isHeard = true;
   isDiskFull = false;
   endedConductors = 0;
+  /** Front ends that have found no pilot. */
+  startsWithout = 0;
   pilots!: Pilots;
-  readonly #limits: { readonly pilots?: number };
+  readonly #limits: StageLimits;
 
-  constructor(limits: { readonly pilots?: number } = {}) {
+  /** @param demand left out: jobs run or wait, and at a drain more of them wait */
+  constructor(limits: StageLimits = {}, demand: Stage["demand"] = BOTH) {
     this.#limits = limits;
+    this.demand = demand;
     this.startFrontEnd();
+  }
+
+  /** Jobs come or go. */
+  want(demand: Stage["demand"]): void {
+    this.demand = demand;
+    this.#tellDemand();
+  }
+
+  #tellDemand(): void {
+    this.pilots.setDemand({ of: NO_CAPACITY, ...this.demand });
   }
 
   /** A front end starts, as after the death of the one before. */
@@ -163,6 +192,7 @@ export class Stage {
       store,
       content: structuredClone(this.stored),
       settings: {
+        idleMs: 300_000,
         ...this.#limits,
         nodes: NODES.length,
         drainMs: 300_000,
@@ -178,15 +208,27 @@ export class Stage {
       allocated: (allocation) => {
         this.allocations.push(allocation);
         this.reports.push(`allocated ${allocation.name}`);
+        this.#tellDemand();
+      },
+      closing: (because) => this.reports.push(`closing: ${because}`),
+      rests: (text) => {
+        this.rests = text;
       },
       nodeDown: (node) => this.reports.push(`down ${node}`),
-      released: (because) => this.reports.push(`released: ${because}`),
+      released: (because) => {
+        if (because === "there is no pilot") this.startsWithout++;
+        else this.reports.push(`released: ${because}`);
+        // As the executor does.
+        this.pilots.setBusy(false);
+        this.trouble = `there is no allocation: ${because}`;
+      },
       trouble: (text) => {
         this.trouble = text;
       },
       notice: (kind) => this.notices.push(kind),
     };
     this.pilots.start(listener);
+    this.#tellDemand();
   }
 
   /** Time passes. Between two timers, all answers arrive. */

@@ -8,6 +8,8 @@ export interface SlurmOptions {
   readonly timeMs: number;
   /** The most pilots, one after the other; undefined: no limit. */
   readonly pilots?: number | undefined;
+  /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
+  readonly idleMs?: number | undefined;
   /** How long before its end a pilot begins to drain. */
   readonly drainMs: number;
   /** How long before its end what still runs is stopped. */
@@ -25,6 +27,11 @@ export interface NativeOptions {
   /** The most nodes that jobs take together; undefined: all of the partition. */
   readonly nodes?: number | undefined;
   readonly sbatch: readonly string[];
+}
+
+/** The longest time limit that a job can have: a pilot lasts no longer until its jobs are stopped. */
+export function mostLimitMs({ timeMs, stopBeforeMs }: SlurmOptions): number {
+  return minutesOf(timeMs) * 60_000 - stopBeforeMs;
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Says what keeps a pilot waiting in Slurm, and what people can do about it. */
 import type { Clock } from "../../../host/clock.ts";
 import type { EndSettings } from "./allocation.ts";
+import { LOST_PATIENCE_MS } from "./need.ts";
 import type { Pilot } from "./pilot.ts";
+import type { PilotContent, PilotStore } from "./pilot-file.ts";
 import type { Slurm } from "./slurm.ts";
 
 /** Slurm is asked about its nodes at most this often. */
@@ -19,8 +21,22 @@ interface Wishes {
 export interface PilotSettings extends EndSettings, Wishes {
   /** The most pilots, one after the other; undefined: no limit. */
   readonly pilots?: number | undefined;
+  /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
+  readonly idleMs?: number | undefined;
   /** Options and script for sbatch. The options must set the comment to the mark. */
   submission(mark: string): { readonly options: readonly string[]; readonly script: string };
+}
+
+export interface PilotSetup {
+  readonly slurm: Slurm;
+  readonly clock: Clock;
+  readonly store: PilotStore;
+  readonly content: PilotContent;
+  readonly settings: PilotSettings;
+  /** Whether a conductor of the allocation has sent anything within the last seconds. */
+  isHeard(): boolean;
+  /** Ends the conductors of an allocation that Slurm may have forgotten. */
+  endConductors(): void;
 }
 
 interface WaitingSetup {
@@ -65,12 +81,14 @@ function because(reason: string): string {
 /**
  * Which pilot takes the jobs that must wait for the end of the one in use, and when.
  * @param mayAdd whether another pilot may be submitted
+ * @param isForLost whether jobs wait for nodes that the one in use has lost
  * @returns undefined if none is in use
  */
 export function nextText(
   pilots: readonly Pilot[],
   inUse: Pilot | undefined,
   mayAdd: boolean,
+  isForLost: boolean,
 ): string | undefined {
   if (inUse === undefined) return undefined;
   const next = pilots.find((pilot) => pilot !== inUse && pilot.isGivenUp !== true);
@@ -84,6 +102,10 @@ export function nextText(
     return `${name} is ${state.toLowerCase()} in Slurm${reason === "None" ? "" : ` (${reason})`}; ${slurmDecides}`;
   }
   if (next !== undefined) return `${name} is being submitted; ${slurmDecides}`;
+  if (isForLost && mayAdd) {
+    const patience = `when jobs have waited ${LOST_PATIENCE_MS / 60_000} min for them, nothing else starts on it`;
+    return `pilot ${inUse.jobId} has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
+  }
   if (mayAdd) return `${name} is submitted when pilot ${inUse.jobId} drains; ${slurmDecides}`;
   return 'no other pilot follows: "tutti pilot start" asks for one when this one has ended';
 }

@@ -40,6 +40,8 @@ describe("troublesOf()", () => {
       troublesOf({ ...fine, ...status }, matrix).map((text) => text.split(/[:.]/)[0]);
     expect(starts({ trouble: "the disk is full" })).toEqual(["the disk is full"]);
     expect(starts({ conductor: { connected: false } })).toEqual(["The conductor is not connected"]);
+    // On Slurm, while no job waits.
+    expect(starts({ conductor: { connected: false, rests: "no job waits" }, nodes: [] })).toEqual([]);
     expect(starts({ conductor: { connected: true, silentMs: 4000 } })).toEqual([
       "The conductor has not answered for 4 s",
     ]);

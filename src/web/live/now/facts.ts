@@ -18,10 +18,12 @@ const SWITCH_MS = 1000;
 export function troublesOf(status: StatusAnswer, matrix: MatrixAnswer | undefined): string[] {
   const { trouble, conductor, strays = [], nodes = [] } = status;
   const { connected, silentMs, lateP99Ms = 0 } = conductor;
+  // On a cluster without nodes, `trouble` says why, or no job waits for any.
+  const hasNodes = status.nodes?.length !== 0;
   const found: string[] = [];
   if (trouble !== undefined)
     found.push(`${visibleLine(trouble)}. Running jobs go on. Mend it; the scheduler tries again by itself.`);
-  if (!connected)
+  if (!connected && hasNodes)
     found.push(
       "The conductor is not connected: nothing starts or ends until it is. Running gangs go on. If this lasts longer than a minute, run: tutti doctor",
     );

@@ -1,10 +1,34 @@
-/** Cancels jobs of Slurm that are our pilots. */
+/** Submits pilots to Slurm, and cancels those of its jobs that are our pilots. */
 import type { Clock } from "../../../host/clock.ts";
 import { SlurmError } from "./commands.ts";
 import { ENDED, failureWaitMs, type Pilot } from "./pilot.ts";
 import type { Slurm } from "./slurm.ts";
+import type { PilotSettings } from "./waiting.ts";
 
 const TRIES = 3;
+
+/**
+ * Submits the pilot, unless an earlier try has worked without an answer.
+ * @param beforeSubmit called when it is certain that the pilot must be submitted
+ * @returns its job id; undefined: no earlier try has worked, and it is not wanted any longer
+ * @throws SlurmError
+ */
+export async function submitPilot(
+  pilot: Pilot,
+  slurm: Slurm,
+  { submission }: Pick<PilotSettings, "submission">,
+  beforeSubmit: () => void,
+): Promise<string | undefined> {
+  if (pilot.mayExist) {
+    const found = (await slurm.ownJobs()).findLast(({ comment }) => comment === pilot.mark);
+    if (found !== undefined) return found.id;
+    if (pilot.isGivenUp) return undefined;
+  }
+  beforeSubmit();
+  pilot.mayExist = true;
+  const { options, script } = submission(pilot.mark);
+  return slurm.submit(options, script);
+}
 
 /**
  * Cancels a pilot's job if it still has our mark: Slurm can use an id again after it has lost its state.
