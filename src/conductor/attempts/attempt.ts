@@ -343,9 +343,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       this.#entry.enterWithout(this.shim);
     }
     if (this.#entry.state === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
-    // What its shim has written is known when the folder is back that was moved away with the conductor's.
-    this.waitsForHome = !this.killed && this.machine.isHomeAway() && !existsSync(this.spec.folder);
-    if (this.waitsForHome) return false;
+    const isAway = () => this.machine.isHomeAway() && !existsSync(this.spec.folder);
+    const wasAway = isAway();
     if (this.shim !== undefined || this.#readClaim().kind !== "another") closeGate(this.spec);
     const { killed, begun, reason } = this;
     const outcome = outcomeOf({
@@ -361,6 +360,10 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       lostBeforeBegin: this.#lostBeforeBegin,
       isOutOfMemory: this.limits.isOutOfMemory,
     });
+    // What its shim has written is known when the folder is back that was moved away with the conductor's,
+    // perhaps just now, while this was reading.
+    this.waitsForHome = !killed && outcome.lost !== undefined && (wasAway || isAway());
+    if (this.waitsForHome) return false;
     this.end = {
       ...keyOf(this.spec),
       ...outcome,
