@@ -286,7 +286,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await goTo("#/jobs?name=nowhere");
     await page.getByText("No job matches name “nowhere”.").waitFor();
     await goTo("#/jobs?queue=nowhere");
-    await page.getByText("None of the jobs on this page matches queue “nowhere”.").waitFor();
+    await page.getByText("No job here matches queue “nowhere”.").waitFor();
   });
 
   test("the submit dialog is not offered unless the administrator allows it", async () => {

@@ -1,6 +1,6 @@
 /** Sends requests of the page to the scheduler, as the user of the session. */
 import type { RefusalAnswer } from "../../protocol/answers.ts";
-import { noteHeard, untilLive } from "./connection.ts";
+import { heard, untilLive } from "./connection.ts";
 import { dropSession, session } from "./session.ts";
 
 /** A request that the scheduler refused. The message says what failed, why, and what to do. */
@@ -53,7 +53,7 @@ export async function open(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   });
-  noteHeard();
+  heard.atMs = Date.now();
   if (answer.ok) return answer;
   const error = new RefusedError(await refusalOf(answer));
   if (error.refused === "no-token") dropSession(error.message);

@@ -6,15 +6,7 @@ import { isStale } from "../page/clock.ts";
 export const connection = signal<"starting" | "live" | "lost">("starting");
 
 /** Unix time in ms at which the scheduler last said something. */
-let heardAtMs = Date.now();
-
-export function noteHeard(): void {
-  heardAtMs = Date.now();
-}
-
-export function lastHeardMs(): number {
-  return heardAtMs;
-}
+export const heard = { atMs: Date.now() };
 
 connection.subscribe((state) => {
   isStale.value = state === "lost";

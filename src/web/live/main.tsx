@@ -3,7 +3,7 @@ import "../page/style.css";
 import { render } from "preact";
 import { clockText } from "../../words/times.ts";
 import { Shell } from "../page/shell.tsx";
-import { connection, lastHeardMs } from "./connection.ts";
+import { connection, heard } from "./connection.ts";
 import { session, sessionProblem } from "./session.ts";
 import { leave, loaded, start, status } from "./store.ts";
 import { VIEWS } from "./views.ts";
@@ -34,7 +34,7 @@ function Head() {
 
 function connectionText(): string {
   if (connection.value === "lost")
-    return `The scheduler does not answer. What is shown was last known at ${clockText(lastHeardMs())}. The page tries again.`;
+    return `The scheduler does not answer. This was last known at ${clockText(heard.atMs)}.`;
   if (connection.value === "starting" || status.value === undefined) return "Connecting";
   return loaded.value < 1 ? `Loading jobs: ${Math.floor(100 * loaded.value)} %` : "Live";
 }
@@ -50,7 +50,7 @@ function Welcome() {
       )}
       <p>
         To open this page as yourself, run <code>tutti web</code> in a terminal on this machine, and open the
-        link that it prints. The link works once, within a minute.
+        link that it prints, once.
       </p>
     </main>
   );

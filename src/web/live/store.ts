@@ -17,7 +17,7 @@ import { hasSentence } from "../../words/event-sentences.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { ask } from "./client.ts";
 import { reloadWhenProven } from "./come-back.ts";
-import { connection, noteHeard } from "./connection.ts";
+import { connection, heard } from "./connection.ts";
 import { Feed, type FromFeed, type ToFeed } from "./feed.ts";
 import { BROWSER } from "./feed-world.ts";
 import { forgetOldest } from "./kept-jobs.ts";
@@ -121,7 +121,7 @@ function connectFeed(onMessage: (message: FromFeed) => void): (message: ToFeed) 
 }
 
 function receive(message: FromFeed): void {
-  if (message.kind !== "connection" || message.isLive) noteHeard();
+  if (message.kind !== "connection" || message.isLive) heard.atMs = Date.now();
   switch (message.kind) {
     case "session":
       if (session.peek() !== undefined) return;

@@ -1,7 +1,6 @@
 /** A question that must be answered before anything else: Escape and the close button answer no. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { address, placeOf } from "./navigation.ts";
+import { useEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
   readonly title: string;
@@ -9,14 +8,9 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Open as long as it is drawn, and the address leads to the same place. */
+/** Open as long as it is drawn; navigation.ts closes it when the address leads elsewhere. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const place = placeOf(address.value);
-  const [first] = useState(place);
-  useEffect(() => {
-    if (place !== first) onClose();
-  }, [place]);
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();

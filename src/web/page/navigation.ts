@@ -5,7 +5,11 @@ import { type Address, addressText, parseAddress } from "./address.ts";
 /** The address that is shown now. */
 export const address = signal<Address>(parseAddress(location.hash));
 
-addEventListener("hashchange", readAddress);
+addEventListener("hashchange", () => {
+  readAddress();
+  // They are about what was shown before.
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+});
 
 /** Reads the address again, after it was replaced without an event. */
 export function readAddress(): void {
@@ -15,11 +19,6 @@ export function readAddress(): void {
 /** Goes to a view. Use as the target of links: then they can be copied and opened in another tab. */
 export function linkTo(view: string, rest: readonly string[] = [], query: Address["query"] = {}): string {
   return addressText({ view, rest, query });
-}
-
-/** Where an address leads, without the parameters of its view. */
-export function placeOf({ view, rest }: Address): string {
-  return linkTo(view, rest);
 }
 
 export function goTo(view: string, rest: readonly string[] = [], query: Address["query"] = {}): void {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { visibleLine } from "../../words/visible.ts";
 import { isStale } from "./clock.ts";
 import { bindings, useKey } from "./keys.ts";
-import { address, goTo, linkTo, placeOf } from "./navigation.ts";
+import { address, goTo, linkTo } from "./navigation.ts";
 
 /** A view of a page. A page has one list of them; a new view is one file and one line in it. */
 export interface View {
@@ -115,8 +115,6 @@ function KeysPage() {
   useKey("?", "show or hide this page", () =>
     dialog.current?.open ? dialog.current.close() : dialog.current?.showModal(),
   );
-  const place = placeOf(address.value);
-  useEffect(() => dialog.current?.close(), [place]);
   const shown = new Map(bindings.value.map(({ keys, label }) => [keys, label]));
   return (
     <dialog ref={dialog} class="keys" aria-label="Keys">

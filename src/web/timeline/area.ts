@@ -26,8 +26,6 @@ interface AreaSums {
   readonly expectedCpuMs: number;
   /** CPUs × time of the area; of the whole machine if some of its rows are not CPUs. */
   readonly capacityCpuMs: number;
-  /** Of running times, nothing is known but the limits. */
-  readonly isRough: boolean;
 }
 
 export function sumsOf(data: TimelineData, { bars, kind, groups }: Arrangement, area: Area): AreaSums {
@@ -54,7 +52,6 @@ export function sumsOf(data: TimelineData, { bars, kind, groups }: Arrangement, 
     usedCpuMs: jobs.reduce((sum, { usedCpuMs }) => sum + usedCpuMs, 0),
     expectedCpuMs: jobs.reduce((sum, { expectedCpuMs }) => sum + expectedCpuMs, 0),
     capacityCpuMs: cpus * (area.toMs - area.fromMs),
-    isRough: jobs.some(({ index }) => data.jobs[index].expectedEnd?.onlyRange),
   };
 }
 

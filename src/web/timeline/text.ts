@@ -63,12 +63,11 @@ export function severalLines(jobs: readonly TimelineJob[]): string[] {
 
 /** `3 jobs in 2.00 h: 12.0 min of CPU time used and 1.00 h expected, 45.0 % of the CPUs`. */
 export function sumsText(
-  { jobs, usedCpuMs, expectedCpuMs, capacityCpuMs, isRough }: ReturnType<typeof sumsOf>,
+  { jobs, usedCpuMs, expectedCpuMs, capacityCpuMs }: ReturnType<typeof sumsOf>,
   { fromMs, toMs }: Area,
 ): string {
   const share = (usedCpuMs + expectedCpuMs) / capacityCpuMs;
-  const rough = isRough ? ", if jobs use their limits" : "";
-  const expected = expectedCpuMs > 0 ? ` and ${formatDuration(expectedCpuMs / 1000)} expected${rough}` : "";
+  const expected = expectedCpuMs > 0 ? ` and ${formatDuration(expectedCpuMs / 1000)} expected` : "";
   const of = capacityCpuMs > 0 ? `, ${formatPercent(share)} of the CPUs` : "";
   return `${plural(jobs.length, "job")} in ${formatDuration((toMs - fromMs) / 1000)}: ${formatDuration(usedCpuMs / 1000)} of CPU time used${expected}${of}`;
 }

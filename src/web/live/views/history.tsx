@@ -119,12 +119,12 @@ function Found({ jobs, by }: { readonly jobs: readonly Job[]; readonly by: "user
           <LineChart
             lines={waits}
             name="waits"
-            note="Share of the jobs that waited at most this long until they started. The axis begins at one second."
+            note="Share of the jobs that waited at most this long. The axis begins at one second."
           />
           <LineChart
             lines={slowdowns}
             name="slowdowns"
-            note="Share of the jobs whose response over running time is at most this; running times below 10 s count as 10 s."
+            note="Share of the jobs whose response ÷ running time is at most this; running times count from 10 s."
           />
         </div>
       )}

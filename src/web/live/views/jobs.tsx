@@ -46,9 +46,7 @@ export function Jobs() {
         {list.length > 0 || loaded.value < 1 ? (
           <JobTable list={list} />
         ) : isSearch && found === undefined ? (
-          <p class="nothing" role="status">
-            Searching older jobs
-          </p>
+          <p class="muted">Loading</p>
         ) : (
           <NoJobs all={all} isAll={older === 0 || isSearch} />
         )}
@@ -70,7 +68,7 @@ function NoJobs({ all, isAll }: { readonly all: readonly Job[]; readonly isAll: 
   if (all.length === 0 || filters.length === 0) return <p class="nothing">There are no jobs yet.</p>;
   return (
     <p class="nothing" role="status">
-      {isAll ? "No job" : "None of the jobs on this page"} matches {filters.join(" and ")}.{" "}
+      {isAll ? "No job" : "No job here"} matches {filters.join(" and ")}.{" "}
       <button type="button" onClick={showAll}>
         Show all {plural(all.length, "job")}
       </button>
