@@ -472,6 +472,10 @@ describe("bad input: one line, the documented exit code", () => {
     write("damaged.swf.gz", bytes);
     expectRefusal(simulate("damaged.swf.gz"), 66, '"damaged.swf.gz"', "damaged");
   });
+  test("no size of the machine: the largest job is named", () => {
+    write("headless.swf", job);
+    expectRefusal(simulate("headless.swf"), 66, '"headless.swf"', "--processors", "its largest job has 2");
+  });
   test("no jobs, and something that is no trace at all", () => {
     write("header.swf", "; MaxProcs: 8\n");
     expectRefusal(simulate("header.swf"), 66, "header.swf", /no job/i);

@@ -143,7 +143,11 @@ describe("submit", () => {
     [["submit", "-t", "3651d", "--", "x"], 2, /at most 315360000 s/],
     [["submit", "-n", "1e99", "--", "x"], 2, /Expected an integer, from 1 to 65536/],
     [["submit", "/"], 2, /it is a folder/],
+    [["submit", "empty.sh"], 2, /it is empty/],
+    [["submit", "--pty", "--", "x"], 2, /tutti run --pty gives a job a terminal/],
+    [["history", "state:failed"], 2, /tutti jobs state:failed selects jobs/],
   ])("%j is refused with code %i", async (parameters, code, words) => {
+    writeFileSync(join(folder, "empty.sh"), "");
     const { status, stderr, stdout } = await tutti(...parameters);
     expect(stderr).toMatch(words);
     expect([status, stdout]).toEqual([code, ""]);

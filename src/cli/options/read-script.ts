@@ -18,6 +18,7 @@ export function readScript(verb: string, path: string): Buffer {
         `Cannot ${verb} "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES} bytes; move its data to another file, or write tutti ${verb} -- ${path}, which copies nothing`,
       );
     }
+    if (content.length === 0) throw refusal("it is empty");
     if (content.subarray(0, 4096).includes(0)) throw refusal("it is a binary program");
     return content;
   } catch (error) {

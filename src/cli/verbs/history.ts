@@ -15,6 +15,7 @@ export function configure(command: Command): void {
   command.option("--last <n>", "number of jobs", integer(1, 1_000_000), 20);
   addColumnOptions(command, "print as JSON")
     .addHelpText("after", "\nTo select jobs, also those that have ended: tutti jobs state:failed 'name:sim*'")
+    .showHelpAfterError("(tutti history --help lists its options; tutti jobs state:failed selects jobs)")
     .action(run);
 }
 

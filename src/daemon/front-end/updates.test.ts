@@ -128,7 +128,11 @@ test("of a job that has started, only its name and its retries can change; of an
   expect(await update(bench, job, { name: "x", retries: 1, retryOn: ["fail"] })).toMatchObject({ name: "x" });
   runToEnd(bench.clock);
   expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "done", attempt: 2, name: "x" });
-  expect(await update(bench, job, { name: "y" })).toMatchObject({ refused: "wrong-state" });
+  expect(await update(bench, job, { name: "y" })).toMatchObject({
+    refused: "wrong-state",
+    message:
+      "Cannot change job 1: it has ended (done), expected a job that waits or runs; tutti rerun 1 runs it again",
+  });
 });
 
 test("a singleton waits for a job that gets its name, and no longer for one that loses it", async () => {

@@ -35,7 +35,12 @@ export function updateJob(
   update: UpdateBody,
 ): Answer<JobRecord> {
   const fields = (Object.keys(update) as Field[]).filter((field) => !isSame(update[field], record[field]));
-  if (isEnded(record.state)) return refuseUpdate(record, "it has ended");
+  if (isEnded(record.state)) {
+    return refuse(
+      "wrong-state",
+      `Cannot change job ${record.job}: it has ended (${record.state}), expected a job that waits or runs; tutti rerun ${record.job} runs it again`,
+    );
+  }
   const isWaiting = record.state === "queued" || record.state === "held";
   const fixed = fields.filter((field) => !WHILE_RUNNING.has(field));
   if (!isWaiting && fixed.length > 0) {

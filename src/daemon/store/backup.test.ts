@@ -116,6 +116,6 @@ test("a file that is not a store is refused", () => {
   expect(() => openReadOnly(other)).toThrow(/expected a database that Tutti has written/);
   writeFileSync(other, "");
   const empty = openReadOnly(other);
-  expect(() => checkStore(other, empty)).toThrow(/it is a database, but Tutti did not write it/);
+  expect(() => checkStore(other, empty)).toThrow(/: it is empty, expected a store/);
   empty.close();
 });

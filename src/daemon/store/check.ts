@@ -55,9 +55,9 @@ function findingsOf(path: string, database: DatabaseSync): StoreFindings {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = new Set(tables.map(({ name }) => String(name)));
   if (!["migrations", "meta", "jobs", "events"].every((name) => names.has(name))) {
-    throw new InputError(
-      `Cannot check "${path}": it is a database, but Tutti did not write it, expected a store of Tutti`,
-    );
+    // SQLite takes an empty file for a database without tables.
+    const what = statSync(path).size === 0 ? "it is empty" : "it is a database, but Tutti did not write it";
+    throw new InputError(`Cannot check "${path}": ${what}, expected a store of Tutti`);
   }
   const numberOf = (sql: string): number => Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
   const version = numberOf("SELECT max(number) FROM migrations");

@@ -125,7 +125,7 @@ export function machineSize(workload: Workload, processors: number | undefined):
   const size = processors ?? workload.processors;
   if (size === undefined) {
     throw new InputError(
-      `Cannot determine the size of the machine: "${workload.name}" does not name it, expected --processors with a number of processors`,
+      `Cannot determine the size of the machine: "${workload.name}" does not name it, expected --processors with a number of processors; its largest job has ${workload.jobs.size.reduce((most, size) => Math.max(most, size), 0)}`,
     );
   }
   return size;
