@@ -66,7 +66,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "words",
       "lab",
     ],
-    uses: ["preact", "@preact", "uplot", "@tanstack", "sucrase"],
+    uses: ["preact", "@preact", "uplot", "sucrase"],
   },
   conductor: { imports: ["host", "protocol", "structures"] },
   // The forecast simulates the live state; history is exported as a workload.

@@ -1,16 +1,9 @@
 /** Draws only the visible rows of a long list. All rows have the same height. */
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  type VirtualItem,
-  Virtualizer,
-} from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
-import { useLayoutEffect, useReducer, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 interface VirtualList {
-  readonly items: readonly VirtualItem[];
+  readonly items: readonly { readonly index: number; readonly start: number }[];
   readonly heightPx: number;
   /** Scrolls as little as is necessary to show a row. */
   readonly show: (index: number) => void;
@@ -21,35 +14,43 @@ interface VirtualList {
 /** Rows above and below the visible ones that are drawn, too. */
 const OVERSCAN = 8;
 
+/** @param headPx the heading stays at the top and covers this much */
 export function useVirtualList(
   count: number,
   rowPx: number,
   scroller: RefObject<HTMLElement | null>,
   headPx: number,
 ): VirtualList {
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
-  const [list] = useState(
-    () =>
-      new Virtualizer<HTMLElement, HTMLElement>({
-        count,
-        getScrollElement: () => scroller.current,
-        estimateSize: () => rowPx,
-        overscan: OVERSCAN,
-        // The heading stays at the top and covers this much.
-        scrollPaddingStart: headPx,
-        scrollToFn: elementScroll,
-        observeElementRect,
-        observeElementOffset,
-        onChange: () => redraw(undefined),
-      }),
-  );
-  list.setOptions({ ...list.options, count });
-  useLayoutEffect(() => list._didMount(), [list]);
-  useLayoutEffect(() => list._willUpdate());
+  const [topRow, setTopRow] = useState(0);
+  const [rows, setRows] = useState(0);
+  useLayoutEffect(() => {
+    const element = scroller.current!;
+    const measure = () => {
+      setTopRow(Math.floor(element.scrollTop / rowPx));
+      setRows(Math.floor((element.clientHeight - headPx) / rowPx));
+    };
+    measure();
+    element.addEventListener("scroll", measure, { passive: true });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("scroll", measure);
+      observer.disconnect();
+    };
+  }, []);
+  const end = Math.min(count, topRow + rows + 2 + OVERSCAN);
+  const first = Math.max(0, Math.min(topRow, end - rows) - OVERSCAN);
   return {
-    items: list.getVirtualItems(),
-    heightPx: list.getTotalSize(),
-    show: (index) => list.scrollToIndex(index, { align: "auto" }),
-    pageRows: Math.max(1, Math.floor(((list.scrollRect?.height ?? 0) - headPx) / rowPx)),
+    items: Array.from({ length: end - first }, (_, i) => ({
+      index: first + i,
+      start: (first + i) * rowPx,
+    })),
+    heightPx: count * rowPx,
+    show: (index) => {
+      const element = scroller.current!;
+      const lowestPx = headPx + (index + 1) * rowPx - element.clientHeight;
+      element.scrollTop = Math.max(lowestPx, Math.min(index * rowPx, element.scrollTop));
+    },
+    pageRows: Math.max(1, rows),
   };
 }
