@@ -187,5 +187,5 @@ case $TUTTI_ATTEMPT in ${exits.join(" ")} *) exit 0;; esac`;
 
 /** A command that writes down what a hook gets. */
 export function hookOf(hook: string, file: File): string {
-  return `echo "${hook} $TUTTI_EVENT $TUTTI_JOB $TUTTI_ATTEMPT $TUTTI_EVENT_ID $TUTTI_STATE" >>${file("hooks")}`;
+  return `echo "${hook} $TUTTI_EVENT $TUTTI_JOB $TUTTI_ATTEMPT $TUTTI_EVENT_ID $TUTTI_JOB_STATE" >>${file("hooks")}`;
 }

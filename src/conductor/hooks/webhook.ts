@@ -30,7 +30,7 @@ const body = JSON.stringify({
   job: number(env.TUTTI_JOB),
   name: env.TUTTI_JOB_NAME,
   user: env.TUTTI_USER,
-  state: env.TUTTI_STATE,
+  state: env.TUTTI_JOB_STATE,
   attempt: number(env.TUTTI_ATTEMPT),
   ...(env.TUTTI_EXIT_CODE !== undefined && { code: Number(env.TUTTI_EXIT_CODE) }),
   ...(env.TUTTI_SIGNAL !== undefined && { signal: env.TUTTI_SIGNAL }),

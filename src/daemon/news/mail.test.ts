@@ -11,7 +11,7 @@ function news(data: Record<string, string>, more: Partial<News> = {}): News {
     ...{ id: "00017-abc", job: 12 },
     data: {
       ...{ TUTTI_JOB: "12", TUTTI_EVENT: "end", TUTTI_AT_MS: String(AT_MS), TUTTI_JOB_NAME: "train" },
-      ...{ TUTTI_USER: "ada", TUTTI_STATE: "done", TUTTI_ATTEMPT: "1", TUTTI_CWD: "/home/ada", ...data },
+      ...{ TUTTI_USER: "ada", TUTTI_JOB_STATE: "done", TUTTI_ATTEMPT: "1", TUTTI_CWD: "/home/ada", ...data },
     },
     target: "ada@example.org,bob",
     ...more,
@@ -20,7 +20,9 @@ function news(data: Record<string, string>, more: Partial<News> = {}): News {
 const subjectOf = (text: string) => /^Subject: (.*)$/m.exec(text)?.[1];
 
 test("mailOf() writes headers and a plain text", () => {
-  expect(mailOf(news({ TUTTI_STATE: "failed", TUTTI_EXIT_CODE: "3", TUTTI_REASON: "lost" }), "node1")).toBe(
+  expect(
+    mailOf(news({ TUTTI_JOB_STATE: "failed", TUTTI_EXIT_CODE: "3", TUTTI_REASON: "lost" }), "node1"),
+  ).toBe(
     `To: ada@example.org,bob
 Subject: Tutti: job 12 (train) has failed: exit code 3
 Date: Mon, 23 Nov 2026 08:30:05 +0000
@@ -46,12 +48,15 @@ tutti show 12 says more, and tutti logs 12 shows its output.
 });
 
 test.each([
-  [{ TUTTI_EVENT: "start", TUTTI_STATE: "running", TUTTI_ATTEMPT: "2" }, "has started"],
-  [{ TUTTI_STATE: "done", TUTTI_EXIT_CODE: "0" }, "is done"],
-  [{ TUTTI_STATE: "cancelled" }, "was cancelled"],
-  [{ TUTTI_STATE: "failed", TUTTI_SIGNAL: "SIGSEGV" }, "has failed: ended by SIGSEGV"],
-  [{ TUTTI_STATE: "failed", TUTTI_EXIT_CODE: "3", TUTTI_REASON: "exit code 3" }, "has failed: exit code 3"],
-  [{ TUTTI_STATE: "failed" }, "has failed"],
+  [{ TUTTI_EVENT: "start", TUTTI_JOB_STATE: "running", TUTTI_ATTEMPT: "2" }, "has started"],
+  [{ TUTTI_JOB_STATE: "done", TUTTI_EXIT_CODE: "0" }, "is done"],
+  [{ TUTTI_JOB_STATE: "cancelled" }, "was cancelled"],
+  [{ TUTTI_JOB_STATE: "failed", TUTTI_SIGNAL: "SIGSEGV" }, "has failed: ended by SIGSEGV"],
+  [
+    { TUTTI_JOB_STATE: "failed", TUTTI_EXIT_CODE: "3", TUTTI_REASON: "exit code 3" },
+    "has failed: exit code 3",
+  ],
+  [{ TUTTI_JOB_STATE: "failed" }, "has failed"],
 ])("mailOf() %j", (data, ending) => {
   const text = mailOf(news(data), "node1");
   expect(subjectOf(text)).toBe(`Tutti: job 12 (train) ${ending}`);

@@ -69,7 +69,7 @@ function endingOf(data: MailNews["data"], array: MailNews["array"]): string {
     const counts = Object.entries(array.states).map(([state, count]) => `${count} ${state}`);
     return `has ended: ${counts.join(", ")}`;
   }
-  const { TUTTI_STATE: state, TUTTI_EXIT_CODE: code, TUTTI_SIGNAL: signal } = data;
+  const { TUTTI_JOB_STATE: state, TUTTI_EXIT_CODE: code, TUTTI_SIGNAL: signal } = data;
   if (state === "done") return "is done";
   if (state === "cancelled") return "was cancelled";
   if (signal !== undefined) return `has failed: ended by ${inSubject(signal)}`;
@@ -82,8 +82,13 @@ function inSubject(text: string): string {
   return short.replaceAll(/[^ -~]/g, "?").replaceAll("=?", "= ?");
 }
 
+/** One line that steers no terminal. */
+export function withoutControls(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, "?");
+}
+
 function inOneLine(text: string): string {
-  const characters = [...text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, "?")];
+  const characters = [...withoutControls(text)];
   const short = characters.slice(0, MAX_VALUE_LENGTH).join("");
   return characters.length > MAX_VALUE_LENGTH ? `${short}...` : short;
 }

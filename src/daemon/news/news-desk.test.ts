@@ -83,7 +83,7 @@ describe("which hooks run", () => {
     const job = await submit(bench, { ...ALL, held: true });
     await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, job));
     expect(runner.names).toEqual(["1 e"]);
-    expect(runner.tasks[0].data).toMatchObject({ TUTTI_STATE: "cancelled", TUTTI_EVENT: "end" });
+    expect(runner.tasks[0].data).toMatchObject({ TUTTI_JOB_STATE: "cancelled", TUTTI_EVENT: "end" });
   });
 
   test("each attempt begins, and the job ends once", async () => {
@@ -109,7 +109,7 @@ describe("which hooks run", () => {
       TUTTI_JOB_NAME: name,
       TUTTI_EVENT: "fail",
       TUTTI_EXIT_CODE: "9",
-      TUTTI_STATE: "failed",
+      TUTTI_JOB_STATE: "failed",
     });
   });
 

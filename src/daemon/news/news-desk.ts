@@ -18,7 +18,7 @@ import type { JobRecord } from "../contract/record.ts";
 import type { Launcher } from "../executor/launcher.ts";
 import type { PendingNews, Turn } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
-import { mailOf } from "./mail.ts";
+import { mailOf, withoutControls } from "./mail.ts";
 import { findSendmail } from "./sendmail.ts";
 
 /** Runs hooks. Calls back once for each task, unless it is closed before. */
@@ -248,7 +248,9 @@ export class NewsDesk {
     if (isMachines) {
       const command = hook === "webhook" || hook === "mail" ? undefined : config.hooks[hook];
       if (command === undefined) return { refused: "the hook is no longer in the configuration" };
-      return { ...common, command };
+      // It may show on a terminal, or write into a log, what the user of the job chose.
+      const plain = Object.entries(data).map(([key, value]) => [key, withoutControls(value)]);
+      return { ...common, data: Object.fromEntries(plain), command };
     }
     if (!config.hooks.jobs) return { refused: "the administrator has turned the hooks of jobs off" };
     const target = record[hook];
@@ -337,7 +339,7 @@ function dataOf(record: JobRecord, news: PendingNews): Record<string, string> {
     TUTTI_JOB_NAME: name,
     TUTTI_USER: user,
     // By now, the job may have ended.
-    TUTTI_STATE: event === "start" ? "running" : record.state,
+    TUTTI_JOB_STATE: event === "start" ? "running" : record.state,
     TUTTI_ATTEMPT: attempt,
     TUTTI_EXIT_CODE: event === "start" ? undefined : code,
     TUTTI_SIGNAL: event === "start" ? undefined : signal,

@@ -1,4 +1,4 @@
-/** Tests that waiting news is read in turns, and goes with its job. */
+/** Tests that waiting news is read in turns and goes with its job, and what hooks of the machine get. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ test("waiting news is read when its turn comes, and says what the job was then",
   const lookUp = vi.spyOn(second.store, "job");
   const runner = new Runner().startIn(second);
   expect(lookUp.mock.calls.length).toBeLessThan(10);
-  expect(runner.tasks[0].data).toMatchObject({ TUTTI_STATE: "running", TUTTI_EVENT: "start" });
+  expect(runner.tasks[0].data).toMatchObject({ TUTTI_JOB_STATE: "running", TUTTI_EVENT: "start" });
   expect(runner.tasks[0].data).not.toHaveProperty("TUTTI_EXIT_CODE");
   let count = 0;
   for (; runner.tasks.length > 0; count += 4) {
@@ -100,4 +100,18 @@ test("news of a job that is forgotten is not delivered, and nobody pays for it",
   while (bench.frontEnd.retention.step());
   expect(bench.store.ledger.of(ANNA.uid, "news").rows).toBe(1);
   expect(new Runner().startIn(bench).names).toEqual(["3 e"]);
+});
+
+test("what users chose steers no terminal and ends no line in a hook of the machine", async () => {
+  const bench = makeBench({ config: { hooks: { jobs: true, onEnd: ["/bin/ended"] } } });
+  const runner = new Runner().startIn(bench);
+  const name = "a\u001b]0;pwn\u0007\nroot: ok\u202e";
+  await submit(bench, { name, onEnd: "e" });
+  runToEnd(bench.clock, 2000);
+  const names = new Map(runner.tasks.map(({ command, data }) => [command!.at(-1), data.TUTTI_JOB_NAME]));
+  expect(names.get("/bin/ended")).toBe("a?]0;pwn??root: ok?");
+  // The user's own hook gets it as it is.
+  expect(names.get("e")).toBe(name);
+  // The name of the state folder's variable is not taken: tutti backup in a hook finds the scheduler's.
+  for (const { data } of runner.tasks) expect(data).not.toHaveProperty("TUTTI_STATE");
 });
