@@ -62,8 +62,8 @@ export interface Start {
   readonly units: readonly string[];
   readonly beganMs: number;
   readonly endedMs?: number;
-  /** Signals before the limit. */
-  readonly signals: number;
+  /** Times of signals before the limit. */
+  readonly signals: readonly number[];
 }
 
 /** What a hook or a webhook got. */
@@ -112,7 +112,7 @@ export function nameOf({ job, attempt }: Pick<Start, "job" | "attempt">): string
 }
 
 /**
- * The lines of a job's starts: "b job attempt tasks ms units name" when it begins, "s job attempt" for a
+ * The lines of a job's starts: "b job attempt tasks ms units name" when it begins, "s job attempt ms" for a
  * signal before its limit, "e job attempt ms" at its end. Units are separated by commas.
  */
 export function readStarts(text: string): Start[] {
@@ -130,7 +130,7 @@ export function readStarts(text: string): Start[] {
         units: (units ?? "").split(",").filter(Boolean),
         beganMs: Number(beganMs),
         ...(end !== undefined && { endedMs: Number(end[3]) }),
-        signals: own.filter(([kind]) => kind === "s").length,
+        signals: own.filter(([kind]) => kind === "s").map(([, , , atMs]) => Number(atMs)),
       };
     });
 }

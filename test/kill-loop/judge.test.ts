@@ -321,7 +321,7 @@ describe("what is wrong is found", () => {
     ["a signal missing", { job: { signalMs: 50 } }, /got 0 signals before its limit/],
     [
       "a signal too early",
-      { job: { signalMs: 200 }, ran: RAN.replace("e 1 3", "s 1 3\ne 1 3") },
+      { job: { signalMs: 200 }, ran: RAN.replace("e 1 3", "s 1 3 8300\ne 1 3") },
       /got its signal after 100 ms, before 200/,
     ],
   ])("%s", (_, history, words) => {

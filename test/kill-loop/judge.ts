@@ -187,14 +187,16 @@ function judgeAttempts(
       start !== undefined &&
       job.signalMs !== undefined &&
       start.endedMs !== undefined &&
-      start.signals !== 1
+      start.signals.length !== 1
     ) {
-      problems.push(`${words} got ${start.signals} signals before its limit, expected 1`);
+      problems.push(`${words} got ${start.signals.length} signals before its limit, expected 1`);
     }
   }
   if (record.attempt === 0) problems.push(`never started, is ${json(record)}`);
-  if (job.signalMs !== undefined && record.ranMs < job.signalMs - ROUNDING_MS && starts.at(-1)?.signals) {
-    problems.push(`got its signal after ${record.ranMs} ms, before ${job.signalMs}`);
+  for (const { beganMs, signals } of starts) {
+    const early = signals.find((atMs) => atMs < beganMs + (job.signalMs ?? 0) - ROUNDING_MS);
+    if (early !== undefined)
+      problems.push(`got its signal after ${early - beganMs} ms, before ${job.signalMs}`);
   }
   const hasLimit = record.reason === LIMIT;
   if (hasLimit && record.ranMs < asked.limitMs - ROUNDING_MS) {

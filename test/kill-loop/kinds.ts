@@ -103,7 +103,7 @@ export const KINDS: readonly Kind[] = [
     }),
     judged: { signalMs: SIGNAL_LIMIT.signalMs },
     body: (file) =>
-      `got=; trap 'got=1; echo "s $run" >>${file("ran")}' USR1; while [ -z "$got" ]; do sleep 0.02; done`,
+      `got=; trap 'got=1; echo "s $run $(date +%s%3N)" >>${file("ran")}' USR1; while [ -z "$got" ]; do sleep 0.02; done`,
   },
   {
     name: "time limit",

@@ -158,6 +158,11 @@ while [ "$go" != go ]; do
 done
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
 [ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
+# The output is usually next to the folder, and must not make what was moved away.
+until [ -d ${folder} ]; do
+  case $(stat -c %h . 2> /dev/null) in 0 | "") exit 74 ;; esac
+  sleep 0.2
+done
 umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
 cd ${quote(spec.cwd)} 2> /dev/null || ${leave(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}
 # Opening a pipe that nobody reads would take forever.
