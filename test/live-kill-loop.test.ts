@@ -17,8 +17,12 @@ test("60 faults: no job is lost, runs twice, ends for a wrong reason, lacks a ho
   // A single lost job is too many, so there are no retries.
   retry: 0,
 }, async () => {
-  const runs = await Promise.all(
+  // Each runs to its end and clears up, also if another one fails.
+  const settled = await Promise.allSettled(
     MODES.map((mode, i) => killLoop({ seed: SEED + i, faults: FAULTS_PER_RUN, mode })),
+  );
+  const runs = await Promise.all(
+    settled.map((run) => (run.status === "fulfilled" ? run.value : Promise.reject(run.reason))),
   );
   // With each, the command that repeats the run.
   const all = runs.flatMap(({ command, counts }) =>
