@@ -116,6 +116,14 @@ describe("what was asked for is right", () => {
       ),
     ],
     [
+      "a lost shim before the first line",
+      once(
+        "0",
+        { retries: 0, reason: "lost: why" },
+        { ran: "", job: { possible: [{ ...ASKED, retries: 0 }] }, lost: new Set(["1.1"]) },
+      ),
+    ],
+    [
       "an unheard job that is there",
       {
         ran: `${RAN}b 2 1 2 9000 , unheard\ne 2 1 9100\n`,

@@ -171,6 +171,8 @@ function judgeAttempts(
       (end === "requeued" && k <= asked.retries) ||
       (end === "lost" && k <= asked.retries + (start === undefined ? TRIES_TO_BEGIN : 0)) ||
       (mayRetry(asked, end) && k <= asked.retries);
+    // Its command may have begun without coming to its first line.
+    const isFinal = (end: string) => !isRetried(end) || (end === "lost" && isLost && k > asked.retries);
     if (k < record.attempt) {
       if (ends.length > 0 && !ends.some(isRetried))
         problems.push(`${words} ended with ${ends}, no retry follows`);
@@ -180,7 +182,7 @@ function judgeAttempts(
         if (next.beganMs < earliestMs - ROUNDING_MS)
           problems.push(`${words}: the next began before ${earliestMs}`);
       }
-    } else if (!ends.some((end) => !isRetried(end) && isEnd(record, end))) {
+    } else if (!ends.some((end) => isFinal(end) && isEnd(record, end))) {
       problems.push(`expected its end to be one of ${json(ends)} without a retry, is ${json(record)}`);
     }
     if (
