@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Random } from "../../src/core/random.ts";
 import type { BatchAnswer, Job, JobsAnswer } from "../../src/protocol/schema.ts";
 import type { TestAccount } from "../accounts.ts";
-import { type History, type JudgedJob, nameOf, readStarts, type Span, type Start } from "./history.ts";
+import { type History, type JudgedJob, readStarts, type Span, type Start } from "./history.ts";
 import type { Folder } from "./kinds.ts";
 import { Scheduler, type Settings, sleep } from "./scheduler.ts";
 import { Sender } from "./sender.ts";
@@ -101,9 +101,8 @@ export class World {
 
   /** Resumes what faults have paused, and gives up forgotten jobs when they have ended. */
   async tidy(): Promise<void> {
-    for (const { job } of await this.findForgotten()) {
-      const begun = this.starts().filter((one) => one.job === job);
-      if (begun.some((one) => one.endedMs === undefined && !this.lost.has(nameOf(one)))) continue;
+    for (const { job, reason = "" } of await this.findForgotten()) {
+      if (reason.includes("is already running")) continue;
       await this.change("cancel", job);
     }
     for (const { job, state } of (await this.listed("paused,held")) ?? []) {
