@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -24,6 +24,7 @@ test("who has a state folder is named by number, to who starts another and to wh
   try {
     await new Promise((resolve) => child.stdout.once("data", resolve));
     expect(holderOfState(path)).toBe(child.pid);
+    expect(readFileSync(folder.holder, "utf8")).toBe(`${hostname()} ${child.pid}\n`);
     expect(() => lockStateFolder(folder)).toThrow(
       new RegExp(`another one uses it, process ${child.pid} .*kill ${child.pid} \\(its jobs continue\\)`),
     );
@@ -38,5 +39,32 @@ test("who has a state folder is named by number, to who starts another and to wh
   }
   expect(holderOfState(path)).toBeUndefined();
   lockStateFolder(folder)();
+  rmSync(parent, { recursive: true });
+});
+
+test("a scheduler on another host is named by its host, and a lock that cannot be had says what to do", () => {
+  const parent = mkdtempSync(join(tmpdir(), "tutti-holder-"));
+  const folder = makeStateFolder(join(parent, "state"), false);
+  const login2 = { host: "login2", network: "NFS" };
+  const unlock = lockStateFolder(folder, { host: "login1", network: "NFS" });
+  // The kernel of this host lists our lock; that of another host does not.
+  const elsewhere = { ...folder, path: join(parent, "elsewhere") };
+  expect(() => lockStateFolder(elsewhere, login2)).toThrow(
+    new RegExp(
+      `another one uses it, process ${process.pid} on login1 .*log in to login1: there, .*kill ${process.pid} there`,
+    ),
+  );
+  expect(() => lockStateFolder(elsewhere, login2)).toThrow(
+    /If none runs anywhere, NFS has no locks here: .*-o flock/,
+  );
+  unlock();
+  expect(existsSync(folder.holder)).toBe(false);
+  // What a scheduler that was killed has left does not hinder the next one.
+  writeFileSync(folder.holder, "login1 12\n");
+  lockStateFolder(folder, login2)();
+  writeFileSync(folder.lock, "x".repeat(200));
+  expect(() => lockStateFolder(folder, { host: "login2", network: "Lustre" })).toThrow(
+    /Cannot lock ".*lock": .* on Lustre, expected a file system with locks .*-o flock/,
+  );
   rmSync(parent, { recursive: true });
 });

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   type Stats,
+  statfsSync,
 } from "node:fs";
 import { access, stat } from "node:fs/promises";
 
@@ -38,6 +39,45 @@ export function foreignFile(folder: string, isOwn: (entry: Dirent) => boolean): 
     .filter((entry) => !isOwn(entry))
     .map(({ name }) => name)
     .sort()[0];
+}
+
+/**
+ * File systems that other machines may use at the same time, by the number of statfs(2); FUSE does not say
+ * what is behind it.
+ */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, "NFS"],
+  [0x0bd00bd0, "Lustre"],
+  [0x47504653, "GPFS"],
+  [0x19830326, "BeeGFS"],
+  [0x00c36400, "Ceph"],
+  [0xaad7aaea, "PanFS"],
+  [0x20030528, "OrangeFS"],
+  [0x01161970, "GFS2"],
+  [0x7461636f, "OCFS2"],
+  [0x5346414f, "AFS"],
+  [0x6b414653, "AFS"],
+  [0x517b, "SMB"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB"],
+  [0x01021997, "9P"],
+  [0x65735546, "FUSE"],
+]);
+
+/**
+ * The name of the network file system of a file or folder; undefined: it is on a local disk, or there is no
+ * such path.
+ * @param typeOf number of the file system of a path
+ */
+export function networkFileSystem(
+  path: string,
+  typeOf = (place: string): number => statfsSync(place).type,
+): string | undefined {
+  try {
+    return NETWORK_FILE_SYSTEMS.get(typeOf(path) >>> 0);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns when the content of a file, or the names in a folder, would survive a power failure. */

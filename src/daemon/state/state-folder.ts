@@ -4,6 +4,7 @@
  *
  *   ~/.local/state/tutti/     0700          /var/lib/tutti/    0711, for a front end run by root
  *     lock                                  lock      0600
+ *     holder                                holder    0600, who has the lock: host and pid
  *     tutti.db                              tutti.db  0600
  *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
@@ -13,10 +14,11 @@
  *                                                     in it belong to the user
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's folder, owned by the user
  */
-import { chmodSync, existsSync, lstatSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { foreignFile } from "../../host/files.ts";
+import { foreignFile, networkFileSystem, readText } from "../../host/files.ts";
 import { takeLock, type Unlock } from "../../host/lock.ts";
 import { makeFolders, makeParents, whyNotMade } from "../../host/make-folders.ts";
 import { replaceablePart } from "../../host/trusted-path.ts";
@@ -29,7 +31,7 @@ export type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
 const MAX_CONDUCTOR_PATH = 85;
 
 /** Files that may exist before the database. */
-const OWN_FILES = /^(conductor|hooks|jobs|numbers|slurm|lock(-journal)?)$/;
+const OWN_FILES = /^(conductor|holder|hooks|jobs|numbers|slurm|lock(-journal)?)$/;
 
 /**
  * Checks all that `makeStateFolder` needs, and changes nothing.
@@ -137,6 +139,7 @@ function pathsIn(path: string, isShared: boolean) {
     database: join(path, "tutti.db"),
     numbers: join(path, "numbers"),
     lock: join(path, "lock"),
+    holder: join(path, "holder"),
     conductor: join(path, "conductor"),
     /** Lock and results of the process that runs hooks. */
     hooks: join(path, "hooks"),
@@ -160,8 +163,8 @@ export function openToJobs({ path, conductor, jobs, jobsMode }: StateFolder): vo
  */
 function refuseForeign({ path, database }: StateFolder): void {
   if (existsSync(database)) return;
-  const log = `${database}-wal`;
-  if (existsSync(log)) {
+  const log = ["-wal", "-journal"].map((end) => `${database}${end}`).find((file) => existsSync(file));
+  if (log !== undefined) {
     throw new InputError(
       `Cannot use "${database}": it is missing, but its log "${log}" exists, expected both or neither; someone has removed the database. Move the log away and restore a backup (administrators' guide, Backups), or only move the log away to begin with an empty store: running jobs continue and remain visible`,
     );
@@ -176,15 +179,53 @@ function refuseForeign({ path, database }: StateFolder): void {
 /**
  * Locks the folder for this process. Returns a function that unlocks it; the kernel does so when the process
  * ends.
- * @throws InputError if another front end holds the lock
+ * @throws InputError if another front end holds the lock, or the file system has no locks
  */
-export function lockStateFolder({ path, lock: file }: StateFolder): Unlock {
-  const unlock = withStoreErrors(file, () => takeLock(file));
-  if (unlock !== undefined) return unlock;
+export function lockStateFolder(
+  folder: StateFolder,
+  own = { host: hostname(), network: networkFileSystem(folder.path) },
+): Unlock {
+  const { lock: file, holder } = folder;
+  const unlock = withStoreErrors(file, () => {
+    try {
+      return takeLock(file);
+    } catch (error) {
+      if (own.network === undefined) throw error;
+      throw new InputError(`Cannot lock "${file}": ${(error as Error).message} on ${own.network}, ${LOCKS}`);
+    }
+  });
+  if (unlock === undefined) throw inUse(folder, own);
+  try {
+    writeFileSync(holder, `${own.host} ${process.pid}\n`, { mode: 0o600 });
+  } catch {
+    // The disk is full, say. A start on another host is then refused without our name.
+  }
+  return () => {
+    rmSync(holder, { force: true });
+    unlock();
+  };
+}
+
+/** What a network file system must have. */
+const LOCKS =
+  "expected a file system with locks between machines, such as NFS 4 or Lustre mounted with -o flock; set TUTTI_STATE to a folder on one, or on a local disk if all jobs run on this machine";
+
+/** The kernel lists the locks of its own machine only; for another one, the holder's own word has to do. */
+function inUse({ path, holder }: StateFolder, own: { host: string; network: string | undefined }) {
   const pid = holderOfState(path);
-  const who = pid === undefined ? "" : `, process ${pid}`;
+  const [, host, otherPid] = /^(\S+) (\d+)\n$/.exec(readText(holder, "utf8") ?? "") ?? [];
+  const isElsewhere = pid === undefined && host !== undefined && host !== own.host;
+  const who = isElsewhere ? `, process ${otherPid} on ${host}` : pid === undefined ? "" : `, process ${pid}`;
   const force = pid === undefined ? "" : `; if it does not answer, kill ${pid} (its jobs continue)`;
-  throw new InputError(
-    `Cannot start a scheduler in "${path}": another one uses it${who} (database is locked); \`tutti\` shows it, \`tutti down\` ends it${force}`,
+  const next = isElsewhere
+    ? `log in to ${host}: there, \`tutti\` shows it, and \`tutti down\` ends it; if it does not answer, kill ${otherPid} there (its jobs continue)`
+    : `\`tutti\` shows it, \`tutti down\` ends it${force}`;
+  // Some of these report that they cannot lock as if somebody else had the lock.
+  const orNone =
+    pid === undefined && own.network !== undefined
+      ? `. If none runs anywhere, ${own.network} has no locks here: ${LOCKS}`
+      : "";
+  return new InputError(
+    `Cannot start a scheduler in "${path}": another one uses it${who} (database is locked); ${next}${orNone}`,
   );
 }

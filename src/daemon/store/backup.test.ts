@@ -3,6 +3,7 @@
  * copy is not kept.
  */
 import {
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -17,6 +18,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { InputError, StorageError } from "../../core/errors.ts";
+import { networkFileSystem } from "../../host/files.ts";
 import { backUp } from "./backup.ts";
 import { checkStore } from "./check.ts";
 import { openReadOnly } from "./read-only.ts";
@@ -118,4 +120,68 @@ test("a file that is not a store is refused", () => {
   const empty = openReadOnly(other);
   expect(() => checkStore(other, empty)).toThrow(/: it is empty, expected a store/);
   empty.close();
+});
+
+test("network file systems are known by the numbers of the kernel", () => {
+  // From linux/magic.h and the file systems' own sources; some kernels give the number with a sign.
+  const numbers = [0x6969, 0x0bd00bd0, 0x47504653, 0xff534d42, 0xff534d42 | 0, 0x65735546];
+  expect(numbers.map((type) => networkFileSystem("/home", () => type))).toEqual([
+    "NFS",
+    "Lustre",
+    "GPFS",
+    "CIFS",
+    "CIFS",
+    "FUSE",
+  ]);
+  // ext4, tmpfs, XFS, Btrfs, overlay, ZFS
+  for (const type of [0xef53, 0x01021994, 0x58465342, 0x9123683e, 0x794c7630, 0x2fc12fc1])
+    expect(networkFileSystem("/home", () => type)).toBeUndefined();
+  expect(networkFileSystem("/proc")).toBeUndefined();
+  expect(networkFileSystem(join(folder, "missing"))).toBeUndefined();
+});
+
+test("on a network file system, a store works without a log in shared memory", async () => {
+  const path = newPath();
+  const journalOf = (store: string): unknown => {
+    const database = openReadOnly(store);
+    const mode = database.prepare("PRAGMA journal_mode").get()?.journal_mode;
+    database.close();
+    return mode;
+  };
+  // A scheduler of an earlier release, or on a local disk, that was killed: its log has the last rows.
+  const local = new Store(path, 0);
+  turn(local, 1);
+  const killed = newPath();
+  for (const part of ["", "-wal"]) copyFileSync(`${path}${part}`, `${killed}${part}`);
+  local.close();
+  const store = new Store(killed, 0, "NFS");
+  expect(["-wal", "-shm"].filter((part) => existsSync(`${killed}${part}`))).toEqual([]);
+  expect(store.latestEvent()).toBe(1);
+  turn(store, 2);
+  expect(journalOf(killed)).not.toBe("wal");
+  // Others read and copy it while it is open.
+  expect((await backUp(killed, newPath(), false)).lastEvent).toBe(2);
+  turn(store, 3);
+  // Killed in the middle of a cycle that is larger than SQLite's cache: half of it is in the file.
+  store.begin();
+  for (let sequence = 4; sequence < 1500; sequence++)
+    store.addEvent({
+      event: { sequence, atMs: 1, kind: "matrix", data: { fill: "x".repeat(4000) } },
+      uid: undefined,
+    });
+  store.setMeta("boot", "lost");
+  const halfway = newPath();
+  for (const part of ["", "-journal"]) copyFileSync(`${killed}${part}`, `${halfway}${part}`);
+  expect(statSync(halfway).size).toBeGreaterThan(1_000_000);
+  store.rollback();
+  store.close();
+  const again = new Store(halfway, 0, "Lustre");
+  expect(again.latestEvent()).toBe(3);
+  expect(again.meta("boot")).toBe("3");
+  again.close();
+  // Back on a local disk.
+  const back = new Store(halfway, 0);
+  turn(back, 4);
+  expect(journalOf(halfway)).toBe("wal");
+  back.close();
 });

@@ -1,6 +1,7 @@
 /**
  * Backs up the store, whether a front end uses it or not. SQLite copies one snapshot in pieces of a few MB.
- * In WAL mode, reading a snapshot does not block writers. The copy is checked before it gets its final name.
+ * In WAL mode, reading a snapshot does not block writers; in other modes it does, so all is copied at once.
+ * The copy is checked before it gets its final name.
  */
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -12,6 +13,7 @@ import { openReadOnly } from "./read-only.ts";
 import { damagedStore, fileError, storeError, withStoreErrors } from "./store-error.ts";
 
 const PAGES_AT_ONCE = 1000;
+const ALL_PAGES = 2 ** 31 - 1;
 
 /**
  * @param replaces whether to replace an existing file
@@ -33,7 +35,8 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
     // The first read fixes the snapshot. Without it, the copy would begin again at each commit of the front
     // end.
     withStoreErrors(from, () => source.prepare("SELECT count(*) FROM sqlite_schema").get());
-    await backup(source, unnamed, { rate: PAGES_AT_ONCE });
+    const isLogged = source.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal";
+    await backup(source, unnamed, { rate: isLogged ? PAGES_AT_ONCE : ALL_PAGES });
     const findings = finish(from, unnamed);
     if (replaces) renameSync(unnamed, to);
     else nameOnce(unnamed, to);

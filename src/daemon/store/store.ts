@@ -1,13 +1,16 @@
 /**
- * Keeps the front end's data on disk: SQLite in WAL mode with full synchronisation, so committed data survive
- * a crash of the machine. Each cycle of the front end is one transaction: `begin`, writes, `commit`.
+ * Keeps the front end's data on disk: SQLite with full synchronisation, so committed data survive a crash of
+ * the machine. It is in WAL mode, except on file systems of the network, which do not share the memory that a
+ * WAL needs. Each cycle of the front end is one transaction: `begin`, writes, `commit`.
  *
  * All calls are synchronous. A commit takes as long as the disk needs to make it durable. In the meantime the
  * conductor, a separate process, keeps the rows of the matrix running.
  */
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { NodeCpus } from "../../core/machine.ts";
 import { unixMs } from "../../host/clock.ts";
+import { networkFileSystem } from "../../host/files.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { JudgedForecast } from "../forecast/forecast-record.ts";
@@ -76,12 +79,13 @@ export class Store {
    * Opens or creates the database, checks it for damage, and migrates it to the current version.
    * @throws InputError if the file is not a database, is damaged, or of a later version; StorageError if the
    *   disk refuses
+   * @param network name of the network file system on which the file is
    */
-  constructor(path: string, nowMs = unixMs()) {
+  constructor(path: string, nowMs = unixMs(), network = networkFileSystem(dirname(path))) {
     this.path = path;
     this.#database = withStoreErrors(path, () => new DatabaseSync(path, { timeout: 5000 }));
     try {
-      withStoreErrors(path, () => this.#open(nowMs));
+      withStoreErrors(path, () => this.#open(nowMs, network !== undefined));
     } catch (error) {
       this.#database.close();
       throw error;
@@ -409,14 +413,18 @@ export class Store {
   }
 
   /** Checks all pages, in 0.13 s for 100,000 jobs, so that damage is not found in the middle of a cycle. */
-  #open(nowMs: number): void {
+  #open(nowMs: number, isOnNetwork: boolean): void {
     const database = this.#database;
-    // Before the first table, so that the file of a new store can become smaller again.
-    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
-    database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    // While it is exclusive, a WAL of an earlier start is read without shared memory.
+    if (isOnNetwork) database.exec("PRAGMA locking_mode = EXCLUSIVE");
+    // Before all that may write: a damaged file stays as it is.
     const [found] = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
     if (found !== "ok") throw damagedStore(this.path, String(found));
+    // Before the first table, so that the file of a new store can become smaller again.
+    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    database.exec(`PRAGMA journal_mode = ${isOnNetwork ? "TRUNCATE" : "WAL"}; PRAGMA locking_mode = NORMAL`);
+    database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+    database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     migrate(database, this.path, nowMs);
     const number = (name: string) => Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
     const usedBytes = (number("page_count") - number("freelist_count")) * number("page_size");
