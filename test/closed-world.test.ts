@@ -98,7 +98,6 @@ describe("a policy in its own process", () => {
     "util.styleText('red', 'x')",
     "util.parseArgs()",
     "new WeakRef({})",
-    "new FinalizationRegistry(() => {})",
     "new SharedArrayBuffer(4)",
     "Atomics.waitAsync(new Int32Array(4), 0, 0, 1)",
     "Atomics.wait(new Int32Array(4), 0, 0, 1)",
