@@ -19,7 +19,8 @@ interface Older {
 
 /** How many ended jobs the scheduler has besides these. */
 export function olderCount(all: readonly Job[]): number {
-  const counts = status.value?.counts;
+  // Without a subscription: the counts change with the jobs, which draw the list again after a while.
+  const counts = status.peek()?.counts;
   if (counts === undefined || loaded.value < 1) return 0;
   const ended = counts.done + counts.failed + counts.cancelled;
   return Math.max(0, ended - all.filter(({ state }) => isEnded(state)).length);
