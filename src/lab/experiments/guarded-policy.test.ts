@@ -130,7 +130,7 @@ describe("guardedPolicy()", () => {
     expect([...endS]).toEqual([8, 7]);
   });
 
-  test.each(["'0'", "'length'"])("start by rule %s is no number", async (rule) => {
+  test.each(["'0'", "'length'"])("start by rule %s, a text, is refused", async (rule) => {
     const file = policyOf(`arrive(job) { if (job === 0) machine.start(job, ${rule}); }`);
     await expect(runOf(file)).rejects.toThrow("a string in place of a number");
   });

@@ -22,12 +22,15 @@ import {
   isEntry,
   JOB_FIELDS,
   MAX_INT32,
+  moldingOf,
   readEvent,
+  type SizeFields,
+  type Sizes,
   shown,
+  sizesOf,
   WORKLOAD_SCHEMA,
 } from "./jsonl-fields.ts";
 import { JSONL_RULES, type JsonlCode } from "./jsonl-rules.ts";
-import { moldingOf, type SizeFields, type Sizes, sizesOf } from "./jsonl-sizes.ts";
 import type { WindowedJob } from "./jsonl-windows.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
