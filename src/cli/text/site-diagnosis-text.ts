@@ -77,6 +77,11 @@ export function siteAdvice(site: SiteDiagnosis): string[] {
   if (!site.taskPlugin.includes("affinity") && !site.taskPlugin.includes("cgroup")) {
     advice.push("Slurm does not bind tasks to CPUs; Tutti does it itself");
   }
+  if (site.forcedSharing.length > 0) {
+    advice.push(
+      `OverSubscribe=FORCE lets jobs share CPUs although a pilot asks for --exclusive, in ${site.forcedSharing.join(", ")}: two pilots, or a pilot and another job, can get the same CPUs, and gangs are then slow; use another partition, or run one tutti serve only`,
+    );
+  }
   if (otherVersions.length > 0) {
     advice.push(`these nodes run another version of Slurm: ${otherVersions.slice(0, 10).join(", ")}`);
   }

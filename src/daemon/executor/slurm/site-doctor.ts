@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../../host/clock.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
 import { parseQueueJson } from "./formats/queue.ts";
-import { parseConfig, parseShownNodes } from "./formats/scontrol.ts";
+import { forcedSharing, parseConfig, parseShownNodes } from "./formats/scontrol.ts";
 import { SlurmCommands } from "./slurm.ts";
 
 export interface SiteDiagnosis {
@@ -18,6 +18,8 @@ export interface SiteDiagnosis {
   readonly processors: number;
   /** Nodes whose slurmd is of another version than the controller. */
   readonly otherVersions: readonly string[];
+  /** Partitions where two pilots may have the same CPUs, although each asks for whole nodes. */
+  readonly forcedSharing: readonly string[];
   /** Types of MPI for `--mpi`, without the versions of pmix. */
   readonly mpiTypes: readonly string[];
   readonly mpiDefault: string;
@@ -107,6 +109,7 @@ export async function diagnoseSite(options: readonly string[]): Promise<SiteDiag
     otherVersions: nodes
       .filter((node) => node.version !== undefined && node.version !== version)
       .map(({ node }) => node),
+    forcedSharing: forcedSharing(await outputOf(runCommand, "scontrol", ["--oneliner", "show", "partition"])),
     mpiTypes: await mpiTypes(),
     mpiDefault: setting("MpiDefault"),
     taskPlugin: setting("TaskPlugin"),

@@ -4,7 +4,7 @@ import { SlurmFormatError } from "./format-error.ts";
 import { jsonIn } from "./json-form.ts";
 import { parseReasons } from "./nodes.ts";
 import { parseQueue, parseQueueJson } from "./queue.ts";
-import { parseConfig, parseShownJobs, parseShownNodes } from "./scontrol.ts";
+import { forcedSharing, parseConfig, parseShownJobs, parseShownNodes } from "./scontrol.ts";
 
 /** Output of Slurm's commands; recorded/README.md says where it is from. */
 const recorded = (version: "22.05" | "23.11", name: string) =>
@@ -191,6 +191,16 @@ describe("parseShownNodes() and parseConfig()", () => {
     expect(
       ["SLURM_VERSION", "ClusterName", "TaskPlugin", "KillWait"].map((name) => config.get(name)),
     ).toEqual(["22.05.8", "tutti", "task/none", "3 sec"]);
+  });
+
+  test("partitions that share CPUs by force are found", () => {
+    const line = (name: string, setting: string) =>
+      `PartitionName=${name} AllowGroups=ALL Default=YES State=UP OverSubscribe=${setting} OverTimeLimit=NONE PreemptMode=OFF TotalCPUs=16\n`;
+    const all = ["NO", "EXCLUSIVE", "YES:4", "FORCE:1", "FORCE:4", "FORCE:16"];
+    expect(forcedSharing(all.map((setting, index) => line(`p${index}`, setting)).join(""))).toEqual([
+      "p4 (FORCE:4)",
+      "p5 (FORCE:16)",
+    ]);
   });
 
   test("refuse texts that are cut off, and other texts", () => {

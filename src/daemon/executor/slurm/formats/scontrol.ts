@@ -111,6 +111,17 @@ export function parseShownNodes(text: string, version?: string): ShownNode[] {
   });
 }
 
+/**
+ * Partitions whose CPUs Slurm gives to several jobs whatever these ask for, with the setting, such as
+ * FORCE:4. FORCE:1 is one job.
+ * @param text standard output of `scontrol --oneliner show partition`
+ */
+export function forcedSharing(text: string): string[] {
+  return [...text.matchAll(/^PartitionName=(\S+).* OverSubscribe=(FORCE(?!:1\b)\S*)/gm)].map(
+    ([, partition, setting]) => `${partition} (${setting})`,
+  );
+}
+
 /** Settings of the site by name, as text. @param text standard output of `scontrol show config` */
 export function parseConfig(text: string): ReadonlyMap<string, string> {
   const settings = new Map<string, string>();
