@@ -274,7 +274,9 @@ class FaultRun {
   /** Numbers of the jobs that were queued again because a pilot ended, each as often as it was. */
   #requeuesIn(events: readonly Event[]): readonly (number | undefined)[] {
     return events
-      .filter(({ kind, data }) => kind === "requeued" && data?.reason === "the allocation ended")
+      .filter(
+        ({ kind, data }) => kind === "requeued" && String(data?.reason).startsWith("the allocation ended"),
+      )
       .map(({ job }) => job);
   }
 

@@ -94,7 +94,8 @@ export function judgeJobs(runs: readonly JobRun[], absences: readonly Absence[])
   const problems: string[] = [];
   for (const run of runs) {
     const { name, acknowledged, job, beats } = run;
-    const allowed = 1 + run.retries + run.requeued;
+    // The end of a pilot counts as a start, but a job without retries may start again once after it.
+    const allowed = 1 + Math.max(run.retries, Math.min(1, run.requeued));
     const tell = (what: string) =>
       problems.push(
         `${name} (job ${job?.job ?? acknowledged}): ${what}; ${JSON.stringify(job?.reason ?? "")}`,
@@ -138,7 +139,10 @@ export function judgeJobs(runs: readonly JobRun[], absences: readonly Absence[])
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     if (reason === "" || job.state === "done")
       tell(`is ${job.state} with code ${job.code}, signal ${job.signal}`);
-    else if (!reason.startsWith("lost: "))
+    else if (
+      !reason.startsWith("lost: ") &&
+      !(run.requeued > 0 && reason.startsWith("the allocation ended again"))
+    )
       tell(`is ${job.state}: expected ${run.code ?? run.signal} or a loss`);
   }
   return { ...counts, reasons, problems };
