@@ -144,6 +144,23 @@ describe("a terminal", () => {
     expect(code).toBe(3);
   });
 
+  test("outside a job, srun and salloc pass their standard input on, as in Slurm", async () => {
+    const count = (command: string) => `printf 'a\\nb\\n' | ${command}; echo code $?`;
+    const lines = [
+      count("srun -n 2 -l wc -l"),
+      count("salloc wc -l 2> told"),
+      count("srun --input=none wc -l"),
+      "srun cat < /dev/null; echo code $?",
+    ];
+    const [both, one, none, empty] = await Promise.all(lines.map((line) => site.shell(line)));
+    expect([both.stderr, sortedLines(both.stdout)]).toEqual(["", ["0: 2", "1: 2", "code 0"]]);
+    expect([one, none, empty].map(({ stdout }) => stdout)).toEqual([
+      "2\ncode 0\n",
+      "0\ncode 0\n",
+      "code 0\n",
+    ]);
+  });
+
   test("srun --pty gives a job a terminal; without one, both refuse, and a step goes on", async () => {
     const [{ code, shown }, shell, program, step] = await Promise.all([
       inTerminal("srun --pty sh", [

@@ -72,6 +72,40 @@ describe("standard input", () => {
   });
 });
 
+describe("standard input that a job cannot have", () => {
+  // With --retries, as on Slurm.
+  const run = `${tutti} run --retries 1 -- echo ran`;
+  const socket = (content: string) =>
+    `perl -MSocket -e '$^F = 99; socketpair(A, B, AF_UNIX, SOCK_STREAM, 0); syswrite A, shift; open STDIN, "<&", B; exec @ARGV' '${content}' ${run}`;
+  const lines = {
+    "a file": `echo a > full; ${run} < full`,
+    "a file that a loop has read in part": `seq 9 > rows; { read row; ${run}; } < rows`,
+    "a pipe": `rm -f pipe; mkfifo pipe; exec 3<> pipe; echo a >&3; ${run} <&3`,
+    "a socket": socket("a"),
+    "an empty file": `: > none; ${run} < none`,
+    "a file that a loop has read": `echo a > whole; { cat > /dev/null; ${run}; } < whole`,
+    "a pipe that has ended": `exec 4< <(:); wait $!; ${run} <&4`,
+    "no file": `${run} < /dev/null`,
+    "a pipe that is open": `rm -f quiet; mkfifo quiet; exec 3<> quiet; ${run} <&3`,
+    "a socket that is open": socket(""),
+  };
+  const refused =
+    "tutti: Cannot give a job with retries a standard input: it is not kept for the next start; leave out retries, or let it read a file, as in sh -c './a.out < data.txt', and give it no input: < /dev/null\n";
+  const warned =
+    "tutti: the job does not read standard input, which is open but has nothing yet: a job with --retries has none; < /dev/null avoids this message\nran\n";
+
+  test.each(Object.entries(lines))("%s", { timeout: 60_000 }, async (name, line) => {
+    const before = (await live.client.jobs({})).jobs.length;
+    const asked = shell(line);
+    const code = await asked.exit;
+    const isRefused = Object.keys(lines).indexOf(name) < 4;
+    const isOpen = name.endsWith("is open");
+    expect(asked.shown()).toBe(isRefused ? refused : isOpen ? warned : "ran\n");
+    expect(code).toBe(isRefused ? 4 : 0);
+    expect((await live.client.jobs({})).jobs.length - before).toBe(isRefused ? 0 : 1);
+  });
+});
+
 describe("a terminal", () => {
   test("python takes turns with another gang, and lives on over kill -9 of the front end and of its client", {
     timeout: 120_000,

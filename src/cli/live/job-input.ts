@@ -3,13 +3,14 @@
  * (protocol/input/frames.ts). So it reaches the job while the scheduler is away. The folder belongs to the
  * job's user; root may write there for others, and believes only a pipe of that user.
  */
-import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { RefusedError } from "../../api/client/errors.ts";
 import { sleep } from "../../host/sleep.ts";
 import { INPUT_PIPE, READY, READY_PIPE } from "../../protocol/input/frames.ts";
-import type { InputAnswer, StatusAnswer } from "../../protocol/schema.ts";
+import type { InputAnswer, StatusAnswer, SubmitJob } from "../../protocol/schema.ts";
 import { hint } from "../text/text.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
@@ -122,16 +123,31 @@ function openFor(path: string, uid: number): number | undefined {
   );
 }
 
-/** Whether something other than a terminal or a device is connected to our standard input. */
-export function hasPipedInput(): boolean {
-  const stats = fstatSync(0);
-  return stats.isFIFO() || stats.isFile() || stats.isSocket();
-}
-
-/** Whether jobs can read from a client here. A scheduler of an earlier version does not say so. */
-export async function takesInput(connection: ReconnectingClient): Promise<boolean> {
-  const status = await connection.retry((client) => client.ask<StatusAnswer>("/v1/status"));
-  return status.takesInput === true;
+/**
+ * The job, which reads our standard input if that is a pipe, a file or a socket. If it cannot be given and has
+ * content, the job asks for it all the same, so that the scheduler refuses it and says why: without its input,
+ * it would work on nothing.
+ */
+export async function withOwnInput(
+  connection: ReconnectingClient,
+  job: SubmitJob,
+  say: (remark: string) => void,
+): Promise<SubmitJob> {
+  if (!hasPipedInput()) return job;
+  const why = !(await takesInput(connection))
+    ? "this scheduler cannot pass it on"
+    : (job.retries ?? 0) > 0
+      ? "a job with --retries has none"
+      : undefined;
+  const seen = why === undefined ? "content" : await lookAtInput();
+  if (seen === "content") return { ...job, input: "pipe" };
+  // Under CI or ssh, it is often open and nothing ever comes.
+  if (seen === "open") {
+    say(
+      `the job does not read standard input, which is open but has nothing yet: ${why}; < /dev/null avoids this message`,
+    );
+  }
+  return job;
 }
 
 /**
@@ -163,5 +179,52 @@ export async function copyInput(
   } finally {
     signal.removeEventListener("abort", stop);
     stop();
+  }
+}
+
+/** Whether something other than a terminal or a device is connected to our standard input. */
+function hasPipedInput(): boolean {
+  const stats = fstatSync(0);
+  return stats.isFIFO() || stats.isFile() || stats.isSocket();
+}
+
+/** Whether jobs can read from a client here. A scheduler of an earlier version does not say so. */
+async function takesInput(connection: ReconnectingClient): Promise<boolean> {
+  const status = await connection.retry((client) => client.ask<StatusAnswer>("/v1/status"));
+  return status.takesInput === true;
+}
+
+/**
+ * What is in our standard input, a pipe, a file or a socket. open: nothing, and it has not ended. Does not
+ * wait. What was in a pipe is lost.
+ */
+async function lookAtInput(): Promise<"content" | "open" | "ended"> {
+  if (fstatSync(0).isFile()) return hasUnreadBytes() ? "content" : "ended";
+  const { stdin } = process;
+  let seen: "content" | "open" | "ended" = "open";
+  stdin
+    .once("data", () => {
+      seen = "content";
+    })
+    .once("end", () => {
+      if (seen === "open") seen = "ended";
+    })
+    .on("error", () => {});
+  // The first turn of the event loop begins to read. By the end of the second, what is there has come.
+  await setImmediate();
+  await setImmediate();
+  // It would keep this process alive, and read what comes later. This leaves the descriptor open.
+  stdin.destroy();
+  return seen;
+}
+
+/** A loop of the shell may have read the file to its end. */
+function hasUnreadBytes(): boolean {
+  try {
+    const position = /^pos:\s*(\d+)$/m.exec(readFileSync("/proc/self/fdinfo/0", "latin1"))?.[1];
+    return readSync(0, Buffer.alloc(1), 0, 1, Number(position ?? 0)) > 0;
+  } catch {
+    // It is open for writing only.
+    return false;
   }
 }

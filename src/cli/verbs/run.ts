@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { ExitCode, UsageError } from "../errors.ts";
 import { exitCodeOf, reportEnd } from "../live/job-exit.ts";
-import { copyInput, hasPipedInput, takesInput } from "../live/job-input.ts";
+import { copyInput, withOwnInput } from "../live/job-input.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
@@ -46,7 +46,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   }
   if (options.pty) return runTerminal(wanted);
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
-  const withInput = await inputOf(connection, wanted);
+  const withInput = await withOwnInput(connection, wanted, (text) => hint(`tutti: ${text}`));
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
   const { jobs } = await submit(connection, [withInput]);
   const job = jobs[0];
@@ -90,19 +90,6 @@ async function runTerminal(wanted: SubmitJob): Promise<void> {
   }
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   reportEnd(ended);
-}
-
-/** The job, which reads our standard input if that is a pipe or a file. */
-async function inputOf(connection: ReconnectingClient, job: SubmitJob): Promise<SubmitJob> {
-  if (!hasPipedInput()) return job;
-  const why = !(await takesInput(connection))
-    ? "this scheduler cannot pass it on"
-    : (job.retries ?? 0) > 0
-      ? "a job with --retries has none"
-      : undefined;
-  if (why === undefined) return { ...job, input: "pipe" };
-  hint(`tutti: the job does not read standard input: ${why}; < /dev/null avoids this message`);
-  return job;
 }
 
 /**

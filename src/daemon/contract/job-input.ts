@@ -2,6 +2,8 @@
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 
+const INSTEAD = "let it read a file, as in sh -c './a.out < data.txt', and give it no input: < /dev/null";
+
 export function checkInput(
   { input, array, values, retries = 0 }: SubmitJob,
   { takesInput }: { readonly takesInput?: true | undefined },
@@ -11,7 +13,9 @@ export function checkInput(
   if (!takesInput) {
     return refuse(
       "invalid",
-      `Cannot give the job ${what}: this scheduler runs jobs on a cluster, where nothing connects them with your terminal; let the job read a file, or use srun --pty there`,
+      input === "pipe"
+        ? `Cannot give the job standard input: this scheduler runs jobs on a cluster, where nothing connects them with you; ${INSTEAD}`
+        : "Cannot give the job a terminal (--pty): this scheduler runs jobs on a cluster, where nothing connects them with yours; use srun --pty there",
     );
   }
   if (array !== undefined || values !== undefined) {
@@ -23,6 +27,6 @@ export function checkInput(
   if (input === "terminal" || retries === 0) return undefined;
   return refuse(
     "invalid",
-    "Cannot give a job with retries a standard input: it is not kept for the next start; leave out retries, or let the job read a file",
+    `Cannot give a job with retries a standard input: it is not kept for the next start; leave out retries, or ${INSTEAD}`,
   );
 }

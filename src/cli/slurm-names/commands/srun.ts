@@ -57,7 +57,9 @@ export const srun: Command = {
       command: [launcherOf("srun"), ...inner, "--", ...command],
       name: command[0].split("/").at(-1) || "srun",
     });
-    process.exitCode = await (isInTerminal ? runInTerminal : runJob)(client, "srun", job);
+    process.exitCode = await (isInTerminal
+      ? runInTerminal(client, "srun", job)
+      : runJob(client, "srun", job, !options.has("input")));
   },
 };
 

@@ -1,6 +1,7 @@
 /** Runs a job to its end as `srun` and `salloc` do: shows its output, cancels it when interrupted. */
 import type { Client } from "../../../api/client/client.ts";
 import type { Job, SubmitJob } from "../../../protocol/schema.ts";
+import { copyInput, withOwnInput } from "../../live/job-input.ts";
 import { copyLog } from "../../live/log-stream.ts";
 import { ReconnectingClient } from "../../live/reconnecting-client.ts";
 import { onSignals } from "../../live/signals.ts";
@@ -24,7 +25,7 @@ interface Run {
 async function begin(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<Run> {
   const connection = new ReconnectingClient("squeue");
   const [job] = await submit(client, command, asked, "Unable to allocate resources: ");
-  const say = (text: string) => process.stderr.write(`${command}: ${text}\n`);
+  const say = sayerOf(command);
   const stop = cancelOnSignal(connection, job.job, say);
   const timer = setTimeout(() => reportWait(client, job.job, say), QUIET_MS);
   timer.unref();
@@ -35,9 +36,25 @@ async function begin(client: Client, command: "srun" | "salloc", asked: SubmitJo
   return { connection, job, say, started };
 }
 
-/** @returns the exit code of the command */
-export async function runJob(client: Client, command: "srun" | "salloc", asked: SubmitJob): Promise<number> {
-  const { connection, job, say, started } = await begin(client, command, asked);
+/**
+ * As in Slurm, the command reads our standard input.
+ * @param readsInput false: it reads nothing, or something else
+ * @returns the exit code of the command
+ */
+export async function runJob(
+  client: Client,
+  command: "srun" | "salloc",
+  asked: SubmitJob,
+  readsInput = true,
+): Promise<number> {
+  const own = readsInput
+    ? await withOwnInput(new ReconnectingClient("squeue"), asked, sayerOf(command))
+    : asked;
+  const { connection, job, say, started } = await begin(client, command, own);
+  const over = new AbortController();
+  const sending = own.input === "pipe" ? copyInput(connection, job.job, over.signal) : undefined;
+  // Without its input, the job fails by itself, and says so.
+  sending?.catch((error) => say((error as Error).message));
   if (command === "salloc") say(`Granted job allocation ${job.job}`);
   const options = { follow: true, raw: true, from: 0 };
   const [, , ended] = await Promise.all([
@@ -45,6 +62,7 @@ export async function runJob(client: Client, command: "srun" | "salloc", asked: 
     copyLog(connection, job, { ...options, stream: "stderr" }, process.stderr),
     connection.retry((now) => now.ended(job.job)),
   ]);
+  over.abort();
   started();
   return reportEnd(command, ended, say);
 }
@@ -67,6 +85,10 @@ export async function runInTerminal(
   if (ended !== undefined) return reportEnd(command, ended, say);
   say(`detached from job ${job.job}, which keeps running; tutti attach ${job.job} returns to it`);
   return 0;
+}
+
+function sayerOf(command: "srun" | "salloc"): Run["say"] {
+  return (text) => process.stderr.write(`${command}: ${text}\n`);
 }
 
 /** @throws SlurmError */
