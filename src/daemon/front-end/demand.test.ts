@@ -108,3 +108,18 @@ test("before the end of the processors, jobs that might be stopped there want ot
   await submit(bench, 2);
   expect(wish()).toEqual({ ...PRESENT, others: true });
 });
+
+test("a job that would not start again after the end of these processors wants no others", async () => {
+  const { bench, wish } = bare();
+  const { clock, machine } = bench;
+  have(bench, FOUR, { end: { drainAtMs: 10_000, stopAtMs: 20_000 } });
+  await submit(bench, 2);
+  clock.advanceTo(11_000);
+  expect(wish()).toEqual({ ...PRESENT, others: true });
+  // Without retries, it starts once more.
+  machine.end([...machine.attempts.values()][0], "requeued", {});
+  have(bench, FOUR, { end: { drainAtMs: 30_000, stopAtMs: 40_000 } });
+  expect([...machine.attempts.values()]).toMatchObject([{ spec: { job: 1, attempt: 2 } }]);
+  clock.advanceTo(31_000);
+  expect(wish()).toEqual(PRESENT);
+});

@@ -1,5 +1,6 @@
 /** What the jobs want of the processors, for an executor that obtains them and gives them back. */
 import type { JobBook } from "../book/job-book.ts";
+import { restartsAtEnd } from "../dispatch/outcome.ts";
 import type { Demand } from "../executor/executor.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -11,7 +12,9 @@ export function demandOf(book: JobBook, scheduler: Scheduler, nowMs: number): De
   let lost = false;
   for (const record of book.withProcess()) {
     present = true;
-    others ||= machine.mayOutlive(record, scheduler.ranMs(record.job, nowMs), nowMs);
+    // One that is not started again after these processors wants none.
+    others ||=
+      restartsAtEnd(record) > 0 && machine.mayOutlive(record, scheduler.ranMs(record.job, nowMs), nowMs);
   }
   for (const record of book.all()) {
     if (!book.isReady(record) || !book.limits.mayEverStart(record)) continue;
