@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { cpusText } from "../core/machine.ts";
+import type { PolicyDefinition } from "../core/policy.ts";
 import { systemClock } from "../host/clock.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
 import { groupLookup, readPasswd, userNameOf } from "../host/passwd.ts";
@@ -21,7 +22,7 @@ import { withFoundGpus } from "./config/found-gpus.ts";
 import type { JobRecord } from "./contract/record.ts";
 import type { PilotControl } from "./contract/service.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
-import type { Executor } from "./executor/executor.ts";
+import { type Executor, ON_SLURM } from "./executor/executor.ts";
 import { Launcher } from "./executor/launcher.ts";
 import { canRunBehind, localExecutor } from "./executor/local.ts";
 import { type OwnCpus, ownCpus } from "./executor/own-cpus.ts";
@@ -31,7 +32,13 @@ import type { NativeOptions, SlurmOptions } from "./executor/slurm/slurm-options
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
 import { runnerIn } from "./news/runner-process.ts";
-import { choosePolicyFor, ownPolicyIn, refuseWideMachine } from "./scheduling/policy-choice.ts";
+import {
+  choosePolicyFor,
+  ownPolicyIn,
+  refuseResources,
+  refuseUnlessCapable,
+  refuseWideMachine,
+} from "./scheduling/policy-choice.ts";
 import { lineFile, NumbersFile } from "./state/numbers.ts";
 import {
   checkStateFolder,
@@ -88,7 +95,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const config = isLocal ? { ...given, resources: withFoundGpus(given.resources) } : given;
   const ownPolicy = await ownPolicyIn(config);
   refuseMode(config, setup);
-  refuseOnSlurm(config, setup);
+  refuseOnSlurm(config, setup, ownPolicy);
   const refuseWide = (processors: number) =>
     refuseWideMachine(choosePolicyFor(config.policy, config, ownPolicy), processors, config);
   // Before a folder is made.
@@ -208,9 +215,9 @@ function nameOf({ path }: StateFolder): string {
   return `tutti serve on ${hostname()} (process ${process.pid}, state folder ${path})`;
 }
 
-function refuseMode({ mode }: Config, { freezer, slurm }: FrontEndSetup): void {
+function refuseMode({ mode }: Config, { freezer, slurm, native }: FrontEndSetup): void {
   if (mode !== "concurrent") return;
-  if (slurm !== undefined) {
+  if (slurm !== undefined || native !== undefined) {
     throw new InputError(
       'Cannot use the mode "concurrent" on Slurm: users cannot run gangs at low priority there, expected the mode "gang"',
     );
@@ -222,15 +229,26 @@ function refuseMode({ mode }: Config, { freezer, slurm }: FrontEndSetup): void {
   }
 }
 
-/** Settings of one machine, which would change nothing on Slurm. */
-function refuseOnSlurm({ cpus, memoryBytes, machine }: Config, { slurm, native }: FrontEndSetup): void {
+/**
+ * Settings that nothing on Slurm can follow. A policy that the last run was switched to may take the place of
+ * the configured one, so that one is looked at later.
+ */
+function refuseOnSlurm(config: Config, setup: FrontEndSetup, ownPolicy: PolicyDefinition | undefined): void {
+  const { slurm, native, settings } = setup;
   if (slurm === undefined && native === undefined) return;
+  const { cpus, memoryBytes, machine, resources } = config;
   const setting =
     cpus !== undefined ? "cpus" : memoryBytes !== undefined ? "memoryBytes" : machine.smt ? "smt" : undefined;
-  if (setting === undefined) return;
-  throw new InputError(
-    `Cannot use the setting "${setting}" on Slurm: jobs have the CPUs and the memory that Slurm gives, expected options of sbatch instead, such as -- --nodelist=n[1-4] --mem=64G`,
-  );
+  if (setting !== undefined) {
+    throw new InputError(
+      `Cannot use the setting "${setting}" on Slurm: jobs have the CPUs and the memory that Slurm gives, expected options of sbatch instead, such as -- --nodelist=n[1-4] --mem=64G`,
+    );
+  }
+  refuseResources(resources, ON_SLURM);
+  const isFirst = !existsSync(resolve(setup.stateFolder));
+  const policy = settings?.policy ?? (isFirst ? config.policy : undefined);
+  if (policy === undefined) return;
+  refuseUnlessCapable(choosePolicyFor(policy, config, ownPolicy), { timeSharing: native === undefined });
 }
 
 function configIn(file: string | undefined): Pick<ReadConfig, "config" | "notes"> {

@@ -13,6 +13,19 @@ test.each([
   [{ native: { sbatch: [] } }, { policy: "easy", cpus: [0] }, 'Cannot use the setting "cpus" on Slurm'],
   [{ slurm: pilots }, { machine: { smt: true } }, 'Cannot use the setting "smt" on Slurm'],
   [{ slurm: pilots }, { mode: "concurrent" }, 'Cannot use the mode "concurrent" on Slurm'],
+  [
+    { native: { sbatch: [] } },
+    { policy: "easy", mode: "concurrent" },
+    'Cannot use the mode "concurrent" on Slurm',
+  ],
+  [{ native: { sbatch: [] } }, { policy: "br" }, 'Cannot use policy "br" here: its gangs take turns'],
+  // The default policy takes turns, too.
+  [{ native: { sbatch: [] } }, {}, "its gangs take turns"],
+  [
+    { native: { sbatch: [] } },
+    { policy: "easy", resources: [{ name: "gpu", units: ["0"], isShared: false, variables: [] }] },
+    'Cannot count "gpu" on Slurm',
+  ],
 ] as const)("%j with %j is refused", async (place, settings, message) => {
   await expect(startFrontEnd({ stateFolder, isShared: false, settings, ...place })).rejects.toThrow(message);
   expect(existsSync(stateFolder)).toBe(false);

@@ -69,15 +69,20 @@ export function addSlurmOptions(command: Command): void {
     .option("--native", "on Slurm: without a pilot, each job is a job of Slurm; only policies without turns");
 }
 
-/**
- * Undefined: on this machine, or with a pilot.
- * @throws UsageError for options that contradict each other
- */
+/** Undefined: on this machine, or with a pilot. */
 export function nativeOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): NativeOptions | undefined {
-  if (flags.on !== "slurm" || flags.native !== true) return undefined;
-  const alien = ONLY_FOR_PILOTS.find(([flag]) => flags[flag] !== undefined)?.[1];
-  if (alien !== undefined) throw new UsageError(`Cannot use ${alien} with --native: there is no pilot`);
-  return { nodes: flags.nodes, sbatch };
+  return flags.on === "slurm" && flags.native === true ? { nodes: flags.nodes, sbatch } : undefined;
+}
+
+/**
+ * After what else is wrong without a pilot: leaving the options out would lead there.
+ * @throws UsageError for options of pilots if there is none
+ */
+export function refuseWithoutPilot(flags: SlurmFlags): void {
+  if (flags.on !== "slurm" || flags.native !== true) return;
+  const alien = ONLY_FOR_PILOTS.filter(([flag]) => flags[flag] !== undefined).map(([, typed]) => typed);
+  if (alien.length === 0) return;
+  throw new UsageError(`Cannot use ${alien.join(", ")} with --native: there is no pilot`);
 }
 
 /**

@@ -20,6 +20,7 @@ import { duration, integer } from "../options/parse.ts";
 import {
   addSlurmOptions,
   nativeOptionsOf,
+  refuseWithoutPilot,
   type SlurmFlags,
   slurmOptionsOf,
 } from "../options/serve-on-slurm.ts";
@@ -157,7 +158,10 @@ async function startScheduler(
     isShared,
     slurm,
     native,
-    beforeMaking: () => checkApi({ places, ports }),
+    beforeMaking: async () => {
+      refuseWithoutPilot(options);
+      await checkApi({ places, ports });
+    },
   });
   try {
     const api = await startApi({
