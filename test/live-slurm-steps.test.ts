@@ -148,7 +148,7 @@ describe("a terminal", () => {
     const count = (command: string) => `printf 'a\\nb\\n' | ${command}; echo code $?`;
     const lines = [
       count("srun -n 2 -l wc -l"),
-      count("salloc wc -l 2> told"),
+      count("salloc wc -l 2> said"),
       count("srun --input=none wc -l"),
       "srun cat < /dev/null; echo code $?",
     ];

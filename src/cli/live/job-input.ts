@@ -124,9 +124,9 @@ function openFor(path: string, uid: number): number | undefined {
 }
 
 /**
- * The job, which reads our standard input if that is a pipe, a file or a socket. If it cannot be given and has
- * content, the job asks for it all the same, so that the scheduler refuses it and says why: without its input,
- * it would work on nothing.
+ * The job, which reads our standard input if that is a pipe, a file or a socket. If it cannot be given and
+ * has content, the job asks for it all the same, so that the scheduler refuses it and says why: without its
+ * input, it would work on nothing.
  */
 export async function withOwnInput(
   connection: ReconnectingClient,
