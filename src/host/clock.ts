@@ -3,8 +3,8 @@
  * There are three clocks: Unix time, which people and NTP set; monotonic time, which nobody can set and which
  * stands still while the machine is suspended; and boot time, which also counts suspends.
  *
- * A new promise needs a row here, in the table of docs/guide-administrator.md, and a test of its steps in
- * daemon/front-end/clock-steps.test.ts.
+ * A new promise needs a row here, in the table of docs/guide-administrator.md, and a scene in
+ * test/clock-steps.test.ts, which sets the clock in each direction and suspends the machine.
  */
 import { uptime } from "node:os";
 
@@ -91,11 +91,15 @@ export const PROMISES = {
   },
   limit: {
     clock: "monotonic",
-    step: "none: only the time in which the job runs counts",
+    step: "none: only the time in which the job runs counts; with --native, after a restart of the scheduler it follows the wall clock",
   },
   "signal before a limit": {
     clock: "monotonic",
     step: "none: only the time in which the job runs counts",
+  },
+  "grace time": {
+    clock: "monotonic",
+    step: "none; a new conductor begins it again",
   },
   forecast: {
     clock: "unix",
