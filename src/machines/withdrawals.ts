@@ -24,7 +24,7 @@ interface MachineJobs {
 }
 
 /** The policy, which learns that waiting jobs leave its queue. */
-export type Queue = Pick<Policy, "withdraw">;
+type Queue = Pick<Policy, "withdraw">;
 
 export class Withholder {
   readonly #jobs: MachineJobs;

@@ -92,3 +92,48 @@ export function drawnMolding(instance: Instance, seed: number): Instance {
     },
   };
 }
+
+/** Kinds of what reaches jobs from outside, besides outages and stops. */
+export const EVENT_KINDS = ["drains", "holds", "edits", "pauses", "limits"] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** The instance with events of these kinds at random instants, some of them within a slot of one second. */
+export function drawnEvents(instance: Instance, seed: number, kinds: readonly EventKind[]): Instance {
+  const random = new Random(seed, "events");
+  const { processors, count, submitS, interruptions, workload } = instance;
+  const spanS = 60 + (submitS[count - 1] ?? 0);
+  const atS = () => random.below(4 * spanS) / 4;
+  const some = <One>(kind: EventKind, many: number, make: (job: number, fromS: number) => One): One[] =>
+    Array.from({ length: kinds.includes(kind) ? many : 0 }, () => {
+      const job = random.below(count);
+      // Jobs wait soon after their submit, if ever.
+      return make(job, random.below(2) === 0 ? atS() : submitS[job] + random.below(40) / 4);
+    });
+  const withdrawals = [
+    ...some("holds", count / 3, (job, fromS) => ({ job, fromS, untilS: fromS + random.below(200) / 4 })),
+    ...some("edits", count / 3, (job, fromS) => ({
+      job,
+      fromS,
+      untilS: fromS,
+      change: { size: 1 + random.below(processors), estimateS: instance.runS[job] + random.below(60) },
+    })),
+  ];
+  const drains = some("drains", 1, () => 0).flatMap(() =>
+    [0.2, 0.5, 0.8].map((share) => ({ fromS: share * spanS, untilS: (share + 0.1) * spanS })),
+  );
+  const pause = (job: number, fromS: number) => ({ job, fromS, untilS: fromS + (1 + random.below(200)) / 4 });
+  const freezes = [...some("pauses", count / 2, pause), ...some("pauses", count / 10, pause)];
+  const events = { outages: [], stops: [], ...interruptions };
+  const made = { ...instance, interruptions: { ...events, withdrawals, drains, freezes } };
+  if (!kinds.includes("limits")) return made;
+  const notes = Array.from({ length: count }, (_, i) => ({
+    user: `u${i % 5}`,
+    queue: i % 3 ? "day" : "night",
+  }));
+  const limits = {
+    runningJobs: 3,
+    groups: { lab: { runningCpus: processors + 4, users: ["u1", "u2"] } },
+    queues: { night: { runningJobs: 2 } },
+  };
+  return { ...made, workload: { ...workload, notes, limits } };
+}

@@ -38,7 +38,7 @@ import { selectInPlace } from "../core/selection.ts";
 import { GangMatrix } from "../machines/gang-matrix.ts";
 import { FreezeQueue, InterruptionQueue } from "../machines/interruptions.ts";
 import { limitsOf } from "../machines/job-limits.ts";
-import { type Queue, WithdrawalQueue } from "../machines/withdrawals.ts";
+import { WithdrawalQueue } from "../machines/withdrawals.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
 import { doubled } from "../structures/grow.ts";
 import { RowRanks } from "../structures/matrix/row-ranks.ts";
@@ -84,10 +84,11 @@ export function simulateRounds(
   const { withholder } = rounds;
   const { hasLimits } = withholder;
   let next: JobIndex = 0;
-  const take = (atS: number, queue: Queue): void => {
+  // A job must leave the policy's queue before it is changed: queues look for it by what it had.
+  const take = (atS: number): void => {
     for (; next < instance.count && instance.submitS[next] <= atS; next++) rounds.arrive(next);
-    if (withdrawals.nextS <= atS) withdrawals.happen(atS, withholder, queue);
-    if (hasLimits) withholder.settle(queue);
+    if (withdrawals.nextS <= atS) withdrawals.happen(atS, withholder, policy);
+    if (hasLimits) withholder.settle(policy);
   };
   for (;;) {
     const arrivalS = next < instance.count ? instance.submitS[next] : Infinity;
@@ -95,18 +96,16 @@ export function simulateRounds(
     const slot = Math.min(rounds.nextEndSlot(), toldS < Infinity ? rounds.slotAtOrAfter(toldS) : Infinity);
     if (slot === Infinity) break;
     rounds.advanceTo(slot);
-    const told: JobIndex[] = [];
     // Limits let jobs through at once, also within a slot.
     while (hasLimits) {
       const atS = Math.min(next < instance.count ? instance.submitS[next] : Infinity, withdrawals.nextS);
       if (atS >= rounds.nowS) break;
-      take(atS, { withdraw: (job) => told.push(job) });
+      take(atS);
     }
     const hasEnded = rounds.endJobs(policy);
-    for (const job of told) policy.withdraw!(job);
     const isInterrupted = Math.min(interruptions.nextS, freezeQueue.nextS) <= rounds.nowS;
     if (interruptions.nextS <= rounds.nowS) interruptions.happen(rounds.nowS, rounds, policy);
-    take(rounds.nowS, policy);
+    take(rounds.nowS);
     if (freezeQueue.nextS <= rounds.nowS) freezeQueue.happen(rounds.nowS, rounds, policy);
     // Of jobs that limits keep, the policy learns nothing.
     if (hasLimits && !withholder.takeNews() && !hasEnded && !isInterrupted) continue;

@@ -8,6 +8,7 @@ import type { Workload } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import { audit, auditLines } from "../../lab/audit/audit.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { simulate } from "../../simulator/simulate.ts";
@@ -140,6 +141,9 @@ describe("a workload file of a run with limits, simulated, has the same starts a
         expect(workload.count).toBe(JOBS);
         const live = lived(bench);
         expect(simulated(workload, choice), `seed ${seed}`).toEqual(live);
+        const again = prepare(workload, CPUS, DEFAULT_RULES);
+        const audited = audit(again, choice, { slotS: 1, switchS: 0, probedInstants: 0 });
+        expect(audited.ok, auditLines(choice.label, audited).join("\n")).toBe(true);
         // The limits matter.
         const { limits: _, ...unlimited } = workload;
         expect(simulated(unlimited, choice)).not.toEqual(live);

@@ -10,6 +10,7 @@ import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import { audit, auditLines } from "../../lab/audit/audit.ts";
 import { arbitraryInstance, instanceOf, seededInstance } from "../../policies/instances-for-tests.ts";
 import { choosePolicy, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
@@ -301,6 +302,10 @@ describe("a workload file of the front end, simulated, has the same starts and e
         const { startS, endS } = simulate(again, choice, { slotS: 1, switchS: 0 });
         const simulated = Array.from(again.runS, (runS, row) => [startS[row], endS[row], runS]);
         expect(inOrder(simulated)).toEqual(attemptsOf(bench));
+        // The audit reads all of it, too. One instance is enough.
+        if (instance !== instances[1]) continue;
+        const audited = audit(again, choice, { slotS: 1, switchS: 0, probedInstants: 0 });
+        expect(audited.ok, auditLines(choice.label, audited).join("\n")).toBe(true);
       }
     });
   }

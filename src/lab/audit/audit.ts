@@ -3,7 +3,7 @@
  * (checker.ts, space.ts, gangs.ts). Then the run is repeated, once unchanged and often with other futures
  * (futures.ts).
  */
-import { assert, InputError, RuleViolation } from "../../core/errors.ts";
+import { assert, RuleViolation } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
 import type { Guarantees, PolicyChoice } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
@@ -42,11 +42,9 @@ export type AuditResult =
  * Runs the policy under the checker. This takes as long as about ten simulations of a long trace (more of a
  * short one), and memory for all decisions of one run. The probes change the instance's columns and then
  * restore them.
- * @throws what the policy itself throws, except refused decisions; InputError if the policy is a gang policy
- *   and jobs are held, paused or changed, or have limits
+ * @throws what the policy itself throws, except refused decisions
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
-  if (choice.definition.sharing === "time") requirePlainGangs(instance);
   const counts = noCounts();
   const log = new DecisionLog();
   const checker = makeChecker(instance, choice, counts, options);
@@ -70,16 +68,6 @@ export function audit(instance: Instance, choice: PolicyChoice, options: AuditOp
     warnings: warnings(choice, counts),
     schedule,
   };
-}
-
-/** @throws InputError for what the checker of gangs has no books of */
-function requirePlainGangs({ interruptions, workload }: Instance): void {
-  const { freezes = [], drains = [], withdrawals = [] } = interruptions ?? {};
-  const isPlain = freezes.length + drains.length + withdrawals.length === 0 && workload.limits === undefined;
-  if (isPlain) return;
-  throw new InputError(
-    `Cannot audit a gang policy on "${workload.name}": drains, holds, edits, pauses and limits are unknown to the checker of gangs, expected a workload without them, or a policy of space sharing`,
-  );
 }
 
 /** The result as lines of text. */
@@ -175,6 +163,12 @@ function notChecked(
 ): string[] {
   const guarantees: Guarantees = choice.definition.guarantees(choice.parameters);
   const sentences: string[] = [];
+  if (workload.limits !== undefined)
+    sentences.push(
+      "the order of the queue and promises: limits decide which of the waiting jobs the policy knows",
+    );
+  else if (interruptions?.freezes?.length)
+    sentences.push("promises: nobody knows in advance how long a pause lasts");
   if (choice.definition.sharing === "time") {
     if (!guarantees.workConserving && !guarantees.headNeverFits)
       sentences.push("jobs may wait outside the matrix: the policy does not claim to prevent that");
@@ -186,12 +180,6 @@ function notChecked(
       sentences.push("promises may be broken: the policy does not claim to keep them");
     return sentences;
   }
-  if (workload.limits !== undefined)
-    sentences.push(
-      "the order of the queue and promises: limits decide which of the waiting jobs the policy knows",
-    );
-  else if (interruptions?.freezes?.length)
-    sentences.push("promises: the policy expects paused jobs to end later than their estimates say");
   if (!guarantees.avoidsOutages && interruptions?.outages.length)
     sentences.push("jobs may run into known outages: the policy does not claim to avoid them");
   if (!guarantees.workConserving)

@@ -11,6 +11,7 @@ import { asGiven, type Observer, type Pause, type Schedule } from "../../core/sc
 import { JobSet } from "../observers.ts";
 import type { QueueKey } from "../queue-keys.ts";
 import { CapacityBook } from "./capacity.ts";
+import { WithheldBook } from "./withheld.ts";
 
 /** The rules of the checker, by the words that violations carry. */
 export const AUDIT_RULES = {
@@ -23,7 +24,8 @@ export const AUDIT_RULES = {
   "outage-ignored": "no job is started that, by the estimates, would need processors during a known outage",
   "stopped-needlessly":
     "a job is stopped only on request or because processors go away: the most recently started job first, and no more jobs than necessary",
-  stopped: "a stopped job waits until it may resume",
+  stopped: "a stopped or paused job waits until it may resume",
+  paused: "a paused gang leaves its rows until it is continued",
   drained: "nothing starts during a drain",
   held: "no job starts while it is held, changed or kept back by a window",
   "limit-exceeded": "the jobs of a user, a group or a queue that run at once stay within their limits",
@@ -169,6 +171,7 @@ export abstract class Checker implements Observer {
   readonly endS: Float64Array;
   protected nowS = Number.NEGATIVE_INFINITY;
   protected readonly capacity: CapacityBook;
+  protected readonly withheld: WithheldBook;
   readonly #requested: Instance;
   /** The last instant at which decisions were made. */
   protected decidedS = Number.NEGATIVE_INFINITY;
@@ -197,6 +200,10 @@ export abstract class Checker implements Observer {
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#state = new Uint8Array(instance.count);
     this.capacity = new CapacityBook(instance.interruptions);
+    this.withheld = new WithheldBook(this.instance, {
+      isInQueue: (job) => this.isInQueue(job) || !this.hasArrived(job),
+      changed: (job) => this.onEdit(job),
+    });
   }
 
   /** The checks after the run. */
@@ -258,6 +265,7 @@ export abstract class Checker implements Observer {
   abstract departed(timeS: number, job: JobIndex): void;
 
   molded(timeS: number, job: JobIndex, size: number): void {
+    this.noteWithheld(timeS);
     const { molding, size: sizes, runS, estimateS } = this.instance;
     const canRun = molding !== undefined && size >= molding.minSize[job] && size <= molding.maxSize[job];
     if (!canRun || !this.isWaiting(job) || !Number.isNaN(this.startS[job]))
@@ -275,15 +283,44 @@ export abstract class Checker implements Observer {
     this.#state[job] = STOPPED;
     if (this.waiting.has(job)) this.waiting.delete(job);
     this.#stoppedAtS.set(job, timeS);
-    // A gang that has had no slot has not started.
-    if (!Number.isNaN(this.startS[job])) this.#pauses.push({ job, fromS: timeS, untilS: Number.NaN });
+    // A gang that has had no slot has not started. One that is paused on its way back is still in its pause.
+    const last = this.#pauses.findLast((pause) => pause.job === job);
+    const isInPause = last !== undefined && Number.isNaN(last.untilS);
+    if (!Number.isNaN(this.startS[job]) && !isInPause)
+      this.#pauses.push({ job, fromS: timeS, untilS: Number.NaN });
   }
 
   protected abstract hasProcessors(job: JobIndex): boolean;
 
   /** Whether something from outside may keep the job from ever starting or ending. */
-  protected mayStay(_job: JobIndex): boolean {
-    return false;
+  protected mayStay(job: JobIndex): boolean {
+    return this.withheld.mayStay(job);
+  }
+
+  /** What has begun or ended by now from outside takes effect. Must be called before the policy decides. */
+  protected noteWithheld(timeS: number): void {
+    if (this.withheld.advance(timeS)) this.onQueueChange();
+  }
+
+  /** Whether the job waits for its start and can be held or changed. */
+  protected isInQueue(job: JobIndex): boolean {
+    return this.isWaiting(job);
+  }
+
+  /** A waiting job has been changed. */
+  protected abstract onEdit(job: JobIndex): void;
+
+  /** Waiting jobs may have left the queue, or come back. */
+  protected abstract onQueueChange(): void;
+
+  /** The checks of a job that gets processors now. */
+  protected checkMayStart(timeS: number, job: JobIndex): void {
+    const starts = `${this.name(job)} starts at ${timeS} s`;
+    if (this.withheld.isDrained(timeS)) this.fail("drained", job, `${starts}, during a drain`);
+    if (this.withheld.isHeld(job, timeS)) this.fail("held", job, `${starts}, while it is kept from starting`);
+    const limit = this.withheld.start(job);
+    if (limit !== undefined)
+      this.fail("limit-exceeded", job, `${starts}, which exceeds the limit on ${limit}`);
   }
 
   /** The pauses during which jobs kept their processors. */
@@ -294,11 +331,15 @@ export abstract class Checker implements Observer {
   resumed(timeS: number, job: JobIndex): void {
     this.onDriverEvent(timeS);
     const isStopped = this.#state[job] === STOPPED;
-    const isDue = this.#stoppedAtS.get(job) === timeS || this.capacity.isResumed(job, this.decidedS, timeS);
-    if (!isStopped || !isDue)
+    if (!isStopped || !this.isDue(job, timeS))
       this.fail("stopped", job, `${this.name(job)} waits again at ${timeS} s, which is too early`);
     this.#state[job] = WAITING;
     this.waiting.add(job);
+  }
+
+  /** Whether a stopped job may wait again. */
+  protected isDue(job: JobIndex, timeS: number): boolean {
+    return this.#stoppedAtS.get(job) === timeS || this.capacity.isResumed(job, this.decidedS, timeS);
   }
 
   /** The job resumes. */

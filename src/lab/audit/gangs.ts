@@ -8,7 +8,8 @@ import type { Schedule } from "../../core/schedule.ts";
 import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
 import { MemoryBook, overlap, ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
-import { type MatrixRow, type Run, ServedRows, type Stretches } from "./served-rows.ts";
+import { type MatrixRow, ServedRows, type Stretches, widthOf } from "./served-rows.ts";
+import { checkable } from "./withheld.ts";
 
 /** Slot boundaries may differ from the checker's only by rounding. */
 const ROUNDING = 1e-9;
@@ -27,6 +28,10 @@ export class GangChecker extends Checker {
   /** Processors of each job in the matrix; undefined for other jobs. */
   readonly #stretches: (Stretches | undefined)[] = [];
   readonly #rowsOf: Int32Array;
+  /** Gangs that were paused, have been continued and have no row yet. */
+  readonly #returning = new Set<JobIndex>();
+  /** When each gang last came into the matrix or was continued, in seconds. */
+  readonly #thereSinceS: Float64Array;
   readonly #memory: MemoryBook;
   readonly #resources: ResourceBook;
   readonly #orderKey: QueueKey;
@@ -50,7 +55,8 @@ export class GangChecker extends Checker {
     const claimed = knowsOrder({ order: parameters.queueOrder ?? "arrival" })
       ? guarantees
       : { ...guarantees, headNeverFits: false };
-    this.#guarantees = isLimited ? { ...claimed, workConserving: false, keepsPromises: false } : claimed;
+    const limited = isLimited ? { ...claimed, workConserving: false, keepsPromises: false } : claimed;
+    this.#guarantees = checkable(limited, instance);
     this.#slotS = slots.slotS;
     this.#switchS = slots.switchS;
     this.#slotLengthS = slots.slotS;
@@ -58,7 +64,8 @@ export class GangChecker extends Checker {
     this.#lostS = new Float64Array(instance.count);
     this.#rowsOf = new Int32Array(instance.count);
     this.#memory = new MemoryBook(instance, guarantees.memory);
-    this.#resources = new ResourceBook(instance);
+    this.#thereSinceS = new Float64Array(instance.count);
+    this.#resources = new ResourceBook(this.instance);
     // `order` may be a parameter of the policy itself; the admission queue has an order of its own.
     this.#orderKey = queueKey({ order: parameters.queueOrder ?? "arrival" });
     this.#known = { ...this.instance, estimateS: instance.estimateS.slice() };
@@ -82,6 +89,7 @@ export class GangChecker extends Checker {
 
   promised(timeS: number, job: JobIndex, startS: number): void {
     this.counts.promises++;
+    this.noteWithheld(timeS);
     if (!this.isWaiting(job) || this.#rowsOf[job] > 0 || !(startS >= timeS)) {
       const text = `${this.name(job)} is promised a start at ${startS} s, but it is ${timeS} s already`;
       this.fail("promise-void", job, text);
@@ -106,44 +114,88 @@ export class GangChecker extends Checker {
         `${this.name(job)} ends at ${timeS} s after ${this.#matrix.served[job]} slots, but its work is ${work}`,
       );
     }
+    this.withheld.end(job);
     this.#takeOut(job);
   }
 
-  #takeOut(job: JobIndex): void {
+  #takeOut(job: JobIndex, keepsResources = false): void {
     this.#matrix.takeOut(job);
     this.#memory.count(job, this.#stretches[job], -1);
-    if (this.#rowsOf[job] > 0) this.#resources.give(job);
+    if (this.#rowsOf[job] > 0 && !keepsResources) this.#resources.give(job);
     this.#stretches[job] = undefined;
     this.#rowsOf[job] = 0;
   }
 
-  /** A stopped job keeps the slots that it has had. */
+  /** A stopped or paused job keeps the slots that it has had. */
   override suspended(timeS: number, job: JobIndex): void {
     this.#serveUntil(timeS);
+    this.#noteEarlierWithheld(timeS);
     const stretches = this.#stretches[job] ?? [];
-    const isAsked = this.capacity.isStopped(job, this.decidedS, timeS);
-    if (!isAsked && !this.capacity.isAway(stretches, this.decidedS, timeS))
+    // Stops come before pauses, but they do not reach a gang that has no row.
+    const isAsked =
+      this.#rowsOf[job] > 0 &&
+      (this.capacity.isStopped(job, this.decidedS, timeS) ||
+        this.capacity.isAway(stretches, this.decidedS, timeS));
+    if (!isAsked && !this.withheld.pause(job, this.decidedS, timeS))
       this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s`);
     super.suspended(timeS, job);
+    this.#returning.delete(job);
     const leftS = this.instance.estimateS[job] - this.#matrix.served[job] * this.#slotS;
     this.#known.estimateS[job] = Math.max(0, leftS);
-    this.#takeOut(job);
+    this.#takeOut(job, !isAsked);
+    // A gang that has had no slot has not started, so its limits may be used by others.
+    if (isAsked && Number.isNaN(this.startS[job])) this.withheld.end(job);
   }
 
   override resumed(timeS: number, job: JobIndex): void {
     this.#serveUntil(timeS);
+    this.#noteEarlierWithheld(timeS);
     super.resumed(timeS, job);
   }
 
+  protected override isDue(job: JobIndex, timeS: number): boolean {
+    if (!this.withheld.isPaused(job)) return super.isDue(job, timeS);
+    const sinceS = this.withheld.continue(job, this.decidedS, timeS);
+    if (sinceS === undefined) return false;
+    this.#returning.add(job);
+    this.#thereSinceS[job] = sinceS;
+    return true;
+  }
+
   protected hasProcessors(job: JobIndex): boolean {
-    return this.#rowsOf[job] > 0;
+    return this.#rowsOf[job] > 0 || this.#returning.has(job);
+  }
+
+  /** A gang that has a row, or comes back to one, is not in the queue, though it may not have started. */
+  protected override isInQueue(job: JobIndex): boolean {
+    return this.isWaiting(job) && !this.hasProcessors(job);
+  }
+
+  /**
+   * Under limits, what happens within a slot happens before the stops that are noticed at its end; otherwise
+   * after them.
+   */
+  #noteEarlierWithheld(timeS: number): void {
+    const { limits } = this.instance.workload;
+    if (limits !== undefined && this.withheld.advanceBefore(timeS)) this.onQueueChange();
+  }
+
+  protected onEdit(job: JobIndex): void {
+    this.#known.estimateS[job] = this.instance.estimateS[job];
+  }
+
+  /** Promises hold only until waiting jobs leave the queue or come back. */
+  protected onQueueChange(): void {
+    this.#promisedS.fill(Number.NaN);
   }
 
   decided(timeS: number): void {
     this.#serveUntil(timeS);
     this.onDriverEvent(timeS);
+    this.noteWithheld(timeS);
     this.counts.instants++;
     this.decidedS = timeS;
+    this.#checkPaused(timeS);
     const lost = this.#stretches.findIndex(
       (own) => own !== undefined && this.capacity.isAway(own, timeS, timeS),
     );
@@ -162,18 +214,33 @@ export class GangChecker extends Checker {
     if (this.capacity.awayAt(timeS) > 0) return;
     this.counts.queueChecks++;
     const { maxKB } = this.#memory;
+    const isDrained = this.withheld.isDrained(timeS);
+    // Gangs that were paused go before the queue, also during a drain, and hold their resources.
+    const isReturning = (job: JobIndex) => this.#returning.has(job);
+    const isHere = (job: JobIndex) =>
+      isReturning(job) || (this.#rowsOf[job] === 0 && !isDrained && !this.withheld.isHeld(job, timeS));
+    const [firstBack] = this.#returning;
     const head = this.#guarantees.workConserving
       ? undefined
-      : this.firstWaiting(this.#orderKey, timeS, (job) => this.#rowsOf[job] === 0, this.#known);
+      : (firstBack ?? this.firstWaiting(this.#orderKey, timeS, isHere, this.#known));
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
-      if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
-      if (!this.#memory.hasRoom(job, maxKB) || !this.#resources.has(job)) continue;
+      if (!isHere(job) || (head !== undefined && job !== head)) continue;
+      if (!this.#memory.hasRoom(job, maxKB) || !(isReturning(job) || this.#resources.has(job))) continue;
       this.fail(
         head === undefined ? "fitting-job-waits" : "head-waits",
         job,
         `${this.name(job)} is in no row at ${timeS} s, although a row could be added for it`,
       );
+    }
+  }
+
+  /** A gang whose pause has begun is in no row, unless it got one afterwards. */
+  #checkPaused(timeS: number): void {
+    for (const { job, fromS } of this.withheld.begunPauses(timeS)) {
+      if (!this.hasProcessors(job) || this.#thereSinceS[job] >= fromS) continue;
+      const text = `${this.name(job)} is not taken out at ${timeS} s, although it is paused at ${fromS} s`;
+      this.fail("paused", job, text);
     }
   }
 
@@ -203,9 +270,14 @@ export class GangChecker extends Checker {
     const placed = `${this.name(job)} is placed at ${timeS} s`;
     if (this.capacity.isAway(stretches, timeS, timeS))
       this.fail("processor-away", job, `${placed} on processors that are away`);
-    if (!this.#resources.has(job))
-      this.fail("resource-twice", job, `${placed}, but its resources are not free`);
-    this.#resources.take(job);
+    if (!this.isWaiting(job)) this.fail("stopped", job, `${placed}, but it is stopped or paused`);
+    if (!this.#returning.delete(job)) {
+      this.checkMayStart(timeS, job);
+      if (!this.#resources.has(job))
+        this.fail("resource-twice", job, `${placed}, but its resources are not free`);
+      this.#resources.take(job);
+      this.#thereSinceS[job] = timeS;
+    }
     this.#countMemory(job, stretches, 1);
     if (this.isWaiting(job) && !Number.isNaN(this.startS[job])) this.noteRestart(timeS, job);
   }
@@ -219,14 +291,9 @@ export class GangChecker extends Checker {
     this.#noteChange(timeS);
     const target = this.#find(row, job);
     const at = target.runs.findIndex((run) => run.job === job);
-    if (at < 0)
-      this.fail(
-        "not-there",
-        job,
-        `${this.name(job)} gives back row ${row} at ${timeS} s, but it is not in that row`,
-      );
-    if (this.#rowsOf[job] === 1)
-      this.fail("last-slot", job, `${this.name(job)} gives back its only row at ${timeS} s`);
+    const text = `${this.name(job)} gives back row ${row} at ${timeS} s, but it`;
+    if (at < 0) this.fail("not-there", job, `${text} is not in that row`);
+    if (this.#rowsOf[job] === 1) this.fail("last-slot", job, `${text} has no other`);
     this.#rowsOf[job]--;
     target.runs.splice(at, 1);
   }
@@ -256,26 +323,10 @@ export class GangChecker extends Checker {
 
   exchanged(timeS: number, a: RowId, b: RowId, first: number, end: number): void {
     this.#noteChange(timeS);
-    const sides = [this.#find(a, undefined), this.#find(b, undefined)].map((matrixRow) => {
-      const inside: Run[] = [];
-      const outside: Run[] = [];
-      for (const run of matrixRow.runs) {
-        if (!overlap(run.stretches, [first, end])) outside.push(run);
-        else if (run.stretches[0] >= first && run.stretches[run.stretches.length - 1] <= end)
-          inside.push(run);
-        else {
-          const cut = `processors ${first} to ${end - 1}`;
-          this.fail(
-            "torn-gang",
-            run.job,
-            `${this.name(run.job)} would be torn at ${timeS} s: two rows exchange ${cut}`,
-          );
-        }
-      }
-      return { matrixRow, inside, outside };
-    });
-    sides[0].matrixRow.runs = [...sides[0].outside, ...sides[1].inside];
-    sides[1].matrixRow.runs = [...sides[1].outside, ...sides[0].inside];
+    const torn = this.#matrix.exchange(this.#find(a, undefined), this.#find(b, undefined), first, end);
+    if (torn === undefined) return;
+    const would = `${this.name(torn)} would be torn at ${timeS} s`;
+    this.fail("torn-gang", torn, `${would}: two rows exchange processors ${first} to ${end - 1}`);
   }
 
   /**
@@ -312,12 +363,8 @@ export class GangChecker extends Checker {
   override finish(schedule: Schedule): void {
     super.finish(schedule);
     const recorded = schedule.gang?.migrations ?? 0;
-    if (recorded !== this.#migrations)
-      this.fail(
-        "wrong-record",
-        undefined,
-        `${recorded} migrations are recorded, but ${this.#migrations} were observed`,
-      );
+    const text = `${recorded} migrations are recorded, but ${this.#migrations} were observed`;
+    if (recorded !== this.#migrations) this.fail("wrong-record", undefined, text);
   }
 
   /** The machine reports an arrival at the first slot boundary at or after the submit time. */
@@ -327,6 +374,7 @@ export class GangChecker extends Checker {
 
   #noteChange(timeS: number): void {
     this.#serveUntil(timeS);
+    this.noteWithheld(timeS);
     this.counts.matrixChanges++;
   }
 
@@ -372,12 +420,7 @@ export class GangChecker extends Checker {
       const text = `${this.name(job)} is placed on processors ${stretches[0]} to ${end - 1}, but there are only ${this.instance.processors}`;
       this.fail("off-machine", job, text);
     }
-    let size = 0;
-    for (let i = 0; i < stretches.length; i++) {
-      if (i > 0 && !(stretches[i] > stretches[i - 1])) size = Number.NaN;
-      size += i % 2 === 0 ? -stretches[i] : stretches[i];
-    }
-    if (size !== this.instance.size[job]) {
+    if (widthOf(stretches) !== this.instance.size[job]) {
       const text = `${this.name(job)} is placed on stretches ${stretches.join(" ")}, but its size is ${this.instance.size[job]}`;
       this.fail("wrong-size", job, text);
     }

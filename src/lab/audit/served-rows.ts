@@ -4,12 +4,13 @@
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";
+import { overlap } from "./capacity.ts";
 
 /** For each stretch its first processor and its end, ascending. */
 export type Stretches = readonly number[];
 
 /** One job's processors in one row. */
-export interface Run {
+interface Run {
   readonly job: JobIndex;
   readonly stretches: Stretches;
 }
@@ -61,6 +62,18 @@ export class ServedRows {
         matrixRow.runs = matrixRow.runs.filter((run) => run.job !== job);
   }
 
+  /** Two rows exchange processors. Returns a job that this would tear; then nothing happens. */
+  exchange(a: MatrixRow, b: MatrixRow, first: number, end: number): JobIndex | undefined {
+    const isTouched = ({ stretches }: Run) => overlap(stretches, [first, end]);
+    const isInside = ({ stretches }: Run) => stretches[0] >= first && stretches[stretches.length - 1] <= end;
+    const moving = [a, b].map(({ runs }) => runs.filter(isTouched));
+    const torn = moving.flat().find((run) => !isInside(run));
+    if (torn !== undefined) return torn.job;
+    a.runs = [...a.runs.filter((run) => !isTouched(run)), ...moving[1]];
+    b.runs = [...b.runs.filter((run) => !isTouched(run)), ...moving[0]];
+    return undefined;
+  }
+
   get hasJobs(): boolean {
     return this.rows.some(({ runs }) => runs.length > 0);
   }
@@ -90,4 +103,14 @@ export class ServedRows {
     this.#begunWith = this.rows.length;
     this.#joined = 0;
   }
+}
+
+/** Number of processors; NaN unless the stretches are in ascending order and none touches the next. */
+export function widthOf(stretches: Stretches): number {
+  let size = 0;
+  for (let i = 0; i < stretches.length; i++) {
+    if (i > 0 && !(stretches[i] > stretches[i - 1])) size = Number.NaN;
+    size += i % 2 === 0 ? -stretches[i] : stretches[i];
+  }
+  return size;
 }

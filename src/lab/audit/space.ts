@@ -7,7 +7,7 @@ import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
 import { ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
 import { type Holding, shadowS } from "./shadow.ts";
-import { WithheldBook } from "./withheld.ts";
+import { checkable } from "./withheld.ts";
 
 export class SpaceChecker extends Checker {
   readonly #guarantees: Guarantees;
@@ -15,7 +15,6 @@ export class SpaceChecker extends Checker {
   readonly #checksHead: boolean;
   #free: number;
   readonly #resources: ResourceBook;
-  readonly #withheld: WithheldBook;
   readonly #frozen: Pause[] = [];
   /** Processors that are away. */
   #away = 0;
@@ -51,7 +50,6 @@ export class SpaceChecker extends Checker {
     this.#checksShadow = checksShadow(instance, guarantees, parameters);
     this.#free = instance.processors;
     this.#resources = new ResourceBook(this.instance);
-    this.#withheld = new WithheldBook(this.instance);
     this.#sinceS = new Float64Array(instance.count);
     this.#leftS = instance.runS.slice();
     this.#leftEstimateS = instance.estimateS.slice();
@@ -72,9 +70,9 @@ export class SpaceChecker extends Checker {
     }
     this.nowS = timeS;
     this.#noteCapacity(timeS);
-    this.#noteWithheld(timeS);
+    this.noteWithheld(timeS);
     this.noteStart(timeS, job);
-    this.#checkMayStart(timeS, job);
+    this.checkMayStart(timeS, job);
     const size = this.instance.size[job];
     if (size > this.#free) {
       this.fail(
@@ -118,9 +116,9 @@ export class SpaceChecker extends Checker {
     this.onDriverEvent(timeS);
     this.#knownWorkS -= this.instance.estimateS[job];
     this.noteEnd(timeS, job);
-    const { endS: dueS, pauses } = this.#withheld.run(job, this.#sinceS[job], this.#leftS[job], timeS);
+    const { endS: dueS, pauses } = this.withheld.run(job, this.#sinceS[job], this.#leftS[job], timeS);
     this.#frozen.push(...pauses);
-    this.#withheld.end(job);
+    this.withheld.end(job);
     if (timeS !== dueS)
       this.fail(
         "run-length",
@@ -144,7 +142,7 @@ export class SpaceChecker extends Checker {
       const text = `${this.name(job)} is stopped at ${timeS} s although ${this.#free} processors are free`;
       this.fail("stopped-needlessly", job, text);
     }
-    const { leftS, pauses } = this.#withheld.run(job, this.#sinceS[job], this.#leftS[job], timeS);
+    const { leftS, pauses } = this.withheld.run(job, this.#sinceS[job], this.#leftS[job], timeS);
     this.#frozen.push(...pauses);
     this.#leftEstimateS[job] = Math.max(leftS, this.#leftEstimateS[job] - (this.#leftS[job] - leftS));
     this.#leftS[job] = leftS;
@@ -161,35 +159,21 @@ export class SpaceChecker extends Checker {
     return this.#running.includes(job);
   }
 
-  protected override mayStay(job: JobIndex): boolean {
-    return this.#withheld.mayStay(job);
-  }
-
   protected override frozen(): readonly Pause[] {
     const running = this.#running.flatMap(
-      (job) => this.#withheld.run(job, this.#sinceS[job], this.#leftS[job], Number.POSITIVE_INFINITY).pauses,
+      (job) => this.withheld.run(job, this.#sinceS[job], this.#leftS[job], Number.POSITIVE_INFINITY).pauses,
     );
     const known = ({ untilS }: Pause) => (untilS === Number.POSITIVE_INFINITY ? Number.NaN : untilS);
     return [...this.#frozen, ...running].map((pause) => ({ ...pause, untilS: known(pause) }));
   }
 
-  /** Promises hold only until waiting jobs leave the queue or come back. */
-  #noteWithheld(timeS: number): void {
-    const isInQueue = (job: JobIndex) => this.isWaiting(job) || !this.hasArrived(job);
-    const changed = (job: JobIndex) => {
-      this.#leftEstimateS[job] = this.instance.estimateS[job];
-    };
-    if (this.#withheld.advance(timeS, isInQueue, changed)) this.#forgetPromises();
+  protected onEdit(job: JobIndex): void {
+    this.#leftEstimateS[job] = this.instance.estimateS[job];
   }
 
-  #checkMayStart(timeS: number, job: JobIndex): void {
-    const starts = `${this.name(job)} starts at ${timeS} s`;
-    if (this.#withheld.isDrained(timeS)) this.fail("drained", job, `${starts}, during a drain`);
-    if (this.#withheld.isHeld(job, timeS))
-      this.fail("held", job, `${starts}, while it is kept from starting`);
-    const limit = this.#withheld.start(job);
-    if (limit !== undefined)
-      this.fail("limit-exceeded", job, `${starts}, which exceeds the limit on ${limit}`);
+  /** Promises hold only until waiting jobs leave the queue or come back. */
+  protected onQueueChange(): void {
+    this.#forgetPromises();
   }
 
   #leave(job: JobIndex): void {
@@ -231,7 +215,7 @@ export class SpaceChecker extends Checker {
   promised(timeS: number, job: JobIndex, startS: number): void {
     this.counts.promises++;
     this.#noteCapacity(timeS);
-    this.#noteWithheld(timeS);
+    this.noteWithheld(timeS);
     this.#hasDecided = true;
     if (!this.isWaiting(job) || !(startS >= timeS)) {
       this.fail(
@@ -256,7 +240,7 @@ export class SpaceChecker extends Checker {
     this.onDriverEvent(timeS);
     this.counts.instants++;
     this.#noteCapacity(timeS);
-    this.#noteWithheld(timeS);
+    this.noteWithheld(timeS);
     this.decidedS = timeS;
     if (this.#free < 0) {
       const text = `After the decision at ${timeS} s, running jobs use ${-this.#free} processors that are away`;
@@ -281,11 +265,11 @@ export class SpaceChecker extends Checker {
       this.capacity.beginnings(timeS, Number.POSITIVE_INFINITY).length > 0
     )
       return;
-    if (this.#withheld.isDrained(timeS)) return;
+    if (this.withheld.isDrained(timeS)) return;
     this.counts.queueChecks++;
     if (this.#free === 0) return;
     const { size } = this.instance;
-    const isHere = (job: JobIndex) => !this.#withheld.isHeld(job, timeS);
+    const isHere = (job: JobIndex) => !this.withheld.isHeld(job, timeS);
     const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, isHere, this.#known) : -1;
     const fits = (job: JobIndex) => `it needs ${size[job]} processors, and ${this.#free} are free`;
     const canStart = (job: JobIndex) => size[job] <= this.#free && this.#resources.has(job);
@@ -377,16 +361,6 @@ export class SpaceChecker extends Checker {
     }
     return low;
   }
-}
-
-/**
- * The claims that the checker can test. Limits decide which jobs a policy knows, and a policy expects a
- * paused job to end later.
- */
-function checkable(guarantees: Guarantees, { workload, interruptions }: Instance): Guarantees {
-  const hasLimits = workload.limits !== undefined;
-  if (hasLimits) return { ...guarantees, headNeverFits: false, workConserving: false, keepsPromises: false };
-  return interruptions?.freezes?.length ? { ...guarantees, keepsPromises: false } : guarantees;
 }
 
 /** Outages, resources and stopped jobs make the shadow time more than a sum. */

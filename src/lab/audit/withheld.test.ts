@@ -4,11 +4,12 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Interruptions } from "../../core/interruptions.ts";
-import type { Instance, Workload } from "../../core/jobs.ts";
+import type { Instance, JobIndex, JobsView, Workload } from "../../core/jobs.ts";
+import { type Policy, type Pool, type SpacePolicyDefinition, StartRule } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import { instanceOf, seededInstance } from "../../policies/instances-for-tests.ts";
-import { choosePolicy } from "../../policies/parse-policy.ts";
+import { choosePolicy, makeChoice } from "../../policies/parse-policy.ts";
 import { audit, auditLines } from "./audit.ts";
 import { type AuditRule, noCounts, StopRun, type Violation } from "./checker.ts";
 import { withoutLaterEvents } from "./probes.ts";
@@ -190,6 +191,45 @@ describe("audit() of such workloads", () => {
     }
   });
 
+  test("passes a job that is changed, and gets another size, at one instant", () => {
+    const plain = instanceOf(4, [
+      { submitS: 0, runS: 5, size: 4 },
+      { submitS: 1, runS: 6, size: 2 },
+    ]);
+    const instance: Instance = {
+      ...plain,
+      molding: {
+        minSize: Int32Array.of(4, 1),
+        maxSize: Int32Array.of(4, 4),
+        serialShare: Float64Array.of(0, 0),
+      },
+      interruptions: { ...NONE, withdrawals: [{ job: 1, fromS: 5, untilS: 5, change: { size: 3 } }] },
+    };
+    const { definition } = choosePolicy("fcfs");
+    /** Starts each job on as few processors as possible. */
+    const make = (pool: Pool, jobs: JobsView): Policy => {
+      let queue: JobIndex[] = [];
+      return {
+        depart: () => {},
+        withdraw: (job) => {
+          queue = queue.filter((other) => other !== job);
+        },
+        decide: (arrived) => {
+          queue.push(...arrived);
+          const { minSize } = jobs.molding!;
+          while (queue.length > 0 && minSize[queue[0]] <= pool.free)
+            pool.start(queue[0], StartRule.other, minSize[queue.shift()!]);
+        },
+      };
+    };
+    const guarantees = () => ({ headNeverFits: false, workConserving: false, keepsPromises: false });
+    const narrow = makeChoice({ ...definition, guarantees, make } as SpacePolicyDefinition);
+    const result = audit(instance, narrow, SLOTS);
+    expect(result.ok, auditLines("narrow", result).join("\n")).toBe(true);
+    // 6 s on 3 processors are 18 s on one.
+    expect(result.ok && [...result.schedule.endS]).toEqual([5, 23]);
+  });
+
   test("runs with another future have only the events that are known by then", () => {
     const { interruptions } = withoutLaterEvents(busy(2), 300);
     const all = busy(2).interruptions!;
@@ -204,11 +244,5 @@ describe("audit() of such workloads", () => {
     });
     expect(known(all.withdrawals).length).toBeLessThan(all.withdrawals!.length);
     expect(withoutLaterEvents(busy(2), 99).interruptions!.outages).toEqual([]);
-  });
-
-  test("gang policies are refused with what the checker does not know", () => {
-    expect(() => audit(busy(1), choosePolicy("gang"), SLOTS)).toThrow(
-      /drains, holds.* expected .* space sharing/,
-    );
   });
 });

@@ -1,30 +1,50 @@
 /**
  * Keeps the checker's own books of what keeps jobs from starting or running from outside: drains, holds,
- * windows of the whole machine, edits, pauses that keep processors, and limits.
+ * windows of the whole machine, edits, pauses, and limits. A paused job of space sharing keeps its
+ * processors; a paused gang leaves its rows and keeps only its resources.
  */
 import type { Stop, Withdrawal } from "../../core/interruptions.ts";
 import { type Instance, type JobIndex, queueOf, userOf } from "../../core/jobs.ts";
 import { limitsFor } from "../../core/limits/job-limits.ts";
+import type { Guarantees } from "../../core/policy.ts";
+
+/** What the checker knows about its jobs. */
+interface WithheldJobs {
+  /** Whether the job waits for its start, or has not arrived, so that it can be held or changed. */
+  isInQueue(job: JobIndex): boolean;
+  /** Called for each job that has been edited. */
+  changed(job: JobIndex): void;
+}
 
 export class WithheldBook {
   readonly #instance: Instance;
+  readonly #jobs: WithheldJobs;
   /** By their beginning; the first ones have begun. */
   readonly #withdrawals: readonly Withdrawal[];
   #begun = 0;
   /** Withdrawals that have found their job in the queue, or not yet there. */
   readonly #away = new Map<JobIndex, Withdrawal[]>();
   readonly #freezes = new Map<JobIndex, Stop[]>();
+  /** All pauses by their beginning; the first ones have begun. */
+  readonly #pauses: readonly Stop[];
+  #begunPauses = 0;
+  /** Gangs that are paused, with the pause. */
+  readonly #paused = new Map<JobIndex, Stop>();
+  /** When each gang was last continued, in seconds. */
+  readonly #continuedS = new Map<JobIndex, number>();
   readonly #queues = new Map<JobIndex, string>();
   /** Jobs that have started and not ended. */
   readonly #started = new Set<JobIndex>();
   #seenS = Number.NEGATIVE_INFINITY;
 
   /** @param instance whose jobs are changed by edits */
-  constructor(instance: Instance) {
+  constructor(instance: Instance, jobs: WithheldJobs) {
     this.#instance = instance;
+    this.#jobs = jobs;
     const { withdrawals = [], freezes = [] } = instance.interruptions ?? {};
     this.#withdrawals = [...withdrawals].sort((a, b) => a.fromS - b.fromS);
-    for (const freeze of [...freezes].sort((a, b) => a.fromS - b.fromS)) {
+    this.#pauses = [...freezes].sort((a, b) => a.fromS - b.fromS);
+    for (const freeze of this.#pauses) {
       const own = this.#freezes.get(freeze.job);
       if (own === undefined) this.#freezes.set(freeze.job, [freeze]);
       else own.push(freeze);
@@ -34,20 +54,18 @@ export class WithheldBook {
   /**
    * What has begun by the instant takes effect. Returns whether anything has begun or ended since the last
    * call.
-   * @param isInQueue whether the job waits, or has not arrived
-   * @param changed called for each job that has been edited
    */
-  advance(timeS: number, isInQueue: (job: JobIndex) => boolean, changed: (job: JobIndex) => void): boolean {
+  advance(timeS: number): boolean {
     if (timeS === this.#seenS) return false;
     for (; this.#withdrawals[this.#begun]?.fromS <= timeS; this.#begun++) {
       const withdrawal = this.#withdrawals[this.#begun];
-      if (!isInQueue(withdrawal.job)) continue;
+      if (!this.#jobs.isInQueue(withdrawal.job)) continue;
       const own = this.#away.get(withdrawal.job);
       if (own === undefined) this.#away.set(withdrawal.job, [withdrawal]);
       else own.push(withdrawal);
       if (withdrawal.change === undefined) continue;
       this.#edit(withdrawal);
-      changed(withdrawal.job);
+      this.#jobs.changed(withdrawal.job);
     }
     const { drains = [] } = this.#instance.interruptions ?? {};
     const isNew = (atS: number) => atS > this.#seenS && atS <= timeS;
@@ -56,6 +74,12 @@ export class WithheldBook {
     );
     this.#seenS = timeS;
     return hasNews;
+  }
+
+  /** The same for the last withdrawal that has begun before the instant. */
+  advanceBefore(timeS: number): boolean {
+    const last = this.#withdrawals.findLast(({ fromS }) => fromS < timeS);
+    return last !== undefined && last.fromS > this.#seenS && this.advance(last.fromS);
   }
 
   #edit({ job, change = {} }: Withdrawal): void {
@@ -103,6 +127,35 @@ export class WithheldBook {
     return { endS, leftS: endS - atS, pauses };
   }
 
+  /** A gang leaves its rows. Returns whether a pause that has begun after `sinceS` requests that. */
+  pause(job: JobIndex, sinceS: number, timeS: number): boolean {
+    const continuedS = this.#continuedS.get(job) ?? Number.NEGATIVE_INFINITY;
+    const isDue = ({ fromS }: Stop) => fromS > sinceS && fromS <= timeS && fromS >= continuedS;
+    const pause = this.#freezes.get(job)?.find(isDue);
+    if (pause !== undefined) this.#paused.set(job, pause);
+    return pause !== undefined;
+  }
+
+  isPaused(job: JobIndex): boolean {
+    return this.#paused.has(job);
+  }
+
+  /** A paused gang may be placed again. Returns since when, in seconds; undefined if that is not true. */
+  continue(job: JobIndex, sinceS: number, timeS: number): number | undefined {
+    const { untilS = Number.NaN } = this.#paused.get(job) ?? {};
+    if (!(untilS > sinceS && untilS <= timeS)) return undefined;
+    this.#paused.delete(job);
+    this.#continuedS.set(job, untilS);
+    return untilS;
+  }
+
+  /** The pauses that have begun since the last call and are not over. */
+  begunPauses(timeS: number): readonly Stop[] {
+    const first = this.#begunPauses;
+    while (this.#pauses[this.#begunPauses]?.fromS <= timeS) this.#begunPauses++;
+    return this.#pauses.slice(first, this.#begunPauses).filter(({ untilS }) => untilS > timeS);
+  }
+
   /** The job starts. Returns the limit that is exceeded by this. */
   start(job: JobIndex): string | undefined {
     if (this.#started.has(job)) return undefined;
@@ -135,4 +188,14 @@ export class WithheldBook {
     const { workload, workloadRow, size } = this.#instance;
     return workload.limits?.cpus?.[workloadRow?.[job] ?? job] ?? size[job];
   }
+}
+
+/**
+ * The claims that a checker can test. Limits decide which jobs a policy knows, and nobody knows in advance
+ * how long a pause lasts.
+ */
+export function checkable(guarantees: Guarantees, { workload, interruptions }: Instance): Guarantees {
+  const hasLimits = workload.limits !== undefined;
+  if (hasLimits) return { ...guarantees, headNeverFits: false, workConserving: false, keepsPromises: false };
+  return interruptions?.freezes?.length ? { ...guarantees, keepsPromises: false } : guarantees;
 }
