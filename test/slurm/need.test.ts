@@ -1,12 +1,17 @@
 /**
  * Pilots come with jobs and go without: none at first, one for a job, none after the idle time, another one
- * for the next job. A job that no pilot could hold brings none.
+ * for the next job, and for a job that needs a lost node. A job that no pilot could hold, or that asks for an
+ * input, brings none.
  */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestCluster } from "./cluster.ts";
 import { SlurmScheduler } from "./scheduler.ts";
 import { describeWithSlurm } from "./with-slurm.ts";
 
+const program = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 const cluster = new TestCluster({ nodes: 4, cpus: 2 });
 describeWithSlurm("the need for pilots", () => {
   beforeAll(() => cluster.start());
@@ -40,6 +45,17 @@ describeWithSlurm("the need for pilots", () => {
         status: 4,
         stderr: expect.stringContaining("Cannot run for 541 s: CPUs are there for at most 540 s"),
       });
+      const withInput = (redirection: string) =>
+        cluster.exec(
+          ...["env", `TUTTI_SOCKET=${scheduler.socket}`, "sh", "-c", `exec "$@" ${redirection}`, "sh"],
+          ...[process.execPath, program, "run", "--", "true"],
+        );
+      expect(await withInput(`< ${program}`)).toMatchObject({
+        status: 4,
+        stderr: expect.stringContaining(
+          "Cannot give the job standard input: this scheduler runs jobs on a cluster",
+        ),
+      });
       expect(await pilots("-t", "all")).toEqual([]);
 
       await scheduler.done(await scheduler.submit("-n", 8, "--tasks-run", "each", "--", "true"));
@@ -55,6 +71,41 @@ describeWithSlurm("the need for pilots", () => {
       await expect.poll(() => pilots(), { timeout: 60_000 }).toEqual([]);
     } finally {
       await scheduler.down();
+    }
+  });
+
+  test("a gang that has lost a node starts again on another pilot, though srun in it ends with 0", {
+    timeout: 300_000,
+  }, async () => {
+    const scheduler = new SlurmScheduler(cluster, { nodes: 3, time: "2h", idle: "1m" });
+    const folder = scheduler.makeFolder("lost");
+    const pilots = async () =>
+      (await cluster.slurm("squeue", "-h", "-t", "all", "-S", "i", "-o", "%i %T %N"))
+        .split("\n")
+        .filter(Boolean);
+    try {
+      scheduler.serve();
+      await expect.poll(() => existsSync(scheduler.socket), { timeout: 60_000 }).toBe(true);
+      const before = (await pilots()).length;
+      // Its second attempt ends at once.
+      const line = `echo $TUTTI_ATTEMPT >> begun; [ $TUTTI_ATTEMPT = 2 ] || srun sleep 1000; echo $TUTTI_ATTEMPT >> ended`;
+      const wide = await scheduler.submit("-n", 5, "--retries", 1, "--cwd", folder, "--", "sh", "-c", line);
+      const read = (name: string) => readFileSync(join(folder, name), "utf8");
+      await expect.poll(() => existsSync(join(folder, "begun")), { timeout: 60_000 }).toBe(true);
+      // Its own step, and those of keepers and connectors.
+      const steps = async () => (await cluster.slurm("squeue", "-h", "-s", "-o", "%j")).match(/^sleep$/gm);
+      await expect.poll(steps, { timeout: 60_000 }).toHaveLength(1);
+      await cluster.node("kill", "n2");
+      expect(await scheduler.done(wide)).toMatchObject({ attempt: 2, code: 0 });
+      expect(read("begun")).toBe("1\n2\n");
+      expect(read("ended")).toBe("2\n");
+      const [lost, next] = (await pilots()).slice(before);
+      expect(lost).toMatch(/CANCELLED n\[1,3\]$/);
+      expect(next).toMatch(/RUNNING n\[1,3-4\]$/);
+    } finally {
+      await scheduler.down();
+      await cluster.node("start", "n2");
+      await cluster.allUp();
     }
   });
 });

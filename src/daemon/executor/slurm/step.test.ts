@@ -50,6 +50,7 @@ test("variables are those of a job on the gang's nodes", () => {
     SLURM_NPROCS: "7",
     SLURM_CPUS_ON_NODE: "3",
     SLURM_OVERLAP: "1",
+    SLURM_NO_KILL: "set",
     SLURM_CPU_BIND: "none",
     SLURM_CONF: "/etc/s",
     OMPI_MCA_ess_base_forward_signals: "none",

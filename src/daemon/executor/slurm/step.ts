@@ -117,6 +117,9 @@ export function gangVariables(
     SLURM_TASKS_PER_NODE: countsText(nodes.map(({ tasks }) => tasks)),
     ...slurmSize(size),
     SLURM_OVERLAP: "1",
+    // Else Slurm ends steps on all nodes when one is down, and srun ends with 0: a job that goes on after it
+    // looks done. So its gang is killed as lost.
+    SLURM_NO_KILL: "set",
     // Tutti gives each gang its CPUs; srun would put all gangs on the first ones.
     ...(bindsTasks && { SLURM_CPU_BIND: "none" }),
     [FORWARDED]: spec.env[FORWARDED] ?? "none",
