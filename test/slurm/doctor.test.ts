@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestCluster } from "./cluster.ts";
+import { NOBODY } from "./scheduler.ts";
 import { describeWithSlurm } from "./with-slurm.ts";
 
 const cluster = new TestCluster({ nodes: 2, cpus: 4 });
@@ -62,6 +63,26 @@ describeWithSlurm("tutti doctor --on slurm", () => {
     const aheadMs = cluster.clockAheadMs(step.node);
     expect(Math.abs(step.clockOffsetMs - aheadMs)).toBeLessThan(step.roundTripMs / 2 + 0.01);
     expect(await cluster.slurm("squeue", "-h", "-t", "running,pending")).toBe("");
+  });
+
+  test("limits of processes are those of the user, here and on a node", async () => {
+    const as = (...words: readonly string[]) => {
+      const user = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+      return cluster.exec(...user, "prlimit", "--nproc=5000:5000", ...words);
+    };
+    const answer = await as(process.execPath, program, "doctor", "--on", "slurm", "--json");
+    expect(answer.status, answer.stderr).toBe(0);
+    const { processes, step } = JSON.parse(answer.stdout);
+    const limits = [await as("bash", "-c", "ulimit -u"), await as("srun", "bash", "-c", "ulimit -u")];
+    expect(limits.map(({ stdout }) => stdout.trim())).toEqual([
+      String(processes.most),
+      String(step.processes.most),
+    ]);
+    // The doctor itself, and its probe.
+    expect(processes.used).toBeGreaterThan(1);
+    expect(step.processes.used).toBeGreaterThan(1);
+    const root = JSON.parse((await doctor("--json")).stdout);
+    expect([root.processes.most, root.step.processes.most]).toEqual([null, null]);
   });
 
   test("options of sbatch reach the short job; without a step, the rest is said", async () => {

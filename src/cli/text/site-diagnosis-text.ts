@@ -1,5 +1,5 @@
 /** Says in words what a site's Slurm allows, and what to do about it. */
-import type { SiteDiagnosis, StepDiagnosis } from "../../daemon/executor/slurm/site-doctor.ts";
+import type { ProcessLimit, SiteDiagnosis, StepDiagnosis } from "../../daemon/executor/slurm/site-doctor.ts";
 import { plural } from "../../report/text/format.ts";
 import { offsetText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
@@ -7,6 +7,13 @@ import { bold, wrap } from "./text.ts";
 
 /** A round trip below this leaves enough time to agree on a slot two slots ahead, at 100 ms. */
 const SLOW_MS = 20;
+/**
+ * Threads for each node of a pilot: those of srun here; and on the pilot's first node those of another srun
+ * and of the shell that waits for it, besides the first node's own.
+ */
+const THREADS_HERE = 5;
+const THREADS_ON_FIRST = 6;
+const THREADS_OF_FIRST = 20;
 
 export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]): string {
   const { step } = site;
@@ -19,6 +26,7 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     "end of a job": `KILL follows TERM after ${site.killWait}; a job is forgotten after ${site.minJobAge}`,
     accounting: site.accounting ? "sacct works: tutti import can use it" : "none: tutti import has no source",
     "squeue --json": site.json,
+    processes: processText(site),
     ...(typeof step === "string" ? { steps: `not examined: ${step}` } : stepFacts(step)),
   };
   const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
@@ -29,6 +37,26 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     ...(advice.length === 0 ? [] : ["", bold("Advice"), ...advice.map((line) => `  - ${wrap(line, 4)}`)]),
     "",
   ].join("\n");
+}
+
+function processText({ processes, step }: SiteDiagnosis): string {
+  const text = ({ most, used }: ProcessLimit) =>
+    `${most === null ? "no limit" : `at most ${most}`}, ${used} in use`;
+  const there = typeof step === "string" ? "" : `; on ${step.node} ${text(step.processes)}`;
+  return `you may have, threads counted, here ${text(processes)}${there}`;
+}
+
+/** How many nodes a pilot can have before its sruns meet a limit, and where. */
+function mostNodes({ processes, step }: SiteDiagnosis): { readonly nodes: number; readonly where: string } {
+  const room = ({ most, used }: ProcessLimit) => (most ?? Number.POSITIVE_INFINITY) - used;
+  const here = Math.floor(room(processes) / THREADS_HERE);
+  const first =
+    typeof step === "string"
+      ? Number.POSITIVE_INFINITY
+      : Math.floor((room(step.processes) - THREADS_OF_FIRST) / THREADS_ON_FIRST);
+  return here <= first || typeof step === "string"
+    ? { nodes: Math.max(0, here), where: "on this machine" }
+    : { nodes: Math.max(0, first), where: `on ${step.node}` };
 }
 
 function stepFacts(step: StepDiagnosis): Record<string, string> {
@@ -70,6 +98,12 @@ export function siteAdvice(site: SiteDiagnosis): string[] {
         "conductors get no priority over the gangs: on busy nodes their clocks are late by some ms, so use slots of 100 ms or longer",
       );
     }
+  }
+  const { nodes, where } = mostNodes(site);
+  if (nodes < site.nodes) {
+    advice.push(
+      `your limit of processes ${where} (ulimit -u) is enough for a pilot of ${plural(nodes, "node")}: each takes ${THREADS_HERE} processes here and ${THREADS_ON_FIRST} on the first node; stay below with --nodes, or ask for a higher limit`,
+    );
   }
   if (!mpiTypes.some((type) => type.startsWith("pmix"))) {
     advice.push("there is no pmix: Open MPI needs mpirun inside a job, and --mpi pmix is refused by Slurm");

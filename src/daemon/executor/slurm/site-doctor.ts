@@ -3,6 +3,7 @@
  * Nothing is changed; the job ends with the examination.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import * as fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../../host/clock.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
@@ -35,14 +36,24 @@ export interface SiteDiagnosis {
   readonly minJobAge: string;
   /** Whether sacct works. */
   readonly accounting: boolean;
+  /** On this machine, where connectors run. */
+  readonly processes: ProcessLimit;
   /** Whether Tutti can read squeue's JSON; text is always read. */
   readonly json: "readable" | string;
   /** What a step was seen to do; a text: why nothing was seen. */
   readonly step: StepDiagnosis | string;
 }
 
+/** How many processes the user may have: `ulimit -u`, which counts threads. */
+export interface ProcessLimit {
+  /** Null: as many as the machine can have. */
+  readonly most: number | null;
+  readonly used: number;
+}
+
 export interface StepDiagnosis {
   readonly node: string;
+  readonly processes: ProcessLimit;
   /** CPUs on which the step may run. */
   readonly allowedCpus: string;
   /** Whether it can write a control group of its own: else gangs are stopped by signals. */
@@ -71,6 +82,25 @@ const START_WAIT_MS = 60_000;
 const STEP_WAIT_MS = 20_000;
 const POLL_MS = 250;
 
+/** Also runs on the node, as text: it may use nothing but its parameters. */
+function processLimit(
+  { readFileSync, readdirSync, statSync }: Pick<typeof fs, "readFileSync" | "readdirSync" | "statSync">,
+  uid: number,
+): ProcessLimit {
+  const text = /^Max processes +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+  let used = 0;
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (statSync(`/proc/${name}`).uid === uid) used += readdirSync(`/proc/${name}/task`).length;
+    } catch {
+      // It has ended.
+    }
+  }
+  // Nothing limits root.
+  return { most: text === undefined || uid === 0 ? null : Number(text), used };
+}
+
 /**
  * Prints what it may do, then answers each line with its monotonic clock in ms. `chrt` and a folder in its
  * own control group are tried because privileges alone do not tell.
@@ -87,7 +117,8 @@ for (const line of fs.readFileSync("/proc/self/cgroup", "utf8").trim().split("\\
   try { fs.mkdirSync(folder); fs.rmdirSync(folder); controlGroups = true; } catch {}
 }
 const allowedCpus = /Cpus_allowed_list:\\s*(\\S+)/.exec(status)[1];
-console.log(JSON.stringify({ allowedCpus, realTime, controlGroups }));
+const processes = (${processLimit})(fs, process.getuid());
+console.log(JSON.stringify({ allowedCpus, realTime, controlGroups, processes }));
 process.stdin.on("data", () => console.log(String(Number(process.hrtime.bigint()) / 1e6)));
 process.stdin.on("end", () => process.exit());
 `;
@@ -118,6 +149,7 @@ export async function diagnoseSite(options: readonly string[]): Promise<SiteDiag
     killWait: setting("KillWait"),
     minJobAge: setting("MinJobAge"),
     accounting: setting("AccountingStorageType") === "accounting_storage/slurmdbd",
+    processes: processLimit(fs, process.getuid!()),
     json: await jsonState(),
     step: await examineStep(options).catch((error: unknown) => (error as Error).message),
   };
@@ -218,7 +250,7 @@ async function examineWire(id: string) {
     const next = linesOf(child);
     const facts = JSON.parse(await next()) as Pick<
       StepDiagnosis,
-      "allowedCpus" | "realTime" | "controlGroups"
+      "allowedCpus" | "realTime" | "controlGroups" | "processes"
     >;
     const connectMs = monotonicMs() - fromMs;
     const pings: { readonly roundTripMs: number; readonly offsetMs: number }[] = [];
