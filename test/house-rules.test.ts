@@ -39,6 +39,21 @@ describe("pure rooms", () => {
   });
 });
 
+describe("the state folder", () => {
+  const makesParents = (text: string) =>
+    /\bmkdir(?:Sync)?\([^;]*\brecursive: true/.test(codeOf(text)) ||
+    /^import \{[^}]*\bmake(?:Folders|Parents)\b[^}]*\} from ".*make-folders\.ts"/m.test(text);
+
+  test("is made in one place, at the start: later, it may have been moved away, and its place must stay free", () => {
+    expect(makesParents("mkdirSync(path, { recursive: true, mode: 0o700 })")).toBe(true);
+    expect(makesParents("rmSync(path, { recursive: true, force: true })")).toBe(false);
+    const live = sources.filter(({ room, isTest }) => ["conductor", "daemon"].includes(room) && !isTest);
+    expect(live.length).toBeGreaterThan(150);
+    const found = live.filter(({ text }) => makesParents(text)).map(({ path }) => path);
+    expect(found).toEqual(["src/daemon/state/state-folder.ts"]);
+  });
+});
+
 describe("clocks", () => {
   const CLOCK = "src/host/clock.ts";
   const live = sources.filter(

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,8 +30,8 @@ const MAX_LOG_BYTES = 2 ** 20;
 
 export interface ClientOptions {
   /**
-   * Folder of the conductor: private, created if missing. Its path must be short (sockets allow about 100
-   * characters).
+   * Folder of the conductor: private, created if missing in a folder that exists. Its path must be short
+   * (sockets allow about 100 characters).
    */
   readonly home: string;
   /** Name of the front end. */
@@ -69,7 +69,6 @@ export class ConductorClient extends EventEmitter<{
   constructor(options: ClientOptions) {
     super();
     this.#options = options;
-    mkdirSync(options.home, { recursive: true, mode: 0o700 });
     this.#connect();
   }
 

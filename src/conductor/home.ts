@@ -1,10 +1,10 @@
 /**
  * Creates and locks the conductor's folder. At most one conductor manages the jobs of a folder, even if
  * somebody removes the folder while it runs: then the conductor creates the folder and takes the lock again.
- * The folder around it, the state folder, is created at the start only. If that one is gone later, it may
- * have been moved away, and must find its place free when it is put back.
+ * It never creates the folder around it, the state folder, also when it starts: that one may have been moved
+ * away just then, and must find its place free when it is put back.
  */
-import { chmodSync, existsSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { chmodSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { takeLock, type Unlock } from "../host/lock.ts";
 import { makeFolder } from "../host/make-folders.ts";
@@ -25,16 +25,16 @@ export class HomeLock {
   /**
    * Creates the folder, private from the start, and takes its lock.
    * @returns false if another conductor has the lock
+   * @throws Error if the folder around it is missing, or if the folder belongs to somebody else
    */
   take(): boolean {
-    const isStart = this.#file === undefined;
-    if (!isStart && !existsSync(dirname(this.#home))) {
-      throw new Error(
-        `The folder "${dirname(this.#home)}" was removed or moved away: jobs go on, and how they end is known when the same folder is back in its place`,
-      );
+    try {
+      makeFolder(this.#home, 0o700);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      const message = `The folder "${dirname(this.#home)}" was removed or moved away: jobs go on, and how they end is known when the same folder is back in its place`;
+      throw new Error(message, { cause: error });
     }
-    if (isStart) mkdirSync(this.#home, { recursive: true, mode: 0o700 });
-    else makeFolder(this.#home, 0o700);
     const { uid } = lstatSync(this.#home);
     if (uid !== process.getuid!()) {
       throw new Error(

@@ -44,7 +44,12 @@ const { home, kind, cluster, parent } = readArguments();
 process.chdir("/");
 
 const lock = new HomeLock(home);
-if (!lock.take()) process.exit(ALREADY_RUNNING);
+try {
+  if (!lock.take()) process.exit(ALREADY_RUNNING);
+} catch (error) {
+  console.error(new Date(unixMs()).toISOString(), (error as Error).message);
+  process.exit(1);
+}
 let older = olderConductor(home);
 // One that is just ending has given its lock back already.
 const patienceMs = monotonicMs() + ENDING_MS;

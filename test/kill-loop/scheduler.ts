@@ -172,16 +172,7 @@ export class Scheduler {
     const away = `${this.state}.away`;
     renameSync(this.state, away);
     await sleep(awayMs);
-    // As somebody would who finds its place taken, for example by a conductor that was just starting.
-    for (let isBack = false; !isBack; ) {
-      rmSync(this.state, { recursive: true, force: true, maxRetries: 5 });
-      try {
-        renameSync(away, this.state);
-        isBack = true;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
-      }
-    }
+    renameSync(away, this.state);
   }
 
   removeSocket(): void {

@@ -42,7 +42,7 @@ import {
   writeSync,
 } from "node:fs";
 import { constants as osConstants } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isPlainFileOf, readText } from "../../host/files.ts";
 import { readSmall } from "../../host/processes.ts";
 import { environmentInShell, quote } from "../../host/shell.ts";
@@ -172,7 +172,7 @@ for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
     fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected a regular file or a device such as /dev/null"
   fi
 done
-for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
+for file in ${outputsElsewhere(spec).map(quote).join(" ")}; do
   [ -d "\${file%/*}/" ] || mkdir -p -- "\${file%/*}/" 2> /dev/null
 done
 ( : >> ${quote(spec.stdout)} ) 2> /dev/null || ${leave(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
@@ -182,6 +182,15 @@ exec >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
 ${spec.input === "terminal" ? holdTerminal(folder, quote, leave) : "begin"}
 `;
+}
+
+/** Outputs whose folders may have to be made: those of the job are there, unless they were moved away. */
+export function outputsElsewhere({
+  folder,
+  stdout,
+  stderr,
+}: Pick<LaunchSpec, "folder" | "stdout" | "stderr">): string[] {
+  return [stdout, stderr].filter((path) => ![folder, dirname(folder)].includes(dirname(path)));
 }
 
 /**

@@ -4,7 +4,7 @@
  * when a node is lost. How the tasks end is in their folders.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { readText } from "../../host/files.ts";
 import { identityOf, isAlive, type ProcessIdentity, sessionOf, signal } from "../../host/processes.ts";
@@ -14,7 +14,7 @@ import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { blockClaims } from "./claim.ts";
 import type { Machine } from "./gang-part.ts";
 import { writeLaunch } from "./shim.ts";
-import { taskFolder } from "./task.ts";
+import { makeTaskFolder, taskFolder } from "./task.ts";
 
 /** Tasks that have not claimed this long after the end of the command never will. */
 const CLAIM_MS = 10_000;
@@ -54,7 +54,7 @@ export class Step {
     try {
       for (let rank = 0; rank < (spec.tasks ?? 1); rank++) {
         const folder = taskFolder(spec, rank);
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeTaskFolder(folder);
         writeLaunch({ ...whole, folder }, `${containment.marks}${gangName(spec)}`, "cluster");
       }
       step.#spawn(env, command);

@@ -2,8 +2,9 @@
  * Follows one task of a gang whose tasks the cluster starts: a shim that the conductor has not started claims
  * `folder`/tasks/RANK, and its command waits at the gate there, as that of any attempt (attempt.ts).
  */
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeFolder } from "../../host/make-folders.ts";
 import { isAlive, type ProcessIdentity, sessionOf, signal } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason } from "../../protocol/attempts.ts";
 import type { MemberSpec } from "../../protocol/conductor.ts";
@@ -26,6 +27,15 @@ type TaskEnd = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan">;
 
 export function taskFolder({ folder }: Pick<MemberSpec, "folder">, rank: number): string {
   return join(folder, "tasks", String(rank));
+}
+
+/**
+ * Makes the folder of a task in that of its attempt, which the front end has made. On a network file system,
+ * this node could otherwise remember for a while that there is none.
+ * @throws Error if the job's folder is missing, for example because the state folder was moved away
+ */
+export function makeTaskFolder(folder: string): void {
+  for (const part of [dirname(dirname(folder)), dirname(folder), folder]) makeFolder(part, 0o700);
 }
 
 export class Task {
@@ -54,12 +64,8 @@ export class Task {
     this.#mayHaveBegun = this.job === undefined && this.shim !== undefined && !isAlive(this.shim);
   }
 
-  /**
-   * Makes its folder. On a network file system, this node could otherwise remember for a while that there is
-   * none.
-   */
   makeFolder(): void {
-    mkdirSync(this.#spec.folder, { recursive: true, mode: 0o700 });
+    makeTaskFolder(this.#spec.folder);
   }
 
   get folder(): AttemptFolder {

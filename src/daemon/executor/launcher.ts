@@ -13,7 +13,6 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { makeFolders } from "../../host/make-folders.ts";
 import { removeFolder } from "../../host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "../../protocol/attempts.ts";
 import { ofKind, type Resource, variableOf } from "../../protocol/resources.ts";
@@ -97,7 +96,6 @@ export class Launcher {
     const jobFolder = this.folderOf(record.job);
     const hosts = join(folder, HOSTS);
     try {
-      makeFolders(jobFolder, 0o700);
       // An earlier attempt may have changed the modes of existing folders.
       for (const own of [jobFolder, folder]) makeFolder(own, 0o700);
       if (script !== undefined) this.#writeScript(record, script, undefined);

@@ -20,7 +20,7 @@ import { dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { foreignFile, networkFileSystem, readText } from "../../host/files.ts";
 import { takeLock, type Unlock } from "../../host/lock.ts";
-import { makeFolders, makeParents, whyNotMade } from "../../host/make-folders.ts";
+import { makeFolder, makeParents, whyNotMade } from "../../host/make-folders.ts";
 import { replaceablePart } from "../../host/trusted-path.ts";
 import { withStoreErrors } from "../store/store-error.ts";
 import { holderOfState } from "./state-place.ts";
@@ -70,8 +70,8 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
   for (const part of partsOf(paths)) {
     try {
       // Users must be able to walk to their jobs.
-      makeParents(part, paths.jobsMode);
-      makeFolders(part, 0o700);
+      if (part === paths.path) makeParents(part, paths.jobsMode);
+      makeFolder(part, 0o700);
     } catch (error) {
       throw cannotMake(part, (error as Error).message);
     }

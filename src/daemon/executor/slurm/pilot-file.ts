@@ -3,11 +3,12 @@
  * before it is submitted, so none is forgotten or submitted twice, wherever the front end dies.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
 import { syncPath } from "../../../host/files.ts";
+import { makeFolder } from "../../../host/make-folders.ts";
 import { SlurmError } from "./commands.ts";
 
 const pilotSchema = z.object({
@@ -90,7 +91,7 @@ export class PilotFile implements PilotStore {
   /** Creates the folder, private, if it is missing. */
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
   }
 
   read(): PilotContent | undefined {

@@ -1,6 +1,7 @@
 /** What an attempt is in Slurm: its mark, its options of sbatch, its script, and how its end is read. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { outputsElsewhere } from "../../../../conductor/attempts/shim.ts";
 import { environmentInShell, quote } from "../../../../host/shell.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../../../protocol/attempts.ts";
 import type { QueuedJob } from "../formats/queue.ts";
@@ -125,7 +126,7 @@ export function attemptScript(spec: LaunchSpec): string {
     "# Slurm may start a job again; its command runs once.",
     `mkdir ${quote(beganFolder(spec))} || exit 1`,
     `umask ${umask.toString(8).padStart(3, "0")}`,
-    `mkdir -p -- ${quote(dirname(stdout))} ${quote(dirname(stderr))}`,
+    ...outputsElsewhere(spec).map((path) => `mkdir -p -- ${quote(dirname(path))}`),
     `exec </dev/null >>${quote(stdout)} 2>>${quote(stderr)}`,
     `${HOSTS} >${quote(env.TUTTI_HOSTFILE ?? "/dev/null")}`,
     "# The environment is that of the submit, with Slurm's own variables.",

@@ -4,10 +4,11 @@
  * submitted twice.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../../../core/errors.ts";
+import { makeFolder } from "../../../../host/make-folders.ts";
 
 const attemptSchema = z.object({
   job: z.int(),
@@ -54,7 +55,7 @@ export class NativeFile implements NativeStore {
   /** Creates the folder, private, if it is missing. */
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
   }
 
   read(): NativeContent {
