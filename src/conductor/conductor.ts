@@ -9,6 +9,7 @@ import { bootId } from "../host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor, ToConductor } from "../protocol/conductor.ts";
 import { gangName, matrixProblem } from "../protocol/wire.ts";
+import { SAVE_MS } from "./attempts/absence.ts";
 import { Attempt } from "./attempts/attempt.ts";
 import { savedOf } from "./attempts/attempt-report.ts";
 import type { GangPart, Machine } from "./attempts/gang-part.ts";
@@ -27,7 +28,6 @@ import { Turning } from "./turning.ts";
 
 const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
-const REPORT_MS = 1000;
 
 export class Conductor {
   readonly #machine: Machine;
@@ -231,10 +231,10 @@ export class Conductor {
       this.#clock.slotMs = saved.matrix.slotMs;
     }
     for (const savedAttempt of saved.attempts) {
-      const attempt = Attempt.adopt(this.#machine, savedAttempt);
+      const attempt = Attempt.adopt(this.#machine, savedAttempt, saved);
       if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
     }
-    this.#members?.adopt(saved.members ?? []);
+    this.#members?.adopt(saved);
     this.#roundRobin.followMatrix(true);
   }
 
@@ -379,7 +379,7 @@ export class Conductor {
   #begin(): void {
     if (this.#closed || !this.isBusy) return;
     if (!this.#clock.isRunning) this.#clock.start();
-    this.#reportTimer ??= setInterval(() => this.#report(), REPORT_MS);
+    this.#reportTimer ??= setInterval(() => this.#report(), SAVE_MS);
     this.#roundRobin.turn(monotonicMs());
     this.#look();
   }

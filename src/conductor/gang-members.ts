@@ -4,10 +4,11 @@ import type { AttemptKey, EndReason, IdentifiedAttempt, LaunchSpec } from "../pr
 import type { MemberSpec, ToConductor } from "../protocol/conductor.ts";
 import { gangName } from "../protocol/wire.ts";
 import type { GangPart, Machine } from "./attempts/gang-part.ts";
-import { Member, type SavedMember } from "./attempts/member.ts";
+import { Member } from "./attempts/member.ts";
 import { rightsFor } from "./attempts/rights.ts";
 import { Step } from "./attempts/step.ts";
 import type { Reports } from "./reports.ts";
+import type { SavedState } from "./state-file.ts";
 
 /**
  * For this time after the end of a gang, the cluster may still start processes that it was asked for
@@ -39,10 +40,10 @@ export class GangMembers {
   }
 
   /** Takes over the gangs of an earlier conductor. */
-  adopt(saved: readonly SavedMember[]): void {
+  adopt(saved: SavedState): void {
     const { attempts, machine } = this.#options;
-    for (const one of saved) {
-      const member = Member.adopt(machine, one, one.step && Step.adopt(one.step));
+    for (const one of saved.members ?? []) {
+      const member = Member.adopt(machine, one, saved);
       attempts.set(member.name, member);
     }
   }

@@ -7,6 +7,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix } from "../protocol/conductor.ts";
+import type { LastSeen } from "./attempts/absence.ts";
 import type { SavedMember } from "./attempts/member.ts";
 import type { TurningMatrix } from "./matrices.ts";
 
@@ -40,9 +41,8 @@ export interface SavedAttempt {
  * Version 1, with optional fields that were added later. A conductor of the first release can read it and
  * ignores these fields.
  */
-export interface SavedState {
+export interface SavedState extends LastSeen {
   readonly version: 1;
-  readonly bootId: string;
   readonly epochMs: number;
   readonly matrix: ConductorMatrix;
   /** The front end has been answered that these are in force from a later slot on. */

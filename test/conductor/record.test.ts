@@ -71,6 +71,40 @@ describe("the start of a job", () => {
   });
 });
 
+describe("the running time of a job whose conductor is killed at its start", () => {
+  // It notes how long it has run for certain since then, in tenths of a second.
+  const script = (pid: number, then: string) =>
+    `kill -9 ${pid}; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; touch second; ${then}`;
+
+  test("counts until its end, also if nobody was there", async () => {
+    const pid = s.conductorPid();
+    const beforeMs = Date.now();
+    s.turn([[1]]);
+    s.launch(1, script(pid, "exit 3"));
+    await until("it has begun", () => existsSync(join(s.folderOf(1), "out")));
+    s.client.close();
+    await until("it has ended", () => existsSync(join(s.folderOf(1), "exit")));
+    const end = await endOf(1);
+    rmSync(file("second"));
+    expect(end).toMatchObject({ code: 3, reason: "none" });
+    expect(end.ranMs).toBeGreaterThanOrEqual(999);
+    expect(end.ranMs).toBeLessThanOrEqual(end.endedAtMs + 1 - beforeMs);
+  });
+
+  test("counts for its limit, which the next conductor keeps at once", async () => {
+    const pid = s.conductorPid();
+    s.turn([[1]]);
+    s.launch(1, script(pid, "while :; do sleep 0.01; done"), { limitMs: 700 });
+    await until("it has begun", () => existsSync(join(s.folderOf(1), "out")));
+    s.client.close();
+    await until("it has run for a second", () => existsSync(file("second")));
+    const end = await endOf(1);
+    rmSync(file("second"));
+    expect(end).toMatchObject({ reason: "time-limit" });
+    expect(end.ranMs).toBeGreaterThanOrEqual(999);
+  });
+});
+
 describe("the reason of an end", () => {
   test.each(["the limit", "a cancel"])(
     "is that of %s, also if the conductor dies with its first TERM",

@@ -104,6 +104,17 @@ describe("what was asked for is right", () => {
     ["a former name", { job: { formerNames: ["old"] }, ran: RAN.replace("l0 new", "l0 old") }],
     ["a time limit", once("time limit", { reason: "time limit", code: 7, ranMs: 9000 })],
     [
+      "a signal counted from the gate, although the first line comes 50 ms later",
+      once(
+        "3",
+        { retries: 0, code: 3, reason: "exit code 3", startedAtMs: 4950 },
+        {
+          ran: `${ONE}s 1 1 5150\ne 1 1 5200\n`,
+          job: { signalMs: 200, possible: [{ ...ASKED, retries: 0 }] },
+        },
+      ),
+    ],
+    [
       "a cancel while it runs",
       once("0", { state: "cancelled", reason: "cancelled" }, { job: { cancelled: "running" } }),
     ],

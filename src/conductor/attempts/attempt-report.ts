@@ -1,6 +1,7 @@
 /** Describes gangs to the front end, and in the state file for the next conductor. */
 import type { AttemptRecord, AttemptState } from "../../protocol/attempts.ts";
 import type { SavedAttempt, SavedState } from "../state-file.ts";
+import { savedNow } from "./absence.ts";
 import type { Attempt } from "./attempt.ts";
 import { keyOf } from "./claim.ts";
 import type { GangPart } from "./gang-part.ts";
@@ -55,11 +56,12 @@ function commandOf(part: GangPart) {
   };
 }
 
-export function savedOf(parts: Iterable<GangPart>): Pick<SavedState, "attempts" | "members"> {
+export function savedOf(parts: Iterable<GangPart>): Pick<SavedState, "savedAt" | "attempts" | "members"> {
   const all = [...parts];
   const members = all.filter((part) => part instanceof Member);
   const attempts = all.filter((part) => !(part instanceof Member)) as Attempt[];
   return {
+    savedAt: savedNow(),
     attempts: attempts.map(savedAttempt),
     ...(members.length > 0 && { members: members.map((member) => member.saved) }),
   };

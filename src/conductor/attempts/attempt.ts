@@ -20,6 +20,7 @@ import { identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import { usageOf } from "../usage.ts";
+import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
 import { GangPart, type Machine } from "./gang-part.ts";
@@ -69,10 +70,12 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   /**
    * Takes over an attempt of an earlier conductor, which may have launched it without being able to save more
    * than that, or which has forgotten it. Undefined if it was never claimed, so that it is safe to launch it.
+   * @param state in which the earlier conductor has saved it
    */
   static adopt(
     machine: Machine,
     known: Pick<SavedAttempt, "spec"> & Partial<SavedAttempt>,
+    state?: LastSeen,
   ): Attempt | undefined {
     const saved = { begun: false, ranMs: 0, reason: "none", killed: false, ...known } as const;
     const { env: _, ...spec } = { env: {}, ...saved.spec };
@@ -95,9 +98,18 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     if (saved.begun) attempt.#begins();
     attempt.#entry.join(attempt.shim, attempt.begun, saved.job);
     attempt.#noticeBegun();
+    if (state !== undefined) attempt.#ranUnseen(state);
     if (saved.lost !== undefined) attempt.abandon(saved.lost);
     else if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
     return attempt;
+  }
+
+  #ranUnseen(state: LastSeen): void {
+    if (!this.begun || this.reason !== "none" || this.pausedAtMs !== undefined) return;
+    const endedAtMs = this.#endedBefore ? timeOf(this.spec, "exit") : undefined;
+    // Without a result, nobody knows when it ended.
+    if (this.#endedBefore && endedAtMs === undefined) return;
+    this.ranBeforeMs += ranUnseenMs(state, this, endedAtMs);
   }
 
   /** First process of the job, once it is known. */

@@ -7,12 +7,14 @@
  *                   open together in the first slot of the gang's row; the part ends with its last task.
  */
 import { monotonicMs, unixMs } from "../../host/clock.ts";
+import { isAlive } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason } from "../../protocol/attempts.ts";
 import type { MemberSpec } from "../../protocol/conductor.ts";
+import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { keyOf } from "./claim.ts";
 import { GangPart, type Machine } from "./gang-part.ts";
 import { ObservedTime } from "./observed-time.ts";
-import type { SavedStep, Step } from "./step.ts";
+import { type SavedStep, Step } from "./step.ts";
 import { type SavedTask, Task } from "./task.ts";
 
 /** Once the gang has its slots, its tasks must begin within this time of these slots. */
@@ -56,7 +58,8 @@ export class Member extends GangPart<MemberSpec> {
     this.startedAtMs = unixMs();
   }
 
-  static adopt(machine: Machine, saved: SavedMember, step: Step | undefined): Member {
+  /** @param state in which an earlier conductor has saved it */
+  static adopt(machine: Machine, saved: SavedMember, state: LastSeen): Member {
     const member = new Member(machine, saved.member);
     member.startedAtMs = saved.startedAtMs;
     member.ranBeforeMs = saved.ranMs;
@@ -64,7 +67,7 @@ export class Member extends GangPart<MemberSpec> {
     member.endingAtMs = saved.endingAtMs;
     member.killed = saved.killed;
     member.kept = saved.kept === true;
-    member.step = step;
+    member.step = saved.step && Step.adopt(saved.step);
     member.#lost = saved.lost;
     if (saved.end !== undefined) {
       member.end = saved.end;
@@ -76,6 +79,11 @@ export class Member extends GangPart<MemberSpec> {
       if (known !== undefined) task.adopt(known);
     }
     member.#noticeBegun();
+    // When tasks ended that have ended since, other nodes know.
+    const runs = member.tasks.length === 0 || member.tasks.some(({ shim }) => shim && isAlive(shim));
+    if (member.begun && saved.reason === "none" && member.pausedAtMs === undefined && runs) {
+      member.ranBeforeMs += ranUnseenMs(state, member);
+    }
     if (saved.lost !== undefined) member.abandon(saved.lost);
     else if (saved.reason !== "none" || saved.killed) member.stop(saved.reason, saved.killed);
     return member;
