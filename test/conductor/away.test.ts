@@ -6,9 +6,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -16,6 +18,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -144,6 +147,30 @@ test("a job that passes its gate while the state is away waits, and its result i
   await ended;
   expect(readFileSync(join(spec.folder, "exit"), "utf8").trim()).toBe(`5 ${IDENTITY}`);
   expect(readFileSync(spec.stdout, "utf8")).toBe("written\n");
+});
+
+test("a job whose state is moved away while it waits for its input has input and outputs all the same", async () => {
+  const spec = specOf({ command: ["sh", "-c", "cat; exit 5"], input: "pipe" });
+  const shim = startShim(spec, "tutti-away/1.1", undefined);
+  const ended = once(shim, "exit");
+  await until("the job comes to its gate", () => readdirSync(spec.folder).includes("job"));
+  await until("the job is at its gate", () => openGate(spec, ""));
+  const ready = openSync(join(spec.folder, "ready"), "r+");
+  const input = openSync(join(spec.folder, "input"), "r+");
+  await until("it waits for the client", () => existsSync(spec.stderr));
+  moveAway();
+  writeSync(input, "typed\n");
+  writeSync(ready, "go\n");
+  closeSync(ready);
+  const folder = join(away(), "jobs", "1");
+  await until(
+    "it has begun, or failed",
+    () => existsSync(join(folder, "1", "exit")) || /typed/.test(readFileSync(join(folder, "stdout"), "utf8")),
+  );
+  closeSync(input);
+  await ended;
+  expect(readFileSync(join(folder, "1", "exit"), "utf8").trim()).toBe(`5 ${IDENTITY}`);
+  expect(readFileSync(join(folder, "stdout"), "utf8")).toBe("typed\n");
 });
 
 /** Whether the script of a job that has passed its gate sleeps until it looks for its folder again. */

@@ -31,14 +31,14 @@ export const MAKE_INPUT = `rm -f input ready
  * when it writes "go". If the gang was stopped all the time, "go" may be there although the time is over.
  * @param fail command of the shell that ends the attempt; its argument is the reason
  */
-export function readFromClient(folder: string, fail: (why: string) => string): string {
-  return `exec 4<> ${folder}/input 5<> ${folder}/ready
+export function readFromClient(fail: (why: string) => string): string {
+  return `exec 4<> input 5<> ready
 sender=
 for limit in 10 2; do
   [ "$sender" = go ] || sender=$(timeout $limit head -n 1 <&5)
 done
 [ "$sender" = go ] || ${fail("Cannot read standard input: the tutti run that sends it has ended, expected it to wait for the job")}
-exec < ${folder}/input 4<&- 5<&-
+exec < input 4<&- 5<&-
 `;
 }
 
@@ -53,13 +53,9 @@ fi
 }
 
 /** Makes a terminal and runs the script's stage `terminal` in it. */
-export function holdTerminal(
-  folder: string,
-  quote: (text: string) => string,
-  fail: (why: string) => string,
-): string {
+export function holdTerminal(quote: (text: string) => string, fail: (why: string) => string): string {
   return `command -v perl > /dev/null || ${fail("Cannot make a terminal for the job: there is no perl, expected the program perl in /usr/bin")}
-exec perl -e ${quote(HOLDER)} ${folder} /bin/sh ${folder}/launch terminal`;
+exec perl -e ${quote(HOLDER)} /bin/sh launch terminal`;
 }
 
 /**
@@ -70,10 +66,10 @@ const HOLDER = String.raw`
 use strict;
 use Fcntl;
 use POSIX ();
-my ($folder, @command) = @ARGV;
+my @command = @ARGV;
 sub fail {
   my $why = "Cannot make a terminal for the job: $_[0]: $!";
-  if (open(my $lost, ">", "$folder/lost")) { print $lost "$why\n"; close $lost }
+  if (open(my $lost, ">", "lost")) { print $lost "$why\n"; close $lost }
   POSIX::_exit(74);
 }
 sub control {
@@ -81,7 +77,7 @@ sub control {
   for (@numbers) { return $data if ioctl($file, $_, $data) }
   return undef;
 }
-sysopen(my $input, "$folder/input", O_RDWR | O_NONBLOCK) or fail("its input");
+sysopen(my $input, "input", O_RDWR | O_NONBLOCK) or fail("its input");
 sysopen(my $master, "/dev/ptmx", O_RDWR | O_NOCTTY) or fail("/dev/ptmx");
 defined control($master, pack("i", 0), 0x40045431, 0x80045431) or fail("unlocking it");
 my $number = control($master, pack("i", 0), 0x80045430, 0x40045430);

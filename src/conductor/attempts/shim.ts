@@ -42,7 +42,7 @@ import {
   writeSync,
 } from "node:fs";
 import { constants as osConstants } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isPlainFileOf, readText } from "../../host/files.ts";
 import { readSmall } from "../../host/processes.ts";
 import { environmentInShell, quote } from "../../host/shell.ts";
@@ -96,10 +96,11 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   // What one node lacks, such as a program or a folder, others may have.
   const where = starter === "machine" ? "" : `On \${SLURMD_NODENAME:-$(uname -n)}: `;
   const folder = quote(spec.folder);
-  const leave = (why: string) => `{ cd ${folder}; fail ${quote(why)}; }`;
+  const fail = (why: string) => `fail ${quote(why)}`;
+  const [stdout, stderr] = [spec.stdout, spec.stderr].map((path) => quote(fromFolder(spec, path)));
   return `PATH=${PATH}; export PATH
 # The job is there already, also if the folder was moved away since.
-[ "\${1-}" = job ] || cd ${folder} || exit 74
+case "\${1-}" in job | terminal) ;; *) cd ${folder} || exit 74 ;; esac
 identity() {
   read -r boot < /proc/sys/kernel/random/boot_id && read -r stat < /proc/$$/stat || exit 74
   set -- \${stat##*) }
@@ -114,7 +115,10 @@ begin() {
 unset OLDPWD
 ${exports.join("\n")}
 set -- ${spec.command.map(quote).join(" ")}
-command -v -- "$1" > /dev/null || ${leave(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}
+if ! command -v -- "$1" > /dev/null; then
+  until cd ${folder} 2> /dev/null; do sleep 0.2; done
+  ${fail(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}
+fi
 exec ${prefix}"$@"
 }
 ${spec.input === "terminal" ? inTerminal(quote(spec.cwd)) : ""}identity
@@ -164,33 +168,36 @@ until [ -d ${folder} ]; do
   sleep 0.2
 done
 umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
-cd ${quote(spec.cwd)} 2> /dev/null || ${leave(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}
+( cd ${quote(spec.cwd)} ) 2> /dev/null || ${fail(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}
 # Opening a pipe that nobody reads would take forever.
 for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
   if [ -e "$file" ] && ! [ -f "$file" ] && ! [ -c "$file" ]; then
-    cd ${folder}
     fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected a regular file or a device such as /dev/null"
   fi
 done
 for file in ${outputsElsewhere(spec).map(quote).join(" ")}; do
   [ -d "\${file%/*}/" ] || mkdir -p -- "\${file%/*}/" 2> /dev/null
 done
-( : >> ${quote(spec.stdout)} ) 2> /dev/null || ${leave(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
-( : >> ${quote(spec.stderr)} ) 2> /dev/null || ${leave(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
-${spec.input === "pipe" ? readFromClient(folder, leave) : "exec < /dev/null"}
-exec >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
+( : >> ${stdout} ) 2> /dev/null || ${fail(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
+( : >> ${stderr} ) 2> /dev/null || ${fail(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
+${spec.input === "pipe" ? readFromClient(fail) : "exec < /dev/null"}
+exec >> ${stdout} 2>> ${stderr}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
-${spec.input === "terminal" ? holdTerminal(folder, quote, leave) : "begin"}
+${spec.input === "terminal" ? holdTerminal(quote, fail) : `cd ${quote(spec.cwd)} && begin`}
 `;
 }
 
-/** Outputs whose folders may have to be made: those of the job are there, unless they were moved away. */
-export function outputsElsewhere({
-  folder,
-  stdout,
-  stderr,
-}: Pick<LaunchSpec, "folder" | "stdout" | "stderr">): string[] {
-  return [stdout, stderr].filter((path) => ![folder, dirname(folder)].includes(dirname(path)));
+/** A path for the script, which is in the attempt's folder: it stays right if the state is moved away. */
+function fromFolder({ folder }: AttemptFolder, path: string): string {
+  if (dirname(path) === dirname(folder)) return `../${basename(path)}`;
+  return dirname(path) === folder ? `./${basename(path)}` : path;
+}
+
+/** Outputs whose folders may have to be made. */
+export function outputsElsewhere(
+  spec: AttemptFolder & Pick<LaunchSpec, "stdout" | "stderr">,
+): readonly string[] {
+  return [spec.stdout, spec.stderr].filter((path) => fromFolder(spec, path) === path);
 }
 
 /**
