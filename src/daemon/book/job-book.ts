@@ -46,7 +46,7 @@ export class JobBook {
   #undo: (() => void)[] = [];
   #latestJob: number;
   #committedJob: number;
-  #latestPlace: number;
+  #latestPlace = 0;
 
   /** @param latestJob new numbers begin above it, even if the store's last job has a lower number */
   constructor(store: Store, latestJob = store.latestJob(), limits = new JobLimits()) {
@@ -54,12 +54,13 @@ export class JobBook {
     this.limits = limits;
     this.#latestJob = latestJob;
     this.#committedJob = latestJob;
-    this.#latestPlace = store.latestPlace();
     const counts = store.kept.counts();
     this.ended = new EndedJobs(counts);
     this.#counts = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
     for (const { state, jobs } of counts) this.#counts[state] += jobs;
     for (const record of store.liveJobs()) {
+      // The places of ended jobs no longer matter.
+      this.#latestPlace = Math.max(this.#latestPlace, record.queueRank);
       this.#enter(record);
       this.limits.change(undefined, record);
       this.numbers.enter(record);
