@@ -24,20 +24,22 @@ interface Outcome {
 export function outcomeOf(record: JobRecord, end: AttemptEnd): Outcome {
   const outcome = outcomeOfAttempt(record, end);
   if (outcome.state !== "failed" || end.lost !== undefined || ASKED.has(end.reason)) return outcome;
+  if (record.ending === "cancelled") return outcome;
   const delayMs = retryAfterMs(record, end);
   return delayMs === undefined ? outcome : { state: "queued", reason: outcome.reason, delayMs };
 }
 
 function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
   const starts = chargedStarts(record);
-  const mayStartAnew = starts <= record.retries && record.ending !== "cancelled";
+  const mayStartAnew = starts <= record.retries;
+  const isAtLimit = end.reason === "time-limit" || end.reason === "memory-limit";
+  // A cancel that was accepted holds, although the attempt may have ended before anybody heard of it.
+  const isCancelled = record.ending === "cancelled" && !isAtLimit;
+  if (end.reason === "cancelled" || isCancelled) return { state: "cancelled", reason: "cancelled" };
   const isUnfinished = end.reason === "requeued" || end.lost !== undefined;
   if (record.ending === "made-room" && isUnfinished) {
     return outcomeAtEnd(record, end);
   }
-  // Perhaps it was cancelled while it was already asked to end for another reason.
-  const isCancelled = end.reason === "requeued" && record.ending === "cancelled";
-  if (end.reason === "cancelled" || isCancelled) return { state: "cancelled", reason: "cancelled" };
   if (end.reason === "requeued" && record.ending === undefined) {
     // Nobody asked: the cluster has taken the node away.
     return outcomeAtEnd(record, end);
@@ -51,7 +53,6 @@ function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
   if (end.reason === "time-limit") return { state: "failed", reason: "time limit" };
   if (end.reason === "memory-limit") return { state: "failed", reason: "memory limit" };
   if (end.lost !== undefined) {
-    if (record.ending === "cancelled") return { state: "cancelled", reason: "cancelled" };
     const mayTryAgain = end.neverBegan && starts <= record.retries + TRIES_TO_BEGIN;
     return { state: mayStartAnew || mayTryAgain ? "queued" : "failed", reason: `lost: ${end.lost}` };
   }

@@ -1,4 +1,5 @@
 /** Sets up a front end with a fake clock and a fake machine. */
+import { mkdirSync } from "node:fs";
 import type { Instance } from "../../core/jobs.ts";
 import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
 import type { PolicyDefinition } from "../../core/policy.ts";
@@ -137,6 +138,8 @@ export function makeBench(options: BenchOptions = {}): Bench {
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
   };
   if (options.capabilities !== undefined) machine.capabilities = options.capabilities;
+  // As at each start of the scheduler.
+  if (options.jobsFolder !== undefined) mkdirSync(options.jobsFolder, { recursive: true });
   const mortal = new MortalClock(clock);
   const frontEnd = new BenchFrontEnd({
     store,
