@@ -1,5 +1,5 @@
 /** The stage of the executor's conformance suite for simulated nodes in virtual time. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, DEFAULT_CONFIG } from "../src/daemon/config/config.ts";
@@ -125,6 +125,7 @@ export class VirtualStage implements ExecutorStage {
     });
     // Its capacity is known when all nodes have answered.
     await this.pass(START_MS);
+    mkdirSync(join(this.#folder, "jobs"));
     this.#frontEnd = this.#makeFrontEnd({});
     this.clock.settle();
   }
