@@ -53,6 +53,24 @@ export const systemClock: Clock = {
   },
 };
 
+/** What Unix time was worth during one boot of a machine. */
+export interface Clocks {
+  readonly bootId: string;
+  /** Unix time minus boot time, in ms; it changes when the wall clock is set. */
+  readonly aheadMs: number;
+}
+
+export function clocksNow(bootId: string, clock: Pick<Clock, "unixMs" | "bootMs"> = systemClock): Clocks {
+  return { bootId, aheadMs: Math.round(clock.unixMs() - clock.bootMs()) };
+}
+
+/** By how many ms the wall clock was set in between; undefined: there was a reboot, or it is unknown. */
+export function setBetween(before: Clocks | undefined, now: Clocks): number | undefined {
+  if (before?.bootId !== now.bootId) return undefined;
+  const movedMs = now.aheadMs - before.aheadMs;
+  return Math.abs(movedMs) > STEP_MS ? movedMs : 0;
+}
+
 interface Terms {
   /**
    * - unix: an instant that people name, or an age in days; it follows the wall clock

@@ -2,6 +2,7 @@
  * Defines the types that front end, executor and conductor share: jobs, their attempts, and how attempts
  * end. An attempt is one start of a job.
  */
+import type { Clocks } from "../host/clock.ts";
 import type { ProcessIdentity } from "../host/processes.ts";
 
 /** Number of a job, as users see it; never used again. */
@@ -104,6 +105,8 @@ export interface AttemptEnd extends IdentifiedAttempt, Usage {
   readonly neverBegan?: true;
   /** Unix time in ms. */
   readonly endedAtMs: number;
+  /** The clocks at the end; left out: nobody saw it, or the conductor is of an earlier version. */
+  readonly clocks?: Clocks;
   /** How long its rows had the processors, in ms. */
   readonly ranMs: number;
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { delayBeginsMs } from "../../src/daemon/dispatch/retry-delays.ts";
 import { ANNA, type Bench, makeBench, ROOT } from "../../src/daemon/front-end/front-end-for-tests.ts";
 import { Store } from "../../src/daemon/store/store.ts";
 import { LOOK_MS } from "../../src/host/clock.ts";
@@ -56,6 +57,28 @@ describe("the delay of a retry", () => {
     again.kill();
   });
 
+  test.each([
+    ["forward", forward],
+    ["back", back],
+  ] as const)(
+    "counts from the end, though the clock was set %s before the front end heard of it",
+    async (_, set) => {
+      const path = join(folder, `late ${_}.db`);
+      const first = makeBench({ ...failing, path });
+      const { clock, machine } = first;
+      const job = await submit(first, { retries: 1, retryOn: ["fail"], retryDelayMs: 4 * S });
+      clock.advanceTo(500);
+      first.kill();
+      // It ends at 1 s.
+      clock.advanceTo(1500);
+      set(clock);
+      clock.advanceTo(2 * S);
+      const second = makeBench({ ...failing, clock, machine, store: new Store(path, 0) });
+      expect(launchedAtMs({ bench: second, job, attempt: 2 }, HOUR)).toBeCloseTo(5 * S, -2);
+      second.kill();
+    },
+  );
+
   test("people read when it ends by the new time", async () => {
     const { bench, job } = await WAITING["retry delay"]();
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ notBeforeMs: 5 * S });
@@ -65,20 +88,16 @@ describe("the delay of a retry", () => {
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ notBeforeMs: 5 * S - HOUR / 2 });
   });
 
-  test("counts from now if the attempt ended later than now, by a clock that was set back", async () => {
-    const path = join(folder, "later.db");
-    const first = makeBench({ ...failing, path });
-    const { clock, machine } = first;
-    clock.step(HOUR);
-    const job = await submit(first, { retries: 1, retryOn: ["fail"], retryDelayMs: 4 * S });
-    clock.advanceTo(500);
-    first.kill();
-    clock.advanceTo(1500);
-    clock.step(-HOUR);
-    clock.advanceTo(2 * S);
-    const second = makeBench({ ...failing, clock, machine, store: new Store(path, 0) });
-    expect(second.frontEnd.job(ANNA, job)).toMatchObject({ state: "queued", notBeforeMs: 6 * S });
-    second.kill();
+  test.each([
+    ["without clocks, from an earlier conductor", {}],
+    ["with those of an earlier boot", { clocks: { bootId: "before", aheadMs: 0 } }],
+  ])("counts from now at the latest if an end %s is later than now", async (_, more) => {
+    const bench = makeBench(fcfs);
+    bench.clock.advanceTo(2 * S);
+    const parts = { clock: bench.clock, bootId: "boot" };
+    const end = (endedAtMs: number) => delayBeginsMs(parts, { endedAtMs, ...more });
+    expect([end(S), end(HOUR)]).toEqual([S, 2 * S]);
+    bench.kill();
   });
 });
 

@@ -354,6 +354,8 @@ test("after a restore, a job that was given up as already run may be cancelled, 
     forgotten: new Set([1]),
   };
   expect(problems(forgotten)).toBe("");
+  const failed = { ...forgotten, job: { ...forgotten.job, hooks: ["onFail" as const] } };
+  expect(problems({ ...failed, hooks: "onFail fail 1 1 i5 failed\n" })).toBe("");
   expect(problems({ ...forgotten, ran: `${ONE}${ONE}` })).toMatch(/ran twice/);
   expect(problems({ ...forgotten, record: { attempt: 1 } })).toMatch(/had to be cancelled after a restore/);
 });

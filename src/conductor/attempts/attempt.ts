@@ -14,9 +14,9 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { monotonicMs, unixMs } from "../../host/clock.ts";
+import { clocksNow, monotonicMs, unixMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
-import { identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/processes.ts";
+import { bootId, identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import { usageOf } from "../usage.ts";
@@ -381,6 +381,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       ...outcome,
       ...(begun && !outcome.neverBegan && { startedAtMs: this.startedAtMs }),
       endedAtMs: this.#endedAtMs,
+      ...(!this.#endedBefore && { clocks: clocksNow(bootId()) }),
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
     };

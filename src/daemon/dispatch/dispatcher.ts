@@ -32,6 +32,7 @@ import { NodeReports } from "./node-reports.ts";
 import { followNoted, notedEnd, notedStart, noteStart } from "./noted.ts";
 import { lostEnd, outcomeOf, refusedEnd, sentReason, usageOf } from "./outcome.ts";
 import { hasCpusAgain, reasonToHoldPaused, withoutPause } from "./pauses.ts";
+import { delayBeginsMs } from "./retry-delays.ts";
 import type { StoreAge } from "./store-age.ts";
 import { type NamedAttempt, nameOf, recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 import { WaitingJobs } from "./waiting-jobs.ts";
@@ -308,10 +309,8 @@ export class Dispatcher {
     const outrun = this.earlierStarts.reasonToHold(record);
     if (outcome.state === "queued" || (outrun !== undefined && end.lost !== undefined)) {
       const toHold = outrun ?? reasonToHoldPaused(record, outcome.reason);
-      // From the end, so that a front end that was away does not make the job wait longer.
       const { delayMs } = outcome;
-      const sinceMs = Math.min(end.endedAtMs, this.#context.clock.unixMs());
-      const nextAtMs = delayMs === undefined ? undefined : sinceMs + delayMs;
+      const nextAtMs = delayMs === undefined ? undefined : delayBeginsMs(this.#context, end) + delayMs;
       const queued = book.change(record, {
         state: toHold === undefined ? "queued" : "held",
         nodes: [],

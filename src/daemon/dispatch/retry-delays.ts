@@ -3,17 +3,24 @@
  * the wall clock was set, they move with it. Time in which the machine is suspended, or the scheduler is
  * away, counts. After a reboot, Unix time decides, but nobody waits longer than the whole delay.
  */
-import { aheadMs, STEP_MS } from "../../host/clock.ts";
+import { aheadMs, type Clocks, clocksNow, STEP_MS, setBetween } from "../../host/clock.ts";
+import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { retryDelayMs } from "./retries.ts";
 
 /** The name in the store's table `meta`. */
 const META = "clocks";
 
-interface Clocks {
-  readonly bootId: string;
-  /** Unix time minus boot time, in ms. */
-  readonly aheadMs: number;
+/**
+ * When the delay of a retry begins, in Unix time: at the end of the attempt, so that a front end that was
+ * away does not make the job wait longer, also if the clock was set since.
+ */
+export function delayBeginsMs(
+  { clock, bootId }: Pick<FrontEndParts, "clock" | "bootId">,
+  { endedAtMs, clocks }: Pick<AttemptEnd, "endedAtMs" | "clocks">,
+): number {
+  const movedMs = setBetween(clocks, clocksNow(bootId, clock)) ?? 0;
+  return Math.min(endedAtMs + movedMs, clock.unixMs());
 }
 
 export class RetryDelays {
@@ -32,11 +39,11 @@ export class RetryDelays {
     const nowAheadMs = aheadMs(clock);
     if (before !== undefined && Math.abs(nowAheadMs - before) <= STEP_MS) return;
     const unixMs = clock.unixMs();
-    const clocks: Clocks = { bootId, aheadMs: Math.round(unixMs - clock.bootMs()) };
+    const clocks = clocksNow(bootId, clock);
     const text = store.meta(META);
     const known: Clocks | undefined = text === undefined ? undefined : JSON.parse(text);
-    const movedMs = known?.bootId === bootId ? clocks.aheadMs - known.aheadMs : undefined;
-    if (movedMs === undefined || Math.abs(movedMs) > STEP_MS) {
+    const movedMs = setBetween(known, clocks);
+    if (movedMs !== 0) {
       for (const record of book.timed) {
         // The others wait for their begin, an instant of Unix time.
         if (record.notBeforeMs === record.beginAtMs) continue;

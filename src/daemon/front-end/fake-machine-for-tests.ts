@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeTable } from "../../core/machine.ts";
-import type { Clock } from "../../host/clock.ts";
+import { type Clock, clocksNow } from "../../host/clock.ts";
 import type {
   AttemptEnd,
   AttemptKey,
@@ -185,6 +185,7 @@ export class FakeMachine implements Executor {
       ...how,
       ...(this.#keepsRecord && attempt.startedAtMs !== undefined && { startedAtMs: attempt.startedAtMs }),
       endedAtMs: this.#options.clock.unixMs(),
+      clocks: clocksNow("boot", this.#options.clock),
       ranMs: attempt.ran * (this.#options.slotMs ?? 1),
     };
     this.#emit({ type: "ended", end: attempt.end });
