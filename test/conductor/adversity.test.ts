@@ -21,7 +21,7 @@ import { rowAt, slotAt } from "../../src/conductor/clock.ts";
 import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
 import { monotonicMs } from "../../src/host/clock.ts";
 import { allPids, readStat } from "../../src/host/processes.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
+import { cpuTicks, isGone, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
@@ -212,7 +212,7 @@ describe.skipIf(!isRoot)("on a disk without room", () => {
       await s.killJobs();
       s.client.close();
       process.kill(last, "SIGTERM");
-      await until("it has ended", () => (readStat(last)?.state ?? "Z") === "Z");
+      await until("it has ended", () => isGone(last));
       execFileSync("umount", ["-l", s.home]);
       s.client = s.connect();
       await anotherConductor(s, last);

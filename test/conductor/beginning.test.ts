@@ -27,7 +27,7 @@ import {
   signal,
 } from "../../src/host/processes.ts";
 import type { LaunchSpec } from "../../src/protocol/attempts.ts";
-import { Stage, until } from "./stage.ts";
+import { isGone, Stage, until } from "./stage.ts";
 
 const isRoot = process.getuid!() === 0;
 /** The malicious user: if possible not the conductor's user. */
@@ -145,7 +145,7 @@ describe("an attempt that does not begin", () => {
     expect(three.neverBegan).toBe(true);
     // A process that was killed takes a moment to go.
     await until("the impostor is gone", () => impostor.signalCode === "SIGKILL");
-    await until("the shim is gone", () => (readStat(pid)?.state ?? "Z") === "Z");
+    await until("the shim is gone", () => isGone(pid));
     expect(identityOf(stranger.pid!) !== undefined && stranger.signalCode === null).toBe(true);
     for (const job of [1, 2, 3, stopped]) expect(s.out(job)).toBe("");
   });

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readStat, signal } from "../../src/host/processes.ts";
 import { CAN_MAKE_NODES, type ClusterNode, ClusterStage } from "./cluster-stage.ts";
-import { cpuTicks, until } from "./stage.ts";
+import { cpuTicks, isGone, until } from "./stage.ts";
 
 const SLOT_MS = 300;
 const BURN = "ulimit -t 60; while :; do :; done";
@@ -137,7 +137,7 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
       const { pid, shim } = await launch(job, "exec sleep 60");
       // As a cluster does that ends a step: one process after the other.
       signal(pid, how);
-      await until("it has ended", () => !["S", "T"].includes(readStat(pid)?.state ?? "Z"));
+      await until("it has ended", () => isGone(pid));
       signal(shim, how);
       expect((await s.end(node, job)).lost).toContain("ended without leaving an exit status");
     }
@@ -165,7 +165,7 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
     const { pid } = await launch(51, "exec sleep 60");
     const conductor = node.conductorPid();
     for (const keeper of node.pidsOf(`^sh ${node.home}/keeper`)) signal(keeper, "SIGKILL");
-    await until("the command was killed", () => !["S", "T"].includes(readStat(pid)?.state ?? "Z"));
+    await until("the command was killed", () => isGone(pid));
     signal(conductor, "SIGKILL");
     node.startKeeper();
     await until("another conductor is there", () => ![0, conductor].includes(node.conductorPid()));
@@ -181,7 +181,7 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
     const conductor = node.conductorPid();
     signal(shim, "SIGSTOP");
     for (const keeper of node.pidsOf(`^sh ${node.home}/keeper`)) signal(keeper, "SIGKILL");
-    await until("the command was killed", () => !["S", "T"].includes(readStat(pid)?.state ?? "Z"));
+    await until("the command was killed", () => isGone(pid));
     node.link.send({ type: "launch", spec: s.spec(71, "exec sleep 60") });
     await until("the conductor has ended", () => node.conductorPid() !== conductor);
     expect(existsSync(join(s.folderOf(71), "claim"))).toBe(false);

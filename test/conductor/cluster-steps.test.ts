@@ -6,10 +6,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat, signal } from "../../src/host/processes.ts";
+import { signal } from "../../src/host/processes.ts";
 import type { LaunchSpec } from "../../src/protocol/attempts.ts";
 import { CAN_MAKE_NODES, ClusterStage } from "./cluster-stage.ts";
-import { until } from "./stage.ts";
+import { isGone, until } from "./stage.ts";
 
 const SLOT_MS = 300;
 
@@ -121,7 +121,7 @@ describe.skipIf(!CAN_MAKE_NODES)("tasks on several nodes (as root, where namespa
     const killConductor = async () => {
       const pid = node.conductorPid();
       signal(pid, "SIGKILL");
-      await until("it is gone", () => !["S", "R"].includes(readStat(pid)?.state ?? "Z"));
+      await until("it is gone", () => isGone(pid));
       await node.connect();
     };
     await killConductor();
@@ -235,7 +235,7 @@ describe.skipIf(!CAN_MAKE_NODES)("tasks on several nodes (as root, where namespa
     const node = s.node(0);
     const pid = node.conductorPid();
     signal(pid, "SIGTERM");
-    await until("it has ended", () => !["S", "R"].includes(readStat(pid)?.state ?? "Z"));
+    await until("it has ended", () => isGone(pid));
     expect(node.marked(`tutti-${s.name}/2.`)).toEqual([]);
     expect((await node.connect()).attempts).toMatchObject([
       { job: 2, phase: "ended", end: { reason: "requeued", signal: "SIGKILL" } },

@@ -10,7 +10,7 @@ import { startShim } from "../../src/conductor/attempts/shim.ts";
 import { readStat } from "../../src/host/processes.ts";
 import type { FreezerKind } from "../../src/protocol/attempts.ts";
 import type { FromConductor } from "../../src/protocol/conductor.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
+import { cpuTicks, isGone, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
@@ -344,7 +344,7 @@ describe.each(kindsHere())("%s", (kind) => {
     s.client.close();
     const before = cpuTicks(pids[0] ?? 0);
     process.kill(s.conductorPid(), "SIGTERM");
-    await until("it has ended", () => (readStat(s.conductorPid())?.state ?? "Z") === "Z");
+    await until("it has ended", () => isGone(s.conductorPid()));
     await until("the job goes on", () => cpuTicks(pids[0] ?? 0) > before);
     s.client = s.connect();
     await until("the next one answers", () => s.client.connected);

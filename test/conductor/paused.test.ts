@@ -5,9 +5,8 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat } from "../../src/host/processes.ts";
 import { gangName } from "../../src/protocol/wire.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
+import { cpuTicks, isGone, kindsHere, Stage, until } from "./stage.ts";
 
 /** Three processes in two sessions, each for at most twenty seconds of CPU time. */
 const BURN = "ulimit -t 20; (while :; do :; done) & setsid sh -c 'while :; do :; done' & while :; do :; done";
@@ -71,7 +70,7 @@ describe.each(kindsHere())("paused gangs (%s)", (kind) => {
     const conductor = s.conductorPid();
     s.client.close();
     process.kill(conductor, "SIGKILL");
-    await until("it is dead", () => (readStat(conductor)?.state ?? "Z") === "Z");
+    await until("it is dead", () => isGone(conductor));
     return conductor;
   }
 

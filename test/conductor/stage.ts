@@ -11,7 +11,7 @@ import { slotAt } from "../../src/conductor/clock.ts";
 import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
 import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
 import { monotonicMs } from "../../src/host/clock.ts";
-import { allPids, readStat, signal } from "../../src/host/processes.ts";
+import { allPids, hasEnded, readStat, signal } from "../../src/host/processes.ts";
 import type { AttemptEnd, FreezerKind, LaunchSpec } from "../../src/protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor } from "../../src/protocol/conductor.ts";
 
@@ -36,6 +36,12 @@ export async function until(what: string, condition: () => boolean, maxMs = 20_0
     if (performance.now() > end) throw new Error(`Waited ${maxMs} ms in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** Whether a process has ended; not one that waits for its disk. */
+export function isGone(pid: number): boolean {
+  const stat = readStat(pid);
+  return stat === undefined || hasEnded(stat);
 }
 
 export class Stage {
@@ -191,7 +197,7 @@ export class Stage {
   async stopConductor(): Promise<void> {
     const pid = this.conductorPid();
     signal(pid, "SIGTERM");
-    await until("the conductor has ended", () => (readStat(pid)?.state ?? "Z") === "Z");
+    await until("the conductor has ended", () => isGone(pid));
   }
 
   /** Ends everything. @returns what was still there although it should not have been */
