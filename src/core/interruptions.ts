@@ -58,6 +58,7 @@ export interface Withdrawal {
 export interface JobChange {
   readonly size?: number | undefined;
   readonly estimateS?: number | undefined;
+  readonly priority?: number | undefined;
   /** Its queue, which matters for limits. */
   readonly queue?: string | undefined;
   /** How much it needs, by kind of resource. */

@@ -76,7 +76,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** @param size processors of each job, by its row in the table. Written to when a job gets another size. */
   constructor(processors: number, size: Int32Array, options: GangMatrixOptions) {
-    const { slotS, switchS, observer, resources = [], demand = [], molding, limits } = options;
+    const { slotS, switchS, observer, resources = [], demand = [], molding, limits, priority } = options;
     super(processors, size);
     this.#sizes = new Sizes(size, molding);
     this.#stock = resources.length > 0 ? new Stock(resources, demand) : undefined;
@@ -102,6 +102,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
       },
       this.#arrivals,
       limits,
+      priority !== undefined,
     );
     this.#served = new Float64Array(size.length);
     this.#isTouched = new Uint8Array(size.length);
@@ -204,10 +205,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.observer?.resumed?.(this.nowS, job);
   }
 
-  /**
-   * A gang leaves its rows, and the policy, until it is resumed. It keeps its resources. Returns false if it
-   * is neither in a row nor on its way back to one.
-   */
+  /** A gang leaves rows and policy, and keeps its resources. False: it is in no row, and not returning. */
   protected pause(job: JobIndex, policy: Policy): boolean {
     if (this.slotsOf(job) > 0) {
       this.touch(job);

@@ -1,6 +1,7 @@
 /**
  * Keeps waiting jobs of a simulated machine from its policy until limits leave room for them. The gate is
- * that of the live scheduler (structures/limit-gate.ts). Jobs are served in order of submission.
+ * that of the live scheduler (structures/limit-gate.ts). Jobs are served in order of priority, then of
+ * submission.
  */
 import type { JobChange } from "../core/interruptions.ts";
 import { type Instance, type JobIndex, queueOf, userOf } from "../core/jobs.ts";
@@ -30,12 +31,13 @@ export class JobLimits {
   /** Whether the job may start. One that asks for the first time waits until the next `settle`. */
   mayStart(job: JobIndex): boolean {
     if (this.#gate.has(job)) return this.#gate.isThrough(job);
-    const { workload, workloadRow, size } = this.#instance;
+    const { workload, workloadRow, size, priority } = this.#instance;
     const row = workloadRow?.[job] ?? job;
     const limits = this.#of(userOf(workload, row), this.#queues.get(job) ?? queueOf(workload, row));
     if (limits.length === 0) return true;
     const { cpus = size, isThrough } = workload.limits!;
-    const limited = { job, cpus: cpus === size ? size[job] : cpus[row], limits, priority: 0, queueRank: job };
+    const asked = { cpus: cpus === size ? size[job] : cpus[row], priority: priority?.[job] ?? 0 };
+    const limited = { job, limits, queueRank: job, ...asked };
     if (isThrough?.[row] !== 1) this.#gate.offer(limited);
     else this.#gate.hold(limited);
     return this.#gate.isThrough(job);
@@ -67,7 +69,7 @@ export class JobLimits {
     this.#gate.unsettle();
   }
 
-  /** The jobs for which there is room now, in order of submission. */
+  /** The jobs for which there is room now, in the order in which they are served. */
   settle(canStart: (job: JobIndex) => boolean): readonly JobIndex[] {
     return this.#gate.settle(canStart);
   }

@@ -45,7 +45,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
     processors: number,
     size: Int32Array,
     observer: Observer | undefined,
-    { resources = [], demand = [], molding, limits }: MachineFeatures = {},
+    { resources = [], demand = [], molding, limits, priority }: MachineFeatures = {},
   ) {
     this.processors = processors;
     this.free = processors;
@@ -72,6 +72,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
       },
       this.#arrivals,
       limits,
+      priority !== undefined,
     );
     this.startS = new Float64Array(size.length).fill(Number.NaN);
   }

@@ -10,6 +10,8 @@ export interface MachineFeatures {
   readonly molding?: JobsView["molding"];
   /** Left out: none, or the caller keeps the jobs back. */
   readonly limits?: JobLimits | undefined;
+  /** Of each job. Left out: that of all jobs is 0, or the caller puts them in order. */
+  readonly priority?: ReadonlyColumn | undefined;
 }
 
 /** The free resources of a machine. */

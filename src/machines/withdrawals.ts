@@ -33,13 +33,18 @@ export class Withholder {
   readonly #times = new Map<JobIndex, number>();
   /** Undefined: there are none. */
   readonly #limits: JobLimits | undefined;
+  readonly #hasPriorities: boolean;
   /** The job submitted last of those that have waited. */
   #last: JobIndex = NO_JOB;
   #isClosed = false;
   #hasTold = false;
 
-  /** @param arrivals those of the machine */
-  constructor(jobs: MachineJobs, arrivals: Arrivals, limits: JobLimits | undefined) {
+  /**
+   * @param arrivals those of the machine
+   * @param hasPriorities then somebody else sees to it that jobs arrive again (simulator/service-order.ts)
+   */
+  constructor(jobs: MachineJobs, arrivals: Arrivals, limits: JobLimits | undefined, hasPriorities: boolean) {
+    this.#hasPriorities = hasPriorities;
     this.#jobs = jobs;
     this.#arrivals = arrivals;
     this.#limits = limits;
@@ -157,6 +162,7 @@ export class Withholder {
 
   /** The jobs behind this one arrive again. */
   #makeWay(job: JobIndex, policy: Queue): void {
+    if (this.#hasPriorities) return;
     const { present } = this.#arrivals;
     for (let other = job + 1; other <= this.#last; other++) {
       if (!this.#jobs.isWaiting(other) || present.has(other)) continue;

@@ -10,23 +10,25 @@ function hasChanges({ molding, interruptions }: Instance): boolean {
 /** The instance, with columns of its own if its jobs may change. */
 export function withOwnColumns(instance: Instance): Instance {
   if (!hasChanges(instance)) return instance;
-  const { size, runS, estimateS, demand } = instance;
+  const { size, runS, estimateS, demand, priority } = instance;
   return {
     ...instance,
     size: size.slice(),
     runS: runS.slice(),
     estimateS: estimateS.slice(),
     demand: demand?.map((column) => column.slice()),
+    priority: priority?.slice(),
   };
 }
 
 /** Changes a job that waits, except for its size, which its machine changes. */
 export function changeJob(
-  { estimateS, resources, demand }: Instance,
+  { estimateS, resources, demand, priority }: Instance,
   job: JobIndex,
   change: JobChange,
 ): void {
   if (change.estimateS !== undefined) estimateS[job] = change.estimateS;
+  if (change.priority !== undefined) priority![job] = change.priority;
   const { use } = change;
   if (use === undefined) return;
   for (const [k, { name }] of (resources ?? []).entries()) {

@@ -4,7 +4,7 @@
  */
 import { expectedPauseS, type JobChange } from "../core/interruptions.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
-import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
 import { FreezeQueue, InterruptionQueue } from "../machines/interruptions.ts";
 import { limitsOf } from "../machines/job-limits.ts";
@@ -12,6 +12,7 @@ import { PoolMachine } from "../machines/pool-machine.ts";
 import { WithdrawalQueue } from "../machines/withdrawals.ts";
 import { EventHeap } from "../structures/event-heap.ts";
 import { changeJob, withOwnColumns } from "./changing-jobs.ts";
+import { makeInOrder, poolInOrder } from "./service-order.ts";
 import { SimulatedShares } from "./simulated-shares.ts";
 import { VisibleJobs } from "./visible-jobs.ts";
 
@@ -40,7 +41,10 @@ export function simulatePool(
   options: PoolOptions = {},
 ): Schedule {
   const pool = new SimulatedPool(instance, options.observer);
-  const make = () => definition.make(pool, pool.shown.table, parameters);
+  const make = () =>
+    makeInOrder<Pool>(pool, pool.shown.table, pool.priority, poolInOrder, (machine, jobs) =>
+      definition.make(machine, jobs, parameters),
+    );
   const instants = runToEnd(instance, pool, make, options);
   const { startS, endS, startsByRule, given, pauses } = pool;
   return { startS, endS, instants, startsByRule, given, pauses: pauses.list, gang: undefined };
@@ -131,6 +135,11 @@ class SimulatedPool extends PoolMachine {
     this.shown.table.shares = new SimulatedShares(own, this);
     this.given = own === instance ? undefined : { size: own.size, runS: own.runS };
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
+  }
+
+  /** Present priority of each job; undefined: that of all jobs is 0. */
+  get priority(): Int32Array | undefined {
+    return this.#own.priority;
   }
 
   wakeAt(timeS: number): void {

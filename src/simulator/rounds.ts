@@ -27,6 +27,7 @@ import type { JobChange } from "../core/interruptions.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
 import {
   type GangLimits,
+  type GangMachine,
   type GangPolicyDefinition,
   type ParameterValues,
   type Policy,
@@ -45,6 +46,7 @@ import { RowRanks } from "../structures/matrix/row-ranks.ts";
 import { changeJob, withOwnColumns } from "./changing-jobs.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
+import { gangsInOrder, makeInOrder } from "./service-order.ts";
 import { SimulatedShares } from "./simulated-shares.ts";
 import { SlotClock } from "./slot-clock.ts";
 import { VisibleJobs } from "./visible-jobs.ts";
@@ -75,7 +77,13 @@ export function simulateRounds(
   options: RoundsOptions,
 ): Schedule {
   const rounds = new Rounds(instance, options, () => definition.guarantees(parameters).migrationS);
-  const policy = definition.make(rounds, rounds.shown.table, parameters);
+  const policy = makeInOrder<GangMachine>(
+    rounds,
+    rounds.shown.table,
+    rounds.priority,
+    gangsInOrder,
+    (machine, jobs) => definition.make(machine, jobs, parameters),
+  );
   const { stops = [], freezes = [], outages = [] } = instance.interruptions ?? {};
   const interruptions = new InterruptionQueue({ outages, stops });
   const freezeQueue = new FreezeQueue(freezes);
@@ -151,6 +159,7 @@ class Rounds extends GangMatrix {
       resources,
       demand: given.demand,
       molding: given.molding,
+      priority: given.priority,
       limits: limitsOf(given),
     });
     assert(options.slotS > 0 && options.switchS >= 0, "slotS is above 0, and switchS is 0 or more");
@@ -169,6 +178,11 @@ class Rounds extends GangMatrix {
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
     if (instance.count > 0) this.#rows.note(instance.submitS[0], 0);
+  }
+
+  /** Present priority of each job; undefined: that of all jobs is 0. */
+  get priority(): Int32Array | undefined {
+    return this.#given.priority;
   }
 
   // What the policy calls.

@@ -53,6 +53,11 @@ export function requireUsable(instance: Instance, choice: PolicyChoice): void {
       `Cannot run policy "${choice.label}" here: limits keep waiting jobs back until there is room, expected a policy with the capability "withdraw"`,
     );
   }
+  if (instance.priority !== undefined && !capabilities?.withdraw) {
+    throw new InputError(
+      `Cannot run policy "${choice.label}" here: jobs have priorities, so waiting jobs change places, expected a policy with the capability "withdraw"`,
+    );
+  }
   const check = choice.definition.jobCheck?.(choice.parameters);
   if (check === undefined) return;
   const { size, shape, estimateS } = instance;

@@ -3,7 +3,7 @@
  * x86, 32 bits) over the words of the columns, with two seeds. It does not withstand an adversary. It is the
  * same for either byte order.
  */
-import { queueOf, userOf, type Workload } from "../core/jobs.ts";
+import { prioritiesOf, queueOf, userOf, type Workload } from "../core/jobs.ts";
 
 const SEEDS = [0, 0x9747b28c] as const;
 /** Position of a double's low word in memory. */
@@ -13,12 +13,14 @@ const LOW = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 0 : 1;
 export function hashWorkload(workload: Workload): string {
   const { jobs, molding, resources = [], demand = [], limits, interruptions } = workload;
   const { id, submitS, runS, size, estimateS } = jobs;
+  const priorities = prioritiesOf(workload);
   const { outages = [], stops = [], freezes = [], drains = [], withdrawals = [] } = interruptions ?? {};
   return hashColumns(
     ...[id, submitS, runS, size, estimateS],
     ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
     ...(resources.length === 0 ? [] : [Int32Array.from(resources, ({ amount }) => amount)]),
     ...demand.flatMap(({ kind, amount }) => [letters(kind), amount]),
+    ...(priorities === undefined ? [] : [letters("priority"), priorities]),
     ...(limits === undefined ? [] : [letters(JSON.stringify(limits)), letters(ownersOf(workload))]),
     ...outages.map(({ first, processors, fromS, untilS, announcedS = Number.NaN }) =>
       Float64Array.of(first, processors, fromS, untilS, announcedS),
@@ -28,6 +30,7 @@ export function hashWorkload(workload: Workload): string {
     ...drains.map(({ fromS, untilS }) => Float64Array.of(fromS, untilS)),
     ...withdrawals.flatMap(({ job, fromS, untilS, change = {} }) => [
       Float64Array.of(job, fromS, untilS, change.size ?? Number.NaN, change.estimateS ?? Number.NaN),
+      ...(change.priority === undefined ? [] : [letters("priority"), Int32Array.of(change.priority)]),
       ...(change.queue === undefined ? [] : [letters(change.queue)]),
       ...Object.entries(change.use ?? {}).flatMap(([kind, amount]) => [letters(kind), Int32Array.of(amount)]),
     ]),

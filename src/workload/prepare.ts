@@ -10,7 +10,7 @@
 import { DiagnosticCollector, diagnosticRules } from "../core/diagnostics.ts";
 import { InputError } from "../core/errors.ts";
 import { checkOutages, forJobs, type Interruptions } from "../core/interruptions.ts";
-import { type Instance, queueOf, UNKNOWN, userOf, type Workload } from "../core/jobs.ts";
+import { type Instance, prioritiesOf, queueOf, UNKNOWN, userOf, type Workload } from "../core/jobs.ts";
 import { limitsFor } from "../core/limits/job-limits.ts";
 import type { Molding } from "../core/molding.ts";
 import { checkResources, type ResourceKind } from "../core/resources.ts";
@@ -75,6 +75,7 @@ export function prepare(
     diagnostics.add("other-sizes", { job: jobs.id[job], field: "size", value });
   }
   const memoryKB = memoryOf(workload, pick);
+  const priority = prioritiesOf(workload);
   const interruptions = interruptionsOf(workload, processors, workloadRow);
   return {
     workload,
@@ -87,6 +88,7 @@ export function prepare(
     interruptions,
     ...(resources.length > 0 && { resources, demand: demandOf(resources, demands.map(pick)) }),
     memoryKB,
+    ...(priority !== undefined && { priority: pick(priority) }),
     workloadRow,
     diagnostics: diagnostics.list(),
   };

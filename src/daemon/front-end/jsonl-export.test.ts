@@ -100,6 +100,24 @@ describe("exportJsonl()", () => {
     ]);
   });
 
+  test("a job has the priority of its submit, and an event for each change", () => {
+    const bench = makeBench({ cpus: 1, config: { policy: "fcfs" } });
+    const { frontEnd } = bench;
+    const set = (atMs: number, priority: number) =>
+      at(bench, atMs, () => frontEnd.change(ANNA, { action: "priority", priority }, [2]));
+    at(bench, 0, () => frontEnd.submit(ANNA, [request(), request({ priority: -2 })]));
+    set(200, -5);
+    set(300, 0);
+    runToEnd(bench.clock);
+    const [, first, second, ...events] = linesOf(bench);
+    expect(first).not.toHaveProperty("priority");
+    expect(second).toMatchObject({ job: 2, priority: -2, startS: 1 });
+    expect(events).toEqual([
+      { event: "edit", atS: 0.2, job: 2, set: { priority: -5 } },
+      { event: "edit", atS: 0.3, job: 2, set: { priority: 0 } },
+    ]);
+  });
+
   test("each attempt of a retried job is a line, which begins when the attempt joined the queue", () => {
     const bench = makeBench({
       cpus: 1,

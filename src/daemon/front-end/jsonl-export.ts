@@ -212,6 +212,12 @@ const EVENTS: Readonly<
     job: job!,
     set: editOf(atMs, atS, (data ?? {}) as Data),
   }),
+  priority: ({ job, data }, atS) => ({
+    event: "edit",
+    atS,
+    job: job!,
+    set: { priority: Number((data as Data | undefined)?.after ?? 0) },
+  }),
   capacity: ({ data }, atS) => ({
     event: "capacity",
     atS,

@@ -23,7 +23,7 @@ interface Queued {
 
 interface Update {
   readonly event: number;
-  readonly before: { readonly [Name in Field]?: Asked[Name] | undefined };
+  readonly before: { readonly [Name in Field]?: Asked[Name] | undefined } & Partial<Pick<Job, "priority">>;
 }
 
 interface AttemptData {
@@ -58,6 +58,7 @@ export class PastJobs {
     this.#event++;
     if (job === undefined) return;
     if (kind === "updated") this.#takeUpdate(job, data as Data);
+    else if (kind === "priority") this.#noteUpdate(job, { priority: Number((data as Data).before) });
     else if (kind === "started") this.#startedAtMs.set(job, (data as { startedAtMs: number }).startedAtMs);
     else if (kind === "ended") this.#startedAtMs.delete(job);
     else if (kind === "requeued") this.#takeAttempt(job, atMs, data as unknown as AttemptData);
@@ -96,6 +97,10 @@ export class PastJobs {
     const values = valuesIn(String(data.before ?? ""));
     const changed = FIELDS.filter((field) => data[field] !== undefined);
     const before = Object.fromEntries(changed.map((field) => [field, parsedValue(field, values.get(field))]));
+    this.#noteUpdate(job, before);
+  }
+
+  #noteUpdate(job: JobNumber, before: Update["before"]): void {
     const updates = this.#updates.get(job) ?? [];
     this.#updates.set(job, updates);
     updates.push({ event: this.#event, before });

@@ -46,6 +46,8 @@ function waitingChoice(definition: PolicyDefinition): PolicyChoice {
   return makeChoice(definition, hasLimit ? ["rows=3"] : []);
 }
 
+const PRIORITIES = [0, 0, 0, -1, -2];
+
 /** Other things that happen, and that move jobs in the queue. */
 function disturb({ clock, frontEnd }: Bench, random: Random, submitS: readonly number[]): void {
   for (let atS = 0; atS < SPAN_S; ) {
@@ -64,6 +66,10 @@ function disturb({ clock, frontEnd }: Bench, random: Random, submitS: readonly n
     };
     clock.at((atS + 0.25 + random.below(160) / 4) * 1000, () => {
       void frontEnd.change(ROOT, { action: "update", update }, [i + 1]);
+    });
+    const priority = random.below(4) - 2;
+    clock.at((atS + 0.25 + random.below(80) / 4) * 1000, () => {
+      void frontEnd.change(ROOT, { action: "priority", priority }, [i + 1]);
     });
   }
   for (let i = 0; i < 2; i++) {
@@ -100,6 +106,7 @@ function run(policy: string, sharing: string, random: Random, isDisturbed: boole
       tasks: 1 + random.below(5),
       queue: QUEUES[random.below(2)],
       limitMs: 1000 * (runS[i] + random.below(60)),
+      ...(isDisturbed && { priority: PRIORITIES[random.below(5)] }),
     });
     const caller = USERS[random.below(3)];
     bench.clock.at(atS * 1000, () => void bench.frontEnd.submit(caller, [asked]));
@@ -132,7 +139,7 @@ const lived = ({ frontEnd }: Bench) =>
 
 describe("a workload file of a run with limits, simulated, has the same starts and ends", () => {
   for (const isDisturbed of [false, true]) {
-    const title = isDisturbed ? "$label, with drains, edits and windows" : "$label";
+    const title = isDisturbed ? "$label, with drains, edits, priorities and windows" : "$label";
     test.each(TAKING_BACK.map(waitingChoice))(title, (choice) => {
       for (const seed of SEEDS) {
         const random = new Random(seed, choice.label);

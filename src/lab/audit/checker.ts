@@ -5,7 +5,7 @@
  * A policy may catch an exception that is thrown inside its own calls. So the first violation is stored and
  * thrown again at the next event that comes from the driver itself.
  */
-import type { Instance, JobIndex } from "../../core/jobs.ts";
+import { type Instance, type JobIndex, servedBefore } from "../../core/jobs.ts";
 import { timeFactor } from "../../core/molding.ts";
 import { asGiven, type Observer, type Pause, type Schedule } from "../../core/schedule.ts";
 import { JobSet } from "../observers.ts";
@@ -182,7 +182,7 @@ export abstract class Checker implements Observer {
 
   constructor(instance: Instance, counts: AuditCounts) {
     this.#requested = instance;
-    const { size, runS, estimateS, demand, molding, interruptions } = instance;
+    const { size, runS, estimateS, demand, priority, molding, interruptions } = instance;
     const hasEdits = interruptions?.withdrawals?.some(({ change }) => change !== undefined) === true;
     this.instance =
       molding === undefined && !hasEdits
@@ -193,6 +193,7 @@ export abstract class Checker implements Observer {
             runS: runS.slice(),
             estimateS: estimateS.slice(),
             demand: demand?.map((column) => column.slice()),
+            priority: priority?.slice(),
           };
     this.counts = counts;
     this.waiting = new JobSet(instance.count);
@@ -227,11 +228,8 @@ export abstract class Checker implements Observer {
       ) {
         const recorded = `${schedule.startS[job]} to ${schedule.endS[job]} s`;
         const observed = `${this.startS[job]} to ${this.endS[job]} s`;
-        this.fail(
-          "wrong-record",
-          job,
-          `${this.name(job)} is recorded from ${recorded}, but was observed from ${observed}`,
-        );
+        const text = `${this.name(job)} is recorded from ${recorded}, but was observed from ${observed}`;
+        this.fail("wrong-record", job, text);
       }
     }
     const byRule = schedule.startsByRule.reduce((sum, starts) => sum + starts, 0);
@@ -258,7 +256,14 @@ export abstract class Checker implements Observer {
       );
     }
     this.#arrived++;
+    this.#join(job);
+  }
+
+  #join(job: JobIndex): void {
     this.#state[job] = WAITING;
+    const others = this.waiting.members.subarray(0, this.waiting.size);
+    if (this.instance.priority !== undefined && others.some((other) => this.isBefore(job, other)))
+      this.onQueueChange();
     this.waiting.add(job);
   }
 
@@ -310,7 +315,7 @@ export abstract class Checker implements Observer {
   /** A waiting job has been changed. */
   protected abstract onEdit(job: JobIndex): void;
 
-  /** Waiting jobs may have left the queue, or come back. */
+  /** Waiting jobs may have left the queue, or come back, or are served after others. */
   protected abstract onQueueChange(): void;
 
   /** The checks of a job that gets processors now. */
@@ -333,8 +338,7 @@ export abstract class Checker implements Observer {
     const isStopped = this.#state[job] === STOPPED;
     if (!isStopped || !this.isDue(job, timeS))
       this.fail("stopped", job, `${this.name(job)} waits again at ${timeS} s, which is too early`);
-    this.#state[job] = WAITING;
-    this.waiting.add(job);
+    this.#join(job);
   }
 
   /** Whether a stopped job may wait again. */
@@ -390,6 +394,11 @@ export abstract class Checker implements Observer {
     return this.#state[job] === WAITING;
   }
 
+  /** Whether a is served before b if the queue order does not distinguish them. */
+  protected isBefore(a: JobIndex, b: JobIndex): boolean {
+    return servedBefore(this.instance.priority, a, b);
+  }
+
   /**
    * The first of the waiting jobs for which `counts` holds, in queue order; −1 if there is none.
    * @param known the jobs as policies know them
@@ -406,7 +415,7 @@ export abstract class Checker implements Observer {
       const job = this.waiting.members[i];
       if (!counts(job)) continue;
       const key = orderKey(known, job, timeS);
-      if (head >= 0 && !(key < headKey || (key === headKey && job < head))) continue;
+      if (head >= 0 && !(key < headKey || (key === headKey && this.isBefore(job, head)))) continue;
       head = job;
       headKey = key;
     }

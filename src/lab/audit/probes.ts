@@ -189,6 +189,7 @@ type JobTable = Pick<
   | "molding"
   | "demand"
   | "memoryKB"
+  | "priority"
   | "workload"
   | "workloadRow"
 >;
@@ -214,6 +215,7 @@ export function copyColumns(table: JobTable): Columns {
     },
     demand: demand?.map((column) => column.slice()),
     memoryKB: memoryKB?.slice(),
+    priority: table.priority?.slice(),
     workload: {
       ...workload,
       trace: trace && {
@@ -233,7 +235,7 @@ type Column = Int32Array | Float64Array | unknown[];
 
 /** What jobs request, and who submits them. These columns belong together. */
 function requestedColumns(columns: Columns): { readonly byJob: Column[]; readonly byRow: Column[] } {
-  const { size, estimateS, shape, molding, demand = [], memoryKB, workload } = columns;
+  const { size, estimateS, shape, molding, demand = [], memoryKB, priority, workload } = columns;
   const { trace, notes } = workload;
   return {
     byJob: [
@@ -243,6 +245,7 @@ function requestedColumns(columns: Columns): { readonly byJob: Column[]; readonl
       ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
       ...demand,
       ...(memoryKB === undefined ? [] : [memoryKB]),
+      ...(priority === undefined ? [] : [priority]),
     ],
     byRow: [
       ...(trace === undefined ? [] : [trace.user, trace.group, trace.queue, trace.application]),
@@ -382,6 +385,7 @@ export function withFewerJobs(instance: Instance, atS: number, random: Random): 
     },
     demand: demand?.map(cut),
     memoryKB: cut(instance.memoryKB),
+    priority: cut(instance.priority),
     workloadRow: cut(instance.workloadRow),
   };
 }

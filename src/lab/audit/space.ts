@@ -302,7 +302,7 @@ export class SpaceChecker extends Checker {
     const headKey = key(this.#known, head, timeS);
     const passers = started.filter((job) => {
       const jobKey = key(this.#known, job, timeS);
-      return jobKey > headKey || (jobKey === headKey && job > head);
+      return jobKey > headKey || (jobKey === headKey && this.isBefore(head, job));
     });
     if (this.#free === 0 && passers.length === 0) return;
     this.counts.shadowChecks++;

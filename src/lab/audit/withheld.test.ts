@@ -124,6 +124,41 @@ describe("the checker's books of what keeps jobs from outside", () => {
   });
 });
 
+describe("the checker's order of the queue", () => {
+  /** Job 21 runs on 3 of 4 processors. Job 22 needs as many, job 23 needs one. */
+  function waiting(priority: Int32Array | undefined, edits: Interruptions | undefined): SpaceChecker {
+    const sizes = [3, 3, 1];
+    const plain = instanceOf(
+      4,
+      [21, 22, 23].map((id, i) => ({ submitS: 0, runS: 10, size: sizes[i], id })),
+    );
+    const instance = { ...plain, priority, interruptions: edits };
+    const checker: SpaceChecker & Observer = new SpaceChecker(instance, noCounts(), CLAIMS, {});
+    for (const job of [0, 1, 2]) checker.arrived(0, job);
+    checker.started(0, 0);
+    return checker;
+  }
+  const edited = (priority: number) => ({
+    ...NONE,
+    withdrawals: [{ job: 2, fromS: 0, untilS: 0, change: { priority } }],
+  });
+
+  test.each([
+    ["without priorities", undefined, undefined, undefined],
+    ["a priority of its own", Int32Array.of(0, 0, 1), undefined, 23],
+    ["a lower one", Int32Array.of(0, 0, -1), undefined, undefined],
+    ["one that it gets by an edit", Int32Array.of(0, 0, -1), edited(2), 23],
+    ["one that it loses by an edit", Int32Array.of(0, 0, 1), edited(-2), undefined],
+  ])("job 23, which fits, is the head: %s", (_, priority, edits, job) => {
+    const checker = waiting(priority, edits);
+    const decide = () => checker.decided(0);
+    if (job === undefined) expect(decide).not.toThrow();
+    else expect(decide).toThrow(StopRun);
+    expect(checker.violation?.job).toBe(job);
+    expect(checker.violation?.rule).toBe(job === undefined ? undefined : "head-waits");
+  });
+});
+
 describe("audit() of such workloads", () => {
   const usual = {
     processors: 16,

@@ -83,9 +83,10 @@ export class WithheldBook {
   }
 
   #edit({ job, change = {} }: Withdrawal): void {
-    const { size, estimateS, resources = [], demand = [] } = this.#instance;
+    const { size, estimateS, priority, resources = [], demand = [] } = this.#instance;
     if (change.size !== undefined) size[job] = change.size;
     if (change.estimateS !== undefined) estimateS[job] = change.estimateS;
+    if (change.priority !== undefined) priority![job] = change.priority;
     if (change.queue !== undefined) this.#queues.set(job, change.queue);
     if (change.use === undefined) return;
     for (const [k, { name }] of resources.entries()) demand[k][job] = change.use[name] ?? 0;

@@ -10,7 +10,7 @@
  *   4  which jobs' ends freed the last processors that it needed
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
-import { NO_JOB } from "../../core/jobs.ts";
+import { NO_JOB, servedBefore } from "../../core/jobs.ts";
 import type { PolicyChoice, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { HeldReservation, Obstacle, Passer, RunningJob, SpaceFacts } from "../../results/explanation.ts";
@@ -239,7 +239,7 @@ export class SpaceWatch implements JobWatch {
   #isBefore(a: JobIndex, b: JobIndex, nowS: number): boolean {
     const keyA = this.#key(this.#instance, a, nowS);
     const keyB = this.#key(this.#instance, b, nowS);
-    return keyA < keyB || (keyA === keyB && a < b);
+    return keyA < keyB || (keyA === keyB && servedBefore(this.#instance.priority, a, b));
   }
 
   #hold(holder: JobIndex, fromS: number): void {

@@ -171,10 +171,9 @@ export class EventReader {
   #edit(line: number, { atS, set }: Extract<WorkloadEvent, { event: "edit" }>, row: number): boolean {
     // Policies do not see names, so the job stays where it is.
     if (Object.keys(set).every((field) => field === "name")) return true;
-    if (set.priority !== undefined) this.#note("priority-left-out", line, "priority", set.priority);
     const { tasksOf, threadsOf } = this.#jobs;
     const before = this.#shapes.get(row) ?? { tasks: tasksOf(row), threads: threadsOf(row) };
-    const { tasks = before.tasks, threads = before.threads, limitS, queue, use } = set;
+    const { tasks = before.tasks, threads = before.threads, limitS, queue, use, priority } = set;
     if (tasks * threads > MAX_INT32) return this.#refuse("bad-needed-field", line, "tasks", tasks);
     this.#shapes.set(row, { tasks, threads });
     this.#inWindows.edit(row, atS, set);
@@ -186,6 +185,7 @@ export class EventReader {
       change: {
         ...(hasShape && { size: tasks * threads }),
         ...(limitS !== undefined && { estimateS: limitS }),
+        ...(priority !== undefined && { priority }),
         ...(queue !== undefined && { queue }),
         ...(use !== undefined && { use }),
       },

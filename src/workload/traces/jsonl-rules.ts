@@ -35,8 +35,6 @@ export const JSONL_RULES = diagnosticRules({
     "zero-run-time": "The run time is 0: the job ends at the instant at which it starts",
     "unlisted-resource":
       "The job uses a resource that the first line does not list: the simulator does not count it",
-    "priority-left-out":
-      "The job has or gets a priority: a simulation does not follow it, so jobs may start in another order than they did",
     "policy-change": "The policy changed here: a simulation uses the policy that you choose",
     "reserved-window":
       "The window has only a part of the processors: a simulation takes them away from all jobs, also from those that it names",

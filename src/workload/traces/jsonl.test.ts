@@ -144,18 +144,6 @@ describe("jobs", () => {
     ]);
   });
 
-  test("priorities of jobs and of edits are said to be left out", () => {
-    const workload = read(
-      HEAD,
-      job(1, { priority: -3 }),
-      job(2, { priority: 0 }),
-      job(3),
-      event("edit", 1, { job: 3, set: { priority: 5 } }),
-    );
-    expect(codes(workload)).toEqual([["priority-left-out", 2]]);
-    expect(workload.diagnostics[0].count).toBe(2);
-  });
-
   test("a job that needs more units than the machine has is left out when the workload is prepared", () => {
     const instance = prepare(read(HEAD, job(1, { use: { gpu: 5 } }), job(2)), 16, DEFAULT_RULES);
     expect(Array.from(instance.id)).toEqual([2]);

@@ -329,8 +329,6 @@ export class JsonlReader {
     const estimateS = fields.estimateS ?? limitS ?? UNKNOWN;
     if (estimateS === UNKNOWN) this.#note("no-limit", line, "limitS", undefined);
     if (runS === 0) this.#note("zero-run-time", line, "runS", runS);
-    if (isWhole(given.priority, -MAX_INT32) && given.priority !== 0)
-      this.#note("priority-left-out", line, "priority", given.priority);
     const note = (field: string, value: unknown) => this.#note("bad-field", line, field, value);
     this.#addRow(fields, { ...fields, submitS, runS, tasks, threads, estimateS });
     this.#addDetails(fields, given, { threads, sizes: sizesOf(fields, tasks, threads, note) });
