@@ -280,9 +280,9 @@ export class Conductor {
     const { env: _, ...kept } = spec;
     const attempt = Attempt.adopt(this.#machine, { spec: kept }) ?? new Attempt(this.#machine, kept);
     this.#attempts.set(attempt.name, attempt);
-    if (attempt.shim === undefined) attempt.launch(spec);
+    if (attempt.shim === undefined && !attempt.isOver) attempt.launch(spec);
     attempt.onShimEnd(() => this.#look());
-    if (attempt.begun) this.#reports.repeat(attempt);
+    if (attempt.begun || attempt.isOver) this.#reports.repeat(attempt);
     this.#changed();
   }
 

@@ -30,6 +30,11 @@ async function listed(job: number): Promise<AttemptState> {
   return state.attempts.find((attempt) => attempt.job === s.key(job).job)!;
 }
 
+async function forgotten(job: number): Promise<void> {
+  s.client.send({ type: "forget", attempt: s.key(job), identity: s.identity(job) });
+  while ((await listed(job)) !== undefined);
+}
+
 /** The end of a job, whether the present conductor has seen it or has found it at its start. */
 async function endOf(job: number): Promise<AttemptEnd> {
   for (;;) {
@@ -131,6 +136,22 @@ describe("the reason of an end", () => {
       });
     },
   );
+});
+
+test("an end that the conductor has forgotten is the same for a front end with an older store", async () => {
+  s.turn([[1]]);
+  const spec = s.launch(1, "while :; do sleep 0.01; done", { limitMs: 300 });
+  const end = await s.end(1);
+  expect(end).toMatchObject({ reason: "time-limit", signal: "SIGTERM" });
+  await forgotten(1);
+  s.client.send({ type: "launch", spec });
+  expect(await s.end(1)).toEqual(end);
+  // A file that was made for another attempt does not count.
+  await forgotten(1);
+  const kept = join(s.folderOf(1), "end");
+  writeFileSync(kept, readFileSync(kept, "utf8").replace(s.identity(1), "0".repeat(32)));
+  s.client.send({ type: "launch", spec });
+  expect(await s.end(1)).toMatchObject({ reason: "none", signal: "SIGTERM", ranMs: 0 });
 });
 
 test("a pause has its time, which the next conductor knows", async () => {

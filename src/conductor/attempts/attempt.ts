@@ -24,6 +24,7 @@ import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
 import { GangPart, type Machine } from "./gang-part.ts";
+import { keepEnd, keptEnd } from "./kept-end.ts";
 import { ObservedTime } from "./observed-time.ts";
 import { outcomeOf } from "./outcome.ts";
 import { closeGate, isAtGate, openGate, startShim, timeOf } from "./shim.ts";
@@ -87,8 +88,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     attempt.killed = saved.killed;
     attempt.kept = saved.kept === true;
     attempt.warnedRanMs = saved.warnedRanMs ?? (saved.warned ? 0 : undefined);
-    if (saved.end !== undefined) {
-      attempt.end = saved.end;
+    attempt.end = saved.end ?? keptEnd(spec);
+    if (attempt.end !== undefined) {
       attempt.phase = "ended";
       return attempt;
     }
@@ -385,6 +386,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
     };
+    keepEnd(this.spec, this.end);
     this.phase = "ended";
     groups.remove(this.name);
     freezer.leave(this.name);

@@ -11,6 +11,7 @@
  *          asked    the conductor is about to send signals, so a death by TERM or KILL is no surprise
  *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
  *          lost     why the command could not be started, for people
+ *          end      what the conductor has found in the end (kept-end.ts)
  *
  * The identity is that of the attempt (protocol.ts). A file with another identity was written for another
  * attempt whose folder had the same name, and is left alone. Attempts of the first release and their files
