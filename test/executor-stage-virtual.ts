@@ -125,7 +125,7 @@ export class VirtualStage implements ExecutorStage {
     });
     // Its capacity is known when all nodes have answered.
     await this.pass(START_MS);
-    mkdirSync(join(this.#folder, "jobs"));
+    mkdirSync(join(this.#folder, "jobs"), { recursive: true });
     this.#frontEnd = this.#makeFrontEnd({});
     this.clock.settle();
   }
