@@ -60,14 +60,16 @@ async function forecastsAndStarts(policy: string, drawRatio: (random: Random) =>
   }
 }
 
-test.concurrent("of 20 jobs, at least 14 start in the interval of their forecast", async () => {
+// If 80 % of intervals are right, fewer than 12 of 20 happen by chance 1 time in 100, fewer than 14
+// 9 times (binomial).
+test.concurrent("of 20 jobs, at least 12 start in the interval of their forecast", async () => {
   const results = await forecastsAndStarts("easy", (random) =>
     random.below(6) === 0 ? 0.9 : 0.1 + 0.8 * random.uniform() ** 2,
   );
   const within = results.filter(
     ({ p10Ms, p90Ms, startedAtMs }) => startedAtMs >= p10Ms && startedAtMs <= p90Ms,
   );
-  expect(within.length).toBeGreaterThanOrEqual(14);
+  expect(within.length).toBeGreaterThanOrEqual(12);
 });
 
 test.concurrent("if jobs run until their limits, all start within a second of the median under fcfs", async () => {

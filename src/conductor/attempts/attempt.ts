@@ -386,7 +386,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
     };
-    keepEnd(this.spec, this.end);
+    // Of one that has not begun, the folder may be one that no job was given.
+    if (begun) keepEnd(this.spec, this.end);
     this.phase = "ended";
     groups.remove(this.name);
     freezer.leave(this.name);
