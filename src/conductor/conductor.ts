@@ -128,9 +128,9 @@ export class Conductor {
   async start(): Promise<void> {
     const saved = this.#stateFile.read();
     await guardianDone(saved?.guardian);
-    this.#machine.containment.freezer.thawLeftovers();
+    const stood = this.#machine.containment.freezer.thawLeftovers();
     this.#guardian.start();
-    if (saved !== undefined) this.#restore(saved);
+    if (saved !== undefined) this.#restore({ ...saved, stood });
     this.#begin();
   }
 

@@ -137,7 +137,7 @@ export interface Instance {
   readonly resources?: readonly ResourceKind[] | undefined;
   /** What each job needs of them, one column per kind, in the same order. */
   readonly demand?: readonly Int32Array[] | undefined;
-  /** Jobs with a higher priority are served first; left out: that of all jobs is 0 and stays so. */
+  /** Jobs with a higher priority are served first; left out: that of all jobs is the same and stays so. */
   readonly priority?: Int32Array | undefined;
   readonly interruptions?: Interruptions | undefined;
   /** Memory of each job per processor in KB, or UNKNOWN. Undefined if the source gives it for no job. */
@@ -209,17 +209,17 @@ export function queueOf({ notes, trace }: Workload, row: number): string | undef
   return wordOf(notes?.[row]?.queue, trace?.queue[row]);
 }
 
-/** Priority of each job by its row; undefined: that of all jobs is 0 and stays so. */
+/** Priority of each job by its row; undefined: that of all jobs is the same and stays so. */
 export function prioritiesOf({ count, notes, interruptions }: Workload): Int32Array | undefined {
   const isEdited = interruptions?.withdrawals?.some(({ change }) => change?.priority !== undefined) === true;
   if (notes === undefined && !isEdited) return undefined;
   const column = Int32Array.from({ length: count }, (_, row) => Number(notes?.[row]?.priority ?? 0));
-  return isEdited || column.some((priority) => priority !== 0) ? column : undefined;
+  return isEdited || column.some((priority) => priority !== column[0]) ? column : undefined;
 }
 
 /**
  * Whether job a is served before job b, unless the policy orders them otherwise.
- * @param priority of each job; undefined: that of all jobs is 0
+ * @param priority of each job; undefined: that of all jobs is the same
  */
 export function servedBefore(priority: ReadonlyColumn | undefined, a: JobIndex, b: JobIndex): boolean {
   const ahead = priority === undefined ? 0 : priority[a] - priority[b];

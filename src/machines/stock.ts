@@ -10,7 +10,7 @@ export interface MachineFeatures {
   readonly molding?: JobsView["molding"];
   /** Left out: none, or the caller keeps the jobs back. */
   readonly limits?: JobLimits | undefined;
-  /** Of each job. Left out: that of all jobs is 0, or the caller puts them in order. */
+  /** Of each job. Left out: that of all jobs is the same, or the caller puts them in order. */
   readonly priority?: ReadonlyColumn | undefined;
 }
 

@@ -79,6 +79,12 @@ describe("on 4 processors, which job 1 has until 10 s", () => {
     expect(starts("easy", first, ...jobs)).toEqual([0, 15, 10, 20, 10]);
   });
 
+  test("one priority of all jobs is none, also for a policy that cannot take jobs back", () => {
+    const jobs = [job(1, 0, 10, 4, -1), job(2, 1, 2, 4, -1), job(3, 2, 2, 4, -1)];
+    expect(read(...jobs).priority).toBeUndefined();
+    expect(starts("connected-reservation", ...jobs)).toEqual([0, 10, 12]);
+  });
+
   test("a policy that cannot take jobs back is refused", () => {
     expect(() => starts("connected-reservation", first, job(2, 1, 2, 4, 1))).toThrow(
       /jobs have priorities, .* expected a policy with the capability "withdraw"/,

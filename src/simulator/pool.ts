@@ -137,7 +137,7 @@ class SimulatedPool extends PoolMachine {
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
-  /** Present priority of each job; undefined: that of all jobs is 0. */
+  /** Present priority of each job; undefined: that of all jobs is the same. */
   get priority(): Int32Array | undefined {
     return this.#own.priority;
   }

@@ -180,7 +180,7 @@ class Rounds extends GangMatrix {
     if (instance.count > 0) this.#rows.note(instance.submitS[0], 0);
   }
 
-  /** Present priority of each job; undefined: that of all jobs is 0. */
+  /** Present priority of each job; undefined: that of all jobs is the same. */
   get priority(): Int32Array | undefined {
     return this.#given.priority;
   }

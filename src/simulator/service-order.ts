@@ -23,7 +23,7 @@ interface Numbers {
 
 /**
  * Makes a policy that serves jobs in order of priority.
- * @param priority present priority of each job; undefined: that of all jobs is 0
+ * @param priority present priority of each job; undefined: that of all jobs is the same
  * @param view the machine, with the policy's numbers of jobs
  */
 export function makeInOrder<Machine>(

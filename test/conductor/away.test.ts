@@ -56,6 +56,12 @@ const away = () => join(base, "away");
 const moveAway = () => renameSync(state, away());
 const moveBack = () => renameSync(away(), state);
 
+function machineThat(isHomeAway: () => boolean): Machine {
+  const containment = openContainment(home, "signals")!;
+  const shares = new GangShares(containment.groups, containment.freezer);
+  return { containment, shares, setpriv: undefined, note: (act) => act(), isHomeAway };
+}
+
 function specOf(more: Partial<LaunchSpec> = {}): LaunchSpec {
   const job = join(state, "jobs", "1");
   return {
@@ -173,6 +179,51 @@ test("a job whose state is moved away while it waits for its input has input and
   expect(readFileSync(join(folder, "stdout"), "utf8")).toBe("typed\n");
 });
 
+describe("a job that waits for its input, and then", () => {
+  /** @returns the exit status and the reason of the loss, when the client has come */
+  async function ended(
+    more: Partial<LaunchSpec>,
+    before: () => void,
+    folder = () => join(state, "jobs", "1"),
+  ) {
+    const spec = specOf({ input: "pipe", ...more });
+    const shim = startShim(spec, "tutti-away/1.1", undefined);
+    const end = once(shim, "exit");
+    await until("the job is at its gate", () => openGate(spec, ""));
+    const ready = openSync(join(spec.folder, "ready"), "r+");
+    await until("it waits for the client", () => existsSync(spec.stderr));
+    before();
+    writeSync(ready, "go\n");
+    await end;
+    closeSync(ready);
+    const text = (name: string) => readFileSync(join(folder(), "1", name), "utf8").trim();
+    return [text("exit"), text("lost")];
+  }
+  const CANNOT_BEGIN = `74 ${IDENTITY}`;
+
+  test("finds its working directory gone, says so", async () => {
+    const cwd = mkdtempSync(join(base, "cwd-"));
+    const found = await ended({ cwd }, () => rmSync(cwd, { recursive: true }));
+    expect(found).toEqual([CANNOT_BEGIN, expect.stringContaining(`Cannot change to the folder "${cwd}"`)]);
+  });
+
+  test("has no program while its state is away, says so there", async () => {
+    const found = await ended({ command: ["/no/such"] }, moveAway, () => join(away(), "jobs", "1"));
+    expect(found).toEqual([CANNOT_BEGIN, expect.stringContaining('Cannot run "/no/such"')]);
+  });
+});
+
+test("an attempt whose folder is away when it is launched was certainly not begun", () => {
+  const machine = machineThat(() => !existsSync(home));
+  const spec = specOf();
+  const attempt = new Attempt(machine, spec);
+  moveAway();
+  attempt.launch(spec);
+  expect([attempt.advance(1), attempt.end]).toEqual([undefined, undefined]);
+  moveBack();
+  expect([attempt.advance(2), attempt.end?.neverBegan]).toEqual(["ended", true]);
+});
+
 /** Whether the script of a job that has passed its gate sleeps until it looks for its folder again. */
 function waitsForFolder(job: number): boolean {
   return allPids().some(
@@ -183,15 +234,8 @@ function waitsForFolder(job: number): boolean {
 describe("a result", () => {
   /** An attempt whose processes have ended with code 3, found by a conductor that looks for its home. */
   function found(looks: readonly (() => boolean)[]): Attempt {
-    const containment = openContainment(home, "signals")!;
     let look = 0;
-    const machine: Machine = {
-      containment,
-      shares: new GangShares(containment.groups, containment.freezer),
-      setpriv: undefined,
-      note: (act) => act(),
-      isHomeAway: () => looks[Math.min(look++, looks.length - 1)](),
-    };
+    const machine = machineThat(() => looks[Math.min(look++, looks.length - 1)]());
     const spec = specOf();
     writeFileSync(join(spec.folder, "exit"), `3 ${IDENTITY}\n`);
     // No machine has this process.

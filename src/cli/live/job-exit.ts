@@ -29,5 +29,7 @@ export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
 
 /** Says how the job ended, unless its exit code says it all. */
 export function reportEnd(job: Job): void {
-  if (job.state !== "done" && (job.code === undefined || saysMore(job))) hint(`tutti: ${outcomeText(job)}`);
+  const isSaid =
+    job.state === "done" || (job.state !== "cancelled" && job.code !== undefined && !saysMore(job));
+  if (!isSaid) hint(`tutti: ${outcomeText(job)}`);
 }

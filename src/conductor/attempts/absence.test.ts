@@ -41,6 +41,12 @@ test("one that still runs: what is certain, also if the conductor hung for 5 s b
   expect(ranUnseenMs(saved([[gang(1)], [gang(2)]], 5000), { name: "1.1", kept: true })).toBe(5000);
 });
 
+test("one that still runs but was found stopped, because the guardian was killed, too: nothing", () => {
+  const state = { ...saved([[gang(1)], [gang(2)]], 20_000), stood: new Set(["1.1"]) };
+  expect(ranUnseenMs(state, alone)).toBe(0);
+  expect(ranUnseenMs(state, { name: "2.1", kept: false })).toBe(14_000);
+});
+
 test("until its end, whatever the wall clock did meanwhile", () => {
   const endedAtMs = Date.now() + 2000;
   const state = saved([[gang(1)]], 5000);

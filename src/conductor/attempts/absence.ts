@@ -19,6 +19,8 @@ export interface LastSeen {
   /** Left out by earlier versions. */
   readonly savedAt?: { readonly monotonicMs: number; readonly unixMs: number };
   readonly matrix: Pick<ConductorMatrix, "rows">;
+  /** Gangs that the next conductor found stopped: the guardian was killed, too. Not in the file. */
+  readonly stood?: ReadonlySet<string>;
 }
 
 export function savedNow(): NonNullable<LastSeen["savedAt"]> {
@@ -31,12 +33,13 @@ export function savedNow(): NonNullable<LastSeen["savedAt"]> {
  * @param endedAtMs when it ended, in Unix time in ms; undefined: it still runs
  */
 export function ranUnseenMs(
-  { savedAt, bootId: boot, matrix }: LastSeen,
+  { savedAt, bootId: boot, matrix, stood }: LastSeen,
   gang: { readonly name: string; readonly kept: boolean },
   endedAtMs?: number,
 ): number {
   // What ended by a reboot left no time of its end.
   if (savedAt === undefined || (boot !== bootId() && endedAtMs === undefined)) return 0;
+  if (endedAtMs === undefined && stood?.has(gang.name)) return 0;
   const untilNowMs = boot === bootId() ? monotonicMs() - savedAt.monotonicMs : Number.POSITIVE_INFINITY;
   const untilEndMs = endedAtMs === undefined ? untilNowMs : Math.min(untilNowMs, endedAtMs - savedAt.unixMs);
   const turnsMs = endedAtMs === undefined ? HANG_MS : SAVE_MS;

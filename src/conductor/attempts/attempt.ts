@@ -62,6 +62,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   /** It had ended when this conductor took it over. */
   #endedBefore = false;
   #gaveUpAtMs: number | undefined;
+  /** Its folder was away with the conductor's when its processes had ended. */
+  #wasAway = false;
 
   constructor(machine: Machine, spec: Omit<LaunchSpec, "env">) {
     super(machine, spec);
@@ -159,6 +161,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       });
       this.#child.unref();
     } catch (error) {
+      // Its folder was just moved away: nothing was started.
+      this.#lostBeforeBegin = (error as NodeJS.ErrnoException).code === "ENOENT";
       this.#shimFailed((error as Error).message);
     }
   }
@@ -358,6 +362,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     if (this.#entry.state === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
     const isAway = () => this.machine.isHomeAway() && !existsSync(this.spec.folder);
     const wasAway = isAway();
+    this.#wasAway ||= wasAway;
     if (this.shim !== undefined || this.#readClaim().kind !== "another") closeGate(this.spec);
     const { killed, begun, reason } = this;
     const outcome = outcomeOf({
@@ -368,7 +373,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       begun,
       reason,
       killed,
-      childKilled: this.#childKilled,
+      mayClaimAgain: this.#childKilled || this.#wasAway,
       lost: this.#lost ?? this.#entry.problem,
       lostBeforeBegin: this.#lostBeforeBegin,
       isOutOfMemory: this.limits.isOutOfMemory,

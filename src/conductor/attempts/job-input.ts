@@ -45,6 +45,7 @@ exec < input 4<&- 5<&-
 /** The stage `terminal` of the launch script: the command, with a terminal. */
 export function inTerminal(cwd: string): string {
   return `if [ "\${1-}" = terminal ]; then
+  exec 9< .
   cd ${cwd} || exit 74
   stty iutf8 2> /dev/null
   begin

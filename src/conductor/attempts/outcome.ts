@@ -19,8 +19,8 @@ interface Facts {
   readonly begun: boolean;
   readonly reason: EndReason;
   readonly killed: boolean;
-  /** Somebody else killed the shim that this conductor started. */
-  readonly childKilled: boolean;
+  /** That the shim did not claim it had a reason which has passed: it was killed, or the folder was away. */
+  readonly mayClaimAgain: boolean;
   /** Why it could not start, or had to be given up, as far as the conductor knows. */
   readonly lost: string | undefined;
   /** With `lost`: it is certain that the command never began. */
@@ -64,7 +64,7 @@ function notClaimed(facts: Facts): Outcome {
     return lost(facts, `${where}: ${why}`, false);
   }
   const why = "the shim could not claim the attempt, expected a folder that the job's user may write";
-  return lost(facts, `${where}: ${why}`, facts.childKilled && blockClaims(spec));
+  return lost(facts, `${where}: ${why}`, facts.mayClaimAgain && blockClaims(spec));
 }
 
 /** Whether its shim was certainly killed before any conductor let the command begin. */

@@ -98,6 +98,9 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   const where = starter === "machine" ? "" : `On \${SLURMD_NODENAME:-$(uname -n)}: `;
   const folder = quote(spec.folder);
   const fail = (why: string) => `fail ${quote(why)}`;
+  const noFolder = fail(
+    `Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`,
+  );
   const [stdout, stderr] = [spec.stdout, spec.stderr].map((path) => quote(fromFolder(spec, path)));
   return `PATH=${PATH}; export PATH
 # The job is there already, also if the folder was moved away since.
@@ -117,9 +120,11 @@ unset OLDPWD
 ${exports.join("\n")}
 set -- ${spec.command.map(quote).join(" ")}
 if ! command -v -- "$1" > /dev/null; then
-  until cd ${folder} 2> /dev/null; do sleep 0.2; done
+  # The attempt's folder, wherever it is by now.
+  cd /proc/$$/fd/9/ 2> /dev/null || exit 74
   ${fail(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}
 fi
+exec 9<&-
 exec ${prefix}"$@"
 }
 ${spec.input === "terminal" ? inTerminal(quote(spec.cwd)) : ""}identity
@@ -169,7 +174,7 @@ until [ -d ${folder} ]; do
   sleep 0.2
 done
 umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
-( cd ${quote(spec.cwd)} ) 2> /dev/null || ${fail(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}
+( cd ${quote(spec.cwd)} ) 2> /dev/null || ${noFolder}
 # Opening a pipe that nobody reads would take forever.
 for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
   if [ -e "$file" ] && ! [ -f "$file" ] && ! [ -c "$file" ]; then
@@ -184,7 +189,13 @@ done
 ${spec.input === "pipe" ? readFromClient(fail) : "exec < /dev/null"}
 exec >> ${stdout} 2>> ${stderr}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
-${spec.input === "terminal" ? holdTerminal(quote, fail) : `cd ${quote(spec.cwd)} && begin`}
+${
+  spec.input === "terminal"
+    ? holdTerminal(quote, fail)
+    : `exec 9< .
+cd ${quote(spec.cwd)} 2> /dev/null || ${noFolder}
+begin`
+}
 `;
 }
 

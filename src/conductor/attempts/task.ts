@@ -144,7 +144,7 @@ export class Task {
       begun: this.begun,
       reason,
       killed,
-      childKilled: false,
+      mayClaimAgain: false,
       lost: this.#entry.problem,
       lostBeforeBegin: false,
       isOutOfMemory: false,

@@ -45,8 +45,11 @@ abstract class CgroupFreezer implements Freezer {
     this.#paused.write();
   }
 
-  thawLeftovers(): void {
-    for (const gang of this.groups.gangs()) if (!this.#paused.has(gang)) this.thaw(gang);
+  thawLeftovers(): ReadonlySet<string> {
+    const left = this.groups.gangs().filter((gang) => !this.#paused.has(gang));
+    const stopped = left.filter((gang) => this.isFrozen(gang));
+    for (const gang of left) this.thaw(gang);
+    return new Set(stopped);
   }
 }
 

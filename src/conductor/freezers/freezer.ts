@@ -33,8 +33,11 @@ export interface Freezer {
   leave(gang: string): void;
   /** The conductor's folder was removed and created again: writes its files again. */
   rewriteHome(): void;
-  /** Continues what an earlier conductor may have left stopped, except the processes of paused gangs. */
-  thawLeftovers(): void;
+  /**
+   * Continues what an earlier conductor may have left stopped, except the processes of paused gangs.
+   * @returns the gangs that were stopped
+   */
+  thawLeftovers(): ReadonlySet<string>;
 }
 
 /** Sends a signal to every process of the gang except its shim. */

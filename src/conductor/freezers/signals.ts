@@ -174,14 +174,17 @@ export class SignalsFreezer implements Freezer {
     this.#writeMembers();
   }
 
-  thawLeftovers(): void {
+  thawLeftovers(): ReadonlySet<string> {
+    const stopped = new Set<string>();
     for (const line of readText(this.#membersFile, "latin1")?.split("\n") ?? []) {
       const [boot, pid, startTicks, gang] = line.split(" ");
       if (gang !== undefined && this.#paused.has(gang)) continue;
-      if (boot === bootId() && readStat(Number(pid))?.startTicks === Number(startTicks)) {
-        signal(Number(pid), "SIGCONT");
-      }
+      const stat = readStat(Number(pid));
+      if (boot !== bootId() || stat?.startTicks !== Number(startTicks)) continue;
+      if (gang !== undefined && isStopped(stat)) stopped.add(gang);
+      signal(Number(pid), "SIGCONT");
     }
+    return stopped;
   }
 
   #isAtRest(stat: ProcessStat): boolean {

@@ -306,7 +306,7 @@ export class Dispatcher {
     scheduler.departed(end.job, nowMs);
     const outcome = outcomeOf(record, end);
     const data = { attempt: end.attempt, ...dataOf(end, outcome.reason) };
-    const outrun = this.earlierStarts.reasonToHold(record);
+    const outrun = outcome.state === "cancelled" ? undefined : this.earlierStarts.reasonToHold(record);
     if (outcome.state === "queued" || (outrun !== undefined && end.lost !== undefined)) {
       const toHold = outrun ?? reasonToHoldPaused(record, outcome.reason);
       const { delayMs } = outcome;

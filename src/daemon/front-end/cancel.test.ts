@@ -1,5 +1,5 @@
 /** Tests that a cancel which was accepted holds, whatever happens to the attempt. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -57,6 +57,20 @@ test.each(ENDS)(
     expect(bench.machine.launched).toEqual([`${job}/1`, `${other}/1`]);
   },
 );
+
+test("also if the attempt is lost, and a later one has left its folder", async () => {
+  const jobsFolder = join(folder, "jobs");
+  const bench = makeBench({ ...fcfs, jobsFolder });
+  const job = await submit(bench, { cwd: "/tmp" });
+  const later = join(jobsFolder, String(job), "2");
+  mkdirSync(later);
+  symlinkSync("nobody", join(later, "claim"));
+  bench.machine.isDeaf = true;
+  await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, job));
+  bench.machine.end({ job, attempt: 1 }, "none", { lost: "its shim was killed" });
+  bench.clock.settle();
+  expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "cancelled" });
+});
 
 test("also if the front end is killed before the conductor heard of it, and the job ends meanwhile", async () => {
   const path = join(folder, "tutti.db");
