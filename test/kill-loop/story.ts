@@ -198,7 +198,12 @@ export class Story {
     await this.#ended([this.#number]);
     const body = { jobs: String(this.#number), key: `again-${this.#job.index}` };
     const reply = await this.#world.sender.send<JobsAnswer>("POST", "/v1/rerun", body, this.#uid);
-    if (reply.value === undefined) return this.#problem(`its rerun was refused: ${reply.refusal}`);
+    if (reply.value === undefined) {
+      // A restored store may have forgotten its end just now.
+      await this.#world.findForgotten();
+      if (this.#isGivenUp()) return;
+      return this.#problem(`its rerun was refused: ${reply.refusal}`);
+    }
     this.#job.reruns = reply.value.jobs.map(({ job }) => job);
     this.#world.count("rerun");
     await this.#ended(this.#job.reruns);

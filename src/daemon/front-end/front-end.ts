@@ -27,6 +27,7 @@ import type {
 import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { NO_PILOTS, pilotsOf, startPilots } from "../dispatch/pilot-requests.ts";
+import { drain, untilConnected } from "../dispatch/shutdown.ts";
 import { StoreAge } from "../dispatch/store-age.ts";
 import type { Executor } from "../executor/executor.ts";
 import { forecast } from "../forecast/model.ts";
@@ -89,8 +90,6 @@ const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MAX_JOBS = 200_000;
 /** More than the jobs and the history of 50 users can take, even if all of them use their full shares. */
 const MAX_STORE_BYTES = 2 ** 33;
-const MAX_DRAIN_MS = 15_000;
-const DRAIN_LOOK_MS = 10;
 /** Ten open timelines cost at most one forecast in this time. */
 const MAX_TIMELINE_AGE_MS = 5000;
 
@@ -224,6 +223,10 @@ export class FrontEnd implements Service {
       this.#drained.resolve();
       return { stopping: true } as const;
     }
+    const { clock, executor } = this.#options;
+    const { health } = this.#dispatcher;
+    const ending = { clock, executor, health, runningCount: () => this.runningCount() };
+    await untilConnected(ending);
     const running = this.runningCount();
     if (running > 0 && !killJobs) {
       return refuse(
@@ -231,7 +234,9 @@ export class FrontEnd implements Service {
         `Cannot end the scheduler: ${running} ${running === 1 ? "job is" : "jobs are"} running; wait, cancel them, or use --kill to end them`,
       );
     }
-    await this.#drain(killJobs);
+    // From now on, nothing starts.
+    this.#cycles.drain();
+    await drain(killJobs, ending);
     const warning = await pilots?.release().then(
       () => undefined,
       ({ message }: Error) => message,
@@ -246,29 +251,6 @@ export class FrontEnd implements Service {
 
   startPilots(caller: Caller) {
     return startPilots(this.#options.pilots, caller);
-  }
-
-  /**
-   * Stops starting jobs and asks the executor to end, and to kill its jobs if `killJobs` is set. Resolves
-   * when the ends of all jobs are on disk, or after MAX_DRAIN_MS.
-   */
-  #drain(killJobs: boolean): Promise<void> {
-    this.#cycles.drain();
-    this.#options.executor.apply([{ type: "shutdown", killJobs }]);
-    const { clock } = this.#options;
-    const giveUpMs = clock.nowMs() + MAX_DRAIN_MS;
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (
-          this.runningCount() === 0 ||
-          this.#dispatcher.health.connected === undefined ||
-          clock.nowMs() >= giveUpMs
-        )
-          resolve();
-        else clock.at(clock.nowMs() + DRAIN_LOOK_MS, look);
-      };
-      look();
-    });
   }
 
   submit(
