@@ -356,6 +356,14 @@ test("after a restore, a job that was given up as already run may be cancelled, 
   expect(problems(forgotten)).toBe("");
   const failed = { ...forgotten, job: { ...forgotten.job, hooks: ["onFail" as const] } };
   expect(problems({ ...failed, hooks: "onFail fail 1 1 i5 failed\n" })).toBe("");
+  const gaveUp: [Partial<JudgedJob>, Partial<Job>] = [
+    { numbers: [2] },
+    { job: 2, state: "cancelled", reason: "cancelled", attempt: 0 },
+  ];
+  const after = { job: { ...JOB, numbers: [2] }, kind: "ok" as const, entry: 0, ok: true };
+  const dependent = { ...forgotten, job: { ...forgotten.job, after }, more: [gaveUp] };
+  expect(problems({ ...dependent, forgotten: new Set([1, 2]) })).toBe("");
+  expect(problems({ ...dependent, forgotten: new Set([2]) })).toMatch(/^job 1 .* had to be cancelled, is/m);
   expect(problems({ ...forgotten, ran: `${ONE}${ONE}` })).toMatch(/ran twice/);
   expect(problems({ ...forgotten, record: { attempt: 1 } })).toMatch(/had to be cancelled after a restore/);
 });

@@ -113,12 +113,13 @@ function judgeRun(
     if (isBefore(history, job, one, asked.beginAtMs)) problems.push(`${words} began before its begin time`);
   }
   const first = dependency(history, job);
-  if (first?.mustCancel) {
-    if (record.state !== "cancelled" || starts.length > 0)
-      problems.push(`had to be cancelled, is ${json(record)}`);
-  } else if (history.forgotten.has(record.job)) {
+  if (history.forgotten.has(record.job)) {
+    // It may have run, also after a job whose end was forgotten and which was given up since.
     if (record.state !== "cancelled")
       problems.push(`had to be cancelled after a restore, is ${json(record)}`);
+  } else if (first?.mustCancel) {
+    if (record.state !== "cancelled" || starts.length > 0)
+      problems.push(`had to be cancelled, is ${json(record)}`);
   } else if (job.cancelled === "waiting") {
     if (record.state !== "cancelled" || starts.length > 0) problems.push(`was cancelled, is ${json(record)}`);
   } else problems.push(...judgeAttempts(history, job, asked, record, starts));
