@@ -3,13 +3,15 @@
  * for it again by a front end whose store is an older backup. What the shim has written tells how the job
  * ended, but not that Tutti ended it, nor how long it had run.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPlainFileOf } from "../../host/files.ts";
 import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { AttemptFolder } from "./claim.ts";
+import { readPlain } from "./shim.ts";
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+/** More than an end takes, whose longest text has a path or two. */
+const MAX_BYTES = 32_768;
 
 /** The folder belongs to the job's user, who can prevent this. */
 export function keepEnd({ folder }: AttemptFolder, end: AttemptEnd): void {
@@ -29,16 +31,13 @@ export function keepEnd({ folder }: AttemptFolder, end: AttemptEnd): void {
  * Only from a file of the conductor's user with the identity of the attempt, which a job of another user can
  * neither make nor take from another attempt. Undefined: there is none.
  */
-export function keptEnd({ folder, identity }: AttemptFolder): AttemptEnd | undefined {
-  let descriptor: number | undefined;
+export function keptEnd(of: AttemptFolder): AttemptEnd | undefined {
+  const text = readPlain(of, "end", process.getuid!(), MAX_BYTES);
+  if (text === undefined || of.identity === undefined) return undefined;
   try {
-    descriptor = openSync(join(folder, "end"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!isPlainFileOf(fstatSync(descriptor), process.getuid!())) return undefined;
-    const end: AttemptEnd = JSON.parse(readFileSync(descriptor, "utf8"));
-    return identity !== undefined && end.identity === identity ? end : undefined;
+    const end: AttemptEnd = JSON.parse(text);
+    return end.identity === of.identity ? end : undefined;
   } catch {
     return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

@@ -352,8 +352,13 @@ function signalName(number: number): string {
   return found === undefined ? `signal ${number}` : found[0];
 }
 
-/** The beginning of a file that clearly belongs to the attempt's user. */
-function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined {
+/** The beginning of a file that clearly belongs to the attempt's user, or to this one. */
+export function readPlain(
+  of: AttemptFolder,
+  file: "exit" | "lost" | "end",
+  uid = ownerOf(of),
+  maxBytes = 1024,
+): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(join(of.folder, file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -361,8 +366,8 @@ function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined
     return undefined;
   }
   try {
-    if (!isPlainFileOf(fstatSync(descriptor), ownerOf(of))) return undefined;
-    const buffer = Buffer.alloc(1024);
+    if (!isPlainFileOf(fstatSync(descriptor), uid)) return undefined;
+    const buffer = Buffer.alloc(maxBytes);
     return buffer.toString("utf8", 0, readSync(descriptor, buffer));
   } finally {
     closeSync(descriptor);
