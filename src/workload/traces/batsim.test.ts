@@ -113,6 +113,7 @@ describe("new BatsimReader()", () => {
     ['{"jobs": []}', /it has no object of profiles/],
     ['{"jobs": 3, "profiles": {}}', /it has no list of jobs/],
     [`${"[".repeat(300_000)}`, /it is not valid JSON/],
+    ['{"submitS":0}\n{"submitS":1}\n', /expected a first line such as \{"schema":"tutti.workload-file\/1"/],
   ])("a text that is not a workload is refused in one line: %#", (text, message) => {
     expect(() => read(text)).toThrow(InputError);
     expect(() => read(text)).toThrow(message);

@@ -14,6 +14,7 @@ import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
 import { type JobColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import { BATSIM_RULES, type BatsimCode } from "./batsim-rules.ts";
+import { WORKLOAD_SCHEMA } from "./jsonl-fields.ts";
 import { finishColumns, makeColumns } from "./swf-table.ts";
 import { inPieces } from "./swf-writer.ts";
 
@@ -107,12 +108,29 @@ function parseObject(text: string, name: string): Entry {
   try {
     value = JSON.parse(text);
   } catch (error) {
+    if (isFirstLineWhole(text)) {
+      const first = `{"schema":"${WORKLOAD_SCHEMA}","processors":16}`;
+      const why = "each line is JSON by itself, but the first one does not say of what";
+      throw new InputError(`Cannot read "${name}": ${why}, expected a first line such as ${first}`, {
+        cause: error,
+      });
+    }
     const reason = error instanceof Error ? error.message.replace(/\s+/g, " ") : "";
     const why = `it is not valid JSON (${reason}), expected an object with "jobs" and "profiles"`;
     throw unreadable(name, why, { cause: error });
   }
   if (isEntry(value)) return value;
   throw unreadable(name, 'it is not a JSON object, expected an object with "jobs" and "profiles"');
+}
+
+/** As in JSON Lines, which Batsim does not have. */
+function isFirstLineWhole(text: string): boolean {
+  const [line] = text.trimStart().split("\n", 1);
+  try {
+    return isEntry(JSON.parse(line));
+  } catch {
+    return false;
+  }
 }
 
 function unreadable(name: string, why: string, options?: ErrorOptions): InputError {
