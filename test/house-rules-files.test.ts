@@ -1,12 +1,9 @@
-/** Checks rules for files: no folder has too many, and every file and every export is used. */
+/** Checks rules for files: every file and every export is used. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { codeOf, importsOf, root, type Source, source, sourcesIn } from "./sources.ts";
 
-const MAX_FILES = 20;
-/** Folders that contain a list of things of one kind, with one file for each. */
-const LISTS = ["src/cli/verbs"];
 /** Programs, which are started and not imported. */
 const PROGRAMS = [
   "src/index.ts",
@@ -45,14 +42,6 @@ const EMPTY_ASSERTION = /\](?:!)(?!=)/;
 const production = sourcesIn("src").filter(({ isTest }) => !isTest);
 const others = ["scripts", "bench", "attack", "examples"].flatMap(sourcesIn);
 const tests = [...sourcesIn("src").filter(({ isTest }) => isTest), ...sourcesIn("test")];
-
-function fullFolders(files: readonly Source[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { path } of files) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
-  return [...counts]
-    .filter(([folder, count]) => count > MAX_FILES && !LISTS.includes(folder))
-    .map(([folder]) => folder);
-}
 
 function neverImported(files: readonly Source[], users: readonly Source[]): string[] {
   const imported = new Set(users.flatMap(importsOf));
@@ -106,20 +95,6 @@ const emptyAssertions = (files: readonly Source[]) =>
   files
     .filter(({ path, text }) => EMPTY_ASSERTION.test(codeOf(text)) && !WITH_EMPTY_ELEMENTS.includes(path))
     .map(({ path }) => path);
-
-describe("folders", () => {
-  test("one with too many files is found, and tests do not count", () => {
-    const files = (folder: string, count: number) =>
-      Array.from({ length: count }, (_, i) => source(`src/${folder}/f${i}.ts`, ""));
-    expect(fullFolders([...files("core", 21), ...files("lab", 20), ...files("cli/verbs", 50)])).toEqual([
-      "src/core",
-    ]);
-  });
-
-  test(`none but the lists has more than ${MAX_FILES} files`, () => {
-    expect(fullFolders(production)).toEqual([]);
-  });
-});
 
 describe("files and exports", () => {
   const a = source(

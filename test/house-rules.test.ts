@@ -1,7 +1,4 @@
-/**
- * Checks rules for the sources: what pure rooms must not use, and how long a file may be. The rules for
- * imports are in house-rules-imports.test.ts.
- */
+/** Checks rules for the sources, such as what pure rooms must not use. Imports have a file of their own. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +15,6 @@ const IMPURE = [
   /\bperformance\b/,
   /\bMath\.(?:log|log2|log10|log1p|exp|expm1|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|cbrt|hypot)\b/,
 ];
-const MAX_FILE_LINES = 450;
 const sources = sourcesIn("src");
 
 function readJson(name: string) {
@@ -96,13 +92,6 @@ describe("clocks", () => {
 });
 
 describe("files", () => {
-  test("none is too long", () => {
-    const long = sources
-      .filter(({ text }) => text.split("\n").length > MAX_FILE_LINES)
-      .map(({ path, text }) => `${path}: ${text.split("\n").length} lines`);
-    expect(long).toEqual([]);
-  });
-
   test("no trace is kept in the project", () => {
     const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n");
     expect(tracked.length).toBeGreaterThan(20);
