@@ -7,7 +7,7 @@
  */
 import "../src/lab/experiments/no-maglev.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/files/source.ts";
+import { openSource } from "../src/lab/experiments/source.ts";
 import { choosePolicy } from "../src/policies/parse-policy.ts";
 import { simulate } from "../src/simulator/simulate.ts";
 import { hashColumns } from "../src/workload/hash.ts";

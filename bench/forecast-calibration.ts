@@ -7,9 +7,10 @@ import { EQUAL_SHARES } from "../src/core/fair-share.ts";
 import type { Instance } from "../src/core/jobs.ts";
 import { Random } from "../src/core/random.ts";
 import { DEFAULT_CONFIG } from "../src/daemon/config/config.ts";
-import { ForecastRecord, type JudgedForecast } from "../src/daemon/forecast/forecast-record.ts";
+import { ForecastRecord } from "../src/daemon/forecast/forecast-record.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB } from "../src/daemon/forecast/model.ts";
 import { PastJobs } from "../src/daemon/forecast/past-jobs.ts";
+import type { JudgedForecast } from "../src/daemon/store/store.ts";
 import { choosePolicy } from "../src/policies/parse-policy.ts";
 import { simulate } from "../src/simulator/simulate.ts";
 

@@ -9,7 +9,7 @@
 import "../src/lab/experiments/no-maglev.ts";
 import { parseArgs } from "node:util";
 import type { TraceColumns, Workload } from "../src/core/jobs.ts";
-import { openSource } from "../src/lab/files/source.ts";
+import { openSource } from "../src/lab/experiments/source.ts";
 import { prepare } from "../src/workload/prepare.ts";
 import { type Calibration, calibrate, type Log, withFailures } from "./forecast-calibration.ts";
 import { printTable } from "./measure.ts";

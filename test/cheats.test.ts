@@ -7,7 +7,7 @@ import { Random } from "../src/core/random.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
 import { auditLines } from "../src/lab/audit/audit.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { openSource } from "../src/lab/files/source.ts";
+import { openSource } from "../src/lab/experiments/source.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../src/metrics/registry.ts";
 import { WHOLE_RUN } from "../src/metrics/window.ts";
 import { CHEATS, moduleOf } from "./cheats.ts";

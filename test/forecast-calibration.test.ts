@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { calibrate, type Log, withFailures } from "../bench/forecast-calibration.ts";
 import { Random } from "../src/core/random.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/files/source.ts";
+import { openSource } from "../src/lab/experiments/source.ts";
 import { prepare } from "../src/workload/prepare.ts";
 
 const USERS = 12;

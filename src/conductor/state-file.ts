@@ -5,37 +5,11 @@
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
-import type { AttemptEnd, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix } from "../protocol/conductor.ts";
 import type { LastSeen } from "./attempts/absence.ts";
+import type { SavedAttempt } from "./attempts/attempt.ts";
 import type { SavedMember } from "./attempts/member.ts";
 import type { TurningMatrix } from "./matrices.ts";
-
-export interface SavedAttempt {
-  /** Without the environment, which only the launch needs. */
-  readonly spec: Omit<LaunchSpec, "env">;
-  readonly shim?: ProcessIdentity;
-  /** First process of the job; saved because the job may later change what its folder says. */
-  readonly job?: ProcessIdentity;
-  /** The job was let through its gate. */
-  readonly begun: boolean;
-  /** If it has not begun, the time of this file: the attempt begins no earlier. */
-  readonly startedAtMs: number;
-  readonly ranMs: number;
-  readonly reason: EndReason;
-  /** When it was decided to end it for this reason, in Unix time in ms. */
-  readonly endingAtMs?: number;
-  readonly killed: boolean;
-  /** It was given up for this reason. */
-  readonly lost?: string;
-  readonly end?: AttemptEnd;
-  /** It takes no turns, because the front end's store does not know it. */
-  readonly kept?: true;
-  /** It was sent the signal before its limit. */
-  readonly warned?: true;
-  /** Its running time in ms at that moment; left out by earlier versions. */
-  readonly warnedRanMs?: number;
-}
 
 /**
  * Version 1, with optional fields that were added later. A conductor of the first release can read it and

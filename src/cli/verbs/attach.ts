@@ -4,8 +4,8 @@ import { isEnded } from "../../protocol/states.ts";
 import { outcomeText } from "../../words/jobs.ts";
 import { UsageError } from "../errors.ts";
 import { exitCodeOf, reportEnd } from "../live/job-exit.ts";
+import { selectJobs } from "../live/selectors.ts";
 import { attachTerminal, DETACH_HELP, needTerminal, terminalConnection } from "../live/terminal.ts";
-import { selectJobs } from "../options/selectors.ts";
 import { hint } from "../text/text.ts";
 
 export function configure(command: Command): void {

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { chooseWing } from "../../lab/experiments/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
+import { runPolicies, writeResult } from "../experiments/policy-run.ts";
 import {
   addOtherOptions,
   addOutputOptions,
@@ -12,7 +13,6 @@ import {
   type RunOptions,
 } from "../options/options.ts";
 import { integer, list } from "../options/parse.ts";
-import { runPolicies, writeResult } from "../text/policy-run.ts";
 import { comparisonText } from "../text/result-text.ts";
 
 interface CompareOptions extends RunOptions, OutputOptions {
@@ -47,7 +47,7 @@ async function run(source: string, options: CompareOptions, command: Command): P
   const all = { ...options, policies };
   const wing = await asUsage(() => chooseWing(source));
   if (wing !== undefined) {
-    const { runWing } = await import("../text/wing-run.ts");
+    const { runWing } = await import("../experiments/wing-run.ts");
     return runWing(source, wing, all, command);
   }
   const comparison = await runPolicies(source, all, "runs", command);

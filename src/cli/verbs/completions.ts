@@ -5,7 +5,7 @@ import { Argument, type Command } from "commander";
 import { WINGS } from "../../models/wings.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { MODELS } from "../../workload/models/registry.ts";
-import { SELECTOR_HELP } from "../options/selectors.ts";
+import { SELECTOR_HELP } from "../live/selectors.ts";
 import { writeOut } from "../text/text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -5,7 +5,7 @@ import type { Job } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 import { plural } from "../../report/text/format.ts";
 import { efficiencyText } from "../../words/efficiency.ts";
-import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { hint, wrap, writeJson, writeOut } from "../text/text.ts";
 
 /** Maximum number of sentences. */

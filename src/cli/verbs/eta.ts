@@ -11,7 +11,7 @@ import { pastErrorText } from "../../words/jobs.ts";
 import { clockText, elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { jobPages } from "../live/job-lists.ts";
-import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { commandName, hint, leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
 
 const WAITING = ["queued", "held"] as const;

@@ -4,8 +4,8 @@ import { outcomeText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { copyLog } from "../live/log-stream.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
+import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { integer } from "../options/parse.ts";
-import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { hint, writeOut } from "../text/text.ts";
 
 interface Options {

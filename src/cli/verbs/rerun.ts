@@ -6,7 +6,7 @@ import { rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type { JobsAnswer, RerunBody } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
-import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { submittedText } from "../text/submitted-text.ts";
 import { commandName, hint, writeJson, writeOut } from "../text/text.ts";
 

@@ -4,7 +4,7 @@ import { Client } from "../../api/client/client.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { jobFacts } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { bold, wrap, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {

@@ -5,6 +5,7 @@ import { chooseWing } from "../../lab/experiments/wings.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { asUsage } from "../errors.ts";
+import { checkStarted, runPolicies, writeResult } from "../experiments/policy-run.ts";
 import {
   addOtherOptions,
   addOutputOptions,
@@ -14,7 +15,6 @@ import {
   type RunOptions,
 } from "../options/options.ts";
 import { integer } from "../options/parse.ts";
-import { checkStarted, runPolicies, writeResult } from "../text/policy-run.ts";
 import { simulationText } from "../text/result-text.ts";
 import { hint, wrap, writeOut } from "../text/text.ts";
 
@@ -53,7 +53,7 @@ async function run(source: string, options: SimulateOptions, command: Command): 
   const alone = { ...options, policies: [options.policy], replications: 1, workers: 1 };
   const wing = await asUsage(() => chooseWing(source));
   if (wing !== undefined) {
-    const { runWing } = await import("../text/wing-run.ts");
+    const { runWing } = await import("../experiments/wing-run.ts");
     return runWing(source, wing, alone, command);
   }
   const comparison = await runPolicies(source, alone, "jobs", command);
@@ -70,7 +70,7 @@ async function writeExplanation(
   { policy, slot: slotS, switch: switchS, json }: SimulateOptions,
 ): Promise<void> {
   const [{ explainAnywhere }, { explanationLines }] = await Promise.all([
-    import("../../lab/explain/explain-anywhere.ts"),
+    import("../../lab/experiments/explain-anywhere.ts"),
     import("../../report/text/explanation-text.ts"),
   ]);
   const explanation = await explainAnywhere(instance, { policy, slotS, switchS }, job);

@@ -9,8 +9,8 @@ import { outcomeText } from "../../words/jobs.ts";
 import { CheckFailed, NotFoundError } from "../errors.ts";
 import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
+import { namedJobs, SELECTOR_HELP, type Selection, select } from "../live/selectors.ts";
 import { untilEnded } from "../live/until-ended.ts";
-import { namedJobs, SELECTOR_HELP, type Selection, select } from "../options/selectors.ts";
 import { Progress } from "../text/progress.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
 

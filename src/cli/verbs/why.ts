@@ -9,7 +9,7 @@ import { visibleLine } from "../../words/visible.ts";
 import { whySentences } from "../../words/why.ts";
 import { NotFoundError } from "../errors.ts";
 import { stoppedJobs } from "../live/job-lists.ts";
-import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { bold, wrap, writeJson, writeOut } from "../text/text.ts";
 
 /** Maximum number of paragraphs. The jobs of an array all have almost the same text. */

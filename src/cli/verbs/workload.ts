@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Workload } from "../../core/jobs.ts";
 import { generate as generateJobs, machineSize } from "../../lab/experiments/jobs.ts";
+import { chooseModel, openSource } from "../../lab/experiments/source.ts";
 import { chooseWing } from "../../lab/experiments/wings.ts";
-import { chooseModel, openSource } from "../../lab/files/source.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
 import { SPREAD_HEADINGS, spreadRows, workloadSentences } from "../../lab/jobs-in-words.ts";
 import { plural } from "../../report/text/format.ts";

@@ -1,11 +1,10 @@
 /** Describes gangs to the front end, and in the state file for the next conductor. */
 import type { AttemptRecord, AttemptState } from "../../protocol/attempts.ts";
-import type { SavedAttempt, SavedState } from "../state-file.ts";
-import { savedNow } from "./absence.ts";
-import type { Attempt } from "./attempt.ts";
+import { type LastSeen, savedNow } from "./absence.ts";
+import type { Attempt, SavedAttempt } from "./attempt.ts";
 import { keyOf } from "./claim.ts";
 import type { GangPart } from "./gang-part.ts";
-import { Member } from "./member.ts";
+import { Member, type SavedMember } from "./member.ts";
 
 export function stateOf(part: GangPart): AttemptState {
   const { spec, shim, end } = part;
@@ -56,7 +55,10 @@ function commandOf(part: GangPart) {
   };
 }
 
-export function savedOf(parts: Iterable<GangPart>): Pick<SavedState, "savedAt" | "attempts" | "members"> {
+export function savedOf(parts: Iterable<GangPart>): Pick<LastSeen, "savedAt"> & {
+  readonly attempts: readonly SavedAttempt[];
+  readonly members?: readonly SavedMember[];
+} {
   const all = [...parts];
   const members = all.filter((part) => part instanceof Member);
   const attempts = all.filter((part) => !(part instanceof Member)) as Attempt[];

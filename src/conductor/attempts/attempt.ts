@@ -17,8 +17,7 @@ import { existsSync } from "node:fs";
 import { clocksNow, monotonicMs, unixMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
 import { bootId, identityOf, isAlive, mayBelongTo, sessionOf, signal } from "../../host/processes.ts";
-import type { LaunchSpec } from "../../protocol/attempts.ts";
-import type { SavedAttempt } from "../state-file.ts";
+import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { usageOf } from "../usage.ts";
 import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
@@ -42,6 +41,33 @@ const SHIM_PATIENCE_MS = 5000;
 const BEGIN_MS = 30_000;
 /** An attempt that has waited this long is checked less often. */
 const HURRIED_BEGIN_MS = 2000;
+
+/** What the next conductor must know about an attempt. */
+export interface SavedAttempt {
+  /** Without the environment, which only the launch needs. */
+  readonly spec: Omit<LaunchSpec, "env">;
+  readonly shim?: ProcessIdentity;
+  /** First process of the job; saved because the job may later change what its folder says. */
+  readonly job?: ProcessIdentity;
+  /** The job was let through its gate. */
+  readonly begun: boolean;
+  /** If it has not begun, the time of this file: the attempt begins no earlier. */
+  readonly startedAtMs: number;
+  readonly ranMs: number;
+  readonly reason: EndReason;
+  /** When it was decided to end it for this reason, in Unix time in ms. */
+  readonly endingAtMs?: number;
+  readonly killed: boolean;
+  /** It was given up for this reason. */
+  readonly lost?: string;
+  readonly end?: AttemptEnd;
+  /** It takes no turns, because the front end's store does not know it. */
+  readonly kept?: true;
+  /** It was sent the signal before its limit. */
+  readonly warned?: true;
+  /** Its running time in ms at that moment; left out by earlier versions. */
+  readonly warnedRanMs?: number;
+}
 
 export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   #child: ChildProcess | undefined;

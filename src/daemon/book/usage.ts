@@ -1,8 +1,9 @@
 /** Sums what users' ended jobs had and used. Users may see their own sums; administrators, everybody's. */
+import type { Clock } from "../../host/clock.ts";
 import type { UsageAnswer, UsageRow } from "../../protocol/schema.ts";
 import type { Caller, UsageQuestion } from "../contract/service.ts";
-import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedUsage } from "../store/kept.ts";
+import type { Store } from "../store/store.ts";
 
 /** Jobs read per step, which takes a few ms. */
 const WINDOW = 250;
@@ -14,7 +15,7 @@ type Sums = { -readonly [Field in keyof UsageRow]: UsageRow[Field] };
  * of a few ms.
  */
 export function* usageOf(
-  { store, clock }: Pick<FrontEndParts, "store" | "clock">,
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
   caller: Caller,
   { by, fromMs, toMs = clock.unixMs() }: UsageQuestion,
 ): Generator<undefined, Omit<UsageAnswer, "schema">, void> {

@@ -1,6 +1,7 @@
 /** Tests that ranges that were too narrow become as wide as past starts ask for, by hand-worked cases. */
 import { expect, test } from "vitest";
-import { ForecastRecord, type JudgedForecast } from "./forecast-record.ts";
+import type { JudgedForecast } from "../store/store.ts";
+import { ForecastRecord } from "./forecast-record.ts";
 
 /** Forecasts of 99 s, with actual waits of this many times 100 s, each less a second. */
 function judgedOf(...factors: readonly number[]): JudgedForecast[] {

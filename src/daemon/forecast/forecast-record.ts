@@ -4,17 +4,8 @@
  * to the 90 % quantile of these factors, times the expected wait; if more than a tenth of the starts was
  * beyond one end of past ranges, that end goes further out.
  */
+import type { JudgedForecast } from "../store/store.ts";
 import { rank } from "./model.ts";
-
-/** A forecast whose job has started. */
-export interface JudgedForecast {
-  readonly uid: number;
-  /** Actual start minus median of the forecast. */
-  readonly errorMs: number;
-  /** Median of the forecast minus the time at which it was made. */
-  readonly expectedMs: number;
-  readonly isWithin: boolean;
-}
 
 interface StartAndEnd {
   readonly p10Ms: number;

@@ -8,11 +8,12 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Drain } from "../../protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Capacity } from "../executor/executor.ts";
-import { ForecastRecord, type JudgedForecast } from "../forecast/forecast-record.ts";
+import { ForecastRecord } from "../forecast/forecast-record.ts";
 import { EARLY_FAILURE_MS, PastJobs } from "../forecast/past-jobs.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { KeptWindow } from "../scheduling/windows.ts";
+import type { JudgedForecast } from "../store/store.ts";
 import { type Forecasts, LiveTask, MAX_WAITING, type Question } from "./live-task.ts";
 
 const HISTORY = 1000;

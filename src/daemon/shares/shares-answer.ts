@@ -1,11 +1,16 @@
 /** Says who has which share, and what they have used of it. */
 import { type FairShare, type ShareIndex, shareFactor, shareLevel } from "../../core/fair-share.ts";
 import type { SharesAnswer } from "../../protocol/schema.ts";
-import { sharesOf } from "../config/config.ts";
+import { type Config, sharesOf } from "../config/config.ts";
 import type { Caller } from "../contract/service.ts";
-import type { FrontEndParts } from "../front-end-parts.ts";
+import type { Scheduler } from "../scheduling/scheduler.ts";
+import type { LiveShares } from "./live-shares.ts";
 
-type SharesParts = Pick<FrontEndParts, "shares" | "config" | "scheduler">;
+interface SharesParts {
+  readonly shares: LiveShares;
+  readonly config: Config;
+  readonly scheduler: Pick<Scheduler, "choice" | "parameters">;
+}
 
 /** Of others than the caller, administrators see everything, and users nothing but their own rank. */
 export function sharesAnswerOf(

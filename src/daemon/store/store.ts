@@ -13,7 +13,6 @@ import { unixMs } from "../../host/clock.ts";
 import { networkFileSystem } from "../../host/files.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
-import type { JudgedForecast } from "../forecast/forecast-record.ts";
 import { Contents } from "./contents.ts";
 import { Kept } from "./kept.ts";
 import { EVERYBODY, Ledger } from "./ledger.ts";
@@ -52,6 +51,16 @@ const EVENTS_OF_USER_AFTER = `
   UNION ALL
   SELECT * FROM (SELECT * FROM events WHERE uid = ?3 AND sequence > ?1 ORDER BY sequence LIMIT ?2)
   ORDER BY sequence LIMIT ?2`;
+
+/** A forecast whose job has started. */
+export interface JudgedForecast {
+  readonly uid: number;
+  /** Actual start minus median of the forecast. */
+  readonly errorMs: number;
+  /** Median of the forecast minus the time at which it was made. */
+  readonly expectedMs: number;
+  readonly isWithin: boolean;
+}
 
 /** CPU time of a user's ended attempts, as it counts for fair share at a Unix time. */
 interface ShareUsage {

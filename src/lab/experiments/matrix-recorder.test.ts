@@ -6,9 +6,9 @@ import { loadPolicy } from "../../own-policies/own-policy.ts";
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { prepare } from "../../workload/prepare.ts";
-import { openSource } from "../files/source.ts";
 import { bothObservers } from "../observers.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
+import { openSource } from "./source.ts";
 
 /** Makes jobs of the given sizes. The recorder reads nothing but sizes. */
 function jobs(...sizes: number[]): Instance {

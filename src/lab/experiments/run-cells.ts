@@ -2,12 +2,12 @@
 import "./no-maglev.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
-import { openSource } from "../files/source.ts";
 import { runApart } from "./apart.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
 import type { Environment, OpenedJobs } from "./inputs.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
 import { CellRunner } from "./runner.ts";
+import { openSource } from "./source.ts";
 import { runInThreads, type WorkerOptions } from "./workers.ts";
 
 export const WITH_FILES: Environment = { open: openSource, policy: choosePolicy };

@@ -9,11 +9,11 @@ import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { requireUsable } from "../../simulator/simulate.ts";
-import { chooseModel } from "../files/source.ts";
 import { cellsOf, comparisonOf, type Experiment, type RunList } from "./comparison-of.ts";
 import { type OpenedJobs, openJobs, prepareJobs } from "./inputs.ts";
 import { provenance } from "./provenance.ts";
 import { type CellsOptions, runCells, WITH_FILES } from "./run-cells.ts";
+import { chooseModel } from "./source.ts";
 
 export interface ExperimentOptions extends CellsOptions, RunList {
   /** The command that reproduces the result, for the report. */

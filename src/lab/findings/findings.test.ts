@@ -6,7 +6,7 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { runCells } from "../experiments/run-cells.ts";
-import { openSource } from "../files/source.ts";
+import { openSource } from "../experiments/source.ts";
 import { CLAIMS } from "./claims.ts";
 import { cellsOf, meanOf, ratioOf } from "./findings.ts";
 import { findingsCells, INTRODUCTION } from "./page.ts";

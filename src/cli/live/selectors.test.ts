@@ -5,10 +5,10 @@ import { ADA, BOB, makeTestApp, someJob, type TestApp } from "../../api/server/a
 import type { Caller } from "../../daemon/contract/service.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { NotFoundError, UsageError } from "../errors.ts";
-import { missingText } from "../live/job-lists.ts";
-import { bytes } from "./parse.ts";
+import { bytes } from "../options/parse.ts";
+import { chooseEnvironment } from "../options/submit-options.ts";
+import { missingText } from "./job-lists.ts";
 import { namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
-import { chooseEnvironment } from "./submit-options.ts";
 
 /** The scheduler keeps jobs 3, 4, 5 and 8; the others are forgotten. */
 let app: TestApp;

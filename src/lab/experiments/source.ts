@@ -1,8 +1,8 @@
 /** Opens a source of jobs, which one text names: a trace or a model. */
 import { existsSync } from "node:fs";
 import type { Workload } from "../../core/jobs.ts";
-import { generate, type ModelChoice, parseModel } from "../experiments/jobs.ts";
-import { readTrace } from "./read-trace.ts";
+import { readTrace } from "../files/read-trace.ts";
+import { generate, type ModelChoice, parseModel } from "./jobs.ts";
 
 /**
  * Reads `downey:jobs=1000:load=0.7`; undefined if the text does not name a model, or names a file.

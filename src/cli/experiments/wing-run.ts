@@ -13,10 +13,10 @@ import { csvLine } from "../../report/text/csv.ts";
 import { formatPercent, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
+import { Progress } from "../text/progress.ts";
+import { policyTable, replicatedTables } from "../text/result-text.ts";
+import { bold, dim, hint, leftColumn, rightColumn, table, wrap, writeOut } from "../text/text.ts";
 import { type PolicyRun, requireAllFinished } from "./policy-run.ts";
-import { Progress } from "./progress.ts";
-import { policyTable, replicatedTables } from "./result-text.ts";
-import { bold, dim, hint, leftColumn, rightColumn, table, wrap, writeOut } from "./text.ts";
 
 /** Options that apply to a wing. All others are about the jobs of one machine. */
 const WING_OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];

@@ -3,8 +3,8 @@ import type { Instance } from "../../core/jobs.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { Explanation } from "../../results/explanation.ts";
-import { runApart } from "../experiments/apart.ts";
-import { explain } from "./explain.ts";
+import { explain } from "../explain/explain.ts";
+import { runApart } from "./apart.ts";
 
 interface Explained {
   /** As on the command line. */

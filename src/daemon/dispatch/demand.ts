@@ -1,8 +1,8 @@
 /** What the jobs want of the processors, for an executor that obtains them and gives them back. */
 import type { JobBook } from "../book/job-book.ts";
-import { restartsAtEnd } from "../dispatch/outcome.ts";
 import type { Demand } from "../executor/executor.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduling/scheduler.ts";
+import { restartsAtEnd } from "./outcome.ts";
 
 export function demandOf(book: JobBook, scheduler: Scheduler, nowMs: number): Demand {
   const { machine } = scheduler;

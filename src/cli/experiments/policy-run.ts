@@ -13,8 +13,8 @@ import type { Comparison } from "../../results/comparison.ts";
 import { quoted } from "../../words/command-line.ts";
 import { CheckFailed } from "../errors.ts";
 import { checkOutputs, makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
-import { Progress } from "./progress.ts";
-import { hint, writeOut } from "./text.ts";
+import { Progress } from "../text/progress.ts";
+import { hint, writeOut } from "../text/text.ts";
 
 export interface PolicyRun extends RunOptions, OutputOptions {
   readonly policies: readonly string[];
