@@ -53,21 +53,16 @@ export async function buildSite(folder: string): Promise<void> {
   const pages = [...ROOT_PAGES, ...markdownIn("docs")];
   const written = new Set(pages.map(htmlName));
   for (const path of pages) write(htmlName(path), pageOf(path, written));
-  // The papers' own pages have their figures inside; the Markdown pages link to the figures of docs/papers.
-  cpSync(`${root}docs/papers/figures`, join(folder, "docs/papers/figures"), { recursive: true });
-  for (const name of readdirSync(`${root}docs/papers`).filter((file) => file.endsWith(".html"))) {
-    const page = readFileSync(`${root}docs/papers/${name}`, "utf8");
-    write(`docs/papers/${name}`, page.replace("<body>", '<body><p><a href="../../index.html">Tutti</a></p>'));
-  }
-  cpSync(`${root}docs/images`, join(folder, "docs/images"), { recursive: true });
+  for (const name of ["docs/papers/figures", "docs/images"])
+    cpSync(root + name, join(folder, name), { recursive: true });
   for (const name of readdirSync(`${root}docs/studies`))
     if (name.endsWith(".svg")) cpSync(`${root}docs/studies/${name}`, join(folder, "docs/studies", name));
 }
 
-/** The Markdown pages below a folder; those on papers have HTML pages of their own. */
+/** The Markdown pages below a folder. */
 function markdownIn(folder: string): string[] {
   return readdirSync(root + folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md") && !name.startsWith("papers/"))
+    .filter((name) => name.endsWith(".md"))
     .map((name) => `${folder}/${name}`)
     .sort();
 }
@@ -155,6 +150,7 @@ function targetOf(href: string, from: string, written: ReadonlySet<string>): str
 /** The name of a heading, as code hosts make it, so that links of the documents work. */
 function anchorOf(heading: string, used: Map<string, number>): string {
   const plain = heading
+    .replace(/<\/?a\b[^>]*>/g, "")
     .replace(/[`*_]/g, "")
     .toLowerCase()
     .replace(/[^\p{L}\p{N} -]/gu, "")

@@ -29,6 +29,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const own = files.filter(([name]) => name.includes(CHEAP));
     expect(own.map(([name]) => name.slice(name.lastIndexOf(".")))).toEqual([".html", ".md", ".svg", ".svg"]);
     for (const [name, content] of own) {
+      // docs/papers has no HTML.
+      if (name.endsWith(".html")) continue;
       const committed = readFileSync(new URL(`../docs/papers/${name}`, import.meta.url), "utf8");
       expect(content === committed, `${name}: npm run papers writes it again`).toBe(true);
     }

@@ -1,4 +1,7 @@
-/** Makes the files of docs/papers: a page for each paper, and an index of all papers. */
+/**
+ * Makes the files of `tutti reproduce`: a page for each paper, and an index of all papers. docs/papers has
+ * those in Markdown.
+ */
 import type { ReproducedPaper } from "../results/reproduction.ts";
 import { paperPage } from "./html/paper-page.ts";
 import { papersIndex } from "./html/papers-index.ts";

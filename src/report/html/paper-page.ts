@@ -21,7 +21,7 @@ import { escapeHtml } from "./escape.ts";
 import { bullets, htmlPage, termList } from "./html-parts.ts";
 import { dataTable } from "./html-tables.ts";
 
-export const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
+export const FOOTER = "Made by <code>tutti reproduce</code> with Tutti ";
 
 /** The page of one paper. */
 export function paperPage(reproduction: ReproducedPaper): string {
