@@ -16,10 +16,10 @@
  * exchanged, so every frame also draws a movement. Not a goal: a small bundle (scripts/build-web.ts).
  */
 import { loadavg } from "node:os";
-import { buildMatrixBench } from "../scripts/build-web.ts";
 import { hasChromium, launchChromium, serveFiles } from "../scripts/chromium.ts";
-import type { BenchPage } from "../src/web/matrix/bench-messages.ts";
 import { printTable } from "./measure.ts";
+import { buildBenchPage } from "./pages/build.ts";
+import type { BenchPage } from "./pages/matrix-messages.ts";
 
 const SIZES = [
   { rows: 32, processors: 1024 },
@@ -40,7 +40,7 @@ export async function measureMatrix(seconds: number, runs: number): Promise<stri
     for (let run = 1; run <= runs; run++)
       for (const { rows, processors } of SIZES) {
         const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
-        await serveFiles(page, await buildMatrixBench());
+        await serveFiles(page, await buildBenchPage("matrix"));
         const { framesPerS, p50Ms, p95Ms, maxMs } = await page.evaluate(
           async ({ rows, processors, slotMs, heightPx, changeMs, forMs }) => {
             const { tuttiMatrix } = globalThis as unknown as InPage;

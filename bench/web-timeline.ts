@@ -12,10 +12,10 @@
  * hundredth of it.
  */
 import { loadavg } from "node:os";
-import { buildTimelineBench } from "../scripts/build-web.ts";
 import { hasChromium, launchChromium, serveFiles } from "../scripts/chromium.ts";
-import type { TimelineBench } from "../src/web/timeline/bench-messages.ts";
 import { printTable } from "./measure.ts";
+import { buildBenchPage } from "./pages/build.ts";
+import type { TimelineBench } from "./pages/timeline-messages.ts";
 
 const JOBS = 100_000;
 const CPUS = 1024;
@@ -31,7 +31,7 @@ export async function measureTimeline(frames: number, runs: number): Promise<str
     const lines: string[][] = [];
     for (let run = 1; run <= runs; run++) {
       const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
-      await serveFiles(page, await buildTimelineBench());
+      await serveFiles(page, await buildBenchPage("timeline"));
       const firstMs = await page.evaluate(
         ([jobs, cpus]) => (globalThis as unknown as InPage).tuttiTimeline.show(jobs!, cpus!),
         [JOBS, CPUS],

@@ -77,20 +77,6 @@ export async function buildLabPage(): Promise<PageFiles> {
   ]);
 }
 
-/** The page that measures how fast the matrix is drawn. */
-export async function buildMatrixBench(): Promise<PageFiles> {
-  const html =
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Matrix</title><link rel="stylesheet" href="matrix.css"><body><div id="bench"></div><script src="matrix.js"></script></body></html>';
-  return new Map([["", html], ...(await bundled({ matrix: "src/web/matrix/bench-page.tsx" }))]);
-}
-
-/** The page that measures how fast a timeline is drawn. */
-export async function buildTimelineBench(): Promise<PageFiles> {
-  const html =
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Timeline</title><link rel="stylesheet" href="timeline.css"><body><div id="bench"></div><script src="timeline.js"></script></body></html>';
-  return new Map([["", html], ...(await bundled({ timeline: "src/web/timeline/bench-page.tsx" }))]);
-}
-
 /** The laboratory in one HTML file. */
 function labFile(files: PageFiles): string {
   return oneFile(files, {
@@ -114,7 +100,8 @@ export function packedBytes(content: string): number {
   return gzipSync(content, { level: 9 }).length;
 }
 
-async function bundled(
+/** The scripts and styles of a page by the names of their entry points, which are paths in the project. */
+export async function bundled(
   entryPoints: Readonly<Record<string, string>>,
   more: BuildOptions = {},
 ): Promise<PageFiles> {

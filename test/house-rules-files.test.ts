@@ -21,11 +21,9 @@ const PROGRAMS = [
   "src/web/lab/start.ts",
   "src/web/live/feed-worker.ts",
   "src/web/live/main.tsx",
-  "src/web/matrix/bench-page.tsx",
   "src/web/papers/page.ts",
   "src/web/papers/worker.ts",
   "src/web/styles.d.ts",
-  "src/web/timeline/bench-page.tsx",
 ];
 /** Exports for callers outside the sources: a verb's `configure`. */
 const DOORS = ["configure"];

@@ -2,14 +2,14 @@
  * The page that `bench/web-matrix.ts` drives: a matrix of a given size whose rows turn and whose gangs
  * change. Everything is seeded.
  */
-import "../page/style.css";
+import "../../src/web/page/style.css";
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import type { BenchPage, FrameNumbers } from "./bench-messages.ts";
-import { type Grid, gridOfSnapshot, type Stretches } from "./grid.ts";
-import { MatrixView } from "./matrix-view.tsx";
-import { MatrixPlayer } from "./player.tsx";
-import { useSelection } from "./selection.ts";
+import { type Grid, gridOfSnapshot, type Stretches } from "../../src/web/matrix/grid.ts";
+import { MatrixView } from "../../src/web/matrix/matrix-view.tsx";
+import { MatrixPlayer } from "../../src/web/matrix/player.tsx";
+import { useSelection } from "../../src/web/matrix/selection.ts";
+import type { BenchPage, FrameNumbers } from "./matrix-messages.ts";
 
 interface Shown {
   readonly grid: Grid;

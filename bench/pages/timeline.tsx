@@ -1,11 +1,11 @@
 /** The page that `bench/web-timeline.ts` drives: a timeline of many jobs that moves with every frame. */
-import "../page/style.css";
+import "../../src/web/page/style.css";
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import type { TimelineBench } from "./bench-messages.ts";
-import type { TimelineData, TimelineJob } from "./data.ts";
-import type { TimelineState } from "./state.ts";
-import { Timeline } from "./timeline.tsx";
+import type { TimelineData, TimelineJob } from "../../src/web/timeline/data.ts";
+import type { TimelineState } from "../../src/web/timeline/state.ts";
+import { Timeline } from "../../src/web/timeline/timeline.tsx";
+import type { TimelineBench } from "./timeline-messages.ts";
 
 const data = signal<TimelineData>({ jobs: [], cpus: 1, clock: "elapsed" });
 const state = signal<TimelineState>({ rows: "cpus", isCompressed: false, isRelative: false });
