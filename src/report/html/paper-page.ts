@@ -97,11 +97,11 @@ function cell(value: PrintedValue): string {
 
 function figuresSection(figures: readonly ReproducedFigure[], anchors: ReadonlyMap<object, string>): string {
   if (figures.length === 0) return "";
-  const drawn = figures.map((figure, i) => figureOf(figure, i, anchors.get(figure)!));
+  const drawn = figures.map((figure) => figureOf(figure, anchors.get(figure)!));
   return `<div class="pair">${drawn.join("\n")}</div>`;
 }
 
-function figureOf(figure: ReproducedFigure, index: number, anchor: string): string {
+function figureOf(figure: ReproducedFigure, anchor: string): string {
   const { xAxis, series } = figure;
   const isBars = figure.categories !== undefined;
   const marks = series.flatMap(({ name, published }, i) => [
@@ -111,7 +111,7 @@ function figureOf(figure: ReproducedFigure, index: number, anchor: string): stri
   return `<figure id="${anchor}">
 <figcaption><h2>${escapeHtml(figureTitle(figure))}</h2></figcaption>
 <p class="legend">${marks.join("")}</p>
-<div class="drawing">${inlineFigureSvg(figure, `f${index}`)}</div>
+<div class="drawing">${inlineFigureSvg(figure)}</div>
 ${dataTable([xAxis, ...columnsOf(figure)], figureRows(figure))}
 </figure>`;
 }
