@@ -8,7 +8,7 @@ import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Marked } from "marked";
 import { explainError } from "../src/cli/errors.ts";
-import { escapeHtml } from "../src/report/html/escape.ts";
+import { escapeHtml } from "../src/report/text/escape.ts";
 import { buildLabPage } from "./build-web.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));

@@ -30,7 +30,7 @@ const DOORS = ["configure"];
 /** Files with arrays whose elements may be null or undefined, so that `]!` is meaningful. */
 const WITH_EMPTY_ELEMENTS = [
   "src/report/browser/charts.ts",
-  "src/report/html/escape.ts",
+  "src/report/text/escape.ts",
   "src/report/html/html-figures.ts",
 ];
 

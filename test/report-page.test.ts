@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { buildReportPage } from "../scripts/build-report-page.ts";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { PAPERS } from "../src/lab/papers/registry.ts";
-import { scriptSource } from "../src/report/html/escape.ts";
 import { papersIndex } from "../src/report/html/papers-index.ts";
+import { scriptSource } from "../src/report/text/escape.ts";
 import { startTutti } from "./live-command.ts";
 
 test("buildReportPage() gives one script that may be part of a page, names its licence and stays small", async () => {

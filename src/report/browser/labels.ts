@@ -1,5 +1,5 @@
 /** Formats the texts in charts. Tooltips are HTML, so all text from users is escaped. */
-import { escapeHtml } from "../html/escape.ts";
+import { escapeHtml } from "../text/escape.ts";
 import { formatDuration, formatNumber } from "../text/format.ts";
 
 /** A time since the first submit: `day 12, 06:30`; on the first two days as a duration. */

@@ -3,6 +3,7 @@
  * data as a table.
  */
 import type { Comparison } from "../../results/comparison.ts";
+import { escapeHtml } from "../text/escape.ts";
 import {
   type DurationColumn,
   durationColumn,
@@ -12,7 +13,6 @@ import {
   formatPercent,
   timeUnit,
 } from "../text/format.ts";
-import { escapeHtml } from "./escape.ts";
 import type { TimeSpan } from "./gantt.ts";
 import { dataTable } from "./html-tables.ts";
 import { type MetricBars, type PageData, STATISTIC_TITLES, STATISTICS, type Value } from "./page-data.ts";

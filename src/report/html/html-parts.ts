@@ -2,7 +2,7 @@
  * Writes the common parts of the pages: the frame with the style sheet, and small pieces of HTML. All
  * functions escape their texts.
  */
-import { escapeHtml } from "./escape.ts";
+import { escapeHtml } from "../text/escape.ts";
 import { styleSheet } from "./style.ts";
 
 interface HtmlPage {

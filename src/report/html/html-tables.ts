@@ -6,7 +6,7 @@ import type { Comparison } from "../../results/comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "../ranking.ts";
 import { differenceColumns, longestWaitColumn, meanColumns } from "../replications.ts";
 import { LIGHT } from "../svg/palette.ts";
-import { escapeHtml } from "./escape.ts";
+import { escapeHtml } from "../text/escape.ts";
 
 /** The policies in order, with the best value of every column marked. */
 export function rankingTable({ policies }: Comparison): string {

@@ -13,7 +13,7 @@ import { hint, momentLabel } from "../browser/labels.ts";
 import { matrixOption } from "../browser/matrix-chart.ts";
 import { comparison } from "../comparisons-for-tests.ts";
 import { LIGHT } from "../svg/palette.ts";
-import { escapeHtml, withoutControls } from "./escape.ts";
+import { escapeHtml, withoutControls } from "../text/escape.ts";
 import { htmlReport } from "./html.ts";
 import { chartFigures } from "./html-figures.ts";
 import { pageData } from "./page-data.ts";

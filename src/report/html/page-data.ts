@@ -14,8 +14,8 @@ import { lastEndS } from "../../metrics/window.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
 import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
 import { comparedMetric, ranking, sharedMetrics } from "../ranking.ts";
+import { withoutControls } from "../text/escape.ts";
 import { durationColumn, formatCount, formatDuration, formatNumber, type TimeUnit } from "../text/format.ts";
-import { withoutControls } from "./escape.ts";
 import { type GanttChart, gangChart, ganttChart, ganttSpan, type TimeSpan } from "./gantt.ts";
 
 /** Statistics of a distribution that the bars can show. */

@@ -16,8 +16,8 @@ import { anchorsOf, statementAnchor, statementWords } from "../paper-index.ts";
 import { type PrintedValue, printedTable } from "../printed-table.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
+import { escapeHtml } from "../text/escape.ts";
 import { formatNumber } from "../text/format.ts";
-import { escapeHtml } from "./escape.ts";
 import { bullets, htmlPage, termList } from "./html-parts.ts";
 import { dataTable } from "./html-tables.ts";
 

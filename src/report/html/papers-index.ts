@@ -4,7 +4,7 @@
 import type { ReproducedPaper } from "../../results/reproduction.ts";
 import { COUNT_TITLES, countTexts } from "../paper-counts.ts";
 import { indexLines, statusCounts } from "../paper-index.ts";
-import { escapeHtml } from "./escape.ts";
+import { escapeHtml } from "../text/escape.ts";
 import { htmlPage, termList } from "./html-parts.ts";
 import { FOOTER } from "./paper-page.ts";
 

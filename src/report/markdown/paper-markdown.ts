@@ -18,10 +18,10 @@ import {
   type ValueTexts,
   valueColumns,
 } from "../deviations.ts";
-import { withoutControls } from "../html/escape.ts";
 import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor, statementWords } from "../paper-index.ts";
 import { lineFigureSvg } from "../svg/svg.ts";
+import { withoutControls } from "../text/escape.ts";
 
 /** A file's name, relative to the folder of the pages, and its content. */
 export type PageFile = readonly [name: string, content: string];

@@ -3,7 +3,7 @@
  * across the plot. The same values give the same bytes on every machine.
  */
 import { ln } from "../../core/elementary.ts";
-import { escapeHtml } from "../html/escape.ts";
+import { escapeHtml } from "../text/escape.ts";
 
 export interface Scale {
   readonly ticks: readonly number[];
@@ -19,7 +19,7 @@ export interface Plot {
   readonly bottom: number;
 }
 
-export interface Axis {
+interface Axis {
   readonly name: string;
   readonly scale: Scale;
   /** From the plot to the line on which the name stands, in pixels. */
@@ -29,7 +29,7 @@ export interface Axis {
   readonly isNames?: boolean;
 }
 
-export interface ChartColours {
+interface ChartColours {
   /** Of texts and of the axes. */
   readonly muted: string;
   /** Of the lines across the plot. */

@@ -8,7 +8,7 @@
  */
 
 import type { ReproducedMatrices } from "../../results/reproduction.ts";
-import { escapeHtml } from "../html/escape.ts";
+import { escapeHtml } from "../text/escape.ts";
 import { LIGHT } from "./palette.ts";
 
 const CELL_WIDTH = 30;

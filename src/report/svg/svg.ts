@@ -3,7 +3,7 @@
  * in the same colour, or groups of bars if the x axis has names.
  */
 import type { ReproducedFigure } from "../../results/reproduction.ts";
-import { escapeHtml, withoutControls } from "../html/escape.ts";
+import { escapeHtml, withoutControls } from "../text/escape.ts";
 import { formatNumber } from "../text/format.ts";
 import { axesSvg, logarithmicScale, type Plot, placeIn, px, roundScale, scale } from "./chart.ts";
 import { LIGHT } from "./palette.ts";

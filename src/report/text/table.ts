@@ -2,7 +2,7 @@
  * Writes plain text tables that fit a width. Lines never wrap: if the table is too wide, the least important
  * columns are left out and named below it. If that is not enough, left-aligned texts are shortened.
  */
-import { withoutControls } from "../html/escape.ts";
+import { withoutControls } from "./escape.ts";
 
 export interface TableColumn {
   readonly title: string;

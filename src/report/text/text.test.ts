@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeHtml, scriptJson, scriptSource, withoutControls } from "../html/escape.ts";
+import { escapeHtml, scriptJson, scriptSource, withoutControls } from "./escape.ts";
 import {
   columnFormatter,
   durationColumn,

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { escapeHtml } from "../../../report/html/escape.ts";
+import { escapeHtml } from "../../../report/text/escape.ts";
 import { ROUTES, type Route } from "../../contract/routes.ts";
 
 interface Fields {

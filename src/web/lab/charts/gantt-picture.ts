@@ -2,7 +2,7 @@
  * Paints the boxes of a Gantt chart into pixels, and writes them as SVG. A box has at least one pixel,
  * however short the job: what is narrower than a pixel is not left out.
  */
-import { escapeHtml } from "../../../report/html/escape.ts";
+import { escapeHtml } from "../../../report/text/escape.ts";
 import { formatDuration } from "../../../report/text/format.ts";
 import type { Span } from "../views/over-time.tsx";
 import type { Boxes } from "../worker/deal.ts";

@@ -1,5 +1,5 @@
 /** A chart of lines as data, and as an SVG file. */
-import { escapeHtml } from "../../../report/html/escape.ts";
+
 import {
   axesSvg,
   logarithmic,
@@ -11,6 +11,7 @@ import {
   type Scale,
   scale,
 } from "../../../report/svg/chart.ts";
+import { escapeHtml } from "../../../report/text/escape.ts";
 import { formatNumber } from "../../../report/text/format.ts";
 import { colourOf, dashOf, LIGHT_COLOURS } from "./theme.ts";
 

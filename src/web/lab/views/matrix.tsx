@@ -1,6 +1,6 @@
 /** The matrix of a gang policy, played from what was recorded during the run. */
 
-import { escapeHtml } from "../../../report/html/escape.ts";
+import { escapeHtml } from "../../../report/text/escape.ts";
 import type { MatrixRecord } from "../../../results/matrix-record.ts";
 import { parsePlace } from "../../matrix/playback.ts";
 import { MatrixPlayer } from "../../matrix/player.tsx";
