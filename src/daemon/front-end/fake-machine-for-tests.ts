@@ -13,7 +13,15 @@ import type {
   LaunchSpec,
 } from "../../protocol/attempts.ts";
 import { slotsOfWork } from "../../simulator/gang-work.ts";
-import type { Capabilities, Capacity, Command, Executor, Matrix, Report } from "../executor/executor.ts";
+import type {
+  Capabilities,
+  Capacity,
+  Command,
+  Connected,
+  Executor,
+  Matrix,
+  Report,
+} from "../executor/executor.ts";
 
 /** All processes belong to this user. */
 export const JOBS_UID = 1001;
@@ -121,7 +129,12 @@ export class FakeMachine implements Executor {
 
   connect(): void {
     this.connected = true;
-    this.#emit({
+    this.#emit(this.connection());
+  }
+
+  /** All that it says to a front end that connects. */
+  connection(): Connected {
+    return {
       type: "connected",
       knowsIdentities: this.#speaks2,
       attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec, ...noted }) => ({
@@ -139,7 +152,7 @@ export class FakeMachine implements Executor {
       sequence: this.matrix?.sequence ?? 0,
       facts: { pid: 1, freezer: "signals" },
       epochMs: 0,
-    });
+    };
   }
 
   disconnect(): void {
@@ -297,7 +310,8 @@ export class FakeMachine implements Executor {
 
   #serve(slot: number): void {
     const { slotMs = 1 } = this.#options;
-    const { rows, fromSlot = 0 } = this.matrix!;
+    // None after a reboot.
+    const { rows, fromSlot = 0 } = this.matrix ?? { rows: [] };
     const count = rows.length;
     if (count === 0) return;
     const row = rows[(((slot - fromSlot) % count) + count) % count];
