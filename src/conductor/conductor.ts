@@ -443,7 +443,7 @@ export class Conductor {
       matrix,
       ...(matrices.turning.length > 0 && { turning: matrices.turning }),
       ...savedOf(this.#attempts.values()),
-      ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
+      guardian: this.#guardianIdentity,
     };
   }
 }

@@ -87,12 +87,7 @@ export class GangMembers {
   stopUnknown(key: AttemptKey, identity: string | undefined, reason: EndReason): void {
     const nothing = { folder: "/", graceMs: 0, nodes: [], tasksRun: "once", ranks: [] } as const;
     const { job, attempt } = key;
-    const member = new Member(this.#options.machine, {
-      job,
-      attempt,
-      ...(identity !== undefined && { identity }),
-      ...nothing,
-    });
+    const member = new Member(this.#options.machine, { job, attempt, identity, ...nothing });
     this.#options.attempts.set(member.name, member);
     member.stop(reason, true);
     this.#options.onChange();

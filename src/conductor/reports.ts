@@ -113,7 +113,7 @@ export class Reports {
     if (!this.#cluster || part.isOver || !part.isReady) return;
     this.#told.add(part);
     const { identity, ...attempt } = keyOf(part.spec);
-    this.emit({ type: "ready", attempt, ...(identity && { identity }) });
+    this.emit({ type: "ready", attempt, identity });
   }
 
   #launched(part: GangPart): void {
@@ -121,7 +121,7 @@ export class Reports {
     // Of a gang's tasks, all must have begun.
     if (shim === undefined || (part instanceof Member && part.phase === "launching")) return;
     const { identity, ...attempt } = keyOf(spec);
-    this.emit({ type: "launched", attempt, ...(identity && { identity }), shim, startedAtMs });
+    this.emit({ type: "launched", attempt, identity, shim, startedAtMs });
   }
 
   #ended({ end }: GangPart): void {

@@ -117,6 +117,6 @@ export class ConductorServer {
 }
 
 function refuse(socket: Socket, message: string, heldBy?: string): void {
-  const refusal: FromConductor = { type: "refused", message, ...(heldBy !== undefined && { heldBy }) };
+  const refusal: FromConductor = { type: "refused", message, heldBy };
   if (!socket.destroyed) socket.write(`${JSON.stringify(refusal)}\n`);
 }

@@ -205,7 +205,7 @@ async function executorFor(
     memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
     home: folder.conductor,
     name: nameOf(folder),
-    ...(setup.freezer !== undefined && { freezer: setup.freezer }),
+    freezer: setup.freezer,
   });
   return { executor };
 }

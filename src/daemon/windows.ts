@@ -67,14 +67,12 @@ export class WindowKeeper {
     const atMs = clock.unixMs();
     const fromMs = Math.max(atMs, body.fromMs ?? atMs);
     const { user: by } = caller;
-    const named = { ...(users !== undefined && { users }), ...(queues !== undefined && { queues }) };
-    const why = reason === undefined ? {} : { reason };
-    const window: KeptWindow = { name, fromMs, untilMs, ...named, ...why, by, atMs };
+    const window: KeptWindow = { name, fromMs, untilMs, users, queues, reason, by, atMs };
     feed.add("reserved", atMs, undefined, {
       ...{ name, fromMs, untilMs, by },
-      ...(users !== undefined && { users: users.join(",") }),
-      ...(queues !== undefined && { queues: queues.join(",") }),
-      ...why,
+      users: users?.join(","),
+      queues: queues?.join(","),
+      reason,
     });
     this.#set([...list, window]);
     this.settle();

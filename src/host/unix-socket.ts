@@ -31,7 +31,7 @@ export async function listenOnSocket(
   rmSync(bound, { force: true });
   await listening(server, () => {
     // listen() makes the file before it returns, so processes started while we wait do not inherit the mask.
-    withUmask(0o177, () => server.listen({ path: bound, ...(backlog !== undefined && { backlog }) }));
+    withUmask(0o177, () => server.listen({ path: bound, backlog }));
   });
   if (uid !== undefined) chownSync(bound, uid, -1);
   chmodSync(bound, mode);

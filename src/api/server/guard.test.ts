@@ -66,7 +66,7 @@ describe("guard", () => {
   });
 
   test.each(methods)("%s from a foreign page is refused, token or not", async (method) => {
-    for (const headers of [
+    const foreign: Record<string, string>[] = [
       { origin: "https://evil.example" },
       { origin: "null" },
       { origin: "http://127.0.0.1:8080" },
@@ -74,7 +74,8 @@ describe("guard", () => {
       { "sec-fetch-site": "cross-site" },
       { "sec-fetch-site": "same-site" },
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "cors" },
-    ]) {
+    ];
+    for (const headers of foreign) {
       for (const path of paths) {
         const { status } = await app.ask(method, path, { headers });
         expect(status, `${JSON.stringify(headers)} ${path}`).toBe(403);
@@ -96,7 +97,12 @@ describe("guard", () => {
 
   test("no answer allows other pages to read it, and every answer says how it may be used", async () => {
     for (const path of ["/api", "/v1/jobs", "/v1/nothing", "/metrics"]) {
-      for (const headers of [{}, { authorization: "" }, { origin: "https://evil.example" }]) {
+      const others: Record<string, string>[] = [
+        {},
+        { authorization: "" },
+        { origin: "https://evil.example" },
+      ];
+      for (const headers of others) {
         const answer = await app.ask("GET", path, { headers });
         expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
         expect(answer.headers.get("x-content-type-options")).toBe("nosniff");

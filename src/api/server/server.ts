@@ -158,7 +158,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const http = port === undefined ? undefined : `http://127.0.0.1:${port}/`;
   return {
     socket: places.socket,
-    ...(http === undefined ? {} : { http }),
+    http,
     token: makeToken(key, owner.uid),
     linkToPage: () => (http === undefined ? undefined : linkTo(http, links.make(owner.uid))),
     quiet: async (idleMs, maxMs) => {

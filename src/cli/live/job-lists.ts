@@ -134,7 +134,7 @@ async function* newPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsP
 /** All requested jobs, from a scheduler that only sends whole lists. */
 async function wholeList(client: Client, asked: AskedJobs): Promise<JobsPage> {
   const { states, numbers, name, queue, user, last = EVERYTHING } = asked;
-  const { jobs: all } = await client.jobs({ last, ...(states !== undefined && { states }) });
+  const { jobs: all } = await client.jobs({ last, states });
   const jobs = all.filter(
     (job) =>
       (numbers === undefined || holds(numbers, job.job)) &&

@@ -65,7 +65,7 @@ function slotsOfTask(job: SubmitJob, known: ReadonlyMap<string, Job>): Slot[] {
   if (typeof spec === "string") throw new UsageError(spec);
   return spec.indices.map((index, position) => {
     const own = values && valuesAt(values, position);
-    const full = { command: commandWithValues(command, own, script?.word), ...(own && { values: own }) };
+    const full = { command: commandWithValues(command, own, script?.word), values: own };
     const last = known.get(identityOf(name, brief(full), index));
     const isKept = last !== undefined && (last.state === "done" || !isEnded(last.state));
     return { index, kept: isKept ? last : undefined };
@@ -128,12 +128,11 @@ function commonWaits({ after }: WorkflowTask, slotsOf: ReadonlyMap<string, reado
 /** The request for some jobs of a task. */
 function partOf(job: SubmitJob, slots: readonly Slot[], members: readonly number[]): SubmitJob {
   const { after: _, array, values, ...rest } = job;
-  if (members.length === slots.length)
-    return { ...rest, ...(array !== undefined && { array }), ...(values !== undefined && { values }) };
+  if (members.length === slots.length) return { ...rest, array, values };
   const [, atOnce = ""] = /(%.*)?$/.exec(array ?? "") ?? [];
   const indices = rangesText(rangesOf(members.map((position) => slots[position].index!)));
   const columns = Object.entries(values ?? {}).map(([name, column]) => [name, members.map((i) => column[i])]);
-  return { ...rest, array: indices + atOnce, ...(values && { values: Object.fromEntries(columns) }) };
+  return { ...rest, array: indices + atOnce, values: values && Object.fromEntries(columns) };
 }
 
 function afterOf(after: readonly After[]): Pick<SubmitJob, "after"> {

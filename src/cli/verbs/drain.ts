@@ -24,7 +24,7 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .addHelpText("after", drains ? HELP : "\nAdministrators only.")
     .action(async ({ reason, json }: Options) => {
-      const body = reason === undefined ? {} : { reason };
+      const body = { reason };
       const how = drains ? { method: "PUT", body } : { method: "DELETE" };
       const answer = await new Client().ask<DrainAnswer>("/v1/drain", how);
       if (json) writeJson(answer);

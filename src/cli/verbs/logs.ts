@@ -33,7 +33,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     const { job } = await connection.retry((client) => client.job(number));
     if (numbers.length > 1) writeOut(`==> job ${number} (${visibleLine(job.name)}) <==\n`);
     const stream = stderr ? "stderr" : "stdout";
-    const choice = { stream, follow, raw, ...(tail === undefined ? {} : { tail }) } as const;
+    const choice = { stream, follow, raw, tail } as const;
     const bytes = await copyLog(connection, job, choice, process.stdout);
     if (bytes > 0 || tail === 0) continue;
     const { job: now } = await connection.retry((client) => client.job(number));

@@ -93,11 +93,11 @@ function bodyOf(name: string, options: Options): WindowBody {
   }
   return {
     name,
-    ...(begin !== undefined && { fromMs: begin }),
+    fromMs: begin,
     untilMs: until ?? (begin ?? Date.now()) + forMs!,
-    ...(user !== undefined && { users: user }),
-    ...(queue !== undefined && { queues: queue }),
-    ...(reason !== undefined && { reason }),
+    users: user,
+    queues: queue,
+    reason,
   };
 }
 

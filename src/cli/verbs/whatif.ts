@@ -59,11 +59,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const others = words.flatMap((word) => word.split(",")).filter((word) => word !== "");
   const isMore = jobs.length > 0 || withoutCpus !== undefined;
   const policies = [...new Set(isMore && others.length > 0 ? others : [policy, ...others])];
-  const body: WhatIfBody = {
-    policies,
-    ...(jobs.length > 0 && { jobs }),
-    ...(withoutCpus !== undefined && { withoutCpus }),
-  };
+  const body: WhatIfBody = { policies, ...(jobs.length > 0 && { jobs }), withoutCpus };
   const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body });
   if (json) writeJson(answer);
   else if (isMore) writeOut(answer.policies.map((then) => thenNowText(then, answer.atMs, texts)).join("\n"));

@@ -14,8 +14,8 @@ export function stateOf(part: GangPart): AttemptState {
     record: recordOf(part),
     phase: part.phase,
     ranMs: Math.round(part.ranMs()),
-    ...(shim === undefined ? {} : { shim }),
-    ...(end === undefined ? {} : { end }),
+    shim,
+    end,
   };
 }
 
@@ -23,20 +23,15 @@ function recordOf({ begun, startedAtMs, pausedAtMs, reason, endingAtMs }: GangPa
   return {
     version: 1,
     ...(begun && { startedAtMs }),
-    ...(pausedAtMs !== undefined && { pausedAtMs }),
-    ...(endingAtMs !== undefined && { ending: { reason, atMs: endingAtMs } }),
+    pausedAtMs,
+    ending: endingAtMs === undefined ? undefined : { reason, atMs: endingAtMs },
   };
 }
 
 function aboutOf(part: GangPart): NonNullable<AttemptState["about"]> {
   const { spec, begun, startedAtMs } = part;
   const { uid, folder } = spec;
-  return {
-    ...(uid === undefined ? {} : { uid }),
-    ...commandOf(part),
-    folder,
-    ...(begun && { startedAtMs }),
-  };
+  return { uid, ...commandOf(part), folder, ...(begun && { startedAtMs }) };
 }
 
 /** Only the node that starts the command knows it. */
@@ -47,12 +42,7 @@ function commandOf(part: GangPart) {
     return { command, cwd, nodes, tasksRun };
   }
   const { command, cwd, nodes, tasksRun } = (part as Attempt).spec;
-  return {
-    command,
-    cwd,
-    ...(nodes && { nodes: nodes.map(({ node }) => node) }),
-    ...(tasksRun && { tasksRun }),
-  };
+  return { command, cwd, nodes: nodes?.map(({ node }) => node), tasksRun };
 }
 
 export function savedOf(parts: Iterable<GangPart>): Pick<LastSeen, "savedAt"> & {
@@ -78,12 +68,12 @@ function savedAttempt(attempt: Attempt): SavedAttempt {
     ranMs: Math.round(attempt.ranMs()),
     reason: attempt.reason,
     killed: attempt.killed,
-    ...(shim === undefined ? {} : { shim }),
-    ...(job === undefined ? {} : { job }),
-    ...(lost === undefined ? {} : { lost }),
+    shim,
+    job,
+    lost,
     ...(attempt.kept && { kept: true }),
-    ...(attempt.endingAtMs !== undefined && { endingAtMs: attempt.endingAtMs }),
+    endingAtMs: attempt.endingAtMs,
     ...(attempt.warnedRanMs !== undefined && { warned: true, warnedRanMs: attempt.warnedRanMs }),
-    ...(end === undefined ? {} : { end }),
+    end,
   };
 }

@@ -119,5 +119,5 @@ function looksLikeShim(pid: number, uid: number | undefined): boolean | undefine
 
 /** Picks the key of an attempt from everything known about it. */
 export function keyOf({ job, attempt, identity }: IdentifiedAttempt): IdentifiedAttempt {
-  return { job, attempt, ...(identity !== undefined && { identity }) };
+  return { job, attempt, identity };
 }

@@ -97,12 +97,12 @@ export class Member extends GangPart<MemberSpec> {
       startedAtMs: this.startToSaveMs,
       ranMs: Math.round(this.ranMs()),
       reason,
-      ...(endingAtMs !== undefined && { endingAtMs }),
+      endingAtMs,
       killed,
-      ...(this.#lost !== undefined && { lost: this.#lost }),
+      lost: this.#lost,
       ...(this.kept && { kept: true }),
-      ...(end && { end }),
-      ...(step && { step: step.saved }),
+      end,
+      step: step?.saved,
     };
   }
 
@@ -244,16 +244,14 @@ export class Member extends GangPart<MemberSpec> {
   /** Of all tasks here: the highest exit code, as srun has it, or else a signal that ended one of them. */
   #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan"> {
     const { tasks } = this;
-    if (tasks.length === 0) return this.#lost === undefined ? {} : { lost: this.#lost };
-    const neverBegan = tasks.every(({ end }) => end?.neverBegan === true)
-      ? { neverBegan: true as const }
-      : {};
+    if (tasks.length === 0) return { lost: this.#lost };
+    const neverBegan = tasks.every(({ end }) => end?.neverBegan === true) || undefined;
     const lostTask = tasks.find(({ end }) => end?.lost !== undefined);
     const lost = this.#lost ?? (lostTask && this.#lossOf(lostTask));
-    if (lost !== undefined) return { lost, ...neverBegan };
+    if (lost !== undefined) return { lost, neverBegan };
     const code = Math.max(0, ...tasks.map(({ end }) => end?.code ?? 0));
     const signal = tasks.find(({ end }) => end?.signal !== undefined)?.end?.signal;
-    return { ...(signal === undefined || code > 0 ? { code } : { signal }), ...neverBegan };
+    return { ...(signal === undefined || code > 0 ? { code } : { signal }), neverBegan };
   }
 
   #lossOf({ rank, end }: Task): string {

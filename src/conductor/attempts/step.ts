@@ -65,7 +65,7 @@ export class Step {
   }
 
   get saved(): SavedStep {
-    return { spec: this.spec, ...(this.#process && { process: this.#process }) };
+    return { spec: this.spec, process: this.#process };
   }
 
   /**

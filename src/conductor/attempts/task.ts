@@ -82,7 +82,7 @@ export class Task {
 
   get saved(): SavedTask {
     const { rank, shim, job, begun } = this;
-    return { rank, begun, ...(shim && { shim }), ...(job && { job }) };
+    return { rank, begun, shim, job };
   }
 
   /** Notices what has happened. @param reason why Tutti ends the gang, and whether it has killed it */

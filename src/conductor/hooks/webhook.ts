@@ -33,8 +33,8 @@ const body = JSON.stringify({
   state: env.TUTTI_JOB_STATE,
   attempt: number(env.TUTTI_ATTEMPT),
   ...(env.TUTTI_EXIT_CODE !== undefined && { code: Number(env.TUTTI_EXIT_CODE) }),
-  ...(env.TUTTI_SIGNAL !== undefined && { signal: env.TUTTI_SIGNAL }),
-  ...(env.TUTTI_REASON !== undefined && { reason: env.TUTTI_REASON }),
+  signal: env.TUTTI_SIGNAL,
+  reason: env.TUTTI_REASON,
   ...(env.TUTTI_ARRAY_JOB_ID !== undefined && { array: Number(env.TUTTI_ARRAY_JOB_ID) }),
   ...(env.TUTTI_ARRAY_INDEX !== undefined && { arrayIndex: Number(env.TUTTI_ARRAY_INDEX) }),
 });

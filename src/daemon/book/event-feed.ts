@@ -59,7 +59,7 @@ export class EventFeed {
         atMs,
         kind,
         ...(record !== undefined && { job: record.job, user: record.user }),
-        ...(data !== undefined && { data }),
+        data,
       },
       uid: record?.uid,
       secret,

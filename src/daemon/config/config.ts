@@ -251,7 +251,7 @@ function queueOf({
   return {
     queueClass: queueClassOf(fields),
     ...(aliases?.length && { aliases }),
-    ...(defaultLimitMs !== undefined && { defaultLimitMs }),
+    defaultLimitMs,
     ...(Object.keys(limits).length > 0 && { limits }),
   };
 }

@@ -322,8 +322,7 @@ export class Dispatcher {
         reason: toHold ?? `queued again: ${outcome.reason}`,
         ...(nextAtMs !== undefined && { notBeforeMs: nextAtMs }),
       });
-      const next = nextAtMs !== undefined && { nextAtMs };
-      feed.add("requeued", end.endedAtMs, queued, { ...data, ...next });
+      feed.add("requeued", end.endedAtMs, queued, { ...data, nextAtMs });
       if (book.isEligible(queued)) scheduler.arrived(queued);
       return;
     }
@@ -365,7 +364,7 @@ export class Dispatcher {
     scheduler.setEpoch(connected.epochMs);
     scheduler.invalidate("the conductor has connected");
     feed.add("conductor", clock.unixMs(), undefined, {
-      ...(connected.facts.pid !== undefined && { pid: connected.facts.pid }),
+      pid: connected.facts.pid,
       attempts: connected.attempts.length,
     });
     const named = new Map(connected.attempts.map((attempt) => [nameOf(attempt), attempt]));
@@ -442,5 +441,5 @@ export class Dispatcher {
 
 /** The fields that name an attempt in a command. */
 function namedBy({ job, attempt, identity }: NamedAttempt) {
-  return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
+  return { attempt: { job, attempt }, identity };
 }

@@ -6,19 +6,13 @@ import { shownCpus } from "../contract/record.ts";
 
 /** The end of an attempt as data of an event. */
 export function dataOf({ ranMs, cpuMs, code, signal }: AttemptEnd, reason: string) {
-  return {
-    reason,
-    ranMs,
-    ...(cpuMs !== undefined && { cpuMs }),
-    ...(code !== undefined && { code }),
-    ...(signal !== undefined && { signal }),
-  };
+  return { reason, ranMs, cpuMs, code, signal };
 }
 
 /** CPUs as data of an event. The data must be flat, so nodes and their CPUs become one text. */
 export function cpusData(cpus: readonly NodeCpus[]) {
   const { cpus: numbers, nodes } = shownCpus(cpus);
-  return { cpus: numbers.join(","), ...(nodes !== undefined && { nodes: cpusText(numbers, nodes) }) };
+  return { cpus: numbers.join(","), nodes: nodes && cpusText(numbers, nodes) };
 }
 
 /** Units of countable resources as data of an event, such as `gpu 0,1; licence 2`. */

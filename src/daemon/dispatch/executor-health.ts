@@ -44,10 +44,10 @@ export class ExecutorHealth {
     const { rests } = this.#context.executor;
     return {
       connected: this.#connected !== undefined,
-      ...(silentMs !== undefined && { silentMs }),
-      ...(rests !== undefined && { rests }),
+      silentMs,
+      rests,
       ...this.#connected?.facts,
-      ...(this.#statistics !== undefined && { lateP99Ms: this.#statistics.lateP99Ms }),
+      lateP99Ms: this.#statistics?.lateP99Ms,
     };
   }
 

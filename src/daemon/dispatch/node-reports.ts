@@ -36,7 +36,7 @@ export class NodeReports {
         return;
       case "notice": {
         const { kind: rule, text, node } = report;
-        feed.add("node", clock.unixMs(), undefined, { rule, text, ...(node !== undefined && { node }) });
+        feed.add("node", clock.unixMs(), undefined, { rule, text, node });
       }
     }
   }

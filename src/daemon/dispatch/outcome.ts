@@ -103,7 +103,7 @@ export function refusedEnd(record: JobRecord, why: string, endedAtMs: number): A
 }
 
 function endOf({ job, attempt, identity }: JobRecord, endedAtMs: number): AttemptEnd {
-  return { job, attempt, ...(identity !== undefined && { identity }), reason: "none", endedAtMs, ranMs: 0 };
+  return { job, attempt, identity, reason: "none", endedAtMs, ranMs: 0 };
 }
 
 /** What the attempt used; undefined: nothing was counted. */

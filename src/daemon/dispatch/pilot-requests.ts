@@ -14,7 +14,7 @@ export const NO_PILOTS = refuse(
 export function pilotsOf(control: PilotControl | undefined): Answer<Pilots> {
   if (control === undefined) return NO_PILOTS;
   const { pilots, trouble, rests } = control;
-  return { pilots, ...(trouble !== undefined && { trouble }), ...(rests !== undefined && { rests }) };
+  return { pilots, trouble, rests };
 }
 
 export function startPilots(control: PilotControl | undefined, caller: Caller): Answer<Pilots> {

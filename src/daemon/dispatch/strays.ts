@@ -85,8 +85,8 @@ export class Strays {
         command: stray.command,
         cwd: stray.cwd,
         folder: stray.folder,
-        ...(stray.nodes !== undefined && { nodes: stray.nodes }),
-        ...(stray.startedAtMs !== undefined && { startedAtMs: stray.startedAtMs }),
+        nodes: stray.nodes,
+        startedAtMs: stray.startedAtMs,
         ranMs: Math.round(ranMsOf(stray, nowMs)),
       }));
   }

@@ -185,7 +185,7 @@ export class Launcher {
     return {
       job: record.job,
       attempt: record.attempt,
-      ...(record.identity !== undefined && { identity: record.identity }),
+      identity: record.identity,
       folder,
       command: this.commandOf(record),
       cwd: record.cwd,
@@ -205,16 +205,16 @@ export class Launcher {
       },
       ...outputsOf(record),
       ...this.#accountOf(record),
-      ...(record.umask !== undefined && { umask: record.umask }),
-      ...(record.memoryBytes !== undefined && { memoryBytes: record.memoryBytes }),
-      ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
-      ...(record.limitSignal !== undefined && { limitSignal: signalOf(record, record.limitSignal) }),
+      umask: record.umask,
+      memoryBytes: record.memoryBytes,
+      limitMs: record.limitMs,
+      limitSignal: record.limitSignal && signalOf(record, record.limitSignal),
       graceMs: this.#options.graceMs,
       ...(isElsewhere(record.nodes) && { nodes: record.nodes, tasks: record.tasks }),
-      ...(record.threads !== undefined && { threads: record.threads }),
-      ...(record.tasksRun !== undefined && { tasksRun: record.tasksRun }),
-      ...(record.mpi !== undefined && { mpi: record.mpi }),
-      ...(record.input !== undefined && { input: record.input }),
+      threads: record.threads,
+      tasksRun: record.tasksRun,
+      mpi: record.mpi,
+      input: record.input,
     };
   }
 

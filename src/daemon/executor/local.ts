@@ -67,7 +67,7 @@ function reportOf(message: FromConductor): Report | undefined {
   if (message.type !== "state") return isOfCluster(message) ? undefined : message;
   const { attempts, sequence, epochMs, pid, freezer, limitsMemory, protocol } = message;
   const knowsIdentities = protocol === 2;
-  const facts = { pid, freezer, ...(limitsMemory !== undefined && { limitsMemory }) };
+  const facts = { pid, freezer, limitsMemory };
   return { type: "connected", attempts, sequence, epochMs, knowsIdentities, facts };
 }
 

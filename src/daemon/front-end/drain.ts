@@ -40,11 +40,7 @@ export function setDrain(
   const drain =
     asked === undefined
       ? undefined
-      : {
-          sinceMs: before?.sinceMs ?? clock.unixMs(),
-          by: before?.by ?? by,
-          ...(reason !== undefined && { reason }),
-        };
+      : { sinceMs: before?.sinceMs ?? clock.unixMs(), by: before?.by ?? by, reason };
   if (drain?.reason !== before?.reason || (drain === undefined) !== (before === undefined)) {
     store.setMeta(META, drain === undefined ? "" : JSON.stringify(drain));
     book.alsoUndo(() => {
@@ -52,7 +48,7 @@ export function setDrain(
     });
     machine.drain = drain;
     if (drain === undefined) feed.add("undrained", clock.unixMs(), undefined, { by });
-    else feed.add("drained", clock.unixMs(), undefined, { by, ...(reason !== undefined && { reason }) });
+    else feed.add("drained", clock.unixMs(), undefined, { by, reason });
     book.limits.unsettle();
     // The policy keeps its state: a new one might move gangs to other rows.
     for (const record of book.eligible()) {
@@ -60,5 +56,5 @@ export function setDrain(
       else scheduler.withdrawn(record, "waits until the drain ends");
     }
   }
-  return { ...(machine.drain !== undefined && { drain: machine.drain }) };
+  return { drain: machine.drain };
 }

@@ -12,7 +12,7 @@ import { isRefusal } from "../../protocol/refusal.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
 import { startFrontEnd } from "../main.ts";
-import { ANNA, answerOf, BEN, makeBench, ROOT, request } from "./front-end-for-tests.ts";
+import { ANNA, answerOf, asSent, BEN, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-forecast-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
@@ -220,7 +220,7 @@ describe("every job", () => {
     // Without history, jobs may end early.
     expect(store.judgedForecasts(9)).toMatchObject([{ isWithin: true }, { isWithin: true }]);
     // Two starts are no record.
-    expect(frontEnd.status()).not.toHaveProperty("forecasts");
+    expect(asSent(frontEnd.status())).not.toHaveProperty("forecasts");
     // The first job started immediately and needed no forecast.
     expect(store.judgedForecasts(9)).toHaveLength(2);
     bench.kill();
@@ -332,7 +332,7 @@ describe("every job", () => {
     const waiting = await service.why(owner, 1500);
     expect(waiting).toMatchObject({ state: "queued", forecast: { p50Ms: expect.any(Number) } });
     const behind = await service.why(owner, 9999);
-    expect(behind).not.toHaveProperty("forecast");
+    expect(asSent(behind)).not.toHaveProperty("forecast");
     await service.shutdown(owner, true);
     await stop();
   });

@@ -213,3 +213,8 @@ export function runInstance(
   }
   runToEnd(clock);
 }
+
+/** An answer as clients receive it: JSON leaves out fields that are undefined. */
+export function asSent<Answer>(answer: Answer): Answer {
+  return JSON.parse(JSON.stringify(answer)) as Answer;
+}

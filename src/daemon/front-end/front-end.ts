@@ -242,7 +242,7 @@ export class FrontEnd implements Service {
       ({ message }: Error) => message,
     );
     this.#drained.resolve();
-    return { stopping: true, ...(warning !== undefined && { warning }) } as const;
+    return { stopping: true, warning } as const;
   }
 
   pilots() {

@@ -261,7 +261,7 @@ function matches(
 }
 
 function endOf({ numbers }: JobQuery, missing: readonly MissingJobs[], next?: JobNumber): ListEnd {
-  return { ...(next !== undefined && { next }), ...(numbers !== undefined && { missing }) };
+  return { next, ...(numbers !== undefined && { missing }) };
 }
 
 /** All stored events; of jobs, only those of the user. */

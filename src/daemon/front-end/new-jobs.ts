@@ -42,11 +42,7 @@ export function enterJobs(
   const records = entries.flatMap(({ jobs }) => jobs);
   for (const record of records) {
     const { tasks, threads, queue, reason, repeats } = record;
-    feed.add("submitted", atMs, record, {
-      ...{ tasks, queue },
-      ...(threads !== undefined && { threads }),
-      ...(repeats !== undefined && { repeats }),
-    });
+    feed.add("submitted", atMs, record, { ...{ tasks, queue }, threads, repeats });
     if (isEnded(record.state)) {
       feed.add("cancelled", atMs, record, { reason: reason ?? null });
       context.news.ended(record);
@@ -110,10 +106,7 @@ function recordsOf(
     ranMs: 0,
     environment: contents.keep(needs.environment),
     script: needs.script && contents.keep(needs.script),
-    repeat: {
-      ...(request.stdout !== undefined && { stdout: request.stdout }),
-      ...(request.stderr !== undefined && { stderr: request.stderr }),
-    },
+    repeat: { stdout: request.stdout, stderr: request.stderr },
   };
   const differ =
     waits.length > 1 || request.after?.some((one) => one.entry !== undefined && one.kind === "each");

@@ -44,8 +44,8 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): Why 
     freeCpus: freeIn(scheduler),
     queuedBefore: before.length,
     obstacles,
-    ...(record.queueReason !== undefined && { queueReason: record.queueReason }),
-    ...(forecast !== undefined && { forecast }),
+    queueReason: record.queueReason,
+    forecast,
     ...(record.startedAtMs !== undefined && { share: shareOf(record, record.startedAtMs, context) }),
   };
 }
@@ -109,8 +109,7 @@ function endOf(record: JobRecord, { scheduler, clock }: WaitingContext): Obstacl
   const leftMs = (limitMs ?? Number.POSITIVE_INFINITY) - scheduler.ranMs(record.job, nowMs);
   if (record.state === "ending" || end === undefined || leftMs <= end.stopAtMs - nowMs) return [];
   const stopAtMs = clock.unixMs() + (end.stopAtMs - nowMs);
-  const limit = limitMs !== undefined && { limitMs };
-  return [{ kind: "drain", stopAtMs, ...limit, restarts: restartsAtEnd(record) }];
+  return [{ kind: "drain", stopAtMs, limitMs, restarts: restartsAtEnd(record) }];
 }
 
 function obstaclesOf(
@@ -120,7 +119,7 @@ function obstaclesOf(
 ): Obstacle[] {
   const obstacles: Obstacle[] = [];
   const { state, reason } = record;
-  if (state === "held") obstacles.push({ kind: "held", ...(reason !== undefined && { reason }) });
+  if (state === "held") obstacles.push({ kind: "held", reason });
   if (waitsForTime(record)) obstacles.push(beginOf(record, record.notBeforeMs));
   const jobs = book.waitsFor(record);
   if (jobs.length > 0) obstacles.push({ kind: "dependency", jobs });
@@ -135,9 +134,9 @@ function obstaclesOf(
   const obstacle = scheduler.obstacle(record, clock.nowMs());
   if (obstacle?.kind === "drain") {
     const stopAtMs = clock.unixMs() + (obstacle.stopAtMs - clock.nowMs());
-    obstacles.push({ ...obstacle, stopAtMs, ...(next !== undefined && { next }) });
+    obstacles.push({ ...obstacle, stopAtMs, next });
   } else if (obstacle?.kind === "capacity") {
-    obstacles.push({ ...obstacle, ...(next !== undefined && { next }) });
+    obstacles.push({ ...obstacle, next });
   } else if (obstacle !== undefined) obstacles.push(obstacle);
   if (obstacles.length > 0) return obstacles;
   const needed = scheduler.sizeOf(record);
@@ -232,7 +231,7 @@ function beginOf(record: JobRecord, atMs: number): Obstacle {
     atMs,
     attempt: attempt + 1,
     mostAttempts: 1 + retries + uncharged,
-    ...(reason !== undefined && { reason: reason.replace(/^queued again: /, "") }),
+    reason: reason?.replace(/^queued again: /, ""),
   };
 }
 

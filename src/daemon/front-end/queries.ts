@@ -133,12 +133,12 @@ export class Queries {
     const queues = config.queues.map(
       ({ queueClass: { name, processors, elapsedBelowS }, aliases, limits }) => ({
         name,
-        ...(aliases !== undefined && { aliases }),
+        aliases,
         queued: counts.get(name)?.queued ?? 0,
         running: counts.get(name)?.running ?? 0,
         mostCpus: Math.min(processors, scheduler.machine.mostProcessors),
         ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
-        ...(limits !== undefined && { limits }),
+        limits,
       }),
     );
     const usedCpuMs = ({ user }: Caller): number => {
@@ -176,11 +176,11 @@ export class Queries {
       ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),
       ...(executor.capabilities.takesInput && { takesInput: true as const }),
       ...(news.sendsMail && { sendsMail: true as const }),
-      ...(trouble !== undefined && { trouble }),
-      ...(scheduler.machine.drain !== undefined && { drain: scheduler.machine.drain }),
+      trouble,
+      drain: scheduler.machine.drain,
       ...(windows.length > 0 && { windows }),
       ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
-      ...(forecasts !== undefined && { forecasts }),
+      forecasts,
       residentBytes: process.memoryUsage.rss(),
     };
   }

@@ -91,11 +91,7 @@ export function repetitionsOf(
       const members = { indices: [arrayIndex], repeats: [job] };
       const columns = values && Object.fromEntries(values.map(([name, value]) => [name, [value]]));
       arrays.set(key, { ...members, values: columns });
-      repetitions.batch.push({
-        request: { ...request, ...(columns && { values: columns }) },
-        arrayLimit,
-        ...members,
-      });
+      repetitions.batch.push({ request: { ...request, values: columns }, arrayLimit, ...members });
     }
   }
   return [...owners.values()];

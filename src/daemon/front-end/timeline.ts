@@ -139,7 +139,7 @@ function liveJobs(
     if (startedAtMs > toMs || nowMs < fromMs || !room.take(nodes)) continue;
     if (isOwn) {
       const end = forecasts.running.get(job);
-      running.push({ ...ownJob(context, record), ...inRows(job), ...(end && { end: endOf(end) }) });
+      running.push({ ...ownJob(context, record), ...inRows(job), end: end && endOf(end) });
     } else others.push({ job, ...shownCpus(nodes), ...inRows(job), fromMs: startedAtMs });
   }
   const numbers = book.numbers.of(caller.isAdministrator ? undefined : caller.uid);
@@ -180,13 +180,13 @@ function ownJob({ scheduler, clock }: Context, record: JobRecord): Mine {
     queue,
     state,
     tasks,
-    ...(threads !== undefined && { threads }),
+    threads,
     ...shownCpus(startedAtMs === undefined && !hasProcess(state) ? [] : nodes),
     submittedAtMs,
-    ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(endedAtMs !== undefined && { endedAtMs }),
+    startedAtMs,
+    endedAtMs,
     ranMs: isEnded(state) ? record.ranMs : scheduler.ranMs(job, clock.nowMs()),
-    ...(limitMs !== undefined && { limitMs }),
+    limitMs,
   };
 }
 

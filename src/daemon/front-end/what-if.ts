@@ -79,7 +79,7 @@ export async function answerDryRun(
     jobs: jobCount(accepted),
     queue: queue.queue,
     estimateMs: queue.estimateMs,
-    ...(unmet !== undefined && { never: unmet }),
+    never: unmet,
     ...(waitsFor.length > 0 && { waitsFor: [...new Set(waitsFor)] }),
     ...(obstacle?.kind === "window" && { window: windowOf(obstacle) }),
     ...forecaster.uncounted(),
@@ -99,7 +99,7 @@ function windowOf({
   untilMs,
   reason,
 }: NonNullable<DryRun["window"]>): NonNullable<DryRun["window"]> {
-  return { name, fromMs, untilMs, ...(reason !== undefined && { reason }) };
+  return { name, fromMs, untilMs, reason };
 }
 
 export async function answerWhatIf(

@@ -7,6 +7,7 @@ import { changeCapacity, nodesOf } from "./capacity-for-tests.ts";
 import {
   ANNA,
   answerOf,
+  asSent,
   BEN,
   type Bench,
   makeBench,
@@ -336,9 +337,9 @@ describe("forecasts", () => {
     const b = bench(name);
     await reserve(b, { name: "disk", fromMs: 100 * S, untilMs: 200 * S });
     await submit(b, { beginAtMs: 20 * S });
-    expect(await b.frontEnd.why(ANNA, 1)).not.toHaveProperty("forecast");
+    expect(asSent(await b.frontEnd.why(ANNA, 1))).not.toHaveProperty("forecast");
     await submit(b, {});
-    expect(await b.frontEnd.why(ANNA, 2)).not.toHaveProperty("forecast");
+    expect(asSent(await b.frontEnd.why(ANNA, 2))).not.toHaveProperty("forecast");
     expect(await b.frontEnd.whatIf(ANNA, { jobs: [{ tasks: 1 }] })).toMatchObject({
       hypothetical: [{ noForecast: "window" }],
     });

@@ -306,7 +306,7 @@ export class LiveMachine {
     const missing = missingUnits(record, this.resources);
     if (missing !== undefined) return { kind: "capacity-units", ...missing, configured: missing.present };
     if (this.end !== undefined && nowMs >= this.#lastStartBeforeEndMs(record)) {
-      return { kind: "drain", stopAtMs: this.end.stopAtMs, ...(limitMs !== undefined && { limitMs }) };
+      return { kind: "drain", stopAtMs: this.end.stopAtMs, limitMs };
     }
     return this.#windowObstacle(record, nowMs);
   }
@@ -371,10 +371,10 @@ export class LiveMachine {
       name,
       fromMs,
       untilMs,
-      ...(users !== undefined && { users }),
-      ...(queues !== undefined && { queues }),
-      ...(reason !== undefined && { reason }),
-      ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
+      users,
+      queues,
+      reason,
+      limitMs: record.limitMs,
       ...(unixMs < fromMs && { leftMs: fromMs - unixMs }),
     };
   }

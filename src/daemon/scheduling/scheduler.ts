@@ -113,7 +113,7 @@ export class Scheduler {
 
   /** The policy's state is wrong now: the next decision begins with an adoption. */
   invalidate(text: string, visibleTo?: Reason["visibleTo"]): void {
-    if (!this.#isStale) this.#because = { text, ...(visibleTo !== undefined && { visibleTo }) };
+    if (!this.#isStale) this.#because = { text, visibleTo };
     this.#isStale = true;
   }
 

@@ -28,7 +28,7 @@ export function sharesAnswerOf(
     const group = groupOf.get(parent);
     return {
       user,
-      ...(group !== undefined && { group }),
+      group,
       rank: 1 + all.findIndex((other) => other.level === level),
       ...valuesOf(counted, index),
       effectiveUsage,

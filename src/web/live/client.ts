@@ -51,7 +51,7 @@ export async function open(
       ...(body !== undefined && { "content-type": "application/json" }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
+    signal,
   });
   heard.atMs = Date.now();
   if (answer.ok) return answer;

@@ -64,15 +64,15 @@ function ownJob(job: Own, cpus: CpuNames, atMs: number): TimelineJob {
     state: job.state,
     tasks: processorsOf(job),
     cpus: cpus.rangesOf(job),
-    ...(rows?.[0] !== undefined && { row: rows[0] }),
+    row: rows?.[0],
     submittedMs: job.submittedAtMs,
-    ...(startedAtMs !== undefined && { startMs: startedAtMs }),
+    startMs: startedAtMs,
     ...(job.endedAtMs !== undefined && { endMs: endedAtMs }),
     ...(startedAtMs !== undefined &&
       endedAtMs > startedAtMs && { share: Math.min(1, ranMs / (endedAtMs - startedAtMs)) }),
-    ...(start !== undefined && { expectedStart: start }),
-    ...(end !== undefined && { expectedEnd: end }),
-    ...(promisedAtMs !== undefined && { promisedMs: promisedAtMs }),
+    expectedStart: start,
+    expectedEnd: end,
+    promisedMs: promisedAtMs,
   };
 }
 
@@ -87,8 +87,8 @@ function otherJob(
     name: "",
     state: isRunning ? "running" : "ended",
     tasks: own.length,
-    cpus: cpus.rangesOf({ cpus: own, ...(nodes && { nodes }) }),
-    ...(rows?.[0] !== undefined && { row: rows[0] }),
+    cpus: cpus.rangesOf({ cpus: own, nodes }),
+    row: rows?.[0],
     startMs: fromMs,
     ...(toMs !== undefined && { endMs: Math.min(toMs, nowMs) }),
   };

@@ -128,7 +128,7 @@ export function MatrixPlayer({
         sequence={at + 1}
         turn={isTurning ? turn : undefined}
         label={label}
-        {...(heightPx !== undefined && { heightPx })}
+        heightPx={heightPx}
         selection={selection}
         onSelect={select}
         onOpen={onOpen}

@@ -130,6 +130,6 @@ function traceOf(trace: Workload["trace"], row: number, size: number): object {
     ...(memoryKB > 0 && { memoryBytes: Math.round(memoryKB * 1024 * size) }),
     ...(user[row] >= 0 && { user: String(user[row]) }),
     ...(queue[row] >= 0 && { queue: String(queue[row]) }),
-    ...(state !== undefined && { state }),
+    state,
   };
 }

@@ -188,9 +188,7 @@ async function numbersOf(
   const ranges = parseRanges(jobs);
   if (ranges === undefined) return noNumbers(jobs);
   const numbers = mergeRanges(ranges.filter(({ first, last }) => first < last));
-  const existing = await turns.through(
-    service.numbers(caller, { numbers, ...(states !== undefined && { states }) }),
-  );
+  const existing = await turns.through(service.numbers(caller, { numbers, states }));
   const named = ranges.filter(({ first, last }) => first === last).map(({ first }) => first);
   const selected = [...new Set([...existing, ...named])].sort((a, b) => a - b);
   if (selected.length <= MAX_JOBS_PER_BATCH) return selected;

@@ -20,7 +20,7 @@ export function parseJobName(text: string): JobName | undefined {
   const [, number, one, list, step] =
     /^(\d{1,15})(?:_(?:(\d{1,7})|\[([\d,-]{1,5000})(?:%\d+)?\]))?(?:[.+](\w+))?$/.exec(text) ?? [];
   if (number === undefined) return undefined;
-  const named = { number: Number(number), ...(step !== undefined && { step }), text };
+  const named = { number: Number(number), step, text };
   const ranges = one ?? list;
   if (ranges === undefined) return named;
   const indices: [number, number][] = [];

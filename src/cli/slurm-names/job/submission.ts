@@ -90,7 +90,7 @@ export async function jobOf(
     ...own,
     ...fields,
     command: [...program.command],
-    ...(program.script !== undefined && { script: program.script }),
+    script: program.script,
     ...(command === "sbatch" && mayBeRequeued(options) && { retries: 1 }),
   };
   return { ...job, env: environmentOf(job, options, indices?.indices) };

@@ -12,7 +12,7 @@ export function startPlain(plan: RankPlan): StartedRanks {
     const child = spawn(command[0], command.slice(1), {
       stdio: [inputOf(plan, rank), stdio.out, stdio.err],
       env: { ...plan.env, ...rankVariables(rank) },
-      ...(cwd !== undefined && { cwd }),
+      cwd,
     });
     children.push(child);
     ends.push(endOf(child, rank, command[0]));

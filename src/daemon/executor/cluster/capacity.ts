@@ -78,6 +78,6 @@ export function capacityOf(
     mostProcessors,
     mostLimitMs,
     ...(allocation !== undefined && !allocation.isPartial && { whole: { nodes: tableOf(all), memoryBytes } }),
-    ...(end !== undefined && { end }),
+    end,
   };
 }

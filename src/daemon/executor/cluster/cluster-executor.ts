@@ -424,7 +424,7 @@ export class ClusterExecutor implements Executor {
   }
 
   #notice(kind: string, text: string, node: string | undefined): void {
-    this.#report({ type: "notice", kind, text, ...(node !== undefined && { node }) });
+    this.#report({ type: "notice", kind, text, node });
   }
 
   #setTrouble(text: string | undefined): void {

@@ -38,7 +38,6 @@ export function compositeEnd(facts: Facts): AttemptEnd {
   };
   const starts = ends.flatMap(({ startedAtMs }) => startedAtMs ?? []);
   const startedAtMs = facts.startedAtMs ?? (starts.length > 0 ? Math.min(...starts) : undefined);
-  const begun = startedAtMs !== undefined && { startedAtMs };
   const reason = ends.find((end) => end.reason !== "none")?.reason ?? "none";
   const failed = ends.find(({ lost }) => lost !== undefined);
   const lost = facts.lost ?? failed?.lost;
@@ -48,13 +47,13 @@ export function compositeEnd(facts: Facts): AttemptEnd {
       ...common,
       reason: reason === "none" ? facts.reason : reason,
       lost: lost ?? "its end is unknown",
-      ...(neverBegan ? { neverBegan } : begun),
+      ...(neverBegan ? { neverBegan } : { startedAtMs }),
     };
   }
   const code = Math.max(...ends.map((end) => end.code ?? 0));
   const signal = ends.find((end) => end.signal !== undefined)?.signal;
   const how = code === 0 && signal !== undefined ? { signal } : { code };
-  return { ...common, ...begun, reason, ...how };
+  return { ...common, startedAtMs, reason, ...how };
 }
 
 /** What all nodes used, as far as all have measured it. Of memory, the sum of the peaks. */

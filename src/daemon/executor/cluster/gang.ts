@@ -134,12 +134,12 @@ export class Gang {
     const phase = this.#end !== undefined ? "ended" : this.#isEnding ? "stopping" : undefined;
     return {
       ...this.facts.key,
-      ...(this.facts.about !== undefined && { about: this.facts.about }),
+      about: this.facts.about,
       phase: phase ?? (this.#launched === undefined ? "launching" : "running"),
-      ...(this.#launched !== undefined && { shim: this.#launched.shim }),
-      ...(this.#noted !== undefined && { record: this.#noted }),
+      shim: this.#launched?.shim,
+      record: this.#noted,
       ranMs: this.#ranMs,
-      ...(this.#end !== undefined && { end: this.#end }),
+      end: this.#end,
     };
   }
 
@@ -304,7 +304,7 @@ export class Gang {
 
   get #named() {
     const { job, attempt, identity } = this.facts.key;
-    return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
+    return { attempt: { job, attempt }, identity };
   }
 
   /** What a node's state says about a gang of an earlier front end. */
@@ -319,7 +319,7 @@ export class Gang {
     if (this.#launched !== undefined || shim === undefined) return;
     const { attempt, identity } = this.#named;
     const startedAtMs = here.record?.startedAtMs ?? here.about?.startedAtMs ?? this.#world.unixMs();
-    this.#launched = { type: "launched", attempt, ...(identity && { identity }), shim, startedAtMs };
+    this.#launched = { type: "launched", attempt, identity, shim, startedAtMs };
     // The node's own report may have been lost with its connection.
     this.#world.report(this.#launched);
   }

@@ -97,9 +97,9 @@ export class Gangs {
   /** @param isFresh certainly no earlier front end has started it */
   add(spec: LaunchSpec, isFresh: boolean): Gang {
     const { job, attempt, identity, uid, command, cwd, folder, nodes = [], tasksRun = "once" } = spec;
-    const key = { job, attempt, ...(identity !== undefined && { identity }) };
+    const key = { job, attempt, identity };
     const names = nodes.map(({ node }) => node);
-    const about = { ...(uid !== undefined && { uid }), command, cwd, folder, nodes: names, tasksRun };
+    const about = { uid, command, cwd, folder, nodes: names, tasksRun };
     const gang = new Gang(this.#world, { key, nodes: names, isEach: tasksRun === "each", about }, isFresh);
     this.#gangs.set(nameOf(key), gang);
     return gang;
@@ -154,7 +154,7 @@ export class Gangs {
     // The lead knows most: its conductor has the command.
     const about = abouts.find(({ command }) => command.length > 0) ?? abouts[0];
     const nodes = abouts.find((one) => one.nodes !== undefined)?.nodes ?? [...places.keys()];
-    const key = { job, attempt, ...(identity !== undefined && { identity }) };
+    const key = { job, attempt, identity };
     return new Gang(this.#world, { key, nodes, isEach: about?.tasksRun === "each", about }, false);
   }
 }

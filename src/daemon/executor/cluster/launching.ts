@@ -74,7 +74,7 @@ function endLost(spec: LaunchSpec, lost: string, neverBegan: boolean, { reportEn
   reportEnd({
     job,
     attempt,
-    ...(identity !== undefined && { identity }),
+    identity,
     reason: "none",
     lost,
     ...(neverBegan && { neverBegan }),

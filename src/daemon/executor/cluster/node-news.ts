@@ -127,5 +127,5 @@ export class NodeNews {
 }
 
 function namedBy({ job, attempt, identity }: IdentifiedAttempt) {
-  return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
+  return { attempt: { job, attempt }, identity };
 }

@@ -37,14 +37,14 @@ export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: strin
   return {
     job,
     attempt,
-    ...(identity !== undefined && { identity }),
+    identity,
     folder,
-    ...(uid !== undefined && { uid }),
-    ...(gid !== undefined && { gid }),
+    uid,
+    gid,
     graceMs,
     nodes,
     tasksRun: isEach ? "each" : "once",
-    ...(isEach && limitMs !== undefined && { limitMs }),
+    limitMs: isEach ? limitMs : undefined,
     ranks: isEach ? ranksOn(spec, node) : [],
   };
 }

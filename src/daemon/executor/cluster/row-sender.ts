@@ -48,7 +48,7 @@ function rowsOf(
       fromSlot,
       strict: true,
       rows: onNode(node),
-      ...(paused !== undefined && { paused }),
+      paused,
     }),
   };
 }

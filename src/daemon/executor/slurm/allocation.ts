@@ -29,14 +29,10 @@ export async function allocationOf(
   const memoryMib = memories.reduce((sum, node) => sum + node.memoryMib, 0);
   return {
     name: id,
-    nodes: nodes.map(({ node, cpus }) => ({
-      node,
-      cpus,
-      ...(lostJobs[node] !== undefined && { lostJobs: lostJobs[node] }),
-    })),
+    nodes: nodes.map(({ node, cpus }) => ({ node, cpus, lostJobs: lostJobs[node] })),
     memoryBytes: memoryMib * 2 ** 20,
     ...(names.length < settings.nodes && { isPartial: true as const }),
-    ...(end !== undefined && { end }),
+    end,
   };
 }
 

@@ -76,13 +76,7 @@ export function newContent(): PilotContent {
 
 /** What the file keeps of a pilot. */
 export function storedOf({ mark, jobId, hasBegun, lostJobs, isGivenUp }: StoredPilot): StoredPilot {
-  return {
-    mark,
-    ...(jobId !== undefined && { jobId }),
-    ...(hasBegun && { hasBegun }),
-    ...(lostJobs !== undefined && { lostJobs }),
-    ...(isGivenUp && { isGivenUp }),
-  };
+  return { mark, jobId, ...(hasBegun && { hasBegun }), lostJobs, ...(isGivenUp && { isGivenUp }) };
 }
 
 export class PilotFile implements PilotStore {

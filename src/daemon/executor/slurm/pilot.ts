@@ -216,7 +216,7 @@ export function lostText({ jobId, mark }: Pilot, found: SlurmJob | undefined): s
 
 export function statusOf({ jobId, job }: Pilot): PilotStatus {
   return {
-    ...(jobId !== undefined && { jobId }),
+    jobId,
     state: job?.state ?? "UNKNOWN",
     nodes: [...(job?.nodes ?? [])],
     ...(job?.state === "RUNNING" && job.leftS !== undefined && { leftMs: 1000 * job.leftS }),

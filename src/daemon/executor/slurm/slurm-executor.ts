@@ -27,7 +27,7 @@ export async function slurmExecutor({ options, folder, clock, name }: SlurmSetup
     clock,
     frontEnd: name,
     owner: cluster.owner,
-    ...(options.steps !== undefined && { steps: options.steps }),
+    steps: options.steps,
     claims: fileClaims,
   });
   return { executor, pilots: cluster };

@@ -44,7 +44,11 @@ export function Field({ name, label, problems, onText, rows, ...accepts }: Field
     <div class={rows === undefined ? "" : "wide"}>
       <label for={attributes.id}>
         {label}
-        {rows === undefined ? <input {...attributes} /> : <textarea rows={rows} {...attributes} />}
+        {rows === undefined ? (
+          <input {...(attributes as object)} />
+        ) : (
+          <textarea rows={rows} {...attributes} />
+        )}
       </label>
       {problem === undefined ? null : (
         <p id={`${name}-problem`} role="alert" class="alarm">

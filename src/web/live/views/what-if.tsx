@@ -271,11 +271,7 @@ function SubmitIt({ fields }: { readonly fields: Fields }) {
       </p>
       {isOpen ? (
         <SubmitDialog
-          like={{
-            ...draft,
-            ...(job?.use !== undefined && { use: job.use }),
-            ...(job?.limitMs !== undefined && { limitMs: job.limitMs }),
-          }}
+          like={{ ...draft, use: job?.use, limitMs: job?.limitMs }}
           onClose={() => setOpen(false)}
         />
       ) : null}

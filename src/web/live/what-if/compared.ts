@@ -55,11 +55,7 @@ export function compare(
   const differences = [...now.running, ...now.jobs].map((before: Times) => {
     const after = later.get(before.job);
     const changeMs = after === undefined ? undefined : startOrEnd(after) - startOrEnd(before);
-    return {
-      ...{ job: before.job, before },
-      ...(after !== undefined && { after }),
-      ...(changeMs !== undefined && { changeMs }),
-    };
+    return { ...{ job: before.job, before }, after, changeMs };
   });
   differences.sort((a, b) => (b.changeMs ?? Infinity) - (a.changeMs ?? Infinity) || a.job - b.job);
   return {

@@ -48,8 +48,8 @@ export function attemptOf(owner: string, spec: LaunchSpec): NativeAttempt {
   return {
     ...{ job, attempt, folder, cwd, graceMs, spec, missing: 0 },
     command: command.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD)),
-    ...(identity !== undefined && { identity }),
-    ...(limitMs !== undefined && { limitMs }),
+    identity,
+    limitMs,
     mark: markOf(owner, spec),
   };
 }
@@ -184,7 +184,7 @@ export function endOf(
   const isKnown = "code" in status || "signal" in status || reason !== "none";
   return {
     ...{ job, attempt: attempt.attempt, reason, endedAtMs },
-    ...(identity !== undefined && { identity }),
+    identity,
     ...status,
     ...(!isKnown && { lost: `Slurm has ended its job ${id}: ${state}` }),
     ...(began ? { startedAtMs } : { neverBegan: true }),
@@ -201,7 +201,7 @@ export function lostEnd(
 ): AttemptEnd {
   return {
     ...{ job, attempt, reason: stop?.reason ?? "none", lost, endedAtMs, ranMs: 0 },
-    ...(identity !== undefined && { identity }),
+    identity,
     ...(!began && { neverBegan: true }),
   } as AttemptEnd;
 }
@@ -218,10 +218,10 @@ export function stateOf(attempt: NativeAttempt, unixMs: number): AttemptState {
           : "stopping";
   return {
     ...{ job, attempt: attempt.attempt, phase },
-    ...(identity !== undefined && { identity }),
-    about: { command, cwd, folder, ...(startedAtMs !== undefined && { startedAtMs }) },
+    identity,
+    about: { command, cwd, folder, startedAtMs },
     ranMs: end?.ranMs ?? (startedAtMs === undefined ? 0 : Math.max(0, unixMs - startedAtMs)),
-    ...(end !== undefined && { end }),
+    end,
   };
 }
 

@@ -88,7 +88,7 @@ export class NativeExecutor implements Executor {
       const mark = markOf(owner, stored);
       const { endReason: reason, graceMs } = stored;
       const stop = reason && { reason, killAtMs: setup.clock.nowMs() + graceMs };
-      this.#attempts.set(mark, { ...stored, mark, missing: 0, ...(stop && { stop }) });
+      this.#attempts.set(mark, { ...stored, mark, missing: 0, stop });
     }
     this.capacity = {
       nodes: new NodeTable(
@@ -348,7 +348,7 @@ export class NativeExecutor implements Executor {
     this.#report({
       type: "launched",
       attempt: { job, attempt: attempt.attempt },
-      ...(identity !== undefined && { identity }),
+      identity,
       // No process of this machine: Slurm's id of the job.
       shim: { bootId: "slurm", pid: Number(attempt.id), startTicks: 0 },
       startedAtMs,
@@ -396,7 +396,7 @@ export class NativeExecutor implements Executor {
     this.#notice(attempt, `Slurm has queued its job ${attempt.id} again`);
     this.#ended(attempt, {
       ...{ job, attempt: attempt.attempt, reason: stop?.reason ?? "requeued", endedAtMs: nowMs },
-      ...(identity !== undefined && { identity }),
+      identity,
       ranMs: startedAtMs === undefined ? 0 : Math.max(0, nowMs - startedAtMs),
       signal: "SIGTERM",
     });
