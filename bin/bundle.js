@@ -3,16 +3,22 @@ import fs from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = new URL("../", import.meta.url);
+/** Of papers and studies; the bundle contains them. */
+const DATA = /\.(?:numbers|texts)\.json$|^studies\/.*\.json$/;
 
-/** Whether the bundle exists and, in a checkout, no source file is newer than the bundle. */
+/** Whether the bundle exists and, in a checkout, no source file and no data of papers are newer than it. */
 export function isBundleFresh(name) {
   const builtMs = modifiedMs(new URL(`dist/${name}`, root));
   if (builtMs === undefined) return false;
-  const src = fileURLToPath(new URL("src/", root));
-  if (!fs.existsSync(src)) return true;
-  return fs
-    .readdirSync(src, { recursive: true })
-    .every((name) => !/(?<!\.test)\.ts$/.test(name) || fs.statSync(src + name).mtimeMs <= builtMs);
+  if (!fs.existsSync(new URL("src/", root))) return true;
+  const sources = [...filesIn("src/", /(?<!\.test)\.ts$/), ...filesIn("docs/", DATA)];
+  return sources.every((path) => fs.statSync(path).mtimeMs <= builtMs);
+}
+
+function filesIn(folder, names) {
+  const path = fileURLToPath(new URL(folder, root));
+  const files = fs.readdirSync(path, { recursive: true });
+  return files.filter((name) => names.test(name)).map((name) => path + name);
 }
 
 function modifiedMs(url) {

@@ -10,12 +10,14 @@ import { build } from "esbuild";
 import { gitRevision } from "../src/lab/experiments/provenance.ts";
 import { buildReportPage } from "./build-report-page.ts";
 import { writeWeb } from "./build-web.ts";
+import { checkPaperData } from "./paper-data.ts";
 
 const rootUrl = new URL("../", import.meta.url);
 const root = fileURLToPath(rootUrl);
 
 /** Writes the bundles into a newly created folder. */
 export async function bundle(dist: string): Promise<void> {
+  checkPaperData();
   const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);

@@ -4,12 +4,12 @@
  * all cores, in any order. Every paper has a folder with the same file names, as far as it needs them, and
  * one line in registry.ts:
  *
- *   paper      the paper                    published  its numbers as printed
- *   tables     its tables
- *   cells      what is simulated            claims     statements of its text, judged by our numbers
- *   figures    its figures                  notes      how it was read, and why numbers deviate
- *   index      every table, figure and sentence of the paper that claims something
- *   run        the result of a cell, for a paper with its own kind of cell
+ *   paper      the paper                    claims     statements of its text, judged by our numbers
+ *   tables     its tables                   figures    its figures
+ *   cells      what is simulated            run        the result of a cell of the paper's own kind
+ *
+ * Its data are next to its page: docs/papers/KEY.numbers.json has its numbers as printed, KEY.texts.json its
+ * heading, how it was read, and every table, figure and sentence of the paper that claims something.
  */
 import type { PaperHeading, PaperIndex, ReproducedTable, Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";

@@ -2,11 +2,11 @@
  * Studies how much the base seed matters for dimitriadou2009: for the utilisation, and for the paper's
  * statements.
  */
+import numbers from "../../../docs/papers/dimitriadou2009.numbers.json" with { type: "json" };
 import { confidenceInterval } from "../../metrics/statistics.ts";
 import { cells, LOCAL_EVERY_S, type Place } from "../../models/sites/paper/cells.ts";
 import { claims, READINGS, type Reading } from "../../models/sites/paper/claims.ts";
 import { at, MEASURES, type SitesResults } from "../../models/sites/paper/measures.ts";
-import { TABLE_TWO } from "../../models/sites/paper/published.ts";
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
 import { Results } from "../papers/results.ts";
@@ -15,7 +15,8 @@ import { percentText, type Study, type StudyTable } from "./study.ts";
 const BASE_SEEDS = [2009, 100, 300, 7000, 8000] as const;
 /** The studies that decide statements. */
 const DECIDING = ["uniform", "powers", "rules"];
-const LAMBDAS = ["12.5", "10", "8.3"] as const;
+const { lambdas: LAMBDAS, approach1, approach2 } = numbers.tableII;
+const PRINTED = [approach1, approach2];
 const APPROACHES = ["one", "across"] as const;
 const SEED_COLUMNS = BASE_SEEDS.map((seed) => `seed ${seed}`);
 const UTILISATION_COLUMNS = [
@@ -55,7 +56,7 @@ export const dimitriadou2009Seeds: Study = {
         LOCAL_EVERY_S.map((everyS, row) => {
           const place = at("uniform", variantOf(reading, approach), everyS);
           const label = `idle=${reading}, approach ${column + 1}, λ = ${LAMBDAS[row]}`;
-          return utilisationRow(label, TABLE_TWO[row][column], bySeed, place);
+          return utilisationRow(label, PRINTED[column][row], bySeed, place);
         }),
       ),
     );
@@ -124,7 +125,7 @@ async function exactRate(options: WorkerOptions): Promise<StudyTable> {
       APPROACHES.map((approach, column) =>
         utilisationRow(
           `idle=${reading}, approach ${column + 1}`,
-          TABLE_TWO[2][column],
+          PRINTED[column][2],
           bySeed,
           at("uniform", variantOf(reading, approach), exact),
         ),

@@ -5,11 +5,19 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { paperCell } from "../../models/tasks/paper/cells.ts";
-import { NOTES } from "../../models/tasks/paper/notes.ts";
-import { PUBLISHED, WORKLOADS, type WorkloadName } from "../../models/tasks/paper/published.ts";
-import { OUR_CHOICE, STUDIED } from "../../models/tasks/paper/studied.ts";
+import {
+  MEASURES,
+  OUR_CHOICE,
+  PUBLISHED,
+  STUDIED,
+  WORKLOADS,
+  type WorkloadName,
+} from "../../models/tasks/paper/published.ts";
 import { runCells } from "../experiments/run-cells.ts";
 
+const { notes } = JSON.parse(readFileSync("docs/papers/silva1999.texts.json", "utf8")) as {
+  notes: readonly string[];
+};
 const page = readFileSync("docs/studies/silva1999-settings.md", "utf8");
 
 /** Settings of a workload with their columns: jobs and idle time under gang, then under Concurrent Gang. */
@@ -27,17 +35,17 @@ function tableOf(workload: WorkloadName): Map<string, number[][]> {
 describe("the study of silva1999", () => {
   test("reasons name the setting whose column is nearest to the paper's by a fifth, with its values", () => {
     expect(Object.keys(STUDIED)).toHaveLength(2 * PUBLISHED.length);
-    for (const { id, workload, scheduler, rows } of PUBLISHED) {
+    for (const { id, workload, scheduler, ...printed } of PUBLISHED) {
       const table = tableOf(workload);
       expect(table.has(OUR_CHOICE)).toBe(true);
-      for (const [at, measure] of ["jobs", "idlePercent"].entries()) {
+      for (const [at, measure] of MEASURES.entries()) {
         const { setting, tried, values } = STUDIED[`${id} ${measure}`];
         const column = (scheduler === "gang" ? 0 : 2) + at;
         expect(tried, id).toBe(table.size);
         expect(table.get(setting)?.[column], id).toEqual(values);
         const distances = [...table].map(([name, columns]) => {
-          const logs = rows.map((row, i) =>
-            Math.abs(Math.log(Math.max(columns[column][i], 0.5) / row[1 + at])),
+          const logs = printed[measure].map((value, i) =>
+            Math.abs(Math.log(Math.max(columns[column][i], 0.5) / value)),
           );
           return { name, far: logs.reduce((sum, log) => sum + log, 0) };
         });
@@ -52,7 +60,7 @@ describe("the study of silva1999", () => {
   test("the notes have the numbers of the last rows", () => {
     const last = (workload: WorkloadName, setting: string, column: number) =>
       tableOf(workload).get(setting)?.[column][4];
-    const inNote = (words: string) => NOTES.find((note) => note.includes(words)) ?? "";
+    const inNote = (words: string) => notes.find((note) => note.includes(words)) ?? "";
     const returns = inNote("until the next clock signal");
     for (const workload of ["communication", "synchronisation", "mixed"] as const) {
       for (const setting of [OUR_CHOICE, "no return before the clock signal"])

@@ -6,6 +6,9 @@
 import { OPEN, paperCell } from "../../models/tasks/paper/cells.ts";
 import { mean } from "../../models/tasks/paper/claims.ts";
 import {
+  MEASURES,
+  OUR_CHOICE,
+  type PrintedMeasure,
   PUBLISHED,
   SCHEDULERS,
   timesS,
@@ -20,8 +23,6 @@ import type { Study, StudyTable } from "./study.ts";
 
 /** A setting must be nearer to a column by this factor, so that chance alone does not name it. */
 const CLEARLY_NEARER = 0.8;
-/** The formatter breaks longer lines. */
-const MAX_LINE = 110;
 const FIRST_SEED = 1999;
 const REPLICATIONS = 4;
 
@@ -36,7 +37,7 @@ interface Setting {
 const ROUNDS: readonly WorkloadName[] = ["I/O", "communication", "synchronisation", "mixed"];
 
 const SETTINGS: readonly Setting[] = [
-  { name: "our choice", change: (cell) => cell },
+  { name: OUR_CHOICE, change: (cell) => cell },
   ...[0.1, 0.2, 0.4, 1.2, 2.4].map((factor) => ({
     name: `times between arrivals × ${factor}`,
     change: programs(({ interarrivalFactor }) => ({ interarrivalFactor: interarrivalFactor * factor })),
@@ -157,11 +158,10 @@ export const silva1999Settings: Study = {
     });
     return WORKLOADS.map((workload, i) => tableOf(workload, i, rows));
   },
-  quoted: (tables) => ({ path: "src/models/tasks/paper/studied.ts", text: studied(tables) }),
+  quoted: (tables) => ({ path: "docs/studies/silva1999-nearest.json", text: studied(tables) }),
 };
 
-type Measure = "jobs" | "idlePercent";
-type Means = Readonly<Record<Measure, readonly number[]>> & { readonly rows: number };
+type Means = Readonly<Record<PrintedMeasure, readonly number[]>> & { readonly rows: number };
 
 interface Row extends Place {
   /** Under gang scheduling, under Concurrent Gang. */
@@ -169,7 +169,8 @@ interface Row extends Place {
 }
 
 function meansOf(runs: readonly Series[]): Means {
-  const by = (measure: Measure) => runs[0][measure].map((_, at) => mean(runs.map((run) => run[measure][at])));
+  const by = (measure: PrintedMeasure) =>
+    runs[0][measure].map((_, at) => mean(runs.map((run) => run[measure][at])));
   return {
     jobs: by("jobs"),
     idlePercent: by("idlePercent"),
@@ -192,7 +193,7 @@ function tableOf(workload: WorkloadName, i: number, rows: readonly Row[]): Study
     rows: [
       [
         "**published**",
-        ...printed.flatMap(({ rows }) => [1, 2].map((at) => rows.map((row) => row[at]).join(", "))),
+        ...printed.flatMap((table) => MEASURES.map((measure) => table[measure].join(", "))),
         "",
       ],
       ...rows
@@ -215,42 +216,21 @@ function distance(ours: readonly number[], published: readonly number[]): number
   return mean(ours.map((value, i) => Math.abs(Math.log(Math.max(value, 0.5) / published[i]))));
 }
 
+/** For each column of the paper, the setting that comes nearest, as JSON with a line for each. */
 function studied(tables: readonly StudyTable[]): string {
-  const entries = PUBLISHED.flatMap(({ id, workload, scheduler, rows }) =>
-    (["jobs", "idlePercent"] as const).map((measure, at) => {
-      const column = 1 + 2 * SCHEDULERS.indexOf(scheduler) + at;
-      const published = rows.map((row) => row[1 + at]);
-      const tried = tables[WORKLOADS.indexOf(workload)].rows.slice(1).map((cells) => {
+  const lines = PUBLISHED.flatMap((printed) =>
+    MEASURES.map((measure, at) => {
+      const column = 1 + 2 * SCHEDULERS.indexOf(printed.scheduler) + at;
+      const tried = tables[WORKLOADS.indexOf(printed.workload)].rows.slice(1).map((cells) => {
         const values = cells[column].split(", ").map(Number);
-        return { setting: cells[0], values, far: distance(values, published) };
+        return { setting: cells[0], values, far: distance(values, printed[measure]) };
       });
       const [ours] = tried;
       const [best] = [...tried].sort((a, b) => a.far - b.far);
       const { setting, values } = best.far < CLEARLY_NEARER * ours.far ? best : ours;
-      const fields = [
-        `setting: ${JSON.stringify(setting)}`,
-        `tried: ${tried.length}`,
-        `values: [${values.join(", ")}]`,
-      ];
-      const key = JSON.stringify(`${id} ${measure}`);
-      const line = `  ${key}: { ${fields.join(", ")} },`;
-      if (line.length <= MAX_LINE) return line;
-      return [`  ${key}: {`, ...fields.map((field) => `    ${field},`), "  },"].join("\n");
+      const key = JSON.stringify(`${printed.id} ${measure}`);
+      return `  ${key}: { "setting": ${JSON.stringify(setting)}, "tried": ${tried.length}, "values": [${values.join(", ")}] }`;
     }),
   );
-  return [
-    "/**",
-    " * Written by `npm run studies -- silva1999-settings`: for each column of the paper, the setting whose",
-    " * column comes nearest, by the mean |ln(ours ÷ published)|, and its five values. Our choice, unless another",
-    " * setting is nearer by a fifth.",
-    " */",
-    `export const OUR_CHOICE = ${JSON.stringify(SETTINGS[0].name)};`,
-    "",
-    "export const STUDIED: Readonly<",
-    "  Record<string, { readonly setting: string; readonly tried: number; readonly values: readonly number[] }>",
-    "> = {",
-    ...entries,
-    "};",
-    "",
-  ].join("\n");
+  return `{\n${lines.join(",\n")}\n}\n`;
 }

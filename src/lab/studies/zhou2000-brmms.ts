@@ -5,8 +5,7 @@
 import { confidenceInterval } from "../../metrics/statistics.ts";
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
-import { cellInSlots, MEASURES } from "../papers/zhou2000/cells.ts";
-import { ZHOU2000_LOADS } from "../papers/zhou2000/published.ts";
+import { cellInSlots, MEASURES, ZHOU2000_LOADS } from "../papers/zhou2000/cells.ts";
 import { mean, type Study, type StudyTable } from "./study.ts";
 import { runReadings } from "./zhou2000-readings.ts";
 

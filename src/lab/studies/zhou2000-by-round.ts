@@ -4,8 +4,7 @@
 import { pairedDifference } from "../../metrics/statistics.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import { nameOf, schemeOf } from "../papers/zhou2000/cells.ts";
-import { TABLE_1, TABLE_2, ZHOU2000_LOADS } from "../papers/zhou2000/published.ts";
+import { nameOf, PRINTED, schemeOf, ZHOU2000_LOADS } from "../papers/zhou2000/cells.ts";
 import { simulateByRound } from "./by-round.ts";
 import { mean, percentText, type Study, type StudyTable } from "./study.ts";
 import { turnarounds, zhou2000Jobs } from "./zhou2000-jobs.ts";
@@ -56,7 +55,7 @@ function byRound(table: 1 | 2, loads: readonly number[]): StudyTable {
     const choice = choosePolicy(policy);
     const key = `${nameOf(place.variant)} ${place.load.toFixed(2)}`;
     const at = ZHOU2000_LOADS.indexOf(place.load as (typeof ZHOU2000_LOADS)[number]);
-    const printed = (table === 1 ? TABLE_1 : TABLE_2)[schemeOf(place.variant)][at];
+    const printed = PRINTED[table].rows[schemeOf(place.variant)][at];
     const entry = found.get(key) ?? { slots: [], rounds: [], printed };
     found.set(key, entry);
     entry.slots.push(turnarounds(instance, simulate(instance, choice, { slotS: 1, switchS: 0 }).endS));

@@ -1,15 +1,15 @@
 /** Runs readings of a scheme of zhou2000 on the sets of jobs of the paper's page. */
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
-import { cells, MEASURES } from "../papers/zhou2000/cells.ts";
 import {
-  TABLE_1,
-  TABLE_2,
+  cells,
+  MEASURES,
+  PRINTED,
   ZHOU2000_LOADS,
   ZHOU2000_MEASURES,
   type Zhou2000Measure,
   type Zhou2000Scheme,
-} from "../papers/zhou2000/published.ts";
+} from "../papers/zhou2000/cells.ts";
 import { mean, percentText, type StudyTable } from "./study.ts";
 
 const LOADS: readonly number[] = ZHOU2000_LOADS;
@@ -51,7 +51,7 @@ export async function runReadings(
     placed.map(({ cell }) => cell),
     options,
   );
-  const published = (table === 1 ? TABLE_1 : TABLE_2)[scheme];
+  const published = PRINTED[table].rows[scheme];
   const printedAt = (load: number, measure: Zhou2000Measure) =>
     published[LOADS.indexOf(load)][ZHOU2000_MEASURES.indexOf(measure)];
   const values: Values = (load, name, measure) => ({

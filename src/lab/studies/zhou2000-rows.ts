@@ -1,7 +1,6 @@
 /** Studies which definition of the mean number of rows gives the values of zhou2000 at ρ = 0.2. */
 import { choosePolicy } from "../../policies/parse-policy.ts";
-import { nameOf, schemeOf } from "../papers/zhou2000/cells.ts";
-import { TABLE_1, TABLE_2 } from "../papers/zhou2000/published.ts";
+import { nameOf, PRINTED, schemeOf } from "../papers/zhou2000/cells.ts";
 import { simulateByRound } from "./by-round.ts";
 import { mean, type Study, type StudyTable } from "./study.ts";
 import { zhou2000Jobs } from "./zhou2000-jobs.ts";
@@ -22,7 +21,7 @@ function table(which: 1 | 2): StudyTable {
     ({ table, load, share }) => table === which && load === 0.2 && share === 0.98,
   )) {
     const { rowsS } = simulateByRound(instance, choosePolicy(policy));
-    const printed = (which === 1 ? TABLE_1 : TABLE_2)[schemeOf(place.variant)][0][2];
+    const printed = PRINTED[which].rows[schemeOf(place.variant)][0][2];
     const entry = found.get(nameOf(place.variant)) ?? { printed, means: [] };
     found.set(nameOf(place.variant), entry);
     const spanS = rowsS.reduce((sum, timeS) => sum + timeS, 0);

@@ -1,7 +1,13 @@
 /** Studies how much table 2 of zhou2000 varies between three groups of sets of jobs. */
 import { runCells } from "../experiments/run-cells.ts";
-import { cells, MEASURES, nameOf } from "../papers/zhou2000/cells.ts";
-import { TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES } from "../papers/zhou2000/published.ts";
+import {
+  cells,
+  MEASURES,
+  nameOf,
+  PRINTED,
+  ZHOU2000_LOADS,
+  ZHOU2000_MEASURES,
+} from "../papers/zhou2000/cells.ts";
 import { mean, percentText, type Study, type StudyTable } from "./study.ts";
 
 /** The page's own seed and the next two. */
@@ -34,7 +40,7 @@ export const zhou2000Seeds: Study = {
       columns: ["scheme, ρ", "printed", ...SEEDS.map((seed) => `seed ${seed}`), "mean of the three"],
       rows: ZHOU2000_LOADS.flatMap((load, at) =>
         SCHEMES.map((variant) => {
-          const published = TABLE_2[variant][at][ZHOU2000_MEASURES.indexOf(measure)];
+          const published = PRINTED[2].rows[variant][at][ZHOU2000_MEASURES.indexOf(measure)];
           const groups = SEEDS.map((seed) =>
             mean(
               results

@@ -3,9 +3,11 @@
  * one seed all schedulers get the same jobs, so they are compared seed by seed: a statement holds if the 95 %
  * intervals of the paired differences lie on its side.
  */
+import texts from "../../../../docs/papers/kawanami2008.texts.json" with { type: "json" };
 import { confidenceInterval } from "../../../metrics/statistics.ts";
 import { durationColumn, formatDuration } from "../../../report/text/format.ts";
 import { allHold, type Claim, type Comparison, within } from "../../claims.ts";
+import { filled } from "../texts.ts";
 import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
 import { QUEUE_NAMES } from "./run.ts";
 
@@ -62,75 +64,37 @@ const RELATIONS = {
   "below proposal 1": { ...PROPOSAL_1, words: "below that of proposal 1", sides: BELOW },
 } as const satisfies Readonly<Record<string, Relation>>;
 
-interface Text {
-  /** Where the paper says it, the measure, the scheduler, and what the paper says of it. */
-  readonly says: readonly [string, Measure, SchedulerKey, keyof typeof RELATIONS];
+/** A statement of docs/papers/kawanami2008.texts.json on each of the queues. */
+interface ClaimText {
+  /** Where the paper says it. */
+  readonly where: string;
+  readonly measure: Measure;
+  readonly scheduler: SchedulerKey;
+  /** What the paper says of the scheduler's waits. */
+  readonly is: keyof typeof RELATIONS;
   readonly queues: readonly string[];
   /** Why our result differs; printed only if it does. */
   readonly why?: string;
 }
 
-const FIGURE_2 = "figure 2";
-const FIGURE_3 = "figure 3";
-const SECTION_5 = "section 5";
-const LARGE = ["s128", "d32", "d128", "d512"] as const;
-const SMALL = ["ss8", "s8"] as const;
-
-const HELD =
-  'processors held for a requester stand idle (table "Held processors"), and the small jobs, which are nine of ten jobs in the model, wait for these processors too; more reservations mean longer waits (docs/studies/kawanami2008-reservations.md)';
 const OPEN =
   "neither shown nor refuted, since an interval contains 0: seeds differ more than the schedulers do";
 
 const UNEXPLAINED = "we do not know the reason";
-
-const TEXTS: readonly Text[] = [
-  {
-    says: [FIGURE_2, "medianWaitS", "proposal1", "lowest"],
-    queues: ["d32", "d128", "all"],
-    why: 'under the conventional scheduler, the queue\'s median is that of the small jobs that users sent there by hand; grouped by shape instead of by queue (table "Figure 2, by shape"), its jobs do not wait longer under proposal 1',
-  },
-  { says: [FIGURE_2, "medianWaitS", "proposal1", "much above conventional"], queues: ["s8", "s128", "d512"] },
-  { says: [FIGURE_2, "medianWaitS", "proposal2", "lowest"], queues: ["ss8"], why: HELD },
-  { says: [FIGURE_2, "medianWaitS", "proposal2", "much above conventional"], queues: ["s8", ...LARGE] },
-  { says: [FIGURE_2, "medianWaitS", "proposal2", "about conventional"], queues: ["all"], why: HELD },
-  {
-    says: [FIGURE_3, "maxWaitS", "proposal1", "lowest"],
-    queues: ["s128", "d128"],
-    why: 'the conventional scheduler\'s limit on passing, whose value the paper does not print, spares large jobs: without it (column "conventional, free passing"), about half of the difference is left, and we do not know its reason',
-  },
-  {
-    says: [FIGURE_3, "maxWaitS", "proposal1", "about conventional"],
-    queues: ["ss8", "s8", "d32", "d512", "all"],
-  },
-  { says: [FIGURE_3, "maxWaitS", "proposal2", "below conventional"], queues: SMALL, why: HELD },
-  {
-    says: [FIGURE_3, "maxWaitS", "proposal2", "below conventional"],
-    queues: ["s128"],
-    why: "a job with a reservation cannot start before its last donor has ended, and donors run for up to seven days; if no job runs for more than one day, it waits half as long, but still longer (docs/studies/kawanami2008-reservations.md)",
-  },
-  { says: [FIGURE_3, "maxWaitS", "proposal2", "lowest"], queues: SMALL, why: HELD },
-  {
-    says: [SECTION_5, "medianWaitS", "proposal2", "above proposal 1"],
-    queues: LARGE,
-    why: "jobs of this size wait for days in either case, since first fit starves them, and a reservation shortens that",
-  },
-  { says: [SECTION_5, "maxWaitS", "proposal2", "above proposal 1"], queues: LARGE },
-  { says: [SECTION_5, "medianWaitS", "proposal2", "below proposal 1"], queues: SMALL, why: HELD },
-  { says: [SECTION_5, "maxWaitS", "proposal2", "below proposal 1"], queues: SMALL, why: HELD },
-];
 
 /** How claims are decided, for the notes of the page. */
 export const JUDGEMENT = `the schedulers are compared seed by seed, and a statement holds if the 95 % intervals of the paired differences lie on its side; "about" means within a factor of ${ABOUT}, "much above" a factor of ${MUCH} or more`;
 
 /** Every claim, queue by queue. */
 export function claims(results: KawanamiResults): Claim[] {
-  return TEXTS.flatMap((text) => text.queues.map((queue) => claimOf(text, queue, results)));
+  return (texts.claims as readonly ClaimText[]).flatMap((text) =>
+    text.queues.map((queue) => claimOf(text, queue, results)),
+  );
 }
 
-function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
-  const { says, why } = text;
-  const [where, measure, of, relation] = says;
-  const { to, words, sides }: Relation = RELATIONS[relation];
+function claimOf(text: ClaimText, queue: string, results: KawanamiResults): Claim {
+  const { where, measure, scheduler: of, is, why = UNEXPLAINED } = text;
+  const { to, words, sides }: Relation = RELATIONS[is];
   const at = QUEUE_NAMES.indexOf(queue);
   const waits = (scheduler: SchedulerKey) => results.values({ scheduler }, (run) => run[measure][at]);
   const ours = waits(of);
@@ -157,7 +121,7 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
     allHold(compared.map(({ is, differences }) => ({ a: differences[seed], is, b: 0 }))),
   ).length;
   const holds = allHold(comparisons);
-  const reason = holds === true ? "" : `: ${holds === null ? OPEN : (why ?? UNEXPLAINED)}`;
+  const reason = holds === true ? "" : `: ${holds === null ? OPEN : filled(why, texts.reasons)}`;
   return {
     statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${SCHEDULERS[of].title} is ${words}`,
     comparisons,

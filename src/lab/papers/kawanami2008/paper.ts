@@ -4,26 +4,23 @@
  * (workload/models/hpc2500.ts). Our numbers can be compared in direction only: the paper prints no numbers
  * for its figures, and section 4 only describes them in words.
  */
+import texts from "../../../../docs/papers/kawanami2008.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
 import { type Paper, tablesOf } from "../paper.ts";
+import { headingOf, notesOf } from "../texts.ts";
 import type { Place } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { figures } from "./figures.ts";
-import { INDEX } from "./index.ts";
-import { notes } from "./notes.ts";
+import { noteValues } from "./notes.ts";
 import { kawanami2008Tables } from "./tables.ts";
 
 export const kawanami2008: Paper<Place, "queues"> = {
   ...kawanami2008Tables,
-  title:
-    "Performance Evaluation of Automatic Queue Selection Scheduling on Batch Mode Processing Environment (in Japanese)",
-  authors: "H. Kawanami, T. Yoshihisa and M. Kanazawa",
-  published: "Kyoto University and Osaka University, 2008",
-  index: INDEX,
+  ...headingOf(texts),
   collect: (results) => ({
     tables: tablesOf(kawanami2008Tables, results),
     figures: figures(results),
     statements: claims(results).map(judge),
-    notes: notes(),
+    notes: notesOf(texts, noteValues()),
   }),
 };

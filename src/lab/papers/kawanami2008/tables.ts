@@ -1,9 +1,9 @@
 /** The tables of kawanami2008, each with the simulations that it needs. */
+import numbers from "../../../../docs/papers/kawanami2008.numbers.json" with { type: "json" };
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
 import type { PaperTable, PaperTables, ReproducedTable, ReproducedValue } from "../paper.ts";
 import { cells, type KawanamiResults, type Place, SCHEDULER_KEYS, SCHEDULERS } from "./cells.ts";
-import { PRINTED_CLASSES } from "./published.ts";
 import { QUEUE_NAMES, type QueuesResult } from "./run.ts";
 
 const TABLES: readonly PaperTable<Place, "queues">[] = [
@@ -51,10 +51,10 @@ function classTable(): ReproducedTable {
       { name: "processes", meaning: "highest number of processes of a job" },
       { name: "threads", meaning: "highest number of threads per process" },
     ],
-    rows: PRINTED_CLASSES.map(([name, processors, processes, threads]) => {
-      const ours = HPC2500_CLASSES.find((queue) => queue.name === name)!;
+    rows: numbers.classes.map(({ queue, processors, processes, threads }) => {
+      const ours = HPC2500_CLASSES.find(({ name }) => name === queue)!;
       return {
-        labels: [name],
+        labels: [queue],
         values: [
           exact(processors, ours.processors),
           exact(processes, ours.processes),
@@ -66,7 +66,6 @@ function classTable(): ReproducedTable {
 }
 
 function reservationTable(): ReproducedTable {
-  const reserving = PRINTED_CLASSES.filter(([, , , , threshold]) => threshold !== null);
   return {
     id: "Tables 3 and 4",
     kind: "constants",
@@ -76,12 +75,14 @@ function reservationTable(): ReproducedTable {
       { name: "threshold", meaning: "a job with a higher priority asks for a reservation" },
       { name: "limit", meaning: "number of reservations that jobs of the queue may hold at a time" },
     ],
-    rows: reserving.map(([name, , , , threshold, limit]) => {
-      const rule = HPC2500_CLASSES.find((queue) => queue.name === name)?.reservations;
-      return {
-        labels: [name],
-        values: [exact(threshold, rule?.threshold ?? Number.NaN), exact(limit, rule?.limit ?? Number.NaN)],
-      };
+    rows: numbers.classes.flatMap(({ queue, threshold, limit }) => {
+      if (threshold === undefined) return [];
+      const rule = HPC2500_CLASSES.find(({ name }) => name === queue)?.reservations;
+      const values = [
+        exact(threshold, rule?.threshold ?? Number.NaN),
+        exact(limit, rule?.limit ?? Number.NaN),
+      ];
+      return [{ labels: [queue], values }];
     }),
   };
 }
@@ -124,6 +125,6 @@ function byScheduler(): PaperTable<Place, "queues">[] {
   ];
 }
 
-function exact(published: number | null, ours: number): ReproducedValue {
+function exact(published: number, ours: number): ReproducedValue {
   return { published, ours, halfWidth: null };
 }

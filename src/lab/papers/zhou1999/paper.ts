@@ -3,21 +3,18 @@
  * reproduce them by applying the same operations. It argues for re-packing and for allocation with a workload
  * vector, but does not measure them, so our simulations decide whether its statements hold.
  */
+import texts from "../../../../docs/papers/zhou1999.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
 import { type Paper, type ReproducedFigure, tablesOf } from "../paper.ts";
+import { headingOf, notesOf } from "../texts.ts";
 import { LOADS, MEASURES, type Place, SCHEME_NAMES, type Slots, type Zhou1999Results } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { figureResults } from "./figures.ts";
-import { INDEX } from "./index.ts";
-import { NOTES } from "./notes.ts";
 import { zhou1999Tables } from "./tables.ts";
 
 export const zhou1999: Paper<Place, "summary"> = {
   ...zhou1999Tables,
-  title: "Job Re-Packing for Enhancing the Performance of Gang Scheduling",
-  authors: "B. B. Zhou, R. P. Brent, C. W. Johnson and D. Walsh",
-  published: "Job Scheduling Strategies for Parallel Processing, LNCS 1659, Springer 1999",
-  index: INDEX,
+  ...headingOf(texts),
   collect(results) {
     const { matrices, statements } = figureResults();
     return {
@@ -28,7 +25,7 @@ export const zhou1999: Paper<Place, "summary"> = {
       ],
       matrices,
       statements: [...statements, ...claims(results).map(judge)],
-      notes: NOTES,
+      notes: notesOf(texts),
     };
   },
 };

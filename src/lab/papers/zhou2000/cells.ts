@@ -2,6 +2,7 @@
  * The simulations of zhou2000's two experiments. Time is in slots: a slot is 1 s long and a switch costs
  * nothing.
  */
+import numbers from "../../../../docs/papers/zhou2000.numbers.json" with { type: "json" };
 import { seedOfPart } from "../../../core/random.ts";
 import { DEFAULT_RULES } from "../../../core/rules.ts";
 import { metricOf } from "../../../metrics/summary.ts";
@@ -9,7 +10,14 @@ import type { JobSource } from "../../experiments/jobs.ts";
 import type { Cell, CellResult } from "../../experiments/kinds.ts";
 import type { PlacedCell } from "../paper.ts";
 import type { Results } from "../results.ts";
-import { ZHOU2000_LOADS, type Zhou2000Measure, type Zhou2000Scheme } from "./published.ts";
+
+export const ZHOU2000_LOADS = [0.2, 0.5, 0.7, 0.9] as const;
+export const ZHOU2000_SCHEMES = ["bc", "br", "brms", "brmms"] as const;
+export const ZHOU2000_MEASURES = ["r_a", "n_l", "n_a", "t_ta", "t_sa", "t_ma", "t_la"] as const;
+/** Tables 1 and 2 as printed: for each scheme a row for each load, with a number for each measure. */
+export const PRINTED = numbers.tables;
+export type Zhou2000Scheme = (typeof ZHOU2000_SCHEMES)[number];
+export type Zhou2000Measure = (typeof ZHOU2000_MEASURES)[number];
 
 /**
  * Other readings. BRMS: one extra slot per workload change in all, for the largest job, instead of as many as

@@ -3,22 +3,42 @@
  * the same sets of jobs, so they are compared set by set: a statement holds if the 95 % intervals of the
  * paired differences lie on its side.
  */
+import texts from "../../../../docs/papers/zhou2000.texts.json" with { type: "json" };
 import { confidenceInterval, type Interval, testMean } from "../../../metrics/statistics.ts";
 import { type Claim, type Comparison, verdictOf, within } from "../../claims.ts";
+import { filled } from "../texts.ts";
 import {
-  EXPERIMENTS,
   MEASURES,
   nameOf,
-  ONE_PER_CHANGE,
   type Variant,
+  ZHOU2000_LOADS,
+  ZHOU2000_MEASURES,
+  type Zhou2000Measure,
   type Zhou2000Results,
 } from "./cells.ts";
-import { ZHOU2000_LOADS, ZHOU2000_MEASURES, type Zhou2000Measure } from "./published.ts";
 
 const BUSY = ZHOU2000_LOADS.filter((load) => load >= 0.5);
-const HIGH = [0.7, 0.9];
 /** How much more is "dramatically" more; the printed rows of BRMS are 2.4 to 4 times those of BR. */
 const FAR_MORE = 2;
+
+/**
+ * A statement of docs/papers/zhou2000.texts.json; `falls`, `best` or `farMore` says what must hold;
+ * without them, BR must not differ from BC by more than chance.
+ */
+interface ClaimText {
+  readonly statement: string;
+  readonly table: 1 | 2;
+  readonly measure?: Zhou2000Measure;
+  /** Those of 0.5 and more if undefined. */
+  readonly loads?: readonly number[];
+  /** The measure falls from each variant to the next. */
+  readonly falls?: readonly Variant[];
+  /** No variant in `of` is better than this one, in any measure at any load. */
+  readonly best?: Variant;
+  readonly of?: readonly Variant[];
+  /** The first has at least `FAR_MORE` times as much as the second. */
+  readonly farMore?: readonly [Variant, Variant];
+}
 
 export function claims(results: Zhou2000Results): Claim[] {
   const place = (table: 1 | 2, variant: Variant, load: number) =>
@@ -32,11 +52,8 @@ export function claims(results: Zhou2000Results): Claim[] {
     measure: Zhou2000Measure,
   ) => results.difference(place(table, from, load), place(table, to, load), MEASURES[measure]);
   const falls = (
-    statement: string,
-    table: 1 | 2,
-    measure: Zhou2000Measure,
+    { statement, table, measure, loads = BUSY }: ClaimText & { measure: Zhou2000Measure },
     variants: readonly Variant[],
-    loads: readonly number[] = BUSY,
   ): Claim => {
     const steps = loads.map((load) =>
       variants.slice(1).map((to, i) => difference(table, [variants[i], to], load, measure)),
@@ -55,7 +72,7 @@ export function claims(results: Zhou2000Results): Claim[] {
     };
   };
   /** None of the others is better, in any measure at any load, by more than the printed digits show. */
-  const best = (own: Variant, others: readonly Variant[], table: 1 | 2, statement: string): Claim => {
+  const best = ({ statement, table }: ClaimText, own: Variant, others: readonly Variant[]): Claim => {
     const cells = ZHOU2000_LOADS.flatMap((load) =>
       ZHOU2000_MEASURES.map((measure) => {
         const compared = others.map((other) => {
@@ -89,88 +106,35 @@ export function claims(results: Zhou2000Results): Claim[] {
       ].join("; "),
     };
   };
-  const bestOfFour = (table: 1 | 2): Claim =>
-    best(
-      "brmms",
-      EXPERIMENTS[table].schemes.filter((variant) => variant !== "brmms"),
-      table,
-      `Section 4.3: BRMMS is the best of the four in all categories of table ${table}`,
-    );
   /** "Dramatically" more, in the paper's words. */
-  const farMore = (measure: Zhou2000Measure, words: string): Claim => {
+  const farMore = (
+    { statement, table, measure }: ClaimText & { measure: Zhou2000Measure },
+    [more, less]: readonly [Variant, Variant],
+  ): Claim => {
     const rows = BUSY.map((load) => {
-      const [br, brms] = (["br", "brms"] as const).map((variant) =>
-        results.values(place(1, variant, load), MEASURES[measure]),
+      const [many, few] = [more, less].map((variant) =>
+        results.values(place(table, variant, load), MEASURES[measure]),
       );
-      const excess = confidenceInterval(brms.map((value, set) => value - FAR_MORE * br[set]));
-      return { load, means: [brms, br].map((values) => confidenceInterval(values).mean), excess };
+      const excess = confidenceInterval(many.map((value, set) => value - FAR_MORE * few[set]));
+      return { load, means: [many, few].map((values) => confidenceInterval(values).mean), excess };
     });
     return {
-      statement: `Table 1: BRMS has at least ${FAR_MORE} times as many rows as BR, ${words}, at ρ ≥ 0.5`,
+      statement: filled(statement, { factor: String(FAR_MORE) }),
       comparisons: rows.map(({ excess }) => ({ a: within(excess), is: "at least", b: 0 })),
       evidence: rows
-        .map(({ load, means: [brms, br], excess }) => {
+        .map(({ load, means: [many, few], excess }) => {
           const spread = spreadText(excess, measure);
-          return `ρ = ${load}: BRMS ${brms.toFixed(2)}, BR ${br.toFixed(2)} (minus ${FAR_MORE} × BR: ${spread})`;
+          return `ρ = ${load}: ${nameOf(more)} ${many.toFixed(2)}, ${nameOf(less)} ${few.toFixed(2)} (minus ${FAR_MORE} × ${nameOf(less)}: ${spread})`;
         })
         .join("; "),
     };
   };
-  return [
-    falls("Table 2: turnaround falls from BC to BRMS to BR to BRMMS at ρ ≥ 0.5", 2, "t_ta", [
-      "bc",
-      ONE_PER_CHANGE,
-      "br",
-      "brmms",
-    ]),
-    falls(
-      "Table 2: BRMMS has fewer rows than BR on average, at every load",
-      2,
-      "n_a",
-      ["br", "brmms"],
-      ZHOU2000_LOADS,
-    ),
-    falls(
-      "Table 1: turnaround is shorter under BR than under BC, at every load",
-      1,
-      "t_ta",
-      ["bc", "br"],
-      ZHOU2000_LOADS,
-    ),
-    best("br", ["bc"], 1, "Section 4.3: BR is no worse than BC in any category of table 1"),
-    insignificant(results),
-    falls("Figure 3: turnaround falls from BR to BRMS to BRMMS at ρ ≥ 0.5", 1, "t_ta", [
-      "br",
-      "brms",
-      "brmms",
-    ]),
-    falls("Figure 4: small jobs take longer under BRMS than under BR at ρ ≥ 0.5", 1, "t_sa", ["brms", "br"]),
-    farMore("n_a", "on average (n_a)"),
-    farMore("n_l", "at the maximum (n_l)"),
-    falls(
-      "Figure 5: the active ratio falls from BRMMS to BR to BRMS at ρ ≥ 0.7",
-      1,
-      "r_a",
-      ["brmms", "br", "brms"],
-      HIGH,
-    ),
-    falls(
-      "Figure 5: the active ratio is lower under BRMS than under BC at ρ ≥ 0.7",
-      1,
-      "r_a",
-      ["bc", "brms"],
-      HIGH,
-    ),
-    falls(
-      "Table 2: the active ratio is lower under BRMS than under BR at ρ = 0.9",
-      2,
-      "r_a",
-      ["br", ONE_PER_CHANGE],
-      [0.9],
-    ),
-    bestOfFour(1),
-    bestOfFour(2),
-  ];
+  return (texts.claims as readonly ClaimText[]).map((text) => {
+    const { measure = "t_ta", falls: order, best: own, of = [], farMore: pair } = text;
+    if (order !== undefined) return falls({ ...text, measure }, order);
+    if (own !== undefined) return best(text, own, of);
+    return pair === undefined ? insignificant(text, results) : farMore({ ...text, measure }, pair);
+  });
 }
 
 /** A paired difference, such as `−2.01 ± 1.33`. */
@@ -180,26 +144,23 @@ function spreadText({ mean, half }: Interval, measure: Zhou2000Measure): string 
 }
 
 /** As the paper could judge it: two samples of 20 sets of jobs each, class by class. */
-function insignificant(results: Zhou2000Results): Claim {
-  const place = { table: 1, load: 0.2, share: 1 } as const;
+function insignificant(
+  { statement, table, loads: [load] = BUSY }: ClaimText,
+  results: Zhou2000Results,
+): Claim {
+  const [bc, br] = (["bc", "br"] as const).map((variant) => ({ table, variant, load, share: 1 }) as const);
   const compared = (["t_ta", "t_sa", "t_ma", "t_la"] as const).map((measure) => {
-    const bc = results.interval({ ...place, variant: "bc" }, MEASURES[measure]);
-    const br = results.values({ ...place, variant: "br" }, MEASURES[measure]);
-    const { t, quantile } = testMean(br, bc.mean, bc.count);
-    const paired = results.difference(
-      { ...place, variant: "bc" },
-      { ...place, variant: "br" },
-      MEASURES[measure],
-    );
-    return { measure, t, quantile, paired };
+    const { mean, count } = results.interval(bc, MEASURES[measure]);
+    const { t, quantile } = testMean(results.values(br, MEASURES[measure]), mean, count);
+    return { measure, t, quantile, paired: results.difference(bc, br, MEASURES[measure]) };
   });
   return {
-    statement: "Section 4.3: at ρ = 0.2 the improvement of BR over BC is not significant",
+    statement,
     comparisons: compared.flatMap(({ t, quantile }) => [
       { a: t, is: "above", b: -quantile },
       { a: t, is: "below", b: quantile },
     ]),
-    evidence: `ρ = 0.2: ${compared
+    evidence: `ρ = ${load}: ${compared
       .map(
         ({ measure, t, quantile, paired }) =>
           `${measure} ${paired.mean.toFixed(2).replace("-", "−")} slots, two-sample t ${t.toFixed(2).replace("-", "−")} (limit ${quantile.toFixed(2)}); on the same jobs ± ${paired.half.toFixed(2)}`,

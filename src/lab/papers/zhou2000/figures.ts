@@ -4,14 +4,15 @@
  */
 import { drawn, jobNamed, picture, processorsOf, step, treeOf } from "../drawn-matrix.ts";
 import type { ReproducedFigure, ReproducedMatrices, ReproducedStatement } from "../paper.ts";
-import { MEASURES, type Zhou2000Results } from "./cells.ts";
 import {
-  TABLE_1,
+  MEASURES,
+  PRINTED,
   ZHOU2000_LOADS,
   ZHOU2000_MEASURES,
   ZHOU2000_SCHEMES,
   type Zhou2000Measure,
-} from "./published.ts";
+  type Zhou2000Results,
+} from "./cells.ts";
 
 export function figures(results: Zhou2000Results): ReproducedFigure[] {
   const figure = (id: string, title: string, yAxis: string, measure: Zhou2000Measure): ReproducedFigure => ({
@@ -25,7 +26,7 @@ export function figures(results: Zhou2000Results): ReproducedFigure[] {
         (load) => [load, results.mean({ table: 1, variant, load, share: 1 }, MEASURES[measure])] as const,
       ),
       published: ZHOU2000_LOADS.map(
-        (load, i) => [load, TABLE_1[variant][i][ZHOU2000_MEASURES.indexOf(measure)]] as const,
+        (load, i) => [load, PRINTED[1].rows[variant][i][ZHOU2000_MEASURES.indexOf(measure)]] as const,
       ),
     })),
   });

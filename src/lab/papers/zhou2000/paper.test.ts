@@ -4,10 +4,9 @@ import type { CellResult } from "../../experiments/kinds.ts";
 import { runCells } from "../../experiments/run-cells.ts";
 import type { Reproduction } from "../paper.ts";
 import { Results } from "../results.ts";
-import { cells, MEASURES, ONE_PER_CHANGE, type Place } from "./cells.ts";
+import { cells, MEASURES, ONE_PER_CHANGE, type Place, PRINTED, ZHOU2000_MEASURES } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { zhou2000 } from "./paper.ts";
-import { TABLE_1, TABLE_2, ZHOU2000_MEASURES } from "./published.ts";
 
 type Run = CellResult<"summary">;
 const all = cells(zhou2000.defaultSeed);
@@ -64,7 +63,7 @@ describe("zhou2000", () => {
   test("collect() puts means over the replications next to the printed values", () => {
     const table = result.tables.find(({ id }) => id === "Table 1")!;
     const row = table.rows.find(({ labels }) => labels.join(" ") === "BR 0.70")!;
-    expect(row.values.map((value) => value.published)).toEqual([...TABLE_1.br[2]]);
+    expect(row.values.map((value) => value.published)).toEqual([...PRINTED[1].rows.br[2]]);
     const turnarounds = numbers.filter((_, i) => {
       const { table, variant, load, share } = list[i].place;
       return table === 1 && variant === "br" && load === 0.7 && share === 1;
@@ -227,7 +226,7 @@ describe("table 2 of zhou2000", () => {
       for (const [i, scheme] of schemes.entries()) {
         if (scheme === ONE_PER_CHANGE) continue;
         for (const measure of [2, 3])
-          expect(Math.abs(rows[i][measure] / TABLE_2[scheme][at][measure] - 1)).toBeLessThan(limit);
+          expect(Math.abs(rows[i][measure] / PRINTED[2].rows[scheme][at][measure] - 1)).toBeLessThan(limit);
       }
       const turnarounds = rows.map((row) => row[3]);
       expect(turnarounds).toEqual([...turnarounds].sort((a, b) => b - a));

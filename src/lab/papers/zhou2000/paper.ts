@@ -4,21 +4,18 @@
  * Both tables are computed at the nominal load and 2 % below it. The workload is the model `downey` with run
  * times of 1 … 120 slots on 128 processors.
  */
+import texts from "../../../../docs/papers/zhou2000.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
 import { type Paper, tablesOf } from "../paper.ts";
+import { headingOf, notesOf } from "../texts.ts";
 import type { Place } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { drawnFigures, figures } from "./figures.ts";
-import { INDEX } from "./index.ts";
-import { NOTES } from "./notes.ts";
 import { zhou2000Tables } from "./tables.ts";
 
 export const zhou2000: Paper<Place, "summary"> = {
   ...zhou2000Tables,
-  title: "Resource Allocation Schemes for Gang Scheduling",
-  authors: "B. B. Zhou, D. Walsh and R. P. Brent",
-  published: "Job Scheduling Strategies for Parallel Processing, LNCS 1911, Springer 2000",
-  index: INDEX,
+  ...headingOf(texts),
   collect: (results) => {
     const drawn = drawnFigures();
     return {
@@ -26,7 +23,7 @@ export const zhou2000: Paper<Place, "summary"> = {
       figures: figures(results),
       matrices: drawn.map(({ matrices }) => matrices),
       statements: [...drawn.flatMap(({ statements }) => statements), ...claims(results).map(judge)],
-      notes: NOTES,
+      notes: notesOf(texts),
     };
   },
 };

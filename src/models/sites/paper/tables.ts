@@ -1,14 +1,11 @@
 /** The tables of dimitriadou2009, each with the simulations that it needs. */
+import numbers from "../../../../docs/papers/dimitriadou2009.numbers.json" with { type: "json" };
 import type { PaperTable, PaperTables, ReproducedTable } from "../../../lab/papers/paper.ts";
 import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
 import { claims, READINGS, type Reading } from "./claims.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
-import { TABLE_TWO } from "./published.ts";
 
-/** Replications of which the printed values are means (section IV.B). */
-const PUBLISHED_RUNS = 10;
-/** The loads: local jobs at each site per mean service time. */
-const LAMBDAS = ["12.5", "10", "8.3"] as const;
+const { lambdas, replications: publishedRuns, approach1, approach2 } = numbers.tableII;
 
 /** What a reading counts as idle. */
 const IDLE = {
@@ -19,7 +16,7 @@ const IDLE = {
 function tableTwo(results: SitesResults, reading: Reading): ReproducedTable {
   const [one, across] = APPROACHES[reading];
   const value = (variant: VariantOf<"uniform">, everyS: number, published: number) =>
-    results.value(at("uniform", variant, everyS), MEASURES.U, published, undefined, PUBLISHED_RUNS);
+    results.value(at("uniform", variant, everyS), MEASURES.U, published, undefined, publishedRuns);
   return {
     id: `Table II, idle=${reading}`,
     title: `Mean processor utilization; ${IDLE[reading]}`,
@@ -29,8 +26,8 @@ function tableTwo(results: SitesResults, reading: Reading): ReproducedTable {
       { name: "Approach 2", meaning: "busy share of all processors; gangs may be split over sites" },
     ],
     rows: LOCAL_EVERY_S.map((everyS, i) => ({
-      labels: [LAMBDAS[i]],
-      values: [value(one, everyS, TABLE_TWO[i][0]), value(across, everyS, TABLE_TWO[i][1])],
+      labels: [lambdas[i]],
+      values: [value(one, everyS, approach1[i]), value(across, everyS, approach2[i])],
     })),
   };
 }
@@ -171,7 +168,7 @@ function measuredTable(
     labelColumns: ["Study", "Scheduler", "λ"],
     valueColumns: columns.map(([name, unit, meaning]) => ({ name, unit, meaning })),
     rows: rows.map(([study, variant, everyS]) => ({
-      labels: [study, variant, LAMBDAS[LOCAL_EVERY_S.indexOf(everyS as 0.1)]],
+      labels: [study, variant, lambdas[LOCAL_EVERY_S.indexOf(everyS as 0.1)]],
       values: columns.map(([, , , measure]) =>
         results.value({ study, variant, localEveryS: everyS }, measure),
       ),

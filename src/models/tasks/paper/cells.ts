@@ -32,6 +32,21 @@ export const OPEN = {
   slotMs: number;
 };
 
+const { times } = OPEN;
+const seconds = (ms: number) => `${ms / 1000} s`;
+/** What the notes (docs/papers/silva1999.texts.json) say of them. */
+export const NOTE_VALUES = {
+  interarrivalFactor: String(OPEN.interarrivalFactor),
+  serviceFactor: String(OPEN.serviceFactor),
+  slot: seconds(OPEN.slotMs),
+  ioCompute: seconds(times["I/O"].compute.meanMs),
+  io: seconds(times["I/O"].io.meanMs),
+  communicationCompute: seconds(times.communication.compute.meanMs),
+  latency: seconds(times.communication.latency.meanMs),
+  synchronisationCompute: seconds(times.synchronisation.compute.meanMs),
+  mixedCompute: seconds(times.mixed.compute.meanMs),
+};
+
 /** A study varies one setting on one workload. */
 export const STUDIES = {
   alpha: { workload: "mixed", title: "α", unit: "", values: [0, 0.5, 1, 2, 4, 16] },

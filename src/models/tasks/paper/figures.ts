@@ -24,7 +24,9 @@ export function idleFigures(results: SilvaResults): ReproducedFigure[] {
       }),
       published: PUBLISHED.filter(
         (table) => table.workload === workload && table.scheduler === scheduler,
-      ).flatMap(({ rows }) => rows.map(([timeS, , idlePercent]) => [timeS, idlePercent] as const)),
+      ).flatMap(({ timesS: times, idlePercent }) =>
+        times.map((timeS, row) => [timeS, idlePercent[row]] as const),
+      ),
     })),
   }));
 }

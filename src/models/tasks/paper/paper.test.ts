@@ -100,7 +100,7 @@ describe("silva1999", () => {
       const found = tables.find((table) => table.id === published.id);
       expect(found?.rows.map((row) => row.labels[0])).toEqual(timesS(published.workload).map(String));
       expect(found?.rows.map((row) => row.values.map((value) => value.published))).toEqual(
-        published.rows.map(([, jobs, idlePercent]) => [jobs, idlePercent]),
+        published.jobs.map((jobs, row) => [jobs, published.idlePercent[row]]),
       );
       for (const { values } of found?.rows ?? []) {
         for (const { published: printed, ours, reason } of values) {

@@ -3,8 +3,16 @@ import type { PaperTable, PaperTables, ReproducedTable } from "../../../lab/pape
 import { cells, type Place, type SilvaResults } from "./cells.ts";
 import { mean } from "./claims.ts";
 import { SCHEDULER_TITLES } from "./figures.ts";
-import { PUBLISHED, type PublishedTable, SCHEDULERS, WORKLOADS } from "./published.ts";
-import { OUR_CHOICE, STUDIED } from "./studied.ts";
+import {
+  MEASURES,
+  OUR_CHOICE,
+  type PrintedMeasure,
+  PUBLISHED,
+  type PublishedTable,
+  SCHEDULERS,
+  STUDIED,
+  WORKLOADS,
+} from "./published.ts";
 
 const TABLES: readonly PaperTable<Place, "tasks">[] = [
   ...PUBLISHED.map((table) => ({
@@ -21,7 +29,8 @@ export const silva1999Tables: PaperTables<Place, "tasks"> = {
   tables: TABLES,
 };
 
-function tableOf({ id, workload, scheduler, rows }: PublishedTable, results: SilvaResults): ReproducedTable {
+function tableOf(printed: PublishedTable, results: SilvaResults): ReproducedTable {
+  const { id, workload, scheduler } = printed;
   const place = { of: workload, scheduler };
   return {
     id,
@@ -36,23 +45,23 @@ function tableOf({ id, workload, scheduler, rows }: PublishedTable, results: Sil
           "share of processor time since 0 that was spent in idle slots or waiting for I/O, messages or barriers, mean over the runs",
       },
     ],
-    rows: rows.map(([timeS, jobs, idlePercent], row) => ({
+    rows: printed.timesS.map((timeS, row) => ({
       labels: [String(timeS)],
-      values: [
-        results.value(place, (run) => run.jobs[row], jobs, reasonFor(id, "jobs", row, jobs)),
-        results.value(
+      values: MEASURES.map((measure) => {
+        const published = printed[measure][row];
+        return results.value(
           place,
-          (run) => run.idlePercent[row],
-          idlePercent,
-          reasonFor(id, "idlePercent", row, idlePercent),
-        ),
-      ],
+          (run) => run[measure][row],
+          published,
+          reasonFor(id, measure, row, published),
+        );
+      }),
     })),
   };
 }
 
 /** The experiment behind a deviation: the setting of the study that comes nearest to the column. */
-function reasonFor(id: string, measure: "jobs" | "idlePercent", row: number, published: number) {
+function reasonFor(id: string, measure: PrintedMeasure, row: number, published: number) {
   const { setting, tried, values } = STUDIED[`${id} ${measure}`];
   const found = measure === "jobs" ? `${values[row]} jobs` : `${values[row]} %`;
   const farness = (value: number) => Math.abs(Math.log(Math.max(value, 0.5) / published));
