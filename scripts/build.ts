@@ -1,14 +1,13 @@
 /**
- * Builds dist/: the command line and its worker as bundles, the template page of reports, the web pages, and
- * the types for `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads little.
+ * Builds dist/: the command line and its worker as bundles, the web pages, and the types for
+ * `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads little.
  * `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { gitRevision } from "../src/lab/experiments/provenance.ts";
-import { buildReportPage } from "./build-report-page.ts";
 import { writeWeb } from "./build-web.ts";
 import { checkPaperData } from "./paper-data.ts";
 
@@ -21,7 +20,6 @@ export async function bundle(dist: string): Promise<void> {
   const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);
-  writeFileSync(`${dist}/report-page.js`, await buildReportPage());
   await writeWeb(`${dist}/web`);
   await build({
     absWorkingDir: root,

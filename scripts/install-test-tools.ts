@@ -1,5 +1,5 @@
 /**
- * Installs what tests need besides the npm packages: Debian's chromium for the report page, Open MPI for the
+ * Installs what tests need besides the npm packages: Debian's chromium for the web pages, Open MPI for the
  * tests of MPI gangs, Slurm, and for long runs the workflow tools. It needs apt and the rights to use it.
  * Tests whose programs are missing are skipped and listed by name. With TUTTI_NO_INSTALL=1, nothing is
  * installed.

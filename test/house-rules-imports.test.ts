@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   "own-policies": { imports: ["core", "host", "policies"] },
   models: { imports: ["core", "structures", "machines", "workload", "metrics", "policies"] },
   results: { imports: ["core", "metrics"] },
-  report: { imports: ["core", "metrics", "results"], uses: ["echarts"] },
+  report: { imports: ["core", "metrics", "results"] },
   // Runs in programs and in browsers.
   words: { imports: ["core", "protocol", "report"] },
   lab: {

@@ -1,59 +1,138 @@
-import { mkdtempSync, rmSync } from "node:fs";
+/** The report of a comparison, and the page of all papers, in Chromium. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { buildReportPage } from "../scripts/build-report-page.ts";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
+import { watchFaults } from "../scripts/live-page.ts";
 import { PAPERS } from "../src/lab/papers/registry.ts";
 import { papersIndex } from "../src/report/html/papers-index.ts";
-import { scriptSource } from "../src/report/text/escape.ts";
+import { requireAccessible, requireInside, stillWorks, TINY, textOf } from "./lab-driver.ts";
 import { startTutti } from "./live-command.ts";
 
-test("buildReportPage() gives one script that may be part of a page, names its licence and stays small", async () => {
-  const script = await buildReportPage();
-  expect(scriptSource(script)).toBe(script);
-  expect(script).toContain("Apache ECharts (Apache-2.0)");
-  expect(script.length).toBeLessThan(800_000);
-  expect(() => new Function(script)).not.toThrow();
+/** A line that ends its file, a name that is markup, and one that reorders text. */
+const EVIL = `</script><img src=x onerror=alert(1)>"'\u202e`;
+const POLICIES = "fcfs,easy,conservative,gang:rows=4:queue=easy";
+
+describe.skipIf(!hasChromium)("the report of tutti compare --html", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-report-"));
+  const file = join(folder, "r.html");
+  let browser: Browser;
+
+  const compare = async (source: string, policies: string, words: readonly string[] = []) => {
+    const all = ["compare", source, "--policy", policies, ...words];
+    const [made, json] = [
+      await startTutti("", [...all, "--html", file]).result,
+      await startTutti("", [...all, "--json"]).result,
+    ];
+    expect([made.status, json.status]).toEqual([0, 0]);
+    return JSON.parse(json.stdout);
+  };
+  /** Opens the report from the disk, and checks that the page did nothing that it must not do. */
+  const withReport = async (
+    context: BrowserContextOptions,
+    work: (page: Page) => Promise<void>,
+    fragment = "",
+  ) => {
+    const opened = await browser.newContext(context);
+    const faults = await watchFaults(opened, "file://");
+    const page = await opened.newPage();
+    await page.goto(`file://${file}${fragment}`);
+    await page.waitForSelector("[data-hash], .chart");
+    await work(page);
+    expect(faults).toEqual([]);
+    await opened.close();
+  };
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("shows the numbers and hashes that the command prints, and every chart, from a file alone", async () => {
+    const printed = await compare("downey:jobs=300:load=0.8", POLICIES, ["--seed", "7"]);
+    await withReport({}, async (page) => {
+      expect(await page.locator(".tabs a").allTextContents()).toEqual([
+        ...["Comparison", "Metrics", "Distributions", "Over time", "Gantt", "Matrix", "All"],
+      ]);
+      const hashes = await page
+        .locator("[data-hash]")
+        .evaluateAll((all) => all.map((one) => [one.getAttribute("data-hash"), one.textContent]));
+      expect(Object.fromEntries(hashes)).toEqual({
+        workload: printed.workload.hash,
+        ...Object.fromEntries(
+          printed.policies.map(({ label, scheduleHash }: Shown) => [label, scheduleHash]),
+        ),
+      });
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.click('button:text-is("JSON")'),
+      ]);
+      expect(JSON.parse(await textOf(download))).toEqual(printed);
+      const rows = await page.locator("table.comparison tbody th").allTextContents();
+      expect([...rows].sort()).toEqual(POLICIES.split(",").sort());
+      await page.click('th button:text-is("policy")');
+      expect(await page.locator("table.comparison tbody th").allTextContents()).toEqual([...rows].sort());
+      for (const [tab, charts] of [
+        ["Metrics", 2],
+        ["Distributions", 3],
+        ["Over time", 3],
+        ["Gantt", 1],
+        ["Matrix", 1],
+        ["All", 10],
+      ] as const) {
+        await page.click(`.tabs a:text-is("${tab}")`);
+        await expect.poll(() => page.locator("figure.chart").count()).toBe(charts);
+        await requireAccessible(page);
+      }
+    });
+  });
+
+  test("its page can run another experiment", async () => {
+    await compare("downey:jobs=100", "easy");
+    await withReport({}, async (page) => {
+      await page.click("text=Experiment");
+      await stillWorks(page);
+    });
+  });
+
+  test("names are texts, whatever they contain", async () => {
+    const trace = join(folder, `${EVIL.replaceAll("/", "")}.swf`);
+    writeFileSync(trace, TINY);
+    await compare(trace, "fcfs,easy");
+    await withReport({}, async (page) => {
+      const heading = await page.locator("main strong").first().textContent();
+      expect(heading).toBe(`${EVIL.replaceAll("/", "").replace("\u202e", "")}.swf`);
+      expect(await page.locator("main img").count()).toBe(0);
+    });
+  });
+
+  test.each([
+    ["light", 1440],
+    ["dark", 390],
+  ] as const)("in %s colours, %i pixels wide, nothing sticks out", async (colorScheme, width) => {
+    await compare("downey:jobs=300:load=0.8", POLICIES);
+    await withReport(
+      { colorScheme, viewport: { width, height: 800 } },
+      async (page) => {
+        await expect.poll(() => page.locator("figure.chart canvas").count()).toBeGreaterThan(6);
+        await requireInside(page);
+        await requireAccessible(page);
+      },
+      "#/results?tab=all",
+    );
+  });
 });
 
-test.skipIf(!hasChromium)(
-  "on a telephone, names of policies are whole, and charts stay in their cards",
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), "tutti-report-"));
-    const file = join(folder, "r.html");
-    const policies = "fcfs,easy,conservative,gang:rows=4:queue=easy";
-    const words = ["compare", "downey:jobs=300:load=0.8", "--policy", policies, "--html", file];
-    expect((await startTutti("", words).result).status).toBe(0);
-    const browser = await launchChromium();
-    const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
-    await page.goto(`file://${file}`);
-    await expect.poll(() => page.locator("figure svg, figure canvas").count()).toBeGreaterThan(0);
-    // Each name with the number of its lines; names may break after a colon only.
-    const names = await page.locator(".sortable .named span:last-child").evaluateAll((spans) =>
-      spans.map((span) => {
-        const range = span.ownerDocument.createRange();
-        range.selectNodeContents(span);
-        const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
-        return [span.textContent, new Set(tops).size] as const;
-      }),
-    );
-    expect(names.map(([name]) => name).sort()).toEqual(policies.split(",").sort());
-    for (const [name, lines] of names) expect(lines, name!).toBeLessThanOrEqual(name!.split(":").length);
-    const wider = await page
-      .locator("figure")
-      .evaluateAll((figures) =>
-        figures.filter((figure) =>
-          [...figure.querySelectorAll("svg, canvas")].some(
-            (chart) => chart.getBoundingClientRect().right > figure.getBoundingClientRect().right,
-          ),
-        ),
-      );
-    expect(wider).toEqual([]);
-    await browser.close();
-    rmSync(folder, { recursive: true });
-  },
-);
+interface Shown {
+  readonly label: string;
+  readonly scheduleHash: string;
+}
 
 test.skipIf(!hasChromium)(
   "on a telephone, texts in the tables of the papers are columns of words",

@@ -21,7 +21,7 @@ export interface StepFunction {
 }
 
 /** A step function over buckets of equal length. */
-export interface BucketSeries {
+interface BucketSeries {
   readonly fromS: number;
   readonly toS: number;
   /** Mean over the bucket's time. */

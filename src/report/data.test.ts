@@ -2,9 +2,7 @@ import { describe, expect, test } from "vitest";
 import { handMade } from "../metrics/schedules-for-tests.ts";
 import type { Comparison } from "../results/comparison.ts";
 import { bestOf, comparison } from "./comparisons-for-tests.ts";
-import { ganttChart, ganttSpan } from "./html/gantt.ts";
-import { chartText, chartUnit, pageData } from "./html/page-data.ts";
-import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./ranking.ts";
+import { comparedMetric, findings, ranking, rankingColumns } from "./ranking.ts";
 import { csvLine, jobsCsv, summariesCsv } from "./text/csv.ts";
 import { comparisonJson, jsonDocument } from "./text/json.ts";
 
@@ -133,78 +131,5 @@ describe("rankingColumns()", () => {
     for (const title of ["mean wait", "longest wait", "utilisation"])
       expect(bestOf(policies, title)).toEqual([]);
     expect(bestOf(policies, "mean response")).toEqual(["easy"]);
-  });
-});
-
-describe("pageData()", () => {
-  test("hand-worked: survival of the waits, utilisation and queue", () => {
-    const data = pageData(comparison());
-    const { atS, share } = data.survival;
-    // waits 0, 0, 15, 19, 15 and 0, 0, 35, 4, 0
-    atS.forEach((timeS, i) => {
-      expect(share[0][i]).toBe(timeS < 15 ? 0.6 : timeS < 19 ? 0.2 : 0);
-      expect(share[1][i]).toBe(timeS < 4 ? 0.4 : timeS < 35 ? 0.2 : 0);
-    });
-    expect(data.time).toEqual({ fromS: 0, toS: 55, firstS: 0 });
-    const mean = (values: readonly (number | null)[]) =>
-      values.reduce<number>((sum, v) => sum + v!, 0) / values.length;
-    // work of 20 + 40 + 20 + 0 + 30 processor-seconds on 4 × 55
-    expect(mean(data.utilisation[0])).toBeCloseTo(110 / 220, 3);
-    expect(mean(data.queueMean[0])).toBeCloseTo(49 / 55, 3);
-    expect(data.rows).toEqual([null, null]);
-  });
-
-  test("numbers that are printed are not rounded before, so that charts and tables show the same", () => {
-    const made = comparison();
-    const policies = made.policies.map((policy) => ({
-      ...policy,
-      summary: {
-        ...policy.summary,
-        metrics: policy.summary.metrics.map((metric) =>
-          // 22445.92 s are 6.2350 h; 22446 s would be printed as 6.24 h.
-          metric.name === "wait" ? { ...metric, all: { ...metric.all, mean: 22445.92 } } : metric,
-        ),
-      },
-    }));
-    const [wait] = pageData({ ...made, policies }).metrics;
-    const [mean] = wait!.values.mean;
-    expect(chartText(mean, chartUnit(wait!, [mean]))).toBe("6.23 h");
-    const column = rankingColumns(policies).find(({ title }) => title === "mean wait")!;
-    expect(column.heading).toBe("mean wait (h)");
-    expect(rankingCells(column, policies)[0].text).toBe("6.23");
-  });
-
-  test("gang policies have rows and no boxes", () => {
-    const data = pageData(comparison({ gang: true }));
-    expect(data.rows[1]![0]).toBe(1);
-    expect(Math.max(...(data.rows[1] as number[]))).toBe(3);
-    expect(data.gantt!.charts.map((chart) => chart !== null)).toEqual([true, false]);
-  });
-});
-
-describe("gantt", () => {
-  test("shows the whole run when it is small enough", () => {
-    const { instance, policies } = comparison();
-    expect(ganttSpan(instance, [policies[0].schedule], 10)).toEqual({ fromS: 0, toS: 55 });
-    const chart = ganttChart(instance, policies[0].schedule, { fromS: 0, toS: 55 });
-    expect(chart.id).toEqual([11, 12, 13, 14, 15]);
-    expect(chart.boxJob).toEqual([0, 1, 2, 3, 4]);
-    expect(chart.boxFirst).toEqual([0, 2, 0, 0, 0]);
-    expect(chart.boxSize).toEqual([2, 2, 4, 1, 1]);
-  });
-
-  test("otherwise shows a span around the longest queue with at most the given number of jobs", () => {
-    const lines = Array.from({ length: 400 }, (_, i) => {
-      const burst = i >= 200 && i < 220;
-      const submitS = burst ? 20000 : 100 * i;
-      return { submitS, runS: 50, size: 1, startS: burst ? 20000 + 50 * (i - 200) : 100 * i };
-    });
-    const { instance, schedule } = handMade(2, lines);
-    const span = ganttSpan(instance, [schedule], 50);
-    expect(span.fromS).toBeLessThanOrEqual(20000);
-    expect(span.toS).toBeGreaterThanOrEqual(20000);
-    const { id } = ganttChart(instance, schedule, span);
-    expect(id.length).toBeLessThanOrEqual(50);
-    expect(id.length).toBeGreaterThan(20);
   });
 });

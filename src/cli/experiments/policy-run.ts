@@ -107,7 +107,7 @@ export async function writeResult(
   text: (comparison: Comparison) => string,
 ): Promise<void> {
   if (options.html !== undefined) {
-    const { writeReport } = await import("../../lab/files/write-report.ts");
+    const { writeReport } = await import("../../lab/files/lab-page.ts");
     await writeReport(options.html, comparison);
     hint(`The report is in ${options.html}`);
   }

@@ -1,8 +1,6 @@
 /** `tutti lab --one-file FILE`: writes the laboratory as one HTML file, which needs no server. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { InputError } from "../../core/errors.ts";
-import { DIST } from "../../host/programs.ts";
+import { labPage } from "../../lab/files/lab-page.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
 import { hint } from "../text/text.ts";
 
@@ -19,17 +17,6 @@ export function configure(command: Command): void {
 }
 
 async function run({ oneFile }: { readonly oneFile: string }): Promise<void> {
-  await writeOutput(oneFile, [page()]);
+  await writeOutput(oneFile, [labPage()]);
   hint(`Open ${oneFile} in a browser.`);
-}
-
-function page(): Buffer {
-  const file = new URL("web/lab-one-file.html", DIST);
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new InputError(`Cannot read "${file.pathname}": the page is missing; run npm ci to build it`, {
-      cause,
-    });
-  }
 }

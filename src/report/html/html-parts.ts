@@ -17,20 +17,17 @@ interface HtmlPage {
   readonly main: string;
   /** HTML of the last line. */
   readonly footer: string;
-  /** Script elements after the footer. Without them, the page forbids scripts altogether. */
-  readonly scripts?: string;
 }
 
-/** An HTML document that loads nothing from the network; its content security policy forbids it. */
+/** An HTML document without scripts that loads nothing: its content security policy forbids both. */
 export function htmlPage(page: HtmlPage): string {
-  const { title, version, brand, heading = title, lead, main, footer, scripts = "" } = page;
-  const scriptPolicy = scripts === "" ? "" : " script-src 'unsafe-inline';";
+  const { title, version, brand, heading = title, lead, main, footer } = page;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none';${scriptPolicy} style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <meta name="generator" content="Tutti ${escapeHtml(version)}">
 <title>${escapeHtml(title)} – Tutti</title>
 <link rel="icon" href="data:,">
@@ -46,17 +43,9 @@ ${lead}
 ${main}
 </main>
 <footer><p>${footer}</p></footer>
-${scripts}</body>
+</body>
 </html>
 `;
-}
-
-/** Numbers in a row of boxes. */
-export function factList(facts: readonly (readonly [string, string])[]): string {
-  const entries = facts.map(
-    ([term, value]) => `<div><dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value)}</dd></div>`,
-  );
-  return `<dl class="facts">${entries.join("")}</dl>`;
 }
 
 export function termList(entries: readonly (readonly [string, string])[]): string {
@@ -66,4 +55,14 @@ export function termList(entries: readonly (readonly [string, string])[]): strin
 
 export function bullets(texts: readonly string[]): string {
   return `<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`;
+}
+
+/** The numbers of a figure, folded away. */
+export function dataTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = heading.map((title) => `<th scope="col">${escapeHtml(title)}</th>`).join("");
+  const body = rows.map(
+    ([first, ...rest]) =>
+      `<tr><th scope="row">${escapeHtml(first ?? "")}</th>${rest.map((text) => `<td>${escapeHtml(text)}</td>`).join("")}</tr>`,
+  );
+  return `<details><summary>Show as a table</summary><div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div></details>`;
 }

@@ -18,8 +18,7 @@ import { matricesFigure } from "../svg/matrix-svg.ts";
 import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
 import { escapeHtml } from "../text/escape.ts";
 import { formatNumber } from "../text/format.ts";
-import { bullets, htmlPage, termList } from "./html-parts.ts";
-import { dataTable } from "./html-tables.ts";
+import { bullets, dataTable, htmlPage, termList } from "./html-parts.ts";
 
 export const FOOTER = "Made by <code>tutti reproduce</code> with Tutti ";
 

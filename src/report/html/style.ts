@@ -1,7 +1,4 @@
-/**
- * Writes the style sheet of the pages. It is light or dark by the reader's preference, and prints have no
- * controls.
- */
+/** Writes the style sheet of the pages on papers. It is light or dark by the reader's preference. */
 import { DARK, LIGHT, type Palette } from "../svg/palette.ts";
 
 export function styleSheet(): string {
@@ -12,10 +9,8 @@ export function styleSheet(): string {
 ${RULES}`;
 }
 
-function variables({ series, waits }: Palette): string {
-  const list = (name: string, colours: readonly string[]) =>
-    colours.map((colour, i) => `--${name}-${i}:${colour};`).join("");
-  return list("series", series) + list("waits", waits);
+function variables({ series }: Palette): string {
+  return series.map((colour, i) => `--series-${i}:${colour};`).join("");
 }
 
 const RULES = `*{box-sizing:border-box}
@@ -27,13 +22,7 @@ header{padding-top:36px}
 h1{font-size:clamp(1.5rem,3.4vw,2.15rem);line-height:1.2;margin:.2em 0 .3em;overflow-wrap:anywhere;text-wrap:balance}
 h2{font-size:1.15rem;margin:0 0 .2em}
 h3{font-size:1rem;margin:1.4em 0 .3em}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:1px;margin:0 0 20px;background:var(--surface);border:1px solid var(--line);border-radius:10px;overflow:hidden}
-.facts div{padding:12px 16px;box-shadow:0 0 0 1px var(--line)}
-.facts dt{font-size:.8rem;color:var(--muted)}
-.facts dd{margin:0;font-size:1.3rem;font-weight:600;font-variant-numeric:tabular-nums}
 section,figure{background:var(--surface);border:1px solid var(--line);border-radius:10px;padding:18px 20px;margin:0 0 20px}
-.findings{border-left:4px solid var(--accent)}
-.findings p{margin:.2em 0;overflow-wrap:anywhere}
 .note{color:var(--muted);font-size:.88rem;margin:.2em 0 .8em;text-wrap:pretty}
 .scroll{overflow-x:auto;position:relative}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
@@ -41,28 +30,13 @@ th,td{padding:.5em .7em;text-align:right;border-bottom:1px solid var(--line);whi
 thead th{color:var(--muted);font-weight:600;vertical-align:bottom;white-space:normal}
 th:first-child,td:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:600;white-space:normal}
-.sortable th,.sortable td{padding-left:.4em;padding-right:.4em}
-.sortable small{display:block}
-.sortable .named span:last-child{overflow-wrap:break-word}
-@media (min-width:900px){.sortable tbody th{min-width:12.5em}}
 .words{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:13em}
 .left th,.left td{vertical-align:top}
 tbody tr:last-child>*{border-bottom:0}
-thead button{all:unset;cursor:pointer}
-thead button:hover{color:var(--text);text-decoration:underline}
-thead button:focus-visible,summary:focus-visible,select:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
-th[aria-sort=ascending] button::after{content:" ▲";font-size:.7em}
-th[aria-sort=descending] button::after{content:" ▼";font-size:.7em}
-.best{background:var(--best);color:var(--best-text);font-weight:650;border-radius:6px;padding:.15em .5em;margin-right:-.5em}
-.named{display:inline-flex;align-items:baseline}
-.swatch{flex:none;width:.75em;height:.75em;border-radius:3px;margin-right:.55em}
-.hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:0 20px}
 figure{min-width:0}
 figcaption{display:flex;flex-wrap:wrap;gap:6px 16px;align-items:center;justify-content:space-between}
-.controls{display:flex;flex-wrap:wrap;gap:8px;font-size:.88rem;color:var(--muted)}
-select{font:inherit;color:var(--text);background:var(--surface);border:1px solid var(--line);border-radius:6px;padding:3px 6px;max-width:15em}
-.canvas{width:100%;overflow:hidden}
 main{overflow-x:clip}
 details>summary{cursor:pointer;color:var(--accent);font-size:.9rem}
 section>details{margin-top:.6em}
@@ -101,4 +75,4 @@ th .note{font-weight:400}
 .step svg{max-width:100%;height:auto}
 footer{color:var(--muted);font-size:.85rem;padding-bottom:40px}
 @media (max-width:640px){.statements li{flex-direction:column;gap:4px}dl.rules{grid-template-columns:1fr}dl.rules dd{margin-bottom:.5em}section,figure{padding:14px}}
-@media print{body{background:none}.controls,details:not([open]){display:none}section,figure{break-inside:avoid;border:0;padding:0}}`;
+@media print{body{background:none}details:not([open]){display:none}section,figure{break-inside:avoid;border:0;padding:0}}`;

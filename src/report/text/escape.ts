@@ -8,30 +8,6 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * JSON for the inside of a <script> element: no `</script>`, no `<!--`, and no U+2028 or U+2029, which end a
- * line in old JavaScript. The JSON value stays the same. NaN and infinities become null.
- */
-export function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-/**
- * JavaScript for the inside of a <script> element, unchanged. Throws if it contains a sequence that would end
- * the element or start a comment. It cannot be escaped without parsing, and bundlers do not emit these
- * sequences.
- */
-export function scriptSource(source: string): string {
-  const found = /<\/script|<!--|<script/i.exec(source);
-  if (found !== null) {
-    throw new Error(`Cannot embed the chart script: it holds "${found[0]}" at ${found.index}, expected none`);
-  }
-  return source;
-}
-
-/**
  * Removes control characters, which could control a terminal or break a line. Tabs and newlines, including
  * those of Unicode, become a space.
  */

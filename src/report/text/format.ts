@@ -70,6 +70,16 @@ export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(second
   return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds / unit.seconds)} ${unit.name}`;
 }
 
+/** A time since the first submit: `day 12, 06:30`; on the first two days as a duration. */
+export function momentLabel(sinceFirstS: number): string {
+  if (sinceFirstS < 172800) return `after ${formatDuration(sinceFirstS)}`;
+  const seconds = Math.round(sinceFirstS);
+  const day = Math.floor(seconds / 86400);
+  const rest = seconds - day * 86400;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  return `day ${formatNumber(day)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}`;
+}
+
 /** The largest unit that is not longer than the duration, for round numbers: `1 min`, `10 h`. */
 export function largestTimeUnit(seconds: number): TimeUnit {
   return [...UNITS].reverse().find((unit) => seconds >= unit.seconds) ?? UNITS[0];
@@ -86,7 +96,7 @@ function sizesOf(values: readonly number[]): number[] {
 }
 
 /** A column of durations: one unit, which the heading names, and digits that line up. */
-export interface DurationColumn {
+interface DurationColumn {
   readonly unit: TimeUnit;
   heading(title: string): string;
   /** The number without the unit. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeHtml, scriptJson, scriptSource, withoutControls } from "./escape.ts";
+import { escapeHtml, withoutControls } from "./escape.ts";
 import {
   columnFormatter,
   durationColumn,
@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatPercent,
   largestTimeUnit,
+  momentLabel,
 } from "./format.ts";
 import { displayWidth, renderTable, shorten } from "./table.ts";
 
@@ -32,6 +33,11 @@ describe("formatNumber()", () => {
   ])("%d is %s", (value, text) => {
     expect(formatNumber(value)).toBe(text);
   });
+});
+
+test("momentLabel() gives day and clock after two days", () => {
+  expect(momentLabel(3600)).toBe("after 60 min");
+  expect(momentLabel(12 * 86400 + 6.5 * 3600)).toBe("day 12, 06:30");
 });
 
 describe("formatDuration()", () => {
@@ -178,27 +184,6 @@ test("shorten() counts wide characters twice", () => {
 describe("escaping", () => {
   test("escapeHtml() leaves no character that could open or close anything", () => {
     expect(escapeHtml(`<a href="x" id='y'>&`)).toBe("&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;");
-  });
-
-  test("scriptJson() is the same JSON without <, >, & and the two line ends", () => {
-    fc.assert(
-      fc.property(
-        fc.anything({ values: [fc.constantFrom("</script>", "<!--", "\u2028", "&", "a")] }),
-        (value) => {
-          const plain = JSON.stringify(value);
-          if (plain === undefined) return;
-          const text = scriptJson(value);
-          expect(text).not.toMatch(/[<>&\u2028\u2029]/);
-          expect(JSON.parse(text)).toEqual(JSON.parse(plain));
-        },
-      ),
-    );
-  });
-
-  test("scriptSource() refuses text that would end the script", () => {
-    expect(scriptSource("a < b")).toBe("a < b");
-    expect(() => scriptSource('x = "</SCRIPT>"')).toThrow('holds "</SCRIPT"');
-    expect(() => scriptSource("x<!--y")).toThrow("expected none");
   });
 
   test("withoutControls() removes characters that control terminals and text direction", () => {

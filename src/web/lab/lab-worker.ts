@@ -45,8 +45,8 @@ async function answer(question: Question): Promise<void> {
         nextMs = nowMs + PROGRESS_MS;
         reply({ progress: { share: arrived / of } });
       });
-      const { result, schedule, series } = answer;
-      const columns = [result.packed, schedule, pack(series)].flatMap(buffersOf);
+      const { result, schedule, curves } = answer;
+      const columns = [result.packed, schedule, pack(curves)].flatMap(buffersOf);
       return reply({ answer }, [...new Set(columns)]);
     }
     case "deal": {

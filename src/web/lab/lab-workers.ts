@@ -3,6 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
+import type { Boxes } from "../../report/page/boxes.ts";
 import type { PrintedTable } from "../../report/printed-table.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { Cancelled } from "./cancelled.ts";
@@ -10,23 +11,39 @@ import type { Questions, Reply, RunAnswer, Topic } from "./messages.ts";
 import { isOwn } from "./own/messages.ts";
 import { askOwn, endOwn } from "./own/own-worker.ts";
 import { scriptUrl } from "./scripts.ts";
-import type { Boxes } from "./worker/deal.ts";
 import type { TableName } from "./worker/papers.ts";
 
 /** More workers than this take more memory than they save time. */
 const MAX_WORKERS = 8;
 
-/** One worker, which answers questions in order. */
+/** One worker, which is asked one question after the other. */
 export class LabWorker {
   readonly #worker = new Worker(workerUrl(scriptUrl()));
   #fail: ((error: Error) => void) | undefined;
+  #isEnded = false;
+  /** Settled when everything that was asked before has been answered. */
+  #before: Promise<unknown> = Promise.resolve();
 
   ask<T extends Topic>(
     topic: T,
     asks: Questions[T]["asks"],
     onProgress: (progress: Questions[T]["progress"]) => void = () => {},
   ): Promise<Questions[T]["answer"]> {
+    const answer = this.#before.then(() => this.#askNow(topic, asks, onProgress));
+    this.#before = answer.catch(() => {});
+    return answer;
+  }
+
+  #askNow<T extends Topic>(
+    topic: T,
+    asks: Questions[T]["asks"],
+    onProgress: (progress: Questions[T]["progress"]) => void,
+  ): Promise<Questions[T]["answer"]> {
     return new Promise((resolve, reject) => {
+      if (this.#isEnded) {
+        reject(new Cancelled());
+        return;
+      }
       this.#fail = reject;
       this.#worker.onerror = ({ message }) => reject(new Error(message || "The worker has ended"));
       this.#worker.onmessageerror = () => reject(new Error("The worker's answer could not be read"));
@@ -44,6 +61,7 @@ export class LabWorker {
 
   /** Ends the worker at once. What was asked fails with `Cancelled`. */
   end(): void {
+    this.#isEnded = true;
     this.#worker.terminate();
     this.#fail?.(new Cancelled());
   }

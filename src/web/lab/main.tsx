@@ -3,7 +3,7 @@ import "../page/style.css";
 import "./lab.css";
 import { render } from "preact";
 import { Shell, type View } from "../page/shell.tsx";
-import { followAddress, labForPrograms } from "./state.ts";
+import { followAddress, hasResult, labForPrograms, openResult } from "./state.ts";
 import { Papers } from "./views/papers.tsx";
 import { Results } from "./views/results.tsx";
 import { RunBar } from "./views/run-bar.tsx";
@@ -13,13 +13,15 @@ declare global {
   var tuttiLab: typeof labForPrograms;
 }
 
-/** The views of the laboratory, in the order of the rail. */
+const experiment: View = { id: "experiment", label: "Experiment", key: "e", Page: Setup };
+const results: View = { id: "results", label: "Results", key: "r", Page: Results };
+/** The views of the laboratory, in the order of the rail; the first one is shown at the beginning. */
 const VIEWS: readonly View[] = [
-  { id: "experiment", label: "Experiment", key: "e", Page: Setup },
-  { id: "results", label: "Results", key: "r", Page: Results },
+  ...(hasResult ? [results, experiment] : [experiment, results]),
   { id: "papers", label: "Papers", key: "p", Page: Papers },
 ];
 
 globalThis.tuttiLab = labForPrograms;
 followAddress();
+void openResult();
 render(<Shell title="Tutti laboratory" views={VIEWS} head={<RunBar />} />, document.getElementById("app")!);

@@ -3,11 +3,11 @@ import type { Workload } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { MachineCell } from "../../lab/experiments/cell.ts";
 import type { Cell, CellResult } from "../../lab/experiments/kinds.ts";
+import type { Boxes } from "../../report/page/boxes.ts";
+import type { RunCurves } from "../../report/page/curves.ts";
 import type { PrintedTable } from "../../report/printed-table.ts";
-import type { Boxes } from "./worker/deal.ts";
 import type { Agreed, Packed } from "./worker/packed.ts";
 import type { ShownPaper, TableName } from "./worker/papers.ts";
-import type { RunSeries } from "./worker/series.ts";
 
 /** Jobs at a point in time and size, for the first picture. */
 export interface Scatter {
@@ -89,7 +89,7 @@ export interface RunAnswer {
   /** All of the result but the schedule, computed at least twice. */
   readonly result: Agreed;
   readonly schedule: Packed;
-  readonly series: RunSeries;
+  readonly curves: RunCurves;
   /** Of the simulation alone. */
   readonly ms: number;
 }

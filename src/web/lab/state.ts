@@ -4,7 +4,8 @@ import { InputError } from "../../core/errors.ts";
 import { cellsOf, comparisonOf } from "../../lab/experiments/comparison-of.ts";
 import { openJobs, prepareJobs } from "../../lab/experiments/inputs.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
-import type { Comparison } from "../../results/comparison.ts";
+import { type Boxes, gangBoxes } from "../../report/page/boxes.ts";
+import { factsOf, type PageData, readPageText } from "../../report/page/page-data.ts";
 import { address, setQuery } from "../page/navigation.ts";
 import { Cancelled } from "./cancelled.ts";
 import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";
@@ -14,10 +15,9 @@ import { MADE } from "./made.ts";
 import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
 import { isOwn } from "./own/messages.ts";
 import { eraseTypes } from "./own/own-worker.ts";
+import { hasPart, partText } from "./scripts.ts";
 import { SETTINGS, settingOf } from "./settings.ts";
-import type { Boxes } from "./worker/deal.ts";
 import { unpack } from "./worker/packed.ts";
-import type { RunSeries } from "./worker/series.ts";
 
 /** What is known of the jobs. */
 type Source =
@@ -33,18 +33,20 @@ type Run =
   | { readonly state: "running"; readonly shares: readonly number[]; readonly fromMs: number }
   | { readonly state: "failed"; readonly message: string };
 
-/** A finished run with what it was made from. */
-export interface Finished {
+/** A result; `run` is undefined if the page did not compute it, but had it when it was opened. */
+export interface Finished extends PageData {
+  readonly run: FinishedRun | undefined;
+}
+
+/** What a result was made from, and how. */
+interface FinishedRun {
   readonly of: PageExperiment;
-  readonly comparison: Comparison;
   readonly cells: readonly Cell<"summary">[];
   readonly jobs: SharedJobs;
   /** The policy that was typed in, without its types. */
   readonly ownCode: string;
   /** How often a summary had to be computed again, because two computations differed. */
   readonly mismatches: number;
-  /** Curves of the first seed, one for each policy. */
-  readonly series: readonly RunSeries[];
   readonly ms: number;
   /** Of each run alone, in the worker. */
   readonly runMs: readonly number[];
@@ -53,6 +55,8 @@ export interface Finished {
 export const experiment = signal<PageExperiment>(FIRST_EXPERIMENT);
 export const source = signal<Source>({ state: "none" });
 export const run = signal<Run>({ state: "idle" });
+/** Whether the page has a result in its file, which takes a moment to read. */
+export const hasResult = hasPart("result");
 export const finished = signal<Finished | undefined>(undefined);
 /** A value of a parameter that cannot be used. It is shown, and no experiment runs until it is changed. */
 interface RefusedValue {
@@ -213,16 +217,20 @@ export async function start(): Promise<void> {
     );
     const isModel = of.jobs !== undefined && "model" in of.jobs;
     const making = { command: commandLine(of), made: MADE, isModel };
+    const comparison = comparisonOf(asked, { ...list, ...making }, instance, results);
     finished.value = {
-      of,
-      cells,
-      jobs,
-      ownCode,
-      comparison: comparisonOf(asked, { ...list, ...making }, instance, results),
-      mismatches: answers.reduce((sum, { result }) => sum + result.mismatches, 0),
-      series: answers.slice(0, of.policies.length).map(({ series }) => series),
-      ms: performance.now() - fromMs,
-      runMs: answers.map(({ ms }) => ms),
+      comparison,
+      // Of the first seed.
+      curves: answers.slice(0, of.policies.length).map(({ curves }) => curves),
+      boxes: comparison.policies.map(({ matrix, schedule }) => matrix && gangBoxes(matrix, schedule)),
+      facts: factsOf(instance),
+      drawn: undefined,
+      run: {
+        ...{ of, cells, jobs, ownCode },
+        mismatches: answers.reduce((sum, { result }) => sum + result.mismatches, 0),
+        ms: performance.now() - fromMs,
+        runMs: answers.map(({ ms }) => ms),
+      },
     };
     run.value = { state: "idle" };
   } catch (error) {
@@ -238,7 +246,7 @@ export const labForPrograms = {
   /** Runs the experiment. @returns for each run, the time of the simulation and of its numbers in ms */
   run: async () => {
     await start();
-    return finished.peek()?.runMs ?? [];
+    return finished.peek()?.run?.runMs ?? [];
   },
   setPolicies: (policies: readonly string[]) => change({ policies }),
   /** Of the schedules of the last run. */
@@ -257,7 +265,7 @@ export function cancel(): void {
 
 /** The explanation of a job of the finished run, in sentences. */
 export function explain(
-  { cells, jobs, ownCode }: Finished,
+  { cells, jobs, ownCode }: FinishedRun,
   policy: number,
   job: number,
 ): Promise<readonly string[]> {
@@ -265,8 +273,15 @@ export function explain(
 }
 
 /** Where the jobs of a space-sharing policy ran. */
-export function deal({ cells, jobs, comparison }: Finished, policy: number): Promise<Boxes> {
-  return pool.deal(jobs, cells[policy], comparison.policies[policy].schedule);
+export function deal({ comparison, run }: Finished, policy: number): Promise<Boxes> {
+  if (run === undefined) throw new Error("Broken invariant: the page had the boxes when it was opened");
+  return pool.deal(run.jobs, run.cells[policy], comparison.policies[policy].schedule);
+}
+
+/** Shows the result that is in the page's file, if there is one. */
+export async function openResult(): Promise<void> {
+  if (!hasResult) return;
+  finished.value = { ...readPageText(await partText("result")), run: undefined };
 }
 
 /** Whether a file begins as a saved experiment does, whatever its name is. */

@@ -1,6 +1,5 @@
 /** The words and the clock of a recorded matrix that is played. */
-import { momentLabel } from "../../report/browser/labels.ts";
-import { formatCount, formatPercent, plural } from "../../report/text/format.ts";
+import { formatCount, formatPercent, momentLabel, plural } from "../../report/text/format.ts";
 import type { MatrixDecisions, MatrixSnapshot } from "../../results/matrix-record.ts";
 
 /** Pictures per second. */

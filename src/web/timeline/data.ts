@@ -11,6 +11,7 @@
  */
 
 import { visibleLine } from "../../words/visible.ts";
+import { gangColour, gangRgb } from "../page/gang-colours.ts";
 
 /** Indices of neighbouring CPUs in the order of the machine; `end` is the first one after them. */
 interface CpuRange {
@@ -52,6 +53,8 @@ export interface TimelineJob {
   readonly promisedMs?: number;
 }
 
+export type Rgb = readonly [number, number, number];
+
 /** A stretch of time that is set apart, such as a reservation or an outage. */
 interface Band {
   readonly fromMs: number;
@@ -66,9 +69,15 @@ export interface TimelineData {
   /** Name of a CPU by its index; default: the index. */
   readonly cpuName?: (index: number) => string;
   readonly clock: "calendar" | "elapsed";
+  /** Red, green and blue of a job; default: those of its number. */
+  readonly colour?: (job: TimelineJob) => Rgb;
   /** Left out if nothing runs or waits. */
   readonly nowMs?: number;
   readonly bands?: readonly Band[];
+}
+
+export function colourOf({ colour }: TimelineData, job: TimelineJob): Rgb {
+  return colour?.(job) ?? gangRgb(gangColour(job.job));
 }
 
 /** The time in which a job is drawn: from its start, or the earliest expected one, to its latest end. */

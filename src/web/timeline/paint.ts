@@ -132,7 +132,8 @@ function paintBars(context: CanvasRenderingContext2D, picture: Picture, ratio: n
     const plainPx = job.endMs !== undefined || nowMs === undefined ? room : gutterPx + scale.px(nowMs) - left;
     const isStriped = job.startMs === undefined || plainPx < Math.min(room, 60);
     const isPale = marked !== undefined && marked !== job.job;
-    const hasHalo = isStriped || isPale;
+    // Other colours than those of numbers may be dark.
+    const hasHalo = isStriped || isPale || data.colour !== undefined;
     const colour = hasHalo ? ink.text : "#000000";
     label(context, jobTitle(job), left + 3, top + barPx / 2, room, colour, hasHalo ? ink.back : undefined);
   }

@@ -2,8 +2,7 @@
  * Draws bars into an array of pixels. A canvas takes about a microsecond for each rectangle; filling pixels
  * costs only what is visible, and 100,000 bars that are a pixel wide are only 100,000 pixels.
  */
-import { gangColour, gangRgb } from "../page/gang-colours.ts";
-import { chanceOfRunning, type TimelineData, type TimelineJob } from "./data.ts";
+import { chanceOfRunning, colourOf, type Rgb, type TimelineData, type TimelineJob } from "./data.ts";
 import { detailOf, pixelsOf } from "./detail.ts";
 import type { Bars } from "./rows.ts";
 import type { TimeScale } from "./scale.ts";
@@ -14,8 +13,6 @@ interface Raster {
   readonly height: number;
   readonly bytes: Uint8ClampedArray;
 }
-
-type Rgb = readonly [number, number, number];
 
 interface Scene {
   readonly data: TimelineData;
@@ -69,7 +66,8 @@ export function drawBars(raster: Raster, scene: Scene, rows: number) {
   }
   for (const { row, fromPx, toPx, count, cover, bar } of detail.clusters) {
     const job = data.jobs[bars.job[bar]];
-    const colour = count === 1 ? gangRgb(gangColour(job.job)) : many;
+    // Colours that say something stay: a cluster has that of its first job.
+    const colour = count === 1 || data.colour !== undefined ? colourOf(data, job) : many;
     const strength = count === 1 ? strengthOf(job) : (marked === undefined ? 1 : PALE) * (0.4 + 0.6 * cover);
     pixels.fill(fromPx, toPx, topOf(row), topOf(row + 1) - gapPx, colour, strength);
   }
@@ -85,7 +83,7 @@ function drawJob(
   { data, scale }: Scene,
   strength: number,
 ): void {
-  const colour = gangRgb(gangColour(job.job));
+  const colour = colourOf(data, job);
   const edge = colour.map((part) => part * 0.55) as unknown as Rgb;
   const { nowMs = Number.POSITIVE_INFINITY } = data;
   // Up to here it has run.

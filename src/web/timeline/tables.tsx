@@ -2,15 +2,15 @@
 import { useState } from "preact/hooks";
 import { formatCount, formatDuration } from "../../report/text/format.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { gangCss } from "../page/gang-colours.ts";
 import { saveFile } from "../page/save.ts";
 import { type Area, sumsOf } from "./area.ts";
-import { extentOf, jobTitle, type TimelineData, type TimelineJob } from "./data.ts";
+import { colourOf, extentOf, jobTitle, type TimelineData, type TimelineJob } from "./data.ts";
 import type { Arrangement } from "./rows.ts";
 import type { Stretch } from "./scale.ts";
 import { cpusOf, endText, jobsCsv, startText, sumsText, timeTextOf } from "./text.ts";
 
-export type JobHref = (job: number) => string;
+/** Undefined for a job that has no page. */
+export type JobHref = (job: TimelineJob) => string | undefined;
 
 interface TableProps {
   readonly data: TimelineData;
@@ -65,7 +65,7 @@ export function AreaTable({
               return (
                 <tr key={job.job}>
                   <td>
-                    <JobName job={job} jobHref={jobHref} />
+                    <JobName data={data} job={job} jobHref={jobHref} />
                   </td>
                   <td>{visibleLine(job.user ?? "")}</td>
                   <td class="number">{formatDuration(usedCpuMs / 1000)}</td>
@@ -124,7 +124,7 @@ function TwinRows({ data, jobHref, shown }: TableProps & { readonly shown: Stret
             {jobs.slice(0, count).map((job) => (
               <tr key={job.job}>
                 <td>
-                  <JobName job={job} jobHref={jobHref} />
+                  <JobName data={data} job={job} jobHref={jobHref} />
                 </td>
                 <td>{visibleLine(job.user ?? "")}</td>
                 <td>{visibleLine(job.queue ?? "")}</td>
@@ -160,17 +160,23 @@ function More({ rows, count, onMore }: MoreProps) {
 
 /** A job with its colour, as a link if it can be opened. */
 export function JobName({
+  data,
   job,
   jobHref,
 }: {
+  readonly data: TimelineData;
   readonly job: TimelineJob;
   readonly jobHref?: JobHref | undefined;
 }) {
-  const hasPage = jobHref !== undefined && job.job > 0 && job.name !== "";
+  const href = jobHref?.(job);
   return (
     <>
-      <span class="timeline-swatch" style={{ background: gangCss(job.job) }} aria-hidden="true" />
-      {hasPage ? <a href={jobHref(job.job)}>{jobTitle(job)}</a> : jobTitle(job)}
+      <span
+        class="timeline-swatch"
+        style={{ background: `rgb(${colourOf(data, job).join(" ")})` }}
+        aria-hidden="true"
+      />
+      {href === undefined ? jobTitle(job) : <a href={href}>{jobTitle(job)}</a>}
     </>
   );
 }

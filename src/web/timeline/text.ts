@@ -38,7 +38,7 @@ export function cpusOf({ cpuName = String }: TimelineData, { cpus }: TimelineJob
 
 /** What a job is, in lines. */
 export function detailLines(data: TimelineData, job: TimelineJob): string[] {
-  const { user, queue, state, tasks, promisedMs } = job;
+  const { user, queue, state, tasks, promisedMs, submittedMs, startMs } = job;
   const who = [user, queue === undefined ? undefined : `queue ${queue}`, state].filter(
     (part) => part !== undefined,
   );
@@ -48,6 +48,10 @@ export function detailLines(data: TimelineData, job: TimelineJob): string[] {
     `${plural(tasks, "CPU")}${job.cpus.length === 0 ? "" : `: ${cpusOf(data, job)}`}`,
     `start ${startText(data, job)}`,
     `end ${endText(data, job)}`,
+    // A simulation shows only what happened: how long jobs waited is what it is about.
+    ...(data.clock === "elapsed" && submittedMs !== undefined && startMs !== undefined
+      ? [`waited ${formatDuration((startMs - submittedMs) / 1000)}`]
+      : []),
     ...(promisedMs === undefined ? [] : [`promised start ${timeTextOf(data, promisedMs)}`]),
   ];
 }

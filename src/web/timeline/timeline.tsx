@@ -91,7 +91,7 @@ export function Timeline({ data, state, onState, label, jobHref, heightPx = 460 
               onState({ rows: event.currentTarget.value as RowKind, area: undefined }, true)
             }
           >
-            {Object.entries(ROW_NAMES).map(([kind, name]) => (
+            {rowNames(data).map(([kind, name]) => (
               <option key={kind} value={kind}>
                 {name}
               </option>
@@ -143,7 +143,8 @@ export function Timeline({ data, state, onState, label, jobHref, heightPx = 460 
       />
       {pinnedJob === undefined ? null : (
         <p class="timeline-pinned" role="status">
-          <JobName job={pinnedJob} jobHref={jobHref} /> · {detailLines(data, pinnedJob).slice(1).join(" · ")}
+          <JobName data={data} job={pinnedJob} jobHref={jobHref} /> ·{" "}
+          {detailLines(data, pinnedJob).slice(1).join(" · ")}
         </p>
       )}
       {area === undefined ? null : (
@@ -152,6 +153,11 @@ export function Timeline({ data, state, onState, label, jobHref, heightPx = 460 
       <TwinTable {...{ data, jobHref, shown }} />
     </div>
   );
+}
+
+/** Simulated jobs have no queues. */
+function rowNames({ clock }: TimelineData) {
+  return Object.entries(ROW_NAMES).filter(([kind]) => kind !== "queues" || clock === "calendar");
 }
 
 interface ToolProps {

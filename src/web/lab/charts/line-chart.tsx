@@ -68,12 +68,12 @@ export function LineChart({ lines, note, name, onZoom, controls }: LineChartProp
         ],
         series: [
           {},
-          ...series.map(({ label }, i) => ({
+          ...series.map(({ label, index }, i) => ({
             label,
             show: !hidden.has(label),
-            stroke: colourOf(look, i),
+            stroke: colourOf(look, index ?? i),
             width: 1.6,
-            dash: [...dashOf(i)],
+            dash: [...dashOf(index ?? i)],
             points: { show: false },
           })),
         ],
@@ -116,7 +116,7 @@ export function LineChart({ lines, note, name, onZoom, controls }: LineChartProp
       controls={controls}
     >
       <ul class="legend">
-        {series.map(({ label, values }, i) => (
+        {series.map(({ label, values, index }, i) => (
           <li key={label}>
             <button
               type="button"
@@ -130,9 +130,9 @@ export function LineChart({ lines, note, name, onZoom, controls }: LineChartProp
                   x2="26"
                   y1="4"
                   y2="4"
-                  stroke={colourOf(look, i)}
+                  stroke={colourOf(look, index ?? i)}
                   stroke-width="2.5"
-                  stroke-dasharray={dashOf(i).join(" ")}
+                  stroke-dasharray={dashOf(index ?? i).join(" ")}
                 />
               </svg>{" "}
               {label}

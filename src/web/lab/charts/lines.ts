@@ -32,7 +32,12 @@ export interface Lines {
   readonly y: Axis & { readonly max?: number };
   /** Ascending. */
   readonly at: readonly number[];
-  readonly series: readonly { readonly label: string; readonly values: readonly number[] }[];
+  readonly series: readonly {
+    readonly label: string;
+    readonly values: readonly number[];
+    /** Decides colour and dashes; default: its place in the list. */
+    readonly index?: number;
+  }[];
 }
 
 /** For the ticks of an axis. */
@@ -62,11 +67,11 @@ export function linesSvg({ title, x, y, at, series }: Lines): string {
       { muted: text, line },
     ),
   ];
-  for (const [i, { label, values }] of series.entries()) {
+  for (const [i, { label, values, index = i }] of series.entries()) {
     const points = values.flatMap((value, k) =>
       Number.isNaN(value) ? [] : [`${px(place.x(at[k]))},${px(place.y(value))}`],
     );
-    const stroke = `fill="none" stroke="${colourOf(LIGHT_COLOURS, i)}" stroke-width="1.8" stroke-dasharray="${dashOf(i).join(" ")}"`;
+    const stroke = `fill="none" stroke="${colourOf(LIGHT_COLOURS, index)}" stroke-width="1.8" stroke-dasharray="${dashOf(index).join(" ")}"`;
     const left = plot.left + (i % 4) * 190;
     const top = bottom + 58 + LINE_HEIGHT * Math.floor(i / 4);
     parts.push(

@@ -49,7 +49,7 @@ async function answer(question: OwnQuestion): Promise<void> {
         },
         choose,
       );
-      const columns = [made.result.packed, made.schedule, pack(made.series)].flatMap(buffersOf);
+      const columns = [made.result.packed, made.schedule, pack(made.curves)].flatMap(buffersOf);
       return send({ answer: made }, [...new Set(columns)]);
     }
     case "explain":

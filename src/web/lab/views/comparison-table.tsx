@@ -1,6 +1,6 @@
 /** The comparison as a table, with the same columns and findings as `tutti compare`. */
-import { diagnosticText } from "../../../lab/jobs-in-words.ts";
-import { findings, programText, rankingCells, rankingColumns } from "../../../report/ranking.ts";
+import { useState } from "preact/hooks";
+import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "../../../report/ranking.ts";
 import { differenceColumns, longestWaitColumn, meanColumns } from "../../../report/replications.ts";
 import { summariesCsv } from "../../../report/text/csv.ts";
 import { comparisonJson } from "../../../report/text/json.ts";
@@ -8,6 +8,7 @@ import type { ComparedPolicy } from "../../../results/comparison.ts";
 import { saveFile } from "../../page/save.ts";
 import { Scrollable } from "../charts/scrollable.tsx";
 import type { Finished } from "../state.ts";
+import { Facts, Provenance } from "./provenance.tsx";
 
 interface TextTable {
   readonly caption: string;
@@ -17,21 +18,23 @@ interface TextTable {
 
 interface Cell {
   readonly text: string;
+  /** By which the column is sorted; default: the text. */
+  readonly value?: number;
   readonly isBest?: boolean;
 }
 
 export function ComparisonTable({ done }: { readonly done: Finished }) {
   const { comparison } = done;
-  const { policies, instance, workloadHash, rules, made } = comparison;
+  const { policies } = comparison;
   const isReplicated = policies[0].replications !== undefined;
-  const tables = isReplicated ? replicationTables(policies) : [rankingTable(policies)];
-  const diagnostics = [...instance.workload.diagnostics, ...instance.diagnostics];
+  const tables = [rankingTable(policies, isReplicated), ...(isReplicated ? replicationTables(policies) : [])];
   return (
     <>
+      <Facts done={done} />
+      {isReplicated ? null : findings(policies).map((sentence) => <p key={sentence}>{sentence}</p>)}
       {tables.map((table) => (
         <TextTableView key={table.caption} table={table} />
       ))}
-      {isReplicated ? null : findings(policies).map((sentence) => <p key={sentence}>{sentence}</p>)}
       <p class="row">
         <button
           type="button"
@@ -46,45 +49,43 @@ export function ComparisonTable({ done }: { readonly done: Finished }) {
           JSON
         </button>
       </p>
-      <h2>What these numbers rest on</h2>
-      <ul>
-        {diagnostics.map((diagnostic) => (
-          <li key={diagnostic.code}>{diagnosticText(diagnostic)}</li>
-        ))}
-        {rules.map((rule) => (
-          <li key={rule}>{rule}</li>
-        ))}
-      </ul>
-      <p class="muted">
-        workload <code data-hash="workload">{workloadHash}</code>; schedules:{" "}
-        {policies.map(({ label, scheduleHash }) => (
-          <span key={label}>
-            {label} <code data-hash={label}>{scheduleHash}</code>{" "}
-          </span>
-        ))}
-        ; {programText(made)}. The hashes are those that <code>tutti compare</code> prints.
-      </p>
+      <Provenance comparison={comparison} />
     </>
   );
 }
 
+/** A press on a heading sorts by its column, a second one in the other order. */
 function TextTableView({ table: { caption, headings, rows } }: { readonly table: TextTable }) {
+  const [sort, setSort] = useState({ column: -1, isFalling: false });
+  const key = ({ label, cells }: TextTable["rows"][number]) =>
+    sort.column === 0 ? label : (cells[sort.column - 1].value ?? cells[sort.column - 1].text);
+  const sorted = sort.column < 0 ? rows : rows.toSorted((a, b) => compared(key(a), key(b)));
   return (
     <Scrollable label={caption}>
       <table class="comparison">
         <caption>{caption}</caption>
         <thead>
           <tr>
-            <th scope="col">policy</th>
-            {headings.map((heading) => (
-              <th key={heading} scope="col" class="number">
-                {heading}
+            {["policy", ...headings].map((heading, column) => (
+              <th
+                key={heading}
+                scope="col"
+                class={column === 0 ? undefined : "number"}
+                aria-sort={sort.column !== column ? undefined : sort.isFalling ? "descending" : "ascending"}
+              >
+                <button
+                  type="button"
+                  class="heading"
+                  onClick={() => setSort({ column, isFalling: sort.column === column && !sort.isFalling })}
+                >
+                  {heading}
+                </button>
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ label, cells }) => (
+          {(sort.isFalling ? sorted.toReversed() : sorted).map(({ label, cells }) => (
             <tr key={label}>
               <th scope="row">{label}</th>
               {cells.map(({ text, isBest }, i) => (
@@ -101,17 +102,35 @@ function TextTableView({ table: { caption, headings, rows } }: { readonly table:
   );
 }
 
-function rankingTable(policies: readonly ComparedPolicy[]): TextTable {
+/** Numbers by size, those that are missing last; others as texts. */
+function compared(a: number | string, b: number | string): number {
+  if (typeof a !== "number" || typeof b !== "number") return String(a).localeCompare(String(b));
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return a - b;
+}
+
+/** The policies in the order of the ranking. */
+function rankingTable(policies: readonly ComparedPolicy[], isReplicated: boolean): TextTable {
   const columns = rankingColumns(policies);
   const cells = columns.map((column) => rankingCells(column, policies));
+  const by = comparedMetric(policies);
+  const remarks = [
+    `Policies by mean ${by}${isReplicated ? ", of the first seed" : ""}.`,
+    ...(policies.length > 1
+      ? ["The best value of a column is marked if the column means the same for all policies."]
+      : []),
+    ...(by === "response"
+      ? ["If rows take turns, jobs start early and run slowly, so policies are compared by response."]
+      : []),
+  ];
   return {
-    caption: "One line for each policy",
+    caption: remarks.join(" "),
     headings: columns.map(({ heading }) => heading),
-    rows: policies.map(({ label }, row) => ({
-      label,
+    rows: ranking(policies).map((row) => ({
+      label: policies[row].label,
       cells: cells.map((column) => {
-        const { text, remark, isBest } = column[row];
-        return { text: remark === "" ? text : `${text} (${remark})`, isBest };
+        const { value, text, remark, isBest } = column[row];
+        return { value, text: remark === "" ? text : `${text} (${remark})`, isBest };
       }),
     })),
   };

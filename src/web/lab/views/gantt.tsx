@@ -1,154 +1,119 @@
-/** Which job ran where and when, under one policy. */
+/** Which job ran where and when, under one policy: the timeline of its schedule. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { asGiven } from "../../../core/schedule.ts";
-import { formatCount, formatDuration, formatNumber } from "../../../report/text/format.ts";
+import { type Boxes, boxesWithin } from "../../../report/page/boxes.ts";
+import { formatCount, formatDuration, plural } from "../../../report/text/format.ts";
 import type { ComparedPolicy } from "../../../results/comparison.ts";
-import { gangColour, gangRgb } from "../../page/gang-colours.ts";
-import { useKey } from "../../page/keys.ts";
-import { address, goTo, setQuery } from "../../page/navigation.ts";
+import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import type { TimelineData, TimelineJob } from "../../timeline/data.ts";
+import { queryOf, readState, type StateChanges } from "../../timeline/state.ts";
+import { timelineSvg } from "../../timeline/svg.ts";
+import { Timeline } from "../../timeline/timeline.tsx";
 import { Figure } from "../charts/figure.tsx";
-import {
-  boxAt,
-  boxesIn,
-  type GanttView,
-  ganttSvg,
-  MAX_SVG_BOXES,
-  paintGantt,
-} from "../charts/gantt-picture.ts";
 import { colours } from "../charts/theme.ts";
 import { deal, type Finished } from "../state.ts";
-import type { Boxes } from "../worker/deal.ts";
 import { setSpan, shownSpan, wholeSpan } from "./over-time.tsx";
 import { chosenPolicy, PolicySelect } from "./policy-select.tsx";
 
-const HEIGHT_PX = 460;
-const TABLE_ROWS = 100;
+/** More boxes at once would stop the page for seconds. */
+const MOST_BOXES = 200_000;
 /** Bounds of the classes of waits, in seconds: none, and up to these. */
 const WAITS_S = [60, 3600, 86_400];
 
+/** Whether it is known, or can be found out, where jobs ran. */
+export function hasGantt({ boxes, run }: Finished): boolean {
+  return run !== undefined || boxes.some((own) => own !== undefined);
+}
+
 export function Gantt({ done }: { readonly done: Finished }) {
   const { policies } = done.comparison;
-  const policy = chosenPolicy(policies.length);
-  const boxes = useBoxes(done, policy);
+  const accepts = (policy: ComparedPolicy) =>
+    done.run !== undefined || done.boxes[policies.indexOf(policy)] !== undefined;
+  const asked = policies[chosenPolicy(policies.length)];
+  const policy = accepts(asked) ? asked : policies.find(accepts)!;
+  const row = policies.indexOf(policy);
+  const boxes = useBoxes(done, row);
+  const select = <PolicySelect policies={policies} accepts={accepts} shown={row} />;
   if (boxes === undefined) return <p role="status">Assigning processors to the jobs.</p>;
   if (typeof boxes === "string") {
     return (
       <>
-        <PolicySelect policies={policies} />
+        {select}
         <p role="alert" class="alarm">
           {boxes}
         </p>
       </>
     );
   }
-  return <GanttChart done={done} policy={policies[policy]} boxes={boxes} />;
+  return <GanttChart done={done} policy={policy} boxes={boxes} select={select} />;
 }
 
 /** Those of gangs are known; those of space sharing are assigned in a worker. */
 function useBoxes(done: Finished, policy: number): Boxes | string | undefined {
-  const [made, setMade] = useState<{ readonly of: string; readonly boxes: Boxes | string }>();
-  const { matrix, schedule, label } = done.comparison.policies[policy];
-  const gangs = useMemo(() => {
-    if (matrix === undefined) return undefined;
-    const { boxJob: job, boxFirst: first, boxSize: size } = matrix;
-    return {
-      ...{ job, first, size },
-      startS: Float64Array.from(job, (row) => schedule.startS[row]),
-      endS: Float64Array.from(job, (row) => schedule.endS[row]),
-    };
-  }, [matrix, schedule]);
+  const [made, setMade] = useState<{ readonly of: Finished; policy: number; boxes: Boxes | string }>();
+  const known = done.boxes[policy];
   useEffect(() => {
     let isCurrent = true;
-    const show = (boxes: Boxes | string) => isCurrent && setMade({ of: label, boxes });
-    if (gangs === undefined) deal(done, policy).then(show, (error: Error) => show(error.message));
+    const show = (boxes: Boxes | string) => isCurrent && setMade({ of: done, policy, boxes });
+    if (known === undefined) deal(done, policy).then(show, (error: Error) => show(error.message));
     return () => {
       isCurrent = false;
     };
-  }, [done, policy, label, gangs]);
-  return gangs ?? (made?.of === label ? made.boxes : undefined);
+  }, [done, policy, known]);
+  return known ?? (made?.of === done && made.policy === policy ? made.boxes : undefined);
 }
 
 interface GanttChartProps {
   readonly done: Finished;
   readonly policy: ComparedPolicy;
   readonly boxes: Boxes;
+  readonly select: preact.ComponentChildren;
 }
 
-function GanttChart({ done, policy, boxes }: GanttChartProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [pointed, setPointed] = useState<number | undefined>(undefined);
-  const [width, setWidth] = useState(0);
-  const instance = asGiven(done.comparison.instance, policy.schedule);
+function GanttChart({ done, policy, boxes: all, select }: GanttChartProps) {
+  const figure = useRef<HTMLDivElement>(null);
+  const { query } = address.value;
   const whole = wholeSpan(done);
   const span = shownSpan(whole);
   const { fromS, toS } = span;
-  const isByWait = address.value.query.colour !== "job";
+  const isByWait = query.colour !== "job";
   const { waits } = colours.value;
-  const view: GanttView = {
-    ...span,
-    processors: instance.processors,
-    colour: isByWait
-      ? (job) => rgbOf(waits[waitClass(policy.schedule.startS[job] - instance.submitS[job])])
-      : (job) => gangRgb(gangColour(instance.id[job])),
-  };
-  const nameOf = (job: number) => jobText(instance, policy, job, whole.fromS);
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null) return;
-    const resized = new ResizeObserver(() => setWidth(element.clientWidth));
-    resized.observe(element);
-    return () => resized.disconnect();
-  }, []);
-  useEffect(() => {
-    const element = canvas.current;
-    const context = element?.getContext("2d");
-    if (element === null || context === null || context === undefined || width === 0) return;
-    element.width = width * devicePixelRatio;
-    element.height = HEIGHT_PX * devicePixelRatio;
-    const image = context.createImageData(element.width, element.height);
-    paintGantt(image, boxes, view);
-    context.putImageData(image, 0, 0);
-  }, [boxes, fromS, toS, isByWait, waits, width]);
-  const move = (share: number) => {
-    const step = Math.max(whole.fromS - fromS, Math.min(whole.toS - toS, share * (toS - fromS)));
-    setSpan(whole, fromS + step, toS + step);
-  };
-  const zoom = (factor: number) => {
-    const middleS = (fromS + toS) / 2;
-    const half = Math.max(0.5, (factor * (toS - fromS)) / 2);
-    setSpan(whole, Math.max(whole.fromS, middleS - half), Math.min(whole.toS, middleS + half));
-  };
-  useKey("a", "earlier (Gantt chart)", () => move(-0.3));
-  useKey("d", "later (Gantt chart)", () => move(0.3));
-  useKey("w", "zoom in (Gantt chart)", () => zoom(0.5));
-  useKey("s", "zoom out (Gantt chart)", () => zoom(2));
-  useKey("f", "show the whole run (Gantt chart)", () => setQuery({ from: "", to: "" }, true));
-  const drag = useDrag((from, to) =>
-    setSpan(whole, fromS + from * (toS - fromS), fromS + to * (toS - fromS)),
+  const boxes = useMemo(
+    () => (all.job.length <= MOST_BOXES ? all : firstOf(boxesWithin(all, { fromS, toS }))),
+    [all, all.job.length <= MOST_BOXES || `${fromS} ${toS}`],
   );
-  const shownBoxes = useMemo(() => boxesIn(boxes, { fromS, toS }), [boxes, fromS, toS]);
+  const data = useMemo(
+    () => timelineOf(done, policy, boxes, isByWait ? waits : undefined),
+    [done, policy, boxes, isByWait, waits],
+  );
   const title = `Which job ran where under ${policy.label}`;
-  const isGang = policy.summary.gang !== undefined;
-  const hovered = pointed === undefined ? undefined : boxes.job[pointed];
+  const ms = (timeS: number) => 1000 * (timeS - whole.fromS);
+  const isWhole = fromS === whole.fromS && toS === whole.toS;
+  const { range: _, ...kept } = readState(query);
+  const state = isWhole ? kept : { ...kept, range: { fromMs: ms(fromS), toMs: ms(toS) } };
+  const change = ({ range, ...others }: StateChanges, keepStep: boolean) => {
+    if (range !== undefined)
+      setSpan(whole, whole.fromS + range.fromMs / 1000, whole.fromS + range.toMs / 1000, keepStep);
+    setQuery(queryOf(others), keepStep);
+  };
   return (
     <Figure
       title={title}
       name={`gantt-${policy.label.replaceAll(/\W+/g, "-")}`}
-      note={`${formatCount(shownBoxes.length)} boxes in ${formatDuration(toS - fromS)}, from ${formatDuration(fromS - whole.fromS)} after the first submit. A box is a job on consecutive processors.${isGang ? " Gangs that share processors overlap; a box is where the gang was placed first." : " Jobs get the free processors with the lowest numbers."} Drag to zoom; click a job for its story.`}
-      table={tableOf(shownBoxes, boxes, instance, policy, whole.fromS)}
-      csv={() => csvOf(shownBoxes, boxes, instance, policy)}
+      note={noteOf(done, policy, boxes, all)}
+      csv={() => csvOf(boxesWithin(boxes, span), done, policy)}
       svg={() =>
-        ganttSvg(
+        timelineSvg(
           title,
-          boxes,
-          view,
-          shownBoxes.length > MAX_SVG_BOXES ? canvas.current?.toDataURL("image/png") : undefined,
-          nameOf,
+          data,
+          state.rows,
+          { fromMs: ms(fromS), toMs: ms(toS) },
+          figure.current?.querySelector<HTMLCanvasElement>(".timeline-rows canvas") ?? null,
         )
       }
     >
       <div class="row">
-        <PolicySelect policies={done.comparison.policies} />
+        {select}
         <label>
           Colour
           <select
@@ -159,47 +124,84 @@ function GanttChart({ done, policy, boxes }: GanttChartProps) {
             <option value="job">by job</option>
           </select>
         </label>
-        <button type="button" onClick={() => move(-0.3)}>
-          Earlier
-        </button>
-        <button type="button" onClick={() => move(0.3)}>
-          Later
-        </button>
-        <button type="button" onClick={() => zoom(0.5)}>
-          Zoom in
-        </button>
-        <button type="button" onClick={() => zoom(2)}>
-          Zoom out
-        </button>
-        <button type="button" onClick={() => setQuery({ from: "", to: "" }, true)}>
-          Whole run
-        </button>
       </div>
       {isByWait ? <WaitLegend colours={waits} /> : null}
-      <div
-        class="gantt"
-        onPointerDown={drag.down}
-        onPointerMove={(event) => {
-          const { x, y } = shareOf(event);
-          drag.move(event);
-          setPointed(boxAt(boxes, view, x, y));
-        }}
-        onPointerUp={(event) => {
-          if (drag.up(event) || hovered === undefined) return;
-          goTo("results", [], { ...address.value.query, tab: "longest", job: String(instance.id[hovered]) });
-        }}
-        onPointerLeave={() => setPointed(undefined)}
-      >
-        <canvas ref={canvas} role="img" aria-label={`${title}. The table below has the jobs.`} />
-        <div class="brush" ref={drag.brush} hidden />
+      <div ref={figure}>
+        <Timeline
+          data={data}
+          state={state}
+          onState={change}
+          label={title}
+          jobHref={
+            done.run && (({ job }) => linkTo("results", [], { ...query, tab: "longest", job: String(job) }))
+          }
+        />
       </div>
-      <div class="row muted ends">
-        <span>{formatDuration(fromS - whole.fromS)}</span>
-        <span>{formatDuration(toS - whole.fromS)} after the first submit</span>
-      </div>
-      <p class="under">{hovered === undefined ? "Point at a box to see its job." : nameOf(hovered)}</p>
     </Figure>
   );
+}
+
+function firstOf(boxes: Boxes): Boxes {
+  const { job, first, size, startS, endS } = boxes;
+  const end = MOST_BOXES;
+  return {
+    job: job.subarray(0, end),
+    first: first.subarray(0, end),
+    size: size.subarray(0, end),
+    startS: startS.subarray(0, end),
+    endS: endS.subarray(0, end),
+  };
+}
+
+function noteOf({ drawn, facts }: Finished, { summary }: ComparedPolicy, boxes: Boxes, all: Boxes): string {
+  const since = (timeS: number) => formatDuration(timeS - facts.firstSubmitS);
+  const part =
+    boxes.job.length < all.job.length
+      ? `${plural(boxes.job.length, "box")}es of ${formatCount(all.job.length)} are drawn at once: look at a shorter time. `
+      : drawn === undefined
+        ? ""
+        : `The jobs around the longest queue, from ${since(drawn.fromS)} to ${since(drawn.toS)} after the first submit. `;
+  const places =
+    summary.gang === undefined
+      ? "Jobs get the free processors with the lowest numbers."
+      : "A box is where the gang was placed first; gangs that share processors are in different copies of the machine.";
+  return `${part}A box is a job on consecutive processors. ${places} Times are since the first submit.`;
+}
+
+/** Each box belongs to a job, or to the stretch in which a stopped job ran. */
+function timelineOf(
+  { comparison, facts }: Finished,
+  { schedule }: ComparedPolicy,
+  { job, first, size, startS, endS }: Boxes,
+  waits: readonly string[] | undefined,
+): TimelineData {
+  const instance = asGiven(comparison.instance, schedule);
+  const ms = (timeS: number) => 1000 * (timeS - facts.firstSubmitS);
+  const jobs: (TimelineJob & { readonly cpus: { first: number; end: number }[] })[] = [];
+  for (let box = 0; box < job.length; box++) {
+    const own = job[box];
+    const cpus = { first: first[box], end: first[box] + size[box] };
+    if (box > 0 && job[box - 1] === own && startS[box - 1] === startS[box]) jobs.at(-1)!.cpus.push(cpus);
+    // Leaves out jobs that never started or ended.
+    else if (endS[box] >= startS[box])
+      jobs.push({
+        job: instance.id[own],
+        name: "",
+        tasks: instance.size[own],
+        cpus: [cpus],
+        submittedMs: ms(instance.submitS[own]),
+        startMs: ms(startS[box]),
+        endMs: ms(endS[box]),
+      });
+  }
+  return {
+    jobs,
+    cpus: instance.processors,
+    clock: "elapsed",
+    colour:
+      waits &&
+      (({ submittedMs = 0, startMs = 0 }) => rgbOf(waits[waitClass((startMs - submittedMs) / 1000)])),
+  };
 }
 
 function WaitLegend({ colours: shades }: { readonly colours: readonly string[] }) {
@@ -218,105 +220,16 @@ function WaitLegend({ colours: shades }: { readonly colours: readonly string[] }
   );
 }
 
-/** A span that is drawn with the pointer, as shares of the width. */
-function useDrag(onSpan: (from: number, to: number) => void) {
-  const from = useRef<number | undefined>(undefined);
-  const brush = useRef<HTMLDivElement>(null);
-  const show = (to: number | undefined) => {
-    const element = brush.current;
-    if (element === null) return;
-    element.hidden = to === undefined || from.current === undefined;
-    if (to === undefined || from.current === undefined) return;
-    element.style.left = `${100 * Math.min(from.current, to)}%`;
-    element.style.width = `${100 * Math.abs(to - from.current)}%`;
-  };
-  return {
-    brush,
-    down: (event: PointerEvent & { readonly currentTarget: HTMLElement }) => {
-      from.current = shareOf(event).x;
-      event.currentTarget.setPointerCapture(event.pointerId);
-    },
-    move: (event: PointerEvent & { readonly currentTarget: HTMLElement }) => show(shareOf(event).x),
-    /** Whether a span was drawn, and not just a place clicked. */
-    up: (event: PointerEvent & { readonly currentTarget: HTMLElement }): boolean => {
-      const to = shareOf(event).x;
-      const begin = from.current;
-      from.current = undefined;
-      show(undefined);
-      if (begin === undefined || Math.abs(to - begin) < 0.005) return false;
-      onSpan(Math.min(begin, to), Math.max(begin, to));
-      return true;
-    },
-  };
-}
-
-function shareOf({
-  clientX,
-  clientY,
-  currentTarget,
-}: PointerEvent & { readonly currentTarget: HTMLElement }) {
-  const { left, top, width, height } = currentTarget.getBoundingClientRect();
-  const share = (value: number) => Math.max(0, Math.min(1, value));
-  return { x: share((clientX - left) / width), y: share((clientY - top) / height) };
-}
-
-type Jobs = ReturnType<typeof asGiven>;
-
-function jobText(
-  { id, submitS, size }: Jobs,
-  { schedule }: ComparedPolicy,
-  job: number,
-  firstS: number,
-): string {
-  const { startS, endS } = schedule;
-  return `Job ${id[job]}: ${size[job] === 1 ? "1 processor" : `${formatCount(size[job])} processors`}, started ${formatDuration(startS[job] - firstS)} after the first submit, in the system until ${formatDuration(endS[job] - firstS)}, waited ${formatDuration(startS[job] - submitS[job])}`;
-}
-
-function tableOf(shown: readonly number[], boxes: Boxes, jobs: Jobs, policy: ComparedPolicy, firstS: number) {
-  const rows = [...new Set(shown.map((box) => boxes.job[box]))];
-  const { startS, endS } = policy.schedule;
-  const seconds = (timeS: number) => formatNumber(timeS - firstS);
-  return {
-    headings: [
-      rows.length > TABLE_ROWS ? `job (the first ${TABLE_ROWS} of ${formatCount(rows.length)})` : "job",
-      "processors",
-      "submit (s)",
-      "start (s)",
-      "end (s)",
-      "wait (s)",
-    ],
-    rows: rows
-      .slice(0, TABLE_ROWS)
-      .map((job) => [
-        String(jobs.id[job]),
-        formatCount(jobs.size[job]),
-        seconds(jobs.submitS[job]),
-        seconds(startS[job]),
-        seconds(endS[job]),
-        formatNumber(startS[job] - jobs.submitS[job]),
-      ]),
-  };
-}
-
 function* csvOf(
-  shown: readonly number[],
-  boxes: Boxes,
-  jobs: Jobs,
+  { job: jobs, first, size, startS, endS }: Boxes,
+  { comparison }: Finished,
   { schedule }: ComparedPolicy,
 ): Generator<readonly (string | number)[]> {
   yield ["job", "first_processor", "processors", "submit_s", "start_s", "end_s", "wait_s"];
-  for (const box of shown) {
-    const job = boxes.job[box];
-    const waitS = schedule.startS[job] - jobs.submitS[job];
-    yield [
-      jobs.id[job],
-      boxes.first[box],
-      boxes.size[box],
-      jobs.submitS[job],
-      boxes.startS[box],
-      boxes.endS[box],
-      waitS,
-    ];
+  const { id, submitS } = comparison.instance;
+  for (const [box, job] of jobs.entries()) {
+    const waitS = schedule.startS[job] - submitS[job];
+    yield [id[job], first[box], size[box], submitS[job], startS[box], endS[box], waitS];
   }
 }
 

@@ -11,6 +11,7 @@ type Story =
   | { readonly state: "failed"; readonly message: string };
 
 export function LongestWait({ done }: { readonly done: Finished }) {
+  const { run } = done;
   const { policies } = done.comparison;
   const policy = chosenPolicy(policies.length);
   const longest = metricOf(policies[policy].summary, "wait").all.maxJobId;
@@ -20,14 +21,15 @@ export function LongestWait({ done }: { readonly done: Finished }) {
   useEffect(() => {
     let isCurrent = true;
     setStory({ state: "making" });
-    explain(done, policy, job).then(
+    if (run === undefined) return;
+    explain(run, policy, job).then(
       (lines) => isCurrent && setStory({ state: "told", lines }),
       (error: Error) => isCurrent && setStory({ state: "failed", message: error.message }),
     );
     return () => {
       isCurrent = false;
     };
-  }, [done, policy, job]);
+  }, [run, policy, job]);
   return (
     <>
       <h2>{job === longest ? "The longest wait" : `Job ${job}`}</h2>

@@ -55,8 +55,11 @@ export function Matrix({ done }: { readonly done: Finished }) {
         processors={instance.processors}
         idOf={idOf}
         label={title}
-        originS={instance.submitS[0]}
-        onOpen={(job) => goTo("results", [], { ...address.peek().query, tab: "longest", job: String(job) })}
+        originS={done.facts.firstSubmitS}
+        onOpen={
+          done.run &&
+          ((job) => goTo("results", [], { ...address.peek().query, tab: "longest", job: String(job) }))
+        }
       />
     </Figure>
   );

@@ -1,6 +1,7 @@
 /** The machine over time: utilisation and queue. A span that is drawn over a chart is shown alone. */
 import { useMemo } from "preact/hooks";
 import { resample, type StepFunction } from "../../../metrics/over-time.ts";
+import type { TimeSpan } from "../../../report/page/boxes.ts";
 import {
   formatDuration,
   formatNumber,
@@ -12,21 +13,26 @@ import { address, setQuery } from "../../page/navigation.ts";
 import { LineChart } from "../charts/line-chart.tsx";
 import { type Lines, wholePercent } from "../charts/lines.ts";
 import type { Finished } from "../state.ts";
-import type { RunSeries } from "../worker/series.ts";
 
 const BUCKETS = 480;
-
-export interface Span {
-  readonly fromS: number;
-  readonly toS: number;
-}
+/** Texts of a chart over time. */
+const CURVES = {
+  inUse: "Utilisation over time",
+  queue: "Queue over time",
+  rows: "Rows of the matrix over time",
+} as const;
 
 export function OverTime({ done }: { readonly done: Finished }) {
   const whole = useMemo(() => wholeSpan(done), [done]);
   const { fromS, toS } = shownSpan(whole);
   const isGang = done.comparison.policies.some(({ summary }) => summary.gang !== undefined);
   const utilisation = useMemo(() => linesOf(done, whole, { fromS, toS }, "inUse"), [done, whole, fromS, toS]);
-  const queue = useMemo(() => linesOf(done, whole, { fromS, toS }, "queue"), [done, whole, fromS, toS]);
+  const ofQueue = address.value.query.queue === "longest" ? "longest" : "mean";
+  const queue = useMemo(
+    () => linesOf(done, whole, { fromS, toS }, "queue", ofQueue),
+    [done, whole, fromS, toS, ofQueue],
+  );
+  const rows = useMemo(() => linesOf(done, whole, { fromS, toS }, "rows"), [done, whole, fromS, toS]);
   const zoom = useMemo(() => {
     const { seconds } = unitOf(whole, toS);
     return (from: number, to: number) =>
@@ -53,14 +59,39 @@ export function OverTime({ done }: { readonly done: Finished }) {
         name="queue"
         note={`Jobs that are submitted but not started. ${note}`}
         onZoom={zoom}
-        controls={controls}
+        controls={
+          <>
+            <label>
+              In each interval
+              <select
+                value={ofQueue}
+                onChange={({ currentTarget }) =>
+                  setQuery({ queue: currentTarget.value === "mean" ? "" : currentTarget.value })
+                }
+              >
+                <option value="mean">the mean</option>
+                <option value="longest">the longest</option>
+              </select>
+            </label>
+            {controls}
+          </>
+        }
       />
+      {rows.series.length === 0 ? null : (
+        <LineChart
+          lines={rows}
+          name="rows"
+          note={`Each row gets one slot per round, so a job in one row runs at 1/rows of its speed. Only policies with time sharing have rows. ${note}`}
+          onZoom={zoom}
+          controls={controls}
+        />
+      )}
     </>
   );
 }
 
 /** The span in the address, in seconds after the first submit; the whole run if there is none. */
-export function shownSpan(whole: Span): Span {
+export function shownSpan(whole: TimeSpan): TimeSpan {
   const { from = "", to = "" } = address.value.query;
   const fromS = whole.fromS + Number(from);
   const toS = whole.fromS + Number(to);
@@ -68,46 +99,50 @@ export function shownSpan(whole: Span): Span {
   return isSpan ? { fromS, toS } : whole;
 }
 
-export function setSpan(whole: Span, fromS: number, toS: number): void {
+export function setSpan(whole: TimeSpan, fromS: number, toS: number, keepStep = true): void {
   const digits = (timeS: number) => String(Math.round(timeS * 1000) / 1000);
   if (toS - fromS < 1) return;
   const [from, to] = [Math.max(0, fromS - whole.fromS), Math.min(toS, whole.toS) - whole.fromS];
-  setQuery({ from: digits(from), to: digits(to) }, true);
+  const isWhole = from === 0 && to === whole.toS - whole.fromS;
+  setQuery(isWhole ? { from: "", to: "" } : { from: digits(from), to: digits(to) }, keepStep);
 }
 
 /** From the first submit to the last end under any policy, and at least a second. */
-export function wholeSpan({ comparison, series }: Finished): Span {
-  const fromS = comparison.instance.submitS[0] ?? 0;
-  return { fromS, toS: Math.max(fromS + 1, ...series.map(({ inUse }) => inUse.atS.at(-1) ?? 0)) };
+export function wholeSpan({ curves, facts: { firstSubmitS: fromS } }: Finished): TimeSpan {
+  return { fromS, toS: Math.max(fromS + 1, ...curves.map(({ inUse }) => inUse.atS.at(-1) ?? 0)) };
 }
 
 const UNIT_WORDS = { s: "seconds", min: "minutes", h: "hours", d: "days" } as const;
 
 /** The axis counts in this unit, so that its ticks are round numbers. */
-function unitOf(whole: Span, toS: number): TimeUnit {
+function unitOf(whole: TimeSpan, toS: number): TimeUnit {
   return timeUnit(toS - whole.fromS);
 }
 
 function linesOf(
-  { comparison, series }: Finished,
-  whole: Span,
-  { fromS, toS }: Span,
-  quantity: keyof Pick<RunSeries, "inUse" | "queue">,
+  { comparison, curves }: Finished,
+  whole: TimeSpan,
+  { fromS, toS }: TimeSpan,
+  quantity: keyof typeof CURVES,
+  of: "mean" | "longest" = "mean",
 ): Lines {
   const isUse = quantity === "inUse";
   const scale = isUse ? 1 / comparison.instance.processors : 1;
-  const meanOf = (steps: StepFunction) =>
-    Array.from(resample(steps, fromS, toS, BUCKETS).mean, (value) => value * scale);
+  const valuesOf = (steps: StepFunction) =>
+    Array.from(
+      resample(steps, fromS, toS, BUCKETS)[of === "mean" ? "mean" : "max"],
+      (value) => value * scale,
+    );
   const unit = unitOf(whole, toS);
   return {
-    title: isUse ? "Utilisation over time" : "Queue over time",
+    title: CURVES[quantity],
     x: {
       label: `${UNIT_WORDS[unit.name]} after the first submit`,
       format: (time) => formatDuration(time * unit.seconds, unit),
       tick: formatNumber,
     },
     y: {
-      label: isUse ? "utilisation" : "jobs",
+      label: isUse ? "utilisation" : quantity === "queue" ? "jobs" : "rows",
       format: isUse ? formatPercent : formatNumber,
       ...(isUse && { tick: wholePercent }),
     },
@@ -115,6 +150,9 @@ function linesOf(
       { length: BUCKETS },
       (_, i) => (fromS - whole.fromS + ((i + 0.5) * (toS - fromS)) / BUCKETS) / unit.seconds,
     ),
-    series: comparison.policies.map(({ label }, i) => ({ label, values: meanOf(series[i][quantity]) })),
+    series: comparison.policies.flatMap(({ label }, i) => {
+      const curve = of === "longest" ? curves[i].longestQueue : curves[i][quantity];
+      return curve === undefined ? [] : [{ label, values: valuesOf(curve), index: i }];
+    }),
   };
 }

@@ -3,12 +3,13 @@ import type { ComponentType } from "preact";
 import { useKey } from "../../page/keys.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
 import { commandLine } from "../experiment.ts";
-import { experiment, type Finished, finished } from "../state.ts";
+import { experiment, type Finished, finished, hasResult } from "../state.ts";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { Distributions } from "./distributions.tsx";
-import { Gantt } from "./gantt.tsx";
+import { Gantt, hasGantt } from "./gantt.tsx";
 import { LongestWait } from "./longest-wait.tsx";
 import { hasMatrix, Matrix } from "./matrix.tsx";
+import { Metrics } from "./metrics.tsx";
 import { OverTime } from "./over-time.tsx";
 
 interface Tab {
@@ -21,14 +22,15 @@ interface Tab {
 
 const TABS: readonly Tab[] = [
   { id: "table", label: "Comparison", Part: ComparisonTable },
+  { id: "metrics", label: "Metrics", Part: Metrics },
   { id: "waits", label: "Distributions", Part: Distributions },
   { id: "time", label: "Over time", Part: OverTime },
-  { id: "gantt", label: "Gantt", Part: Gantt },
+  { id: "gantt", label: "Gantt", Part: Gantt, applies: hasGantt },
   { id: "matrix", label: "Matrix", Part: Matrix, applies: hasMatrix },
-  { id: "longest", label: "Longest wait", Part: LongestWait },
+  { id: "longest", label: "Longest wait", Part: LongestWait, applies: ({ run }) => run !== undefined },
 ];
 
-function TabKey({ tab: { id, label }, number }: { readonly tab: Tab; readonly number: number }) {
+function TabKey({ id, label, number }: Pick<Tab, "id" | "label"> & { readonly number: number }) {
   useKey(String(number), label, () => setQuery({ tab: id }, true));
   return null;
 }
@@ -39,25 +41,63 @@ export function Results() {
     return (
       <>
         <h1>Results</h1>
-        <p>
-          There are none yet: press Run to compute them, or look at the{" "}
-          <a href={linkTo("experiment")}>experiment</a> first. A link holds an experiment, not its results.
-        </p>
+        {hasResult ? <p role="status">Reading the result in this file.</p> : <None />}
       </>
     );
   }
-  const { comparison, mismatches, of, ms } = done;
+  const { comparison, run } = done;
   const { instance } = comparison;
   const { query } = address.value;
   const tabs = TABS.filter(({ applies }) => applies?.(done) ?? true);
+  const isAll = query.tab === "all";
   const shown = tabs.find(({ id }) => id === query.tab) ?? tabs[0];
+  const link = (id: string) => linkTo("results", [], { ...query, tab: id });
   return (
     <>
       <h1>Results</h1>
       <p>
         <strong>{instance.workload.name}</strong>: {instance.count.toLocaleString("en")} jobs on{" "}
-        {instance.processors.toLocaleString("en")} processors, in {(ms / 1000).toFixed(1)} s
+        {instance.processors.toLocaleString("en")} processors
+        {run === undefined ? null : <>, in {(run.ms / 1000).toFixed(1)} s</>}
       </p>
+      {run === undefined ? null : <RunNotes run={run} />}
+      <nav class="tabs" aria-label="Results">
+        {tabs.map((tab, i) => (
+          <a key={tab.id} href={link(tab.id)} aria-current={!isAll && tab === shown ? "page" : undefined}>
+            <TabKey id={tab.id} label={tab.label} number={i + 1} />
+            {tab.label}
+          </a>
+        ))}
+        <a href={link("all")} aria-current={isAll ? "page" : undefined}>
+          <TabKey id="all" label="All" number={tabs.length + 1} />
+          All
+        </a>
+      </nav>
+      {isAll ? (
+        tabs.map(({ id, label, Part }) => (
+          <section key={id} aria-label={label}>
+            <Part done={done} />
+          </section>
+        ))
+      ) : (
+        <shown.Part done={done} />
+      )}
+    </>
+  );
+}
+
+function None() {
+  return (
+    <p>
+      There are none yet: press Run to compute them, or look at the{" "}
+      <a href={linkTo("experiment")}>experiment</a> first. A link holds an experiment, not its results.
+    </p>
+  );
+}
+
+function RunNotes({ run: { of, mismatches } }: { readonly run: NonNullable<Finished["run"]> }) {
+  return (
+    <>
       {of === experiment.value ? null : (
         <p role="status" class="alarm">
           The experiment has changed since this run. These results are of: <code>{commandLine(of)}</code>
@@ -70,19 +110,6 @@ export function Results() {
           agreed twice. Update the browser.
         </p>
       )}
-      <nav class="tabs" aria-label="Results">
-        {tabs.map((tab, i) => (
-          <a
-            key={tab.id}
-            href={linkTo("results", [], { ...query, tab: tab.id })}
-            aria-current={tab === shown ? "page" : undefined}
-          >
-            <TabKey tab={tab} number={i + 1} />
-            {tab.label}
-          </a>
-        ))}
-      </nav>
-      <shown.Part done={done} />
     </>
   );
 }

@@ -8,12 +8,12 @@ import type { Cell } from "../../../lab/experiments/kinds.ts";
 import { numbersOf, runSummary } from "../../../lab/experiments/summary.ts";
 import { explain } from "../../../lab/explain/explain.ts";
 import { choosePolicy } from "../../../policies/parse-policy.ts";
+import { type Boxes, dealtBoxes } from "../../../report/page/boxes.ts";
+import { curvesOf } from "../../../report/page/curves.ts";
 import { explanationLines } from "../../../report/text/explanation-text.ts";
 import type { RunAnswer } from "../messages.ts";
 import { generateModel } from "../model-limit.ts";
-import { type Boxes, dealtBoxes } from "./deal.ts";
 import { computeTwice, pack } from "./packed.ts";
-import { seriesOf } from "./series.ts";
 
 /** Kept from a policy of the user, whose worker has no clock. */
 const clock = performance;
@@ -49,7 +49,7 @@ export async function runCell(
   return {
     result: computeTwice(() => ({ ...result, ...numbersOf(cell, instance, schedule) })),
     schedule: pack(schedule),
-    series: seriesOf(instance, schedule, result.summary),
+    curves: curvesOf(instance, schedule, result.summary),
     ms,
   };
 }

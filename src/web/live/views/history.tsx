@@ -3,6 +3,7 @@ import "../history/history.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Job } from "../../../protocol/answers.ts";
 import { processorsOf } from "../../../protocol/job-size.ts";
+import { GRID, sharesUpTo } from "../../../report/page/curves.ts";
 import { csvLine } from "../../../report/text/csv.ts";
 import {
   durationColumn,
@@ -18,7 +19,6 @@ import { visibleLine } from "../../../words/visible.ts";
 import { LineChart } from "../../lab/charts/line-chart.tsx";
 import { type Lines, wholePercent } from "../../lab/charts/lines.ts";
 import { Scrollable } from "../../lab/charts/scrollable.tsx";
-import { GRID, sharesUpTo } from "../../lab/worker/series.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
 import { saveFile } from "../../page/save.ts";
 import { loadHistory, MAX_HISTORY } from "../history/load.ts";

@@ -69,7 +69,7 @@ function Shown({ answer, receivedAtMs, problem, state, nowMs }: ShownProps) {
         state={state}
         onState={(changes, keepStep) => setQuery(queryOf(changes), keepStep)}
         label="What ran, runs and is expected"
-        jobHref={(job) => linkTo("jobs", [String(job)])}
+        jobHref={({ job, name }) => (job > 0 && name !== "" ? linkTo("jobs", [String(job)]) : undefined)}
       />
       <p class="muted">{noteText(answer, unknown.length)}</p>
       <WindowNotes />

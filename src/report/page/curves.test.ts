@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { DEFAULT_RULES } from "../../../core/rules.ts";
-import { summarise } from "../../../metrics/summary.ts";
-import { choosePolicy } from "../../../policies/parse-policy.ts";
-import { simulate } from "../../../simulator/simulate.ts";
-import { prepare } from "../../../workload/prepare.ts";
-import { readSwf } from "../../../workload/traces-for-tests.ts";
-import { GRID, seriesOf } from "./series.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { summarise } from "../../metrics/summary.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
+import { simulate } from "../../simulator/simulate.ts";
+import { prepare } from "../../workload/prepare.ts";
+import { readSwf } from "../../workload/traces-for-tests.ts";
+import { curvesOf, GRID } from "./curves.ts";
 
 /** Worked by hand: four jobs of 10 s on one processor wait 0, 10, 20 and 30 s. */
 const FOUR = [1, 2, 3, 4].map((job) => `${job} 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1`).join("\n");
@@ -13,7 +13,7 @@ const FOUR = [1, 2, 3, 4].map((job) => `${job} 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 
 describe("the curves of a run", () => {
   const instance = prepare(readSwf(FOUR, "four.swf"), 1, DEFAULT_RULES);
   const schedule = simulate(instance, choosePolicy("fcfs"), { slotS: 60, switchS: 0 });
-  const series = seriesOf(instance, schedule, summarise(instance, schedule));
+  const series = curvesOf(instance, schedule, summarise(instance, schedule));
   const at = (shares: Float64Array, value: number) => shares[GRID.findIndex((place) => place >= value)];
 
   test("the share of jobs that wait at most this long", () => {
