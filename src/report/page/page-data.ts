@@ -93,15 +93,17 @@ export function pageText(data: PageData): string {
     if (typeof value === "number" && !Number.isFinite(value)) return { $: String(value) };
     if (!ArrayBuffer.isView(value)) return value;
     const column = value as Float64Array | Int32Array;
-    return { $: column instanceof Int32Array ? "ints" : "doubles", of: Array.from(column) };
+    // As one text: a million values of their own would take seconds to read.
+    return { $: column instanceof Int32Array ? "ints" : "doubles", of: column.join(",") };
   });
 }
 
 export function readPageText(text: string): PageData {
   return JSON.parse(text, (_key, value) => {
     if (typeof value !== "object" || value === null || !("$" in value)) return value;
-    if (value.$ === "ints") return Int32Array.from(value.of);
-    return value.$ === "doubles" ? Float64Array.from(value.of) : Number(value.$);
+    if (!("of" in value)) return Number(value.$);
+    const numbers: number[] = value.of === "" ? [] : value.of.split(",").map(Number);
+    return value.$ === "ints" ? Int32Array.from(numbers) : Float64Array.from(numbers);
   });
 }
 
