@@ -1,15 +1,17 @@
 /**
- * `npm run soak`: 1,000 faults of all kinds happen to real schedulers while real jobs of all kinds run, and
- * it prints the counts. Then it runs all property tests from a random seed, and more of the tests in a
- * browser: all traces, all tables of papers, a day of the live page, more hostile texts. It kills the runner
- * of hooks 50 times. It sends a job 300 MB, and removes a scheduler's state under a terminal. It installs
- * Snakemake and Toil, and runs workflows of 50 jobs with them.
- * Where Slurm can be started, it then runs jobs on four nodes through 300 kills, crashes and cuts, and
- * compares the turns of three gangs under Tutti with those under Slurm's own gang scheduling.
+ * `npm run soak`: everything at full size, for hours, and at its end a summary of counts and seeds.
+ *
+ * - 1,000 faults of all kinds happen to real schedulers while real jobs of all kinds run.
+ * - All tests run with the sizes of soak runs (src/core/sizes-for-tests.ts) from a random seed: a million
+ *   requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
+ * - Every golden schedule is computed again, and every attack runs in its long form.
+ * - Where Slurm can be started, jobs run on four nodes through 300 kills, crashes and cuts, and the turns
+ *   of three gangs under Tutti are compared with those under Slurm's own gang scheduling.
  *
  *   npm run soak -- --seed 7 --faults 3000
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { killLoop } from "../test/kill-loop/program.ts";
@@ -23,6 +25,20 @@ const FAULTS_PER_RUN = 50;
 const SLURM_BLOWS = 300;
 const SLURM_JOBS = 500;
 const DEFAULTS = { seed: 1, faults: 1000 };
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { seed, faults } = readNumbers();
+const summary: string[] = [];
+
+await runKillLoops();
+const testSeed = Math.floor(Math.random() * 2 ** 31);
+await runProgram(`all tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts"], {
+  TUTTI_SOAK: "1",
+  TUTTI_SEED: String(testSeed),
+});
+await runProgram("every golden schedule", ["scripts/golden.ts"]);
+await runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed)]);
+await runOnNodes();
+console.log(`\n── summary of the soak\n${summary.join("\n")}`);
 
 function readNumbers(): typeof DEFAULTS {
   const texts = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: "string" } as const]));
@@ -38,52 +54,69 @@ function readNumbers(): typeof DEFAULTS {
   return numbers;
 }
 
-const { seed, faults } = readNumbers();
-const sums = new Map<string, number>();
-for (let left = faults, own = seed; left > 0; left -= FAULTS_PER_RUN, own++) {
-  const count = Math.min(left, FAULTS_PER_RUN);
-  const { command, counts } = await killLoop({ seed: own, faults: count });
-  const { problems, faults: byKind, jobs, changed, mode, policy, turns, ...rest } = counts;
-  console.log(`${command}   ${mode}, ${policy}, ${turns}: ${problems.length} problems`);
+/** Prints the problems and adds the counts to the summary. */
+function conclude(
+  what: string,
+  problems: readonly string[],
+  counts: readonly (readonly [string, unknown])[],
+): void {
   for (const problem of problems) console.log(`  PROBLEM ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
-  const all = Object.values(jobs).reduce((sum, some) => sum + some, 0);
-  for (const [what, some] of Object.entries({ ...byKind, jobs: all, ...rest, problems: problems.length })) {
-    sums.set(
-      what,
-      what === "slowestThawMs" ? Math.max(some, sums.get(what) ?? 0) : some + (sums.get(what) ?? 0),
-    );
-  }
+  summary.push(`${what}: ${problems.length} problems`);
+  for (const [name, count] of counts) summary.push(`  ${name.padEnd(52)}${count}`);
 }
-for (const [what, sum] of sums) console.log(`  ${what.padEnd(52)}${sum}`);
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-for (const tests of [
-  ["--project", "computing*"],
-  ["test/live-web-jobs.test.ts"],
-  ["test/live-hooks.test.ts", "test/live-hooks-adversity.test.ts"],
-  ["test/live-python.test.ts"],
-  ["test/live-terminal-faults.test.ts"],
-  ["test/live-workflows.test.ts"],
-]) {
-  const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
+/** The last line that the program prints stands in the summary. */
+async function runProgram(
+  what: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  console.log(`\n── ${what}`);
+  const child = spawn(process.execPath, words, {
     cwd: root,
-    env: { ...process.env, TUTTI_SEED: "random", TUTTI_SOAK: "1" },
-    stdio: "inherit",
+    env: { ...process.env, ...env },
+    stdio: ["inherit", "pipe", "inherit"],
   });
-  if (status !== 0) process.exitCode = 1;
+  let last = "";
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    console.log(line);
+    if (line !== "") last = line;
+  });
+  const status = await new Promise((resolve) => child.once("close", resolve));
+  conclude(what, status === 0 ? [] : [`${words.join(" ")} ended with status ${status}`], [[last, ""]]);
 }
 
-const trouble = whyNoSlurm();
-if (trouble !== undefined) console.log(`Slurm cannot be started here, so it is left out: ${trouble}`);
-else {
+async function runKillLoops(): Promise<void> {
+  const sums = new Map<string, number>();
+  const problems: string[] = [];
+  for (let left = faults, own = seed; left > 0; left -= FAULTS_PER_RUN, own++) {
+    const { command, counts } = await killLoop({ seed: own, faults: Math.min(left, FAULTS_PER_RUN) });
+    const { problems: found, faults: byKind, jobs, changed, mode, policy, turns, ...rest } = counts;
+    console.log(`${command}   ${mode}, ${policy}, ${turns}: ${found.length} problems`);
+    problems.push(...found.map((problem) => `${command}: ${problem}`));
+    const all = Object.values(jobs).reduce((sum, some) => sum + some, 0);
+    for (const [what, some] of Object.entries({ ...byKind, jobs: all, ...rest })) {
+      const sum = sums.get(what) ?? 0;
+      sums.set(what, what === "slowestThawMs" ? Math.max(some, sum) : some + sum);
+    }
+  }
+  conclude(`${faults} faults, --seed ${seed}`, problems, [...sums]);
+}
+
+async function runOnNodes(): Promise<void> {
+  const trouble = whyNoSlurm();
+  if (trouble !== undefined) {
+    summary.push(`Slurm cannot be started here, so it is left out: ${trouble}`);
+    return;
+  }
   for (const proctrack of ["linuxproc", "cgroup"] as const) {
     const plan = { seed, jobs: SLURM_JOBS, blows: soakBlows(SLURM_BLOWS / 2), proctrack, log: console.log };
     const { problems, reasons, ...counts } = await runOnSlurm(plan);
-    console.log(`Slurm with ${proctrack}: ${JSON.stringify({ ...counts, reasons: [...reasons] })}`);
-    for (const problem of problems) console.log(`  PROBLEM ${problem}`);
-    if (problems.length > 0) process.exitCode = 1;
+    conclude(`${counts.blows} blows to Slurm with ${proctrack}, --seed ${seed}`, problems, [
+      ...Object.entries(counts),
+      ["reasons", JSON.stringify([...reasons])],
+    ]);
   }
-  for (const line of await turningTable({ lastsS: 60, slotMs: 100 })) console.log(line);
+  summary.push(...(await turningTable({ lastsS: 60, slotMs: 100 })));
 }

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import type { Download, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { LabBrowser } from "../scripts/lab-page.ts";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 
-export const SOAK = process.env.TUTTI_SOAK !== undefined;
 /** Long traces under gang policies take minutes. */
 export const RUN_MS = SOAK ? 1_800_000 : 120_000;
 /** Two jobs. */

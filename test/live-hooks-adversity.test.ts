@@ -6,13 +6,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../src/core/random.ts";
+import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
 import { allPids, readStat, signal } from "../src/host/processes.ts";
 import type { Job } from "../src/protocol/schema.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
-const KILLS_OF_RUNNER = SOAK ? 50 : 3;
-const KILLS_OF_CONDUCTOR = SOAK ? 20 : 2;
 const HOOKS_PER_KILL = 2;
 const LONG_MS = SOAK ? 900_000 : 120_000;
 /** Running time after which the job gets its signal. */
@@ -60,14 +58,14 @@ function processesWith(word: string, threads = 1): number[] {
 const runners = () => processesWith(join(scheduler.state, "hooks"), 2);
 
 test(
-  `every hook runs to its end at least once over ${KILLS_OF_RUNNER} kills of the runner`,
+  `every hook runs to its end at least once over ${SIZES.runnerKills} kills of the runner`,
   async () => {
     const random = new Random(15);
     const jobs: number[] = [];
     const report =
       'echo "$TUTTI_JOB $TUTTI_EVENT_ID begin"; sleep 0.4; echo "$TUTTI_JOB $TUTTI_EVENT_ID end"';
     const onEnd = `exec >> runner.log; ${report}`;
-    for (let kill = 0; kill < KILLS_OF_RUNNER; kill++) {
+    for (let kill = 0; kill < SIZES.runnerKills; kill++) {
       for (let i = 0; i < HOOKS_PER_KILL; i++) jobs.push(await scheduler.submit("true", { onEnd }));
       await until(() => runners().length > 0);
       await pause(random.below(600));
@@ -96,7 +94,7 @@ test("of a hook that floods, the first 64 kB are kept, and it ends as usual", as
 });
 
 test(
-  `a signal before the limit comes once over ${KILLS_OF_CONDUCTOR} kills of the conductor before and after it`,
+  `a signal before the limit comes once over ${SIZES.conductorKills} kills of the conductor before and after it`,
   async () => {
     const random = new Random(16);
     const limitSignal = { name: "SIGUSR1", beforeMs: LIMIT_MS - SIGNAL_AFTER_MS, batchOnly: true } as const;
@@ -113,7 +111,7 @@ test(
       signal(before, "SIGKILL");
       await until(async () => (await scheduler.conductorPid()) !== before);
     };
-    for (let kill = 0; kill < KILLS_OF_CONDUCTOR; kill++) {
+    for (let kill = 0; kill < SIZES.conductorKills; kill++) {
       await pause(random.below(300));
       await killConductor();
       // Not before its time, whatever was killed.
@@ -125,7 +123,7 @@ test(
     await scheduler.start();
     await until(() => linesOf("signals").length > 0);
     expect((await scheduler.job(job)).ranMs).toBeGreaterThanOrEqual(SIGNAL_AFTER_MS);
-    for (let kill = 0; kill < KILLS_OF_CONDUCTOR; kill++) {
+    for (let kill = 0; kill < SIZES.conductorKills; kill++) {
       const { ranMs } = await scheduler.job(job);
       await killConductor();
       await until(async () => (await scheduler.job(job)).ranMs > ranMs + 100);

@@ -9,6 +9,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../src/core/random.ts";
+import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
 import type { Caller } from "../src/daemon/contract/service.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
 import { allPids, hasOnlyRightsOf, readStat, signal } from "../src/host/processes.ts";
@@ -18,9 +19,9 @@ import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 import { MailProgram } from "./mail-program.ts";
 
-const KILLS = process.env.TUTTI_SOAK === undefined ? 5 : 50;
+const KILLS = SIZES.hookKills;
 const JOBS_PER_KILL = 3;
-const LONG_MS = process.env.TUTTI_SOAK === undefined ? 120_000 : 900_000;
+const LONG_MS = SOAK ? 900_000 : 120_000;
 
 const pause = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -188,7 +189,7 @@ sh -c 'trap "echo inner; exit 0" USR1; while :; do sleep 0.05; done'
       // What is delivered again is the same event.
       for (const ids of counts.values()) expect(new Set(ids).size).toBe(1);
       for (const job of jobs) expect(new Set(mailsAbout(job)).size).toBe(1);
-      if (KILLS === 50) console.log(`${jobs.length} ends, ${[...counts.values()].flat().length} deliveries`);
+      if (SOAK) console.log(`${jobs.length} ends, ${[...counts.values()].flat().length} deliveries`);
     },
     LONG_MS,
   );

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 import { until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
@@ -132,7 +133,7 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
       },
     );
 
-    test.skipIf(process.env.TUTTI_SOAK === undefined)(
+    test.skipIf(!SOAK)(
       "with jobs and simulations: EASY lets jobs wait less at each load (soak)",
       { timeout: 600_000 },
       async () => {

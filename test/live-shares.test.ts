@@ -7,12 +7,12 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 import type { Caller } from "../src/daemon/contract/service.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
 import type { SubmitJob } from "../src/protocol/schema.ts";
 import { canMakeAccounts, makeAccount, removeAccounts, type TestAccount } from "./accounts.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
 const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
 const MINUTES = 10;
 const POLICIES = ["fcfs:order=fair-share", "easy:order=fair-share", "wlv:queueOrder=fair-share"];

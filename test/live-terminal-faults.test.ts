@@ -7,12 +7,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 import { allPids } from "../src/host/processes.ts";
 import { until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 import { type Shell, shows, startShell, type } from "./live-shell.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
 const hasVim = spawnSync("vim", ["--version"]).status === 0;
 
 const live = new LiveScheduler();

@@ -14,6 +14,7 @@ import { buildLivePage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { hiddenPx, isLive, overflowPx, watchFaults } from "../scripts/live-page.ts";
 import { Client } from "../src/api/client/client.ts";
+import { SIZES } from "../src/core/sizes-for-tests.ts";
 import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
 import { whySentences } from "../src/words/why.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -21,10 +22,6 @@ import { type Started, startTutti, until } from "./live-command.ts";
 
 /** First page, compressed. */
 const BUDGET_BYTES = 120_000;
-const SOAK = process.env.TUTTI_SOAK !== undefined;
-const HOSTILE_NAMES = SOAK ? 10_000 : 2000;
-const HOSTILE_URLS = SOAK ? 10_000 : 300;
-const HOSTILE_LOGS = SOAK ? 10_000 : 1000;
 /** As many as the page shows of one log. */
 const TEXTS_PER_LOG = 250;
 
@@ -357,16 +354,16 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   );
 
-  test(`${HOSTILE_NAMES} hostile names and ${HOSTILE_URLS} hostile addresses`, {
+  test(`${SIZES.hostileNames} hostile names and ${SIZES.hostileAddresses} hostile addresses`, {
     timeout: 1_200_000,
   }, async () => {
-    const names = fc.sample(hostileText(256), { numRuns: HOSTILE_NAMES, seed: 11 });
+    const names = fc.sample(hostileText(256), { numRuns: SIZES.hostileNames, seed: 11 });
     await submitAll(
       names.map((name) => ({ command: [name.slice(0, 50), name], cwd: folder, env: {}, name, held: true })),
     );
     await openPage("#/jobs?state=held");
     const drawn = await page.evaluate<number>(SCROLL_THROUGH);
-    expect(drawn).toBe(HOSTILE_NAMES);
+    expect(drawn).toBe(SIZES.hostileNames);
     expect(await overflowPx(page)).toBe(0);
     expect(
       await page.locator("main script, main img, main iframe, main [onclick], main [onerror]").count(),
@@ -382,7 +379,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       expect(await overflowPx(page)).toBe(0);
       await page.keyboard.press("Escape");
     }
-    const urls = fc.sample(hostileText(400), { numRuns: HOSTILE_URLS, seed: 12 });
+    const urls = fc.sample(hostileText(400), { numRuns: SIZES.hostileAddresses, seed: 12 });
     for (const [i, url] of urls.entries()) {
       const view =
         i % 3 === 0
@@ -400,8 +397,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await cancelAll();
   });
 
-  test(`${HOSTILE_LOGS} hostile texts in logs`, { timeout: 600_000 }, async () => {
-    const texts = fc.sample(hostileText(200), { numRuns: HOSTILE_LOGS, seed: 13 });
+  test(`${SIZES.hostileLogs} hostile texts in logs`, { timeout: 600_000 }, async () => {
+    const texts = fc.sample(hostileText(200), { numRuns: SIZES.hostileLogs, seed: 13 });
     const numbers: number[] = [];
     for (let from = 0; from < texts.length; from += TEXTS_PER_LOG) {
       const file = join(folder, `log-${from}`);

@@ -9,6 +9,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSyn
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { installTestTools, isInPath, WORKFLOW_TOOLS } from "../scripts/install-test-tools.ts";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 import {
   canMakeAccounts,
   makeAccount,
@@ -22,7 +23,6 @@ import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 import { JOBS, snakemake, TOTAL, toil, type Workflow } from "./workflows.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
 if (SOAK) installTestTools(WORKFLOW_TOOLS);
 const LONG_MS = 1_800_000;
 /** A condition that a workflow of a minute may bring about late on a busy machine. */

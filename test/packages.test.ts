@@ -23,8 +23,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { makeDeb } from "../scripts/packages/deb.ts";
 import { unpacking } from "../scripts/packages/executable.ts";
 import { copyProgram, version } from "../scripts/packages/program.ts";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
 const root = fileURLToPath(new URL("..", import.meta.url));
 let folder: string;
 const path = (...names: readonly string[]) => join(folder, ...names);

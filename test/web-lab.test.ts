@@ -11,6 +11,7 @@ import { hasChromium } from "../scripts/chromium.ts";
 import { LabBrowser } from "../scripts/lab-page.ts";
 import { hiddenPx } from "../scripts/live-page.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
+import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
 import { prepareJobs } from "../src/lab/experiments/inputs.ts";
 import { generateJobs } from "../src/lab/experiments/jobs.ts";
 import { openExperiment, runExperiment } from "../src/lab/experiments/run.ts";
@@ -30,7 +31,6 @@ import {
   requireAccessible,
   requireInside,
   runAll,
-  SOAK,
   setting,
   stillWorks,
   TINY,
@@ -39,8 +39,6 @@ import {
 } from "./lab-driver.ts";
 
 const POLICIES = ["fcfs", "easy", "conservative", "brmms", "wlv"];
-/** Fresh ones, two for each run. */
-const WORKERS = SOAK ? 200 : 20;
 const TRACES = SOAK ? REAL_TRACES : (["KTH-SP2", "NASA-iPSC"] as const);
 const MODEL = "lublin:jobs=3000:load=0.8";
 /** Complete laboratory, compressed; it is also the report, and has the timeline of the live page. */
@@ -254,13 +252,13 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   );
 
   test(
-    `${WORKERS} fresh workers give the same numbers`,
+    `${SIZES.labWorkers} fresh workers give the same numbers`,
     async () => {
       await withLab(browser, async (page) => {
         await openModel(page, "downey:jobs=2000:load=0.9");
         await choosePolicies(page, ["easy", "brmms"]);
         const seen = new Set<string>();
-        for (let run = 0; run < WORKERS; run += 2) {
+        for (let run = 0; run < SIZES.labWorkers; run += 2) {
           await runAll(page);
           seen.add((await page.locator("table.comparison").first().textContent()) ?? "");
           expect(await page.locator("text=came out differently").count()).toBe(0);

@@ -7,12 +7,12 @@ import type { Browser, BrowserContext, CDPSession, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { isLive, watchFaults } from "../scripts/live-page.ts";
+import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
 import { FakeScheduler } from "./fake-scheduler.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
 const STEP_MS = 10_000;
 /** Visible before and after the page is hidden. */
-const STEPS = SOAK ? 2160 : 30;
+const STEPS = SIZES.pageSteps;
 const HIDDEN_MS = SOAK ? 12 * 3_600_000 : 300_000;
 const EVENTS_PER_STEP = SOAK ? 24 : 40;
 const ACTIVE_JOBS = 200;

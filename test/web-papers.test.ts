@@ -7,11 +7,11 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../scripts/chromium.ts";
 import { LabBrowser } from "../scripts/lab-page.ts";
+import { SOAK } from "../src/core/sizes-for-tests.ts";
 import { PAPERS } from "../src/lab/papers/registry.ts";
 import { PAPER_TABLES } from "../src/lab/papers/table-registry.ts";
 import type { PrintedPaper } from "../src/report/printed-table.ts";
 
-const SOAK = process.env.TUTTI_SOAK !== undefined;
 const printed: readonly PrintedPaper[] = JSON.parse(
   readFileSync(new URL("../docs/papers/values.json", import.meta.url), "utf8"),
 );

@@ -7,16 +7,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../../src/core/random.ts";
+import { SIZES } from "../../src/core/sizes-for-tests.ts";
 import { TestCluster } from "./cluster.ts";
 import { parseBeats } from "./judge/beats.ts";
 import { compilePrograms } from "./programs.ts";
 import { SlurmScheduler } from "./scheduler.ts";
 import { describeWithSlurm } from "./with-slurm.ts";
 
-const JOBS = 30;
-/** The jobs arrive over more than two pilots. */
+const JOBS = SIZES.pilotJobs;
 const ARRIVAL_MS = 3300;
-const LEAST_PILOTS = 3;
+/** A pilot takes new jobs for 40 s at most. */
+const LEAST_PILOTS = Math.ceil((JOBS * ARRIVAL_MS) / 40_000);
 const cluster = new TestCluster({ nodes: 4, cpus: 2 });
 
 describeWithSlurm("the end of a pilot", () => {
@@ -61,7 +62,7 @@ describeWithSlurm("the end of a pilot", () => {
     }
   });
 
-  test("30 jobs of 1 to 8 s run over at least 3 pilots of a minute, and all end well", {
+  test(`${JOBS} jobs of 1 to 8 s run over at least ${LEAST_PILOTS} pilots of a minute, and all end well`, {
     timeout: 400_000,
   }, async () => {
     const { beat } = compilePrograms(cluster.home);

@@ -129,6 +129,7 @@ export class SlurmScheduler {
 
   async status(): Promise<StatusAnswer> {
     if (!existsSync(this.socket)) throw new Error(`There is no ${this.socket}`);
+    if (this.#isOfRoot) return this.client.ask<StatusAnswer>("/v1/status");
     return JSON.parse(await this.tutti("status", "--json"));
   }
 
@@ -139,6 +140,7 @@ export class SlurmScheduler {
   }
 
   async job(job: number): Promise<Job> {
+    if (this.#isOfRoot) return (await this.client.job(job)).job;
     const answer: JobsAnswer = JSON.parse(await this.tutti("show", job, "--json"));
     return answer.jobs[0];
   }
@@ -198,6 +200,11 @@ export class SlurmScheduler {
   async #allCpus(): Promise<number> {
     const text = await this.cluster.slurm("sinfo", "-h", "-o", "%c");
     return Number(text) * this.#options.nodes;
+  }
+
+  /** Then a test can ask it directly, which takes far less time than to start a program for each question. */
+  get #isOfRoot(): boolean {
+    return this.#options.uid === undefined;
   }
 
   #user(): string[] {

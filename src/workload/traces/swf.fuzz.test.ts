@@ -7,13 +7,14 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import { Random } from "../../core/random.ts";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
+import { SIZES } from "../../core/sizes-for-tests.ts";
 import { prepare } from "../prepare.ts";
 import { auditInstance } from "../prepare-for-tests.ts";
 import { readNaively } from "./naive-swf-for-tests.ts";
 import { SwfReader } from "./swf.ts";
 import { requireJobs, SWF_RULES } from "./swf-rules.ts";
 
-const INPUTS = 100_000;
+const INPUTS = SIZES.brokenTraces;
 const INPUTS_PER_RUN = 200;
 
 /**

@@ -1,15 +1,15 @@
 /**
- * Sends 100,000 random and mutated requests. Each must get a status below 500 and an answer that conforms to
+ * Sends random and mutated requests. Each must get a status below 500 and an answer that conforms to
  * the contract, nothing may change unless requested, and the daemon must keep running.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SIZES } from "../../../core/sizes-for-tests.ts";
 import { refusalAnswer } from "../../../protocol/schema.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { makeTestApp, OWNER, someJob, type TestApp } from "../app-for-tests.ts";
 
-/** Runs of each property; ten times as many in the nightly run. */
-const SCALE = Number(process.env.TUTTI_FUZZ ?? 1);
+const REQUESTS = SIZES.fuzzedRequests;
 const HOST = "127.0.0.1:7448";
 
 let app: TestApp;
@@ -152,7 +152,7 @@ describe("requests", () => {
         if (app.service.entries.size > 200) app.service.forget();
       },
     );
-    await fc.assert(property, { numRuns: 30_000 * SCALE });
+    await fc.assert(property, { numRuns: 0.3 * REQUESTS });
   });
 
   test("random bytes as a body are refused", async () => {
@@ -165,7 +165,7 @@ describe("requests", () => {
       const status = await send(verb, path, authorised(), body);
       if (status < 400) throw new Error(`accepted with ${status}`);
     });
-    await fc.assert(property, { numRuns: 20_000 * SCALE });
+    await fc.assert(property, { numRuns: 0.2 * REQUESTS });
   });
 
   test("any method on any path with any query, with a token", async () => {
@@ -195,7 +195,7 @@ describe("requests", () => {
       if (isUnknown && ![0, 404, 405].includes(status))
         throw new Error(`${verb} was answered with ${status}`);
     });
-    await fc.assert(property, { numRuns: 20_000 * SCALE });
+    await fc.assert(property, { numRuns: 0.2 * REQUESTS });
   });
 
   test("without a token, only the description is served, whatever the headers", async () => {
@@ -236,7 +236,7 @@ describe("requests", () => {
       if (![0, 401, 403].includes(status)) throw new Error(`let in with ${status}`);
       if (app.service.events.length !== events) throw new Error("something has happened");
     });
-    await fc.assert(property, { numRuns: 20_000 * SCALE });
+    await fc.assert(property, { numRuns: 0.2 * REQUESTS });
   });
 
   test("a token with any one character changed is refused", async () => {
@@ -251,11 +251,11 @@ describe("requests", () => {
         if (![0, 401].includes(status)) throw new Error(`let in with ${status}`);
       },
     );
-    await fc.assert(property, { numRuns: 10_000 * SCALE });
+    await fc.assert(property, { numRuns: 0.1 * REQUESTS });
   });
 
   test("after all requests it answers as before", async () => {
-    expect(requests).toBeGreaterThan(95_000);
+    expect(requests).toBeGreaterThan(0.95 * REQUESTS);
     const { status } = await app.ask("POST", "/v1/jobs", { body: { jobs: [someJob()] } });
     expect(status).toBe(201);
     expect(Object.keys(Object.prototype)).toEqual([]);
