@@ -13,7 +13,6 @@ import { SAVE_MS } from "./attempts/absence.ts";
 import { Attempt } from "./attempts/attempt.ts";
 import { savedOf } from "./attempts/attempt-report.ts";
 import type { GangPart, Machine } from "./attempts/gang-part.ts";
-import { GroupRemoval } from "./attempts/group-removal.ts";
 import { LaunchQueue } from "./attempts/launch-queue.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
@@ -445,5 +444,33 @@ export class Conductor {
       ...savedOf(this.#attempts.values()),
       guardian: this.#guardianIdentity,
     };
+  }
+}
+
+/** Groups of ended gangs may not be empty yet; their removal is retried at this interval. */
+const AGAIN_MS = 5000;
+
+/** Removes control groups of gangs that have ended or are unknown. A group that still has processes stays. */
+class GroupRemoval {
+  readonly #groups: Containment["groups"];
+  readonly #attempts: ReadonlyMap<string, GangPart>;
+  #removedAtMs = 0;
+
+  constructor({ groups }: Containment, attempts: ReadonlyMap<string, GangPart>) {
+    this.#groups = groups;
+    this.#attempts = attempts;
+  }
+
+  remove(): void {
+    this.#removedAtMs = monotonicMs();
+    for (const name of this.#groups.gangs()) {
+      const attempt = this.#attempts.get(name);
+      if (attempt === undefined || attempt.isOver) this.#groups.remove(name);
+    }
+  }
+
+  /** Called often. */
+  removeAgain(): void {
+    if (monotonicMs() - this.#removedAtMs > AGAIN_MS) this.remove();
   }
 }

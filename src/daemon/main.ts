@@ -18,7 +18,7 @@ import { withPrivateUmask } from "../host/umask.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { type Config, DEFAULT_CONFIG, type ReadConfig, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
-import { withFoundGpus } from "./config/found-gpus.ts";
+import { withFoundGpus } from "./config/gpus.ts";
 import type { JobRecord } from "./contract/record.ts";
 import type { PilotControl } from "./contract/service.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";

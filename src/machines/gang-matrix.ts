@@ -29,7 +29,6 @@ import { Arrivals } from "./arrivals.ts";
 import { type Interruptible, Pauses } from "./interruptions.ts";
 import { Sizes } from "./sizes.ts";
 import { type MachineFeatures, Stock } from "./stock.ts";
-import { UnstartedGangs } from "./unstarted-gangs.ts";
 import { Withholder } from "./withdrawals.ts";
 
 /** Where a job is, by its row in the job table. */
@@ -443,5 +442,31 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.#startedNow.sort((a, b) => this.startS[a] - this.startS[b]);
     for (const job of this.#startedNow) this.observer?.started?.(this.startS[job], job, StartRule.placed);
     this.#startedNow.length = 0;
+  }
+}
+
+/** The gangs that have been placed and have not had a slot yet, in order of placement. */
+class UnstartedGangs {
+  #jobs = new Int32Array(16);
+  #count = 0;
+
+  add(job: JobIndex): void {
+    if (this.#count === this.#jobs.length) this.#jobs = doubled(this.#jobs);
+    this.#jobs[this.#count++] = job;
+  }
+
+  remove(job: JobIndex): void {
+    this.keep((other) => other !== job);
+  }
+
+  /** Removes all others. */
+  keep(isKept: (job: JobIndex) => boolean): void {
+    const jobs = this.#jobs;
+    let kept = 0;
+    for (let i = 0; i < this.#count; i++) {
+      const job = jobs[i];
+      if (isKept(job)) jobs[kept++] = job;
+    }
+    this.#count = kept;
   }
 }

@@ -1,9 +1,11 @@
 /** Loads users' own policies: modules whose default export is a PolicyDefinition. */
+
 import { existsSync, writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { isAbsolute, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { Script } from "node:vm";
 import { isMainThread } from "node:worker_threads";
 import { InputError } from "../core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
@@ -19,7 +21,6 @@ import {
   policyAtWork,
   workingAsync,
 } from "./guarded-policy.ts";
-import { withTimeLimit } from "./limited.ts";
 
 /** The module that `import … from "tutti"` loads in a policy's file. */
 const KIT = programFile("kit", new URL("../kit.ts", import.meta.url)).href;
@@ -154,4 +155,41 @@ export function timeLimit(path: string, maxMs: number): Limit {
         `Cannot continue with policy "${path}": it took more than ${maxMs / 1000} s, expected a faster decision`,
       );
     });
+}
+
+/**
+ * Runs code with a time limit: another thread of V8 watches the clock and aborts the code, even in an endless
+ * loop.
+ */
+const WORK = Symbol.for("tutti.limited-work");
+const runWork = new Script(`globalThis[Symbol.for("tutti.limited-work")]()`);
+const scope = globalThis as { [WORK]?: (() => void) | undefined };
+
+/**
+ * Runs synchronous code with a time limit: another thread of V8 watches the clock and aborts the code, even
+ * in an endless loop. If the code is aborted, its changes may be half done: neither its `catch` nor its
+ * `finally` blocks run.
+ * @param late called after an abort
+ */
+function withTimeLimit<Result>(maxMs: number, work: () => Result, late: () => never): Result {
+  let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
+  const before = scope[WORK];
+  scope[WORK] = () => {
+    try {
+      outcome = { result: work() };
+    } catch (error) {
+      outcome = { error };
+    }
+  };
+  try {
+    runWork.runInThisContext({ timeout: maxMs });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") late();
+    throw error;
+  } finally {
+    scope[WORK] = before;
+  }
+  if (outcome === undefined) return late();
+  if ("error" in outcome) throw outcome.error;
+  return outcome.result;
 }

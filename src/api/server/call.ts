@@ -2,8 +2,7 @@
 import type { Caller, Service } from "../../daemon/contract/service.ts";
 import type { EventStreams } from "./answers/events.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
-import type { FairLine } from "./fairness/fair-line.ts";
-import type { RequestTurns } from "./fairness/request-scheduler.ts";
+import type { FairLine, RequestTurns } from "./fairness/request-scheduler.ts";
 import type { Credentials, Transport } from "./guard.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import type { Links } from "./web/links.ts";

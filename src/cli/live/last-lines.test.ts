@@ -1,7 +1,7 @@
 /** Compares the start of the last lines with splitting the whole text, the naive twin. */
 import { expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
-import { startOfLastLines } from "./last-lines.ts";
+import { startOfLastLines } from "./log-stream.ts";
 
 async function lastLines(text: string, lines: number): Promise<string> {
   const bytes = Buffer.from(text);

@@ -9,7 +9,6 @@ import { followPieces, piecesOf as piecesOfFile, readPieces } from "../../api/se
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { VisibleStream } from "../../words/visible.ts";
-import { startOfLastLines } from "./last-lines.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 interface LogOptions {
@@ -161,4 +160,33 @@ function write(to: NodeJS.WriteStream, chunk: string | Uint8Array): Promise<void
   return new Promise((resolve) => {
     to.once("drain", resolve);
   });
+}
+
+const PIECE_BYTES = 64 * 1024;
+const LINE_FEED = 10;
+
+/**
+ * The offset at which the last `lines` lines begin; reads the text in pieces from its end. As in `tail -n`,
+ * text after the last line feed is a line.
+ * @param read returns bytes of the text; fewer than asked for only if the text became shorter
+ */
+export async function startOfLastLines(
+  size: number,
+  lines: number,
+  read: (offset: number, length: number) => Promise<Uint8Array>,
+): Promise<number> {
+  if (lines === 0) return size;
+  let found = 0;
+  for (let end = size; end > 0; ) {
+    const offset = Math.max(0, end - PIECE_BYTES);
+    const piece = await read(offset, end - offset);
+    for (let i = piece.length - 1; i >= 0; i--) {
+      const at = offset + i;
+      // The line feed at the very end belongs to the last line.
+      if (piece[i] !== LINE_FEED || at === size - 1) continue;
+      if (++found === lines) return at + 1;
+    }
+    end = offset;
+  }
+  return 0;
 }

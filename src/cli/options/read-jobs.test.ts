@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { repeatedName } from "./json-names.ts";
-import { readJobs } from "./read-jobs.ts";
+import { readJobs, repeatedName } from "./read-jobs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-json-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -11,7 +11,6 @@ import { MAX_JOBS_PER_BATCH, MAX_SUBMIT_BYTES } from "../../protocol/limits.ts";
 import { submitJob } from "../../protocol/requests.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { formatCount } from "../../report/text/format.ts";
-import { repeatedName } from "./json-names.ts";
 import { readText } from "./read-text.ts";
 
 const FIELDS = Object.keys(submitJob.shape);
@@ -123,4 +122,29 @@ function jobAt(
       ? `Cannot use ${place} of ${what}: ${field.replace(/^\./, "")}${field === "" ? "" : ": "}${issue.message}`
       : `Cannot use ${place} of ${what}: it has the unknown field ${JSON.stringify(unknown.slice(0, 60))}${closest(unknown, FIELDS)}; ${EXPECTED}`,
   );
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+
+/**
+ * The first name that is repeated in its object: JSON.parse would silently take the last value.
+ * @param text valid JSON
+ */
+export function repeatedName(text: string): string | undefined {
+  /** The names of each open object; undefined: a list. */
+  const open: (Set<string> | undefined)[] = [];
+  let before = "";
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === "{") open.push(new Set());
+    else if (token === "[") open.push(undefined);
+    else if (token === "}" || token === "]") open.pop();
+    else if (token === ":") {
+      const name = JSON.parse(before) as string;
+      const names = open.at(-1)!;
+      if (names.has(name)) return name;
+      names.add(name);
+    }
+    before = token;
+  }
+  return undefined;
 }

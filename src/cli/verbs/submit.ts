@@ -17,7 +17,6 @@ import { visibleLine } from "../../words/visible.ts";
 import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
 import { remarkMail } from "../live/mail-remark.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
-import { workflowJobs } from "../live/workflow-run.ts";
 import { LAST_JOB } from "../options/job-values.ts";
 import { readJobs } from "../options/read-jobs.ts";
 import {
@@ -28,7 +27,8 @@ import {
   surroundings,
 } from "../options/submit-options.ts";
 import { addSweepOptions, type SweepOptions, sweepOf } from "../options/sweep-options.ts";
-import { isWorkflow } from "../options/workflow.ts";
+import { isWorkflow, readWorkflow } from "../options/workflow.ts";
+import { workflowEntries } from "../options/workflow-jobs.ts";
 import { dryRunText, submittedText } from "../text/submitted-text.ts";
 import { commandName, hint, writeJson, writeOut } from "../text/text.ts";
 
@@ -222,4 +222,23 @@ function isUnknownMask(error: unknown): boolean {
     error.refused === "invalid" &&
     /unrecognized key.*"umask"/i.test(error.message)
   );
+}
+
+/** The entries of a submit that runs the workflow, or resumes it: none if nothing is left to run. */
+async function workflowJobs(
+  connect: () => ReconnectingClient,
+  file: string,
+  options: SubmitOptions,
+  resume: boolean,
+): Promise<readonly SubmitJob[]> {
+  const { name, tasks } = await readWorkflow(file, options);
+  if (!resume) return workflowEntries(tasks);
+  const { jobs } = await connect().retry(async (client) => {
+    const { user } = await client.ask<StatusAnswer>("/v1/status");
+    const query = new URLSearchParams({ name: `${name}/*`, user });
+    return client.ask<JobsAnswer>(`/v1/jobs?${query}`);
+  });
+  const entries = workflowEntries(tasks, jobs);
+  if (entries.length === 0) hint(`tutti: nothing to resume: all jobs of ${name} have succeeded, wait or run`);
+  return entries;
 }

@@ -12,8 +12,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readText } from "../../host/files.ts";
+import { GPU, type Resource } from "../../protocol/resources.ts";
 
-export interface Gpus {
+interface Gpus {
   readonly maker: "nvidia" | "amd";
   /** As CUDA (in the order PCI_BUS_ID) or ROCm numbers them: 0, 1, … */
   readonly names: readonly string[];
@@ -59,4 +60,23 @@ function entries(folder: string): string[] {
   } catch {
     return [];
   }
+}
+
+const VARIABLE = { nvidia: "CUDA_VISIBLE_DEVICES", amd: "ROCR_VISIBLE_DEVICES" } as const;
+
+/**
+ * Adds the GPUs of this machine to the countable resources. The kind gpu is as configured, and as found if
+ * the configuration does not name it. Jobs get only the variable of the GPUs' maker: programs for AMD read
+ * both, and the second list counts within the first one. Without a driver, they get both.
+ */
+export function withFoundGpus(
+  resources: readonly Resource[],
+  gpus: Gpus | undefined = findGpus(),
+): readonly Resource[] {
+  if (gpus === undefined) return resources;
+  const variables = [VARIABLE[gpus.maker]];
+  if (resources.every(({ name }) => name !== GPU)) {
+    return [...resources, { name: GPU, units: gpus.names, isShared: false, variables }];
+  }
+  return resources.map((resource) => (resource.name === GPU ? { ...resource, variables } : resource));
 }

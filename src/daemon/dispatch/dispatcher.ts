@@ -13,19 +13,18 @@
  * the job with the same number.
  */
 import { randomBytes } from "node:crypto";
-import { areSameCpus } from "../../core/machine.ts";
-import type { PolicyChoice } from "../../core/policy.ts";
-import { START_RULE_NAMES } from "../../core/policy.ts";
+import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";
+import { type PolicyChoice, START_RULE_NAMES } from "../../core/policy.ts";
 import type { AttemptEnd, AttemptKey, AttemptState } from "../../protocol/attempts.ts";
+import { type Units, unitsText } from "../../protocol/resources.ts";
 import { hasProcess } from "../../protocol/states.ts";
-import type { JobRecord } from "../contract/record.ts";
+import { type JobRecord, shownCpus } from "../contract/record.ts";
 import type { Command, Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Start } from "../scheduling/live-driver.ts";
 import type { Outcome } from "../scheduling/outcome.ts";
 import { chooseUnits } from "../scheduling/units.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
-import { cpusData, dataOf, unitsData } from "./event-data.ts";
 import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import { NodeReports } from "./node-reports.ts";
@@ -442,4 +441,20 @@ export class Dispatcher {
 /** The fields that name an attempt in a command. */
 function namedBy({ job, attempt, identity }: NamedAttempt) {
   return { attempt: { job, attempt }, identity };
+}
+
+/** The end of an attempt as data of an event. */
+function dataOf({ ranMs, cpuMs, code, signal }: AttemptEnd, reason: string) {
+  return { reason, ranMs, cpuMs, code, signal };
+}
+
+/** CPUs as data of an event. The data must be flat, so nodes and their CPUs become one text. */
+function cpusData(cpus: readonly NodeCpus[]) {
+  const { cpus: numbers, nodes } = shownCpus(cpus);
+  return { cpus: numbers.join(","), nodes: nodes && cpusText(numbers, nodes) };
+}
+
+/** Units of countable resources as data of an event, such as `gpu 0,1; licence 2`. */
+function unitsData(units: Units | undefined) {
+  return units !== undefined && { units: unitsText(units) };
 }

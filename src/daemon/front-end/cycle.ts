@@ -18,11 +18,13 @@ import { type Due, wakeAt } from "../../host/clock.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, type Refusal, refuse } from "../../protocol/refusal.ts";
 import { FairQueue } from "../../structures/fair-queue.ts";
-import { demandOf } from "../dispatch/demand.ts";
+import type { JobBook } from "../book/job-book.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import { restartsAtEnd } from "../dispatch/outcome.ts";
 import type { StoreAge } from "../dispatch/store-age.ts";
-import type { Executor, Report } from "../executor/executor.ts";
+import type { Demand, Executor, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import type { Scheduler } from "../scheduling/scheduler.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
@@ -319,4 +321,29 @@ export class Cycles {
     this.#cancelTimer?.();
     this.#cancelTimer = wakeAt(this.#parts.context.clock, dues, () => this.#wake());
   }
+}
+
+/** What the jobs want of the processors, for an executor that obtains them and gives them back. */
+function demandOf(book: JobBook, scheduler: Scheduler, nowMs: number): Demand {
+  const { machine } = scheduler;
+  const isWanting = machine.isWanting(nowMs);
+  let present = false;
+  let others = false;
+  let lost = false;
+  for (const record of book.withProcess()) {
+    present = true;
+    // One that is not started again after these processors wants none.
+    others ||=
+      restartsAtEnd(record) > 0 && machine.mayOutlive(record, scheduler.ranMs(record.job, nowMs), nowMs);
+  }
+  for (const record of book.all()) {
+    if (!book.isReady(record) || !book.limits.mayEverStart(record)) continue;
+    const wanted = machine.wantedBy(record, nowMs);
+    present ||= wanted === "these";
+    others ||= wanted === "others" || wanted === "lost";
+    lost ||= wanted === "lost";
+    // The other jobs cannot change the answer.
+    if (present ? !isWanting || lost : others && machine.processors === 0) break;
+  }
+  return { of: machine.capacity, present, others, lost };
 }

@@ -6,12 +6,13 @@ import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
-import type { DrainBody, Job, SubmitJob, WindowBody } from "../../protocol/schema.ts";
+import type { DrainBody, Job, PilotAnswer, SubmitJob, WindowBody } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
 import { JobLimits } from "../book/job-limits.ts";
 import { RunningTotals } from "../book/totals.ts";
 import { usageOf } from "../book/usage.ts";
+import type { Config } from "../config/config.ts";
 import { type JobRecord, mayAccess } from "../contract/record.ts";
 import type {
   Caller,
@@ -24,12 +25,11 @@ import type {
   UsageQuestion,
   WhatIfQuestion,
 } from "../contract/service.ts";
-import { checkPriority, readBatch } from "../contract/submission.ts";
+import { checkPriority, readBatch, type SubmissionLimits } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
-import { NO_PILOTS, pilotsOf, startPilots } from "../dispatch/pilot-requests.ts";
 import { drain, untilConnected } from "../dispatch/shutdown.ts";
 import { StoreAge } from "../dispatch/store-age.ts";
-import type { Executor } from "../executor/executor.ts";
+import type { Capabilities, Executor } from "../executor/executor.ts";
 import { forecast } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -47,7 +47,6 @@ import { sharesAnswerOf } from "../shares/shares-answer.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
-import { submissionLimits } from "../submission-limits.ts";
 import { WindowKeeper } from "../windows.ts";
 import { Cycles } from "./cycle.ts";
 import { setDrain, storedDrain } from "./drain.ts";
@@ -427,4 +426,56 @@ export class FrontEnd implements Service {
   #shown(answer: Answer<JobRecord>): Answer<Job> {
     return isRefusal(answer) ? answer : this.#queries.info(answer);
   }
+}
+
+/** What jobs may ask for on the machine as it can be. */
+function submissionLimits(
+  machine: LiveMachine,
+  { queues, resources, hooks }: Pick<Config, "queues" | "resources" | "hooks">,
+  { tasksRunEach, takesInput, signalsBeforeLimit }: Capabilities,
+): SubmissionLimits {
+  return {
+    get cpus() {
+      return machine.mostProcessors;
+    },
+    get cpusOfNode() {
+      return machine.cpusOfNode;
+    },
+    mostTasks: (threads) => machine.mostTasks(threads),
+    get memoryBytes() {
+      return machine.mostMemoryBytes;
+    },
+    get limitMs() {
+      return machine.mostLimitMs;
+    },
+    tasksRunEach,
+    jobHooks: hooks.jobs,
+    signalsBeforeLimit,
+    takesInput,
+    queues,
+    resources,
+  };
+}
+
+/** The jobs of Slurm that hold nodes for this scheduler. */
+type Pilots = Omit<PilotAnswer, "schema">;
+
+const NO_PILOTS = refuse(
+  "wrong-state",
+  "Cannot find a pilot: this scheduler holds no nodes of Slurm, expected one that was started by tutti serve --on slurm, without --native",
+);
+
+/** @param control undefined: the scheduler does not run on Slurm */
+function pilotsOf(control: PilotControl | undefined): Answer<Pilots> {
+  if (control === undefined) return NO_PILOTS;
+  const { pilots, trouble, rests } = control;
+  return { pilots, trouble, rests };
+}
+
+function startPilots(control: PilotControl | undefined, caller: Caller): Answer<Pilots> {
+  if (!caller.isAdministrator) {
+    return refuse("not-yours", "Cannot ask for a pilot: only administrators may do that");
+  }
+  control?.again();
+  return pilotsOf(control);
 }

@@ -9,6 +9,8 @@
  * room for a running job, this job is stopped and waits like a new job.
  */
 import type { ParameterValues, PolicyChoice } from "../../core/policy.ts";
+import type { QueueClass } from "../../core/queue-classes.ts";
+import type { Observer } from "../../core/schedule.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -19,13 +21,28 @@ import type { Capacity } from "../executor/executor.ts";
 import { messageOf } from "../store/store.ts";
 import { type Adopted, adopt, rowsFrom, stoppedJobs } from "./adoption.ts";
 import { copesWithResources, parametersFor } from "./job-check.ts";
-import type { Decision, LiveDriver, MatrixRows } from "./live-driver.ts";
+import type { Decision, LiveDriver, MatrixRows, OwnersShares } from "./live-driver.ts";
 import { LiveJobs } from "./live-jobs.ts";
 import { type LiveMachine, type MachineObstacle, renumbered } from "./live-machine.ts";
 import { LiveRounds } from "./live-rounds.ts";
 import type { Outcome, PolicyObstacle, Reason } from "./outcome.ts";
 import { Outside } from "./outside.ts";
-import type { SchedulerOptions } from "./scheduler-options.ts";
+
+/** What a scheduler is made with. */
+interface SchedulerOptions {
+  /** Policies see only the number and order of processors. */
+  readonly machine: LiveMachine;
+  readonly slotMs: number;
+  /** Maximum number of rows, if the policy's parameters name no limit. */
+  readonly maxRows: number;
+  readonly queueClasses: readonly QueueClass[];
+  /** The monotonic instant that policies see as time 0, unless jobs are older. */
+  readonly originMs: number;
+  /** Converts a Unix time of the past to monotonic time. */
+  readonly monotonicOf: (unixMs: number) => number;
+  readonly shares?: OwnersShares | undefined;
+  readonly observer?: Observer | undefined;
+}
 
 const NOTHING: Outcome = { starts: [], notes: [] };
 

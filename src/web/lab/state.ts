@@ -11,13 +11,17 @@ import { Cancelled } from "./cancelled.ts";
 import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";
 import { LabPool, LabWorker, type SharedJobs } from "./lab-workers.ts";
 import { linkText, MAX_LINK_BYTES, readExperimentText, readLink } from "./link.ts";
-import { MADE } from "./made.ts";
 import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
 import { isOwn } from "./own/messages.ts";
 import { eraseTypes } from "./own/own-worker.ts";
 import { hasPart, partText } from "./scripts.ts";
 import { SETTINGS, settingOf } from "./settings.ts";
 import { unpack } from "./worker/packed.ts";
+
+/** Set by scripts/build-web.ts in the bundle. */
+declare const TUTTI_BUILD: Comparison["made"];
+
+const MADE: Comparison["made"] = TUTTI_BUILD;
 
 /** What is known of the jobs. */
 type Source =

@@ -13,7 +13,6 @@ import { InputError } from "../../core/errors.ts";
 import { type JobNotes, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { Demand, ResourceKind } from "../../core/resources.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
-import { Numbering } from "../numbering.ts";
 import { EventReader, type LineEvent } from "./jsonl-events.ts";
 import {
   areLimits,
@@ -442,4 +441,20 @@ function parsed(text: string): Entry | undefined {
 
 function isWhole(value: unknown, min: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= min && value <= MAX_INT32;
+}
+
+/** Numbers words from 1 in order of first occurrence; UNKNOWN for none. */
+class Numbering {
+  readonly #numbers = new Map<string, number>();
+
+  get words(): string[] {
+    return [...this.#numbers.keys()];
+  }
+
+  of(word: string | undefined): number {
+    if (word === undefined) return UNKNOWN;
+    const known = this.#numbers.get(word) ?? this.#numbers.size + 1;
+    this.#numbers.set(word, known);
+    return known;
+  }
 }

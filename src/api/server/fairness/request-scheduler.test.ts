@@ -5,8 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FairQueue } from "../../../structures/fair-queue.ts";
-import { FairLine } from "./fair-line.ts";
-import { ClientLeft, RequestScheduler } from "./request-scheduler.ts";
+import { ClientLeft, FairLine, RequestScheduler } from "./request-scheduler.ts";
 
 const USERS = 4;
 const MAX_COST = 20;

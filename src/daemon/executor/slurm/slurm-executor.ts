@@ -1,8 +1,12 @@
 /** Runs jobs on nodes of Slurm: the executor of a cluster, whose nodes are those of pilots. */
+
+import { lstatSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { blockClaims } from "../../../conductor/attempts/claim.ts";
 import type { Clock } from "../../../host/clock.ts";
 import type { PilotControl } from "../../contract/service.ts";
 import { ClusterExecutor } from "../cluster/cluster-executor.ts";
-import { fileClaims } from "../cluster/file-claims.ts";
+import type { Claims } from "../cluster/launching.ts";
 import type { Executor } from "../executor.ts";
 import { slurmCluster } from "./slurm-cluster.ts";
 import type { SlurmOptions } from "./slurm-options.ts";
@@ -31,4 +35,32 @@ export async function slurmExecutor({ options, folder, clock, name }: SlurmSetup
     claims: fileClaims,
   });
   return { executor, pilots: cluster };
+}
+
+/** Folder of the tasks that run each, made by the conductors before anything starts. */
+const TASKS = "tasks";
+
+/** Claims of attempts, on the disk that this machine shares with the nodes. */
+const fileClaims: Claims = {
+  isClaimed: ({ folder }) => isThere(join(folder, "claim")) || isThere(join(folder, TASKS)),
+  block: (spec) => (spec.tasksRun === "each" ? blockTasks(spec.folder) : blockClaims(spec)),
+};
+
+/** A file in place of the folder: no conductor can make its tasks there. */
+function blockTasks(folder: string): boolean {
+  const path = join(folder, TASKS);
+  try {
+    writeFileSync(path, "", { flag: "wx" });
+  } catch {}
+  return isThere(path) && lstatSync(path).isFile();
+}
+
+/** Also a link that leads nowhere. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,8 +1,9 @@
 /** Jobs that have ended: sums by user or queue, how long they waited, and how much they were slowed down. */
 import "../history/history.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Job } from "../../../protocol/answers.ts";
+import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
 import { processorsOf } from "../../../protocol/job-size.ts";
+import { ENDED_STATES } from "../../../protocol/states.ts";
 import { GRID, sharesUpTo } from "../../../report/page/curves.ts";
 import { csvLine } from "../../../report/text/csv.ts";
 import {
@@ -21,9 +22,9 @@ import { type Lines, wholePercent } from "../../lab/charts/lines.ts";
 import { Scrollable } from "../../lab/charts/scrollable.tsx";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
 import { saveFile } from "../../page/save.ts";
-import { loadHistory, MAX_HISTORY } from "../history/load.ts";
+import { ask } from "../client.ts";
 import { boundedSlowdown, type Sum, sumOf, sumsBy, waitS } from "../history/sums.ts";
-import { loaded } from "../store.ts";
+import { jobs, loaded } from "../store.ts";
 
 /** The shares of fewer jobs are a step or two, which the table says better. */
 const FEWEST_DRAWN = 5;
@@ -217,4 +218,28 @@ function save(jobs: readonly Job[]): void {
     ]),
   );
   saveFile("history.csv", [heading, ...lines], "text/csv");
+}
+
+/** Numbers of jobs, the newest ones, among which the history looks. */
+const MAX_HISTORY = 20_000;
+
+/**
+ * Loads the jobs that ended last.
+ * @param onPart called with all jobs so far, and the share of the numbers that has been searched
+ */
+async function loadHistory(
+  signal: AbortSignal,
+  onPart: (jobs: readonly Job[], share: number) => void,
+): Promise<void> {
+  const last = Math.max(0, ...jobs.keys());
+  const first = Math.max(1, last - MAX_HISTORY + 1);
+  const found: Job[] = [];
+  if (last === 0) onPart(found, 1);
+  for (let after: number | undefined = last === 0 ? undefined : first - 1; after !== undefined; ) {
+    const query: string = `numbers=${first}-${last}&states=${ENDED_STATES.join(",")}&after=${after}`;
+    const page: JobsAnswer = await ask<JobsAnswer>(`/v1/jobs?${query}`, { signal });
+    found.push(...page.jobs);
+    after = page.next;
+    onPart([...found], after === undefined ? 1 : (after - first) / (last - first + 1));
+  }
 }
