@@ -195,6 +195,28 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     });
   });
 
+  test("a job of the Gantt chart leads to its story, and the time that is shown is that of all charts", async () => {
+    await withLab(browser, async (page) => {
+      await openModel(page, "downey:jobs=300");
+      await choosePolicies(page, ["easy"]);
+      await runAll(page);
+      await page.click('.tabs a:text-is("Gantt")');
+      await page.waitForSelector(".timeline-rows canvas");
+      await page.keyboard.press("w");
+      await expect.poll(() => page.url()).toMatch(/from=.*to=/);
+      await page.keyboard.press(".");
+      const job = (await page.locator(".timeline-pinned a").textContent()) ?? "";
+      expect(await page.locator(".timeline-pinned").textContent()).toMatch(/ · waited \d/);
+      await page.click('.tabs a:text-is("Over time")');
+      await page.locator("text=Show the whole run").first().waitFor();
+      await page.click('.tabs a:text-is("Gantt")');
+      await page.click(".timeline-pinned a");
+      await page.locator("h2", { hasText: new RegExp(`^(?:Job ${job}|The longest wait)$`) }).waitFor();
+      await page.waitForSelector(".story");
+      expect(await page.locator(".story p").first().textContent()).toContain(`job ${job} `);
+    });
+  });
+
   test("a run can be cancelled, and the page goes on", async () => {
     await withLab(browser, async (page) => {
       await openModel(page, "downey:jobs=200000:load=0.95");

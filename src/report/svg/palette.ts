@@ -20,5 +20,5 @@ export const DARK: Palette = {
   waits: ["#27455c", "#3a75a3", "#6fb3e6", "#e09a4f", "#ffd09a"],
 };
 
-/** Line patterns by series; they repeat after four. */
-export const DASHES: readonly ("solid" | readonly number[])[] = ["solid", [7, 3], [2, 2], [9, 3, 2, 3]];
+/** Line patterns by series, the first one solid; they repeat after four. */
+export const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 2], [9, 3, 2, 3]];

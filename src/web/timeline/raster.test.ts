@@ -73,6 +73,15 @@ test("jobs narrower than a pixel are never lost: one keeps its colour, several a
   drawBars(raster, { data, bars, scale: timeScale(0, 1000, 100), rowPx: 5, scrolledPx: 0, many }, rows);
   // Two jobs of 1 ms in a pixel of 10 ms: 0.4 + 0.6 × 0.2.
   expect([...raster.bytes.subarray(40, 44)]).toEqual([...many, Math.round(255 * 0.52)]);
+  // Colours that say something, such as how long jobs waited, are those of all jobs.
+  const coloured = { ...data, colour: () => [7, 8, 9] as const };
+  drawBars(
+    raster,
+    { data: coloured, bars, scale: timeScale(0, 1000, 100), rowPx: 5, scrolledPx: 0, many },
+    rows,
+  );
+  expect([...raster.bytes.subarray(40, 44)]).toEqual([7, 8, 9, Math.round(255 * 0.52)]);
+  expect([...raster.bytes.subarray(80, 84)]).toEqual([7, 8, 9, 255]);
 });
 
 test("a marked job keeps its colour, and the others turn pale", () => {

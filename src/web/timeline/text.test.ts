@@ -37,6 +37,9 @@ test("a job in lines: medians with their range unless it is below a second", () 
     expect.arrayContaining(["start 1 min 40 s to 3 min", "end about 3 min 20.1 s"]),
   );
   expect(detailLines(data, ended)).toEqual(["5 sim", "3 CPUs: 0-1,5", "start 0", "end 1 min"]);
+  const simulated = { ...ended, submittedMs: -90_000 };
+  expect(detailLines(data, simulated).at(-1)).toBe("waited 90 s");
+  expect(detailLines({ ...data, clock: "calendar" }, simulated).join()).not.toContain("waited");
 });
 
 test("several jobs at a pixel are counted, the first ones named", () => {

@@ -23,8 +23,7 @@ export const colours = computed(() => (isDark.value ? DARK_COLOURS : LIGHT_COLOU
 
 /** The dash pattern of a series, which tells it apart without colour. */
 export function dashOf(series: number): readonly number[] {
-  const dash = DASHES[series % DASHES.length];
-  return dash === "solid" ? [] : (dash as readonly number[]);
+  return DASHES[series % DASHES.length];
 }
 
 export function colourOf({ series }: ChartColours, index: number): string {

@@ -6,6 +6,7 @@ import {
   durationColumn,
   formatCount,
   formatDuration,
+  formatMetric,
   formatNumber,
   type TimeUnit,
 } from "../../../report/text/format.ts";
@@ -59,7 +60,7 @@ function Distributed({ policies }: PartProps) {
   const rows = sharedMetrics(policies).flatMap(({ name, title, unit }) =>
     policies.map(({ label, summary }) => [
       `${title}, ${label}`,
-      ...NAMES.map((statistic) => valueText(metricOf(summary, name).all[statistic], unit)),
+      ...NAMES.map((statistic) => formatMetric(metricOf(summary, name).all[statistic], unit)),
     ]),
   );
   return (
@@ -133,7 +134,7 @@ function ByClass({ policies }: PartProps) {
   const rows = sharedMetrics(policies).flatMap(({ name, title, unit }) =>
     withJobs.map(({ label, i }) => [
       `${title}, ${label}`,
-      ...policies.map((policy) => valueText(meanOf(policy, name, i), unit)),
+      ...policies.map((policy) => formatMetric(meanOf(policy, name, i), unit)),
     ]),
   );
   const labels = policies.map(({ label }) => label);
@@ -197,10 +198,6 @@ function unitOf({ unit }: MetricSummary, values: readonly number[]): TimeUnit | 
 
 function textIn(value: number, unit: TimeUnit | undefined): string {
   return unit === undefined ? formatNumber(value) : formatDuration(value, unit);
-}
-
-function valueText(value: number, unit: "s" | "1"): string {
-  return unit === "s" ? formatDuration(value) : formatNumber(value);
 }
 
 /** The bars as a figure for a file. */
