@@ -1,19 +1,18 @@
 /** Hooks and warnings that jobs ask for: which fields they are, and when they are refused. */
-import { JOB_HOOKS, newsFields } from "../../protocol/news/news.ts";
+import { JOB_HOOKS, NEWS_FIELDS } from "../../protocol/news/news.ts";
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 
-type NewsField = keyof typeof newsFields;
+type NewsField = (typeof NEWS_FIELDS)[number];
 type News = Pick<SubmitJob, NewsField>;
 type NewsOrUndefined = { readonly [Field in NewsField]?: News[Field] | undefined };
 
-const FIELDS = Object.keys(newsFields) as NewsField[];
 const EACH_BYTES = 24;
 
 /** The fields about news that are there. */
 export function newsOf(of: NewsOrUndefined): News {
   return Object.fromEntries(
-    FIELDS.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]] as const])),
+    NEWS_FIELDS.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]] as const])),
   );
 }
 

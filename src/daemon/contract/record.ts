@@ -20,11 +20,11 @@
  */
 import { type NodeCpus, THIS_NODE } from "../../core/machine.ts";
 import type { EndReason } from "../../protocol/attempts.ts";
+import { fieldsWith } from "../../protocol/job-fields.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { commandWithValues } from "../../protocol/sweep-values.ts";
 import { type Dependency, isConditional, kindOf } from "./dependencies.ts";
-import { newsOf } from "./job-news.ts";
 import type { Caller } from "./service.ts";
 
 /** Fields that users see unchanged; optional ones may also be undefined. */
@@ -77,58 +77,25 @@ export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boole
   return caller.isAdministrator || caller.uid === record.uid;
 }
 
+/** Fields that answers take from the record as they are; the others are made of several. */
+const SHOWN = fieldsWith("answer").filter(
+  (field) => !["command", "retries", "notBeforeMs", "after", "afterKinds", "cpus", "nodes"].includes(field),
+) as readonly (keyof JobRecord & keyof Job)[];
+
 /** The job as users see it. For a waiting job, `reason` says why it waits. */
 export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
-  const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
-  const { threads, tasksRun, mpi, input, use, units, retryOn, retryDelayMs, notBeforeMs, eligibleAtMs } =
-    record;
-  const { pausedAtMs, released, usage } = record;
-  return {
-    job: record.job,
-    ...(array !== undefined && { array }),
-    ...(arrayIndex !== undefined && { arrayIndex }),
-    ...(record.values !== undefined && { values: record.values }),
-    name: record.name,
-    user: record.user,
-    queue: record.queue,
-    state: record.state,
-    tasks: record.tasks,
-    ...(threads !== undefined && { threads }),
-    priority: record.priority,
+  const { retries, notBeforeMs, after } = record;
+  const info: Record<string, unknown> = {};
+  for (const field of SHOWN) if (record[field] !== undefined) info[field] = record[field];
+  if (reason !== undefined) info.reason = reason;
+  if (retries > 0) info.retries = retries;
+  if (notBeforeMs !== undefined && !isEnded(record.state)) info.notBeforeMs = notBeforeMs;
+  if (after.some(isConditional)) info.afterKinds = after.map(kindOf);
+  return Object.assign(info, outputsOf(record), shownCpus(record.nodes), {
     command: commandWithValues(record.command, record.values, record.scriptWord),
-    cwd: record.cwd,
-    ...(limitMs !== undefined && { limitMs }),
-    ...(memoryBytes !== undefined && { memoryBytes }),
-    ...(use !== undefined && { use }),
-    ...(units !== undefined && { units }),
-    ...(tasksRun !== undefined && { tasksRun }),
-    ...(mpi !== undefined && { mpi }),
-    ...(input !== undefined && { input }),
-    attempt: record.attempt,
-    ...(record.retries > 0 && { retries: record.retries }),
-    ...(record.singleton && { singleton: true as const }),
-    ...(record.repeats !== undefined && { repeats: record.repeats }),
-    ...(retryOn !== undefined && { retryOn }),
-    ...(retryDelayMs !== undefined && { retryDelayMs }),
-    ...(record.beginAtMs !== undefined && { beginAtMs: record.beginAtMs }),
-    ...(notBeforeMs !== undefined && !isEnded(record.state) && { notBeforeMs }),
-    ...(eligibleAtMs !== undefined && { eligibleAtMs }),
-    submittedAtMs: record.submittedAtMs,
-    ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(pausedAtMs !== undefined && { pausedAtMs }),
-    ...(released !== undefined && { released }),
-    ...(endedAtMs !== undefined && { endedAtMs }),
     ranMs,
-    ...(usage !== undefined && { usage }),
-    ...(code !== undefined && { code }),
-    ...(signal !== undefined && { signal }),
-    ...(reason !== undefined && { reason }),
-    ...outputsOf(record),
-    ...shownCpus(record.nodes),
-    after: record.after.map(({ job }) => job),
-    ...(record.after.some(isConditional) && { afterKinds: record.after.map(kindOf) }),
-    ...newsOf(record),
-  };
+    after: after.map(({ job }) => job),
+  }) as unknown as Job;
 }
 
 /** Starts that count against the retries. */

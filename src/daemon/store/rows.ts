@@ -1,60 +1,17 @@
 /** Converts between records and rows of the store. */
 import { areSameCpus } from "../../core/machine.ts";
 import type { DaemonEvent, EventData } from "../../protocol/events.ts";
+import { STORED_FIELDS } from "../../protocol/job-fields.ts";
 import type { JobRecord } from "../contract/record.ts";
 
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
 export type Value = null | number | string | Uint8Array;
 
 /**
- * Fields of a record that rarely change after the submit: they are written as one JSON. `arrayAtOnce` is the
- * store's name for arrayLimit.
+ * Fields of a record that rarely change after the submit: they are written as one JSON. Users do not see the
+ * last ones.
  */
-const SPEC = [
-  "array",
-  "arrayIndex",
-  "arrayAtOnce",
-  "name",
-  "user",
-  "queue",
-  "queueReason",
-  "tasks",
-  "threads",
-  "command",
-  "values",
-  "scriptWord",
-  "cwd",
-  "limitMs",
-  "estimateMs",
-  "memoryBytes",
-  "use",
-  "stdout",
-  "stderr",
-  "after",
-  "retries",
-  "retryOn",
-  "retryDelayMs",
-  "singleton",
-  "beginAtMs",
-  "notBeforeMs",
-  "eligibleAtMs",
-  "repeat",
-  "repeats",
-  "pausedAtMs",
-  "released",
-  "umask",
-  "tasksRun",
-  "mpi",
-  "onStart",
-  "onEnd",
-  "onFail",
-  "webhook",
-  "mail",
-  "notify",
-  "limitSignal",
-  "input",
-  "submittedAtMs",
-] as const satisfies readonly (keyof JobRecord | "arrayAtOnce")[];
+const SPEC = [...STORED_FIELDS, "queueReason", "scriptWord", "estimateMs", "repeat"] as const;
 
 /** Columns of `jobs` that may change, in the order of `changingValues`. */
 export const CHANGING =
@@ -82,12 +39,13 @@ export function changingValues(record: JobRecord): Value[] {
 
 /** Whether changes concern the JSON of a record. */
 export function changesSpec(changes: Partial<JobRecord>): boolean {
-  return SPEC.some((field) => field !== "arrayAtOnce" && field in changes) || "arrayLimit" in changes;
+  return SPEC.some((field) => field in changes) || "arrayLimit" in changes;
 }
 
 export function specOf(record: JobRecord): string {
-  const spec: Partial<Record<(typeof SPEC)[number], unknown>> = {};
-  for (const field of SPEC) spec[field] = field === "arrayAtOnce" ? record.arrayLimit : record[field];
+  // The store's name for the limit of an array is older than its name here.
+  const spec: Record<string, unknown> = { arrayAtOnce: record.arrayLimit };
+  for (const field of SPEC) spec[field] = record[field];
   return JSON.stringify(spec);
 }
 

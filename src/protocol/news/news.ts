@@ -1,8 +1,7 @@
 /** Defines the news of a job: the hooks that its user or the administrator wants to run at its events. */
 import { z } from "zod";
 import { optional, unixMs } from "../atoms.ts";
-import { whole } from "../issue-text.ts";
-import { MAX_HOOK_LENGTH, MAX_LIMIT_MS, MAX_MAIL_LENGTH, MAX_URL_LENGTH } from "../limits.ts";
+import { MAX_MAIL_LENGTH } from "../limits.ts";
 
 /** start: an attempt begins. end: the job has ended, however it did. fail: it has ended as failed. */
 export const NEWS_EVENTS = ["start", "end", "fail"] as const;
@@ -11,6 +10,8 @@ export type NewsEvent = (typeof NEWS_EVENTS)[number];
 /** Fields of a job that name what to run. */
 export const JOB_HOOKS = ["onStart", "onEnd", "onFail", "webhook", "mail"] as const;
 export type JobHook = (typeof JOB_HOOKS)[number];
+/** All fields of a job that concern its news. */
+export const NEWS_FIELDS = [...JOB_HOOKS, "notify", "limitSignal"] as const;
 
 /** Signals that warn a job before its limit. None of them stops a process. */
 export const WARNING_SIGNALS = [
@@ -26,46 +27,7 @@ export const WARNING_SIGNALS = [
   "SIGXCPU",
 ] as const;
 
-const hookCommand = z
-  .string()
-  .min(1)
-  .max(MAX_HOOK_LENGTH)
-  .regex(/^[^\0]*$/, "contains a NUL character");
-const AS_USER = "a command for /bin/sh that runs as the job's user, at most 30 s";
-
 export const MAIL_ADDRESSES = "mail addresses such as ada@example.org or ada, separated by commas";
-
-export const newsFields = {
-  onStart: optional(hookCommand, `When an attempt begins: ${AS_USER}`),
-  onEnd: optional(hookCommand, `When the job has ended, also if it failed or was cancelled: ${AS_USER}`),
-  onFail: optional(hookCommand, `When the job has failed: ${AS_USER}`),
-  webhook: optional(
-    z
-      .string()
-      .max(MAX_URL_LENGTH)
-      .refine(isWebAddress, "is not an address that begins with http:// or https://"),
-    "Address that gets a POST with JSON at the events of notify, sent by a process of the job's user",
-  ),
-  mail: optional(
-    z.string().max(MAX_MAIL_LENGTH).refine(areMailAddresses, `is not a list of ${MAIL_ADDRESSES}`),
-    "Addresses, separated by commas, that get a mail at the events of notify; sendmail runs as the job's user. An array sends one mail when its first job begins, and one when its last job has ended",
-  ),
-  notify: optional(
-    z.array(z.enum(NEWS_EVENTS)).min(1).max(NEWS_EVENTS.length),
-    "Events that the webhook and the mail report; default: end",
-  ),
-  limitSignal: optional(
-    z.strictObject({
-      name: z.enum(WARNING_SIGNALS),
-      beforeMs: whole(0, MAX_LIMIT_MS, "ten years").describe("How long before the end of limitMs it is sent"),
-      batchOnly: optional(
-        z.literal(true),
-        "Only the first process gets it. Default: all processes of a command; of a script, all but the script itself",
-      ),
-    }),
-    "A signal before the time limit, after limitMs - beforeMs of running time",
-  ),
-};
 
 /** The last outcome of each hook. */
 export const newsOutcome = z.object({
