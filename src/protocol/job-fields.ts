@@ -22,7 +22,9 @@ export type Kind =
   /** Only in answers. */
   | ("state" | "values" | "jobs" | "howEnded" | "units" | "cpus" | "nodes" | "usage" | "outcomes" | "code");
 
-export type OptionGroup = "Resources:" | "Name and start:" | "News:" | "Files and environment:";
+/** Headings in the help of `submit`, in their order. */
+export const OPTION_GROUPS = ["Resources:", "Name and start:", "News:", "Files and environment:"] as const;
+export type OptionGroup = (typeof OPTION_GROUPS)[number];
 
 /** A row: what is written about a field. */
 export interface JobField {
@@ -66,10 +68,7 @@ export interface JobField {
 }
 
 const AS_USER = "a command for /bin/sh that runs as the job's user, at most 30 s";
-const RESOURCES = "Resources:";
-const START = "Name and start:";
-const NEWS = "News:";
-const FILES = "Files and environment:";
+const [RESOURCES, START, NEWS, FILES] = OPTION_GROUPS;
 
 export const JOB_FIELDS = {
   job: { kind: "job", isApart: true, answer: "", isAlways: true },
@@ -546,4 +545,10 @@ export function fieldsWith<Key extends keyof JobField>(
   return JOB_FIELD_ROWS.filter(([, row]) => row[key] !== undefined).map(
     ([name]) => name as FieldsWith<{ readonly [K in Key]: unknown }>,
   );
+}
+
+/** What people call a field. */
+export function calledOf(name: JobFieldName): string {
+  const { called = name }: JobField = JOB_FIELDS[name];
+  return called;
 }

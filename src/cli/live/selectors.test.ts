@@ -5,8 +5,8 @@ import { ADA, BOB, makeTestApp, someJob, type TestApp } from "../../api/server/a
 import type { Caller } from "../../daemon/contract/service.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { NotFoundError, UsageError } from "../errors.ts";
+import { chooseEnvironment } from "../options/job-values.ts";
 import { bytes } from "../options/parse.ts";
-import { chooseEnvironment } from "../options/submit-options.ts";
 import { missingText } from "./job-lists.ts";
 import { namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
 

@@ -1,14 +1,14 @@
 /** Parses the values of a job's options. */
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { parseArray } from "../../protocol/array.ts";
+import type { JobField, Kind } from "../../protocol/job-fields.ts";
 import {
   MAX_BEGIN_AHEAD_MS,
   MAX_DEPENDENCIES,
   MAX_LIMIT_MS,
   MAX_NAME_LENGTH,
-  MAX_RETRY_DELAY_MS,
-  MIN_RETRY_DELAY_MS,
 } from "../../protocol/limits.ts";
 import {
   areMailAddresses,
@@ -20,13 +20,47 @@ import {
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../words/begin-time.ts";
 import { clockText } from "../../words/times.ts";
-import { duration } from "./parse.ts";
+import { UsageError } from "../errors.ts";
+import { bytes, duration, integer, units } from "./parse.ts";
 import { slurmSeconds } from "./slurm-options.ts";
 
 /** Stands for the newest job. */
 export const LAST_JOB = 0;
 /** How long before the limit a signal is sent if its option does not say so: as in Slurm. */
 const DEFAULT_BEFORE_S = 60;
+
+type Parser = (text: string, before: unknown) => unknown;
+
+/** How options of each kind of field are read. Left out: the text is the value. */
+const PARSERS: Readonly<Partial<Record<Kind, (row: JobField) => Parser>>> = {
+  count: ({ min = 0, max }) => integer(min, max),
+  bytes: () => bytes,
+  duration: durationMs,
+  time: () => beginTime,
+  text: words,
+  choice,
+  ends: () => retryWords,
+  use: () => units,
+  dependencies: () => dependencies,
+  indices: () => arrayIndices,
+  url: () => webAddress,
+  addresses: () => mailAddresses,
+  events: () => newsEvents,
+  signal: () => limitSignal,
+  folder: () => (text) => resolve(text),
+  environment: () => (text) => chooseEnvironment(text, process.env),
+};
+
+/** Reads the value of a field's option; undefined: it is as it is written. */
+export function parserOf(row: JobField): Parser | undefined {
+  return PARSERS[row.kind]?.(row);
+}
+
+/** A limit may be as short as one likes: the shortest limit there is is 1 ms. */
+function durationMs({ min = 1, max = MAX_LIMIT_MS }: JobField): Parser {
+  const read = min > 1 ? duration(min / 1000, max / 1000) : limitSeconds;
+  return (text) => Math.max(1, Math.round(read(text) * 1000));
+}
 
 /**
  * Reads a duration with a unit, or Slurm's notation if it has a colon or a dash. A bare number is seconds
@@ -38,7 +72,7 @@ export function limitSeconds(text: string): number {
   return limit(inSlurm !== undefined && inSlurm > 0 ? String(inSlurm) : text);
 }
 
-export function beginTime(text: string): number {
+function beginTime(text: string): number {
   const nowMs = Date.now();
   const beginMs = beginTimeMs(text, nowMs);
   if (beginMs === undefined) throw new InvalidArgumentError(`Expected ${BEGIN_EXPECTED}.`);
@@ -50,13 +84,22 @@ export function beginTime(text: string): number {
   );
 }
 
-export function jobName(text: string): string {
-  const { length } = text;
-  if (length >= 1 && length <= MAX_NAME_LENGTH) return text;
-  throw new InvalidArgumentError(`It has ${length} characters, expected 1 to ${MAX_NAME_LENGTH} characters.`);
+function words({ max = MAX_NAME_LENGTH }: JobField): Parser {
+  return (text) => {
+    const { length } = text;
+    if (length >= 1 && length <= max) return text;
+    throw new InvalidArgumentError(`It has ${length} characters, expected 1 to ${max} characters.`);
+  };
 }
 
-export function arrayIndices(text: string): string {
+function choice({ choices = [] }: JobField): Parser {
+  return (text) => {
+    if (choices.includes(text)) return text;
+    throw new InvalidArgumentError(`Expected ${choices.join(" or ")}.`);
+  };
+}
+
+function arrayIndices(text: string): string {
   // The number of jobs is not known yet: a sweep may give it.
   const spec = parseArray(text, 1);
   if (typeof spec !== "string") return text;
@@ -64,7 +107,7 @@ export function arrayIndices(text: string): string {
   throw new InvalidArgumentError(`${why[0].toUpperCase()}${why.slice(1)}.`);
 }
 
-export function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
+function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
   return text.split(",").map((part) => {
     const word = part.trim();
     if (word === "fail") return word;
@@ -77,12 +120,8 @@ export function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
   });
 }
 
-export function retryDelay(text: string): number {
-  return Math.round(duration(MIN_RETRY_DELAY_MS / 1000, MAX_RETRY_DELAY_MS / 1000)(text) * 1000);
-}
-
 /** `last` has the number 0 until it is looked up. */
-export function dependencies(text: string): NonNullable<SubmitJob["after"]> {
+function dependencies(text: string): NonNullable<SubmitJob["after"]> {
   return text.split(",").flatMap((part) => {
     const [, how = "ok", first, last = first] =
       /^(?:(ok|any|notok|each):)?(last|[1-9]\d{0,14})(?:-([1-9]\d{0,14}))?$/.exec(part.trim()) ?? [];
@@ -99,18 +138,18 @@ export function dependencies(text: string): NonNullable<SubmitJob["after"]> {
   });
 }
 
-export function webAddress(text: string): string {
+function webAddress(text: string): string {
   if (isWebAddress(text)) return text;
   throw new InvalidArgumentError("Expected an address that begins with http:// or https://.");
 }
 
-export function mailAddresses(text: string): string {
+function mailAddresses(text: string): string {
   const addresses = text.replaceAll(/ *, */g, ",").trim();
   if (areMailAddresses(addresses)) return addresses;
   throw new InvalidArgumentError(`Expected ${MAIL_ADDRESSES}.`);
 }
 
-export function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {
+function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {
   const events = text.split(",").map((word) => {
     const event = NEWS_EVENTS.find((one) => one === word.trim().toLowerCase());
     if (event !== undefined) return event;
@@ -120,7 +159,7 @@ export function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {
 }
 
 /** Reads `[B:]SIGNAL[@SECONDS]`, as Slurm writes it: a name with or without SIG, or a number. */
-export function limitSignal(text: string): NonNullable<SubmitJob["limitSignal"]> {
+function limitSignal(text: string): NonNullable<SubmitJob["limitSignal"]> {
   const [, batch, word = "", seconds = String(DEFAULT_BEFORE_S)] =
     /^(B:)?([A-Za-z0-9]+)(?:@(\d{1,9}))?$/i.exec(text.trim()) ?? [];
   const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === word)?.[0];
@@ -134,4 +173,31 @@ export function limitSignal(text: string): NonNullable<SubmitJob["limitSignal"]>
     );
   }
   return { name, beforeMs, ...(batch !== undefined && { batchOnly: true }) };
+}
+
+/**
+ * The environment that a job gets: `all`, `none`, names, `PREFIX*` and `NAME=value`, separated by commas. A
+ * value alone does not include `all`.
+ */
+export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<string, string> {
+  const chosen: Record<string, string> = {};
+  for (const part of spec.split(",").filter((word) => word !== "")) {
+    const equals = part.indexOf("=");
+    if (equals === 0) throw new UsageError(`Cannot use "${part}" in --env: expected a name before =`);
+    if (equals > 0) {
+      chosen[part.slice(0, equals)] = part.slice(equals + 1);
+      continue;
+    }
+    if (part === "none") continue;
+    const isChosen =
+      part === "all"
+        ? () => true
+        : part.endsWith("*")
+          ? (name: string) => name.startsWith(part.slice(0, -1))
+          : (name: string) => name === part;
+    for (const [name, value] of Object.entries(env)) {
+      if (value !== undefined && name !== "" && isChosen(name)) chosen[name] = value;
+    }
+  }
+  return chosen;
 }

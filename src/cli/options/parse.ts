@@ -1,6 +1,5 @@
 /** Parses the values of options: turns text into checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
-import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
 import { parseUse, type Use, useText, whyNoUse } from "../../protocol/resources.ts";
 import { secondsOf } from "../../words/command-line.ts";
 import { MAX_LOAD } from "../../workload/scale.ts";
@@ -18,8 +17,6 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
 }
 
 export const processors = integer(1, 2 ** 31 - 1);
-export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
-export const PRIORITY_HELP = `priority from ${MIN_PRIORITY} to ${MAX_PRIORITY}; only administrators may use values above 0`;
 
 /** Bytes of 512M, 2G, 1.5T; powers of 1024. */
 export function bytes(text: string): number {

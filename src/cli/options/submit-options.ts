@@ -3,31 +3,23 @@
  * them.
  */
 import { basename, resolve } from "node:path";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { whyNoFolder } from "../../host/files.ts";
-import { MAX_RETRIES, MAX_TASKS } from "../../protocol/limits.ts";
-import { updateBody } from "../../protocol/requests.ts";
-import type { HypotheticalJob, SubmitJob, UpdateBody } from "../../protocol/schema.ts";
+import {
+  fieldsWith,
+  JOB_FIELDS,
+  type JobField,
+  OPTION_GROUPS,
+  type OptionGroup,
+} from "../../protocol/job-fields.ts";
+import type { HypotheticalJob, SubmitJob } from "../../protocol/schema.ts";
 import { clockText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
-import {
-  arrayIndices,
-  beginTime,
-  dependencies,
-  jobName,
-  limitSeconds,
-  limitSignal,
-  mailAddresses,
-  newsEvents,
-  retryDelay,
-  retryWords,
-  webAddress,
-} from "./job-values.ts";
+import { chooseEnvironment, limitSeconds, parserOf } from "./job-values.ts";
 import { shellAdvice } from "./no-shell.ts";
-import { bytes, integer, PRIORITY_HELP, priority, units } from "./parse.ts";
 import { readScript } from "./read-script.ts";
 import { reportOutputs, reportThreads } from "./submit-remarks.ts";
 
@@ -37,9 +29,6 @@ export type SubmitOptions = Partial<SubmitJob> & {
   readonly bareLimitS?: number | undefined;
 };
 
-const UPDATABLE: readonly (keyof SubmitJob)[] = Object.keys(updateBody.shape) as (keyof UpdateBody)[];
-
-const BEGIN_HELP = "this time: 23:00, +2h, tomorrow, 2026-12-01 or 2026-12-01T08:00, in your time zone";
 const HELP = `
 End with -- COMMAND ARGS or with the name of a script. #TUTTI lines in a script
 can set these options, and common #SBATCH lines work too. Options on the command
@@ -110,9 +99,6 @@ export async function submitJob(
   });
 }
 
-/** Fields of a job that a question about the future may set. */
-const HYPOTHETICAL = ["tasks", "threads", "limitMs", "memoryBytes", "use", "queue", "priority"] as const;
-
 /**
  * A job that is not submitted, from options such as `-n 4 --time 2h`.
  * @throws UsageError
@@ -125,52 +111,23 @@ export function hypotheticalJob(text: string): HypotheticalJob {
   const words = splitWords(text);
   const options = parseOptions(words, (problem) => refuse(problem));
   const { bareLimitS: _, ...job } = options;
-  const other = Object.keys(job).find((field) => !HYPOTHETICAL.some((allowed) => allowed === field));
+  const other = Object.keys(job).find((field) => !("isAsked" in JOB_FIELDS[field as keyof SubmitJob]));
   if (words.length === 0) throw refuse("it has no options");
   if (other !== undefined) throw refuse("another option says nothing about when the job starts");
   reportBareLimit(options);
   return job;
 }
 
-/**
- * The environment that a job gets: `all`, `none`, names, `PREFIX*` and `NAME=value`, separated by commas. A
- * value alone does not include `all`.
- */
-export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<string, string> {
-  const chosen: Record<string, string> = {};
-  for (const part of spec.split(",").filter((word) => word !== "")) {
-    const equals = part.indexOf("=");
-    if (equals === 0) throw new UsageError(`Cannot use "${part}" in --env: expected a name before =`);
-    if (equals > 0) {
-      chosen[part.slice(0, equals)] = part.slice(equals + 1);
-      continue;
-    }
-    if (part === "none") continue;
-    const isChosen =
-      part === "all"
-        ? () => true
-        : part.endsWith("*")
-          ? (name: string) => name.startsWith(part.slice(0, -1))
-          : (name: string) => name === part;
-    for (const [name, value] of Object.entries(env)) {
-      if (value !== undefined && name !== "" && isChosen(name)) chosen[name] = value;
-    }
-  }
-  return chosen;
-}
-
 /** An option that sets a field of the job. */
 class JobOption extends Option {
   readonly field: keyof SubmitJob;
+  readonly group: OptionGroup;
 
-  constructor(
-    field: keyof SubmitJob,
-    flags: string,
-    text: string,
-    parse?: (text: string, before: unknown) => unknown,
-  ) {
-    super(flags, text);
+  constructor(field: keyof SubmitJob, row: JobField, [group, flags, help]: NonNullable<JobField["option"]>) {
+    super(flags, help);
     this.field = field;
+    this.group = group;
+    const parse = parserOf(row);
     if (parse !== undefined) this.argParser(parse);
   }
 
@@ -179,156 +136,21 @@ class JobOption extends Option {
   }
 }
 
-/** By heading in the help. */
-const jobOptions = (): Readonly<Record<string, readonly JobOption[]>> => ({
-  "Resources:": [
-    new JobOption(
-      "tasks",
-      "-n, --tasks <n>",
-      "number of processes, such as MPI ranks (default: 1)",
-      integer(1, MAX_TASKS),
-    ),
-    new JobOption(
-      "threads",
-      "-c, --threads <n>",
-      "CPUs for the threads of each process; the job gets -n times -c CPUs, and OMP_NUM_THREADS is set to -c (default: 1)",
-      integer(1, MAX_TASKS),
-    ),
-    new JobOption(
-      "limitMs",
-      "-t, --time <duration>",
-      "limit on running time, such as 90s, 10m, 2h or 1:30:00; policies use it as the estimate",
-      (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
-    ),
-    new JobOption(
-      "memoryBytes",
-      "--mem <size>",
-      "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
-      bytes,
-    ),
-    new JobOption(
-      "use",
-      "--use <units>",
-      "units of countable resources that the job holds, such as gpu or gpu:2,licence:1; tutti status lists the resources",
-      units,
-    ),
-    new JobOption(
-      "tasksRun",
-      "--tasks-run <how>",
-      "once: the command runs once and starts its other processes itself; each: it runs once per task, on all nodes of the job, only on a cluster (default: once)",
-      (text) => {
-        if (text === "once" || text === "each") return text;
-        throw new InvalidArgumentError("Expected once or each.");
-      },
-    ),
-    new JobOption(
-      "mpi",
-      "--mpi <type>",
-      "type of MPI with which the cluster starts the tasks, such as pmix; with --tasks-run each",
-    ),
-    new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
-  ],
-  "Name and start:": [
-    new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)", jobName),
-    new JobOption(
-      "after",
-      "--after <jobs>",
-      "start after these jobs have succeeded: 12,13, 12-40 or last; any:12 after job 12 has ended, even if it failed; notok:12 only if it failed; each:12 with -a: each job after the one with its index in that array",
-      dependencies,
-    ),
-    new JobOption("singleton", "--singleton", "start after your earlier jobs with the same name have ended"),
-    new JobOption(
-      "array",
-      "-a, --array <indices>",
-      "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
-      arrayIndices,
-    ),
-    new JobOption("beginAtMs", "--begin <time>", `do not start before ${BEGIN_HELP}`, beginTime),
-    new JobOption("held", "--hold", "hold the job until you run `tutti release`"),
-    new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
-    new JobOption(
-      "retries",
-      "--retries <n>",
-      "maximum number of restarts after the job is lost or requeued, or ends as --retry-on names (default: 0)",
-      integer(0, MAX_RETRIES),
-    ),
-    new JobOption(
-      "retryOn",
-      "--retry-on <ends>",
-      "also restart after these ends, separated by commas: fail (any failure), exit codes such as 75, signals such as SIGBUS; needs --retries",
-      retryWords,
-    ),
-    new JobOption(
-      "retryDelayMs",
-      "--retry-delay <duration>",
-      "wait before the first such restart, 1s to 1d; doubled each time, up to 6 minutes (default: 10s)",
-      retryDelay,
-    ),
-  ],
-  "News:": [
-    new JobOption(
-      "onStart",
-      "--on-start <command>",
-      "run this shell command as you when an attempt begins, at most 30 s; TUTTI_JOB, TUTTI_EVENT and other variables say what happened",
-    ),
-    new JobOption("onEnd", "--on-end <command>", "the same when the job has ended, in whatever way"),
-    new JobOption("onFail", "--on-fail <command>", "the same when the job has failed"),
-    new JobOption(
-      "webhook",
-      "--webhook <url>",
-      "send a POST with JSON to this address, http or https, at the events of --notify",
-      webAddress,
-    ),
-    new JobOption(
-      "mail",
-      "--mail <addresses>",
-      "send a mail to these addresses, separated by commas, at the events of --notify; an array sends one for all its jobs",
-      mailAddresses,
-    ),
-    new JobOption(
-      "notify",
-      "--notify <events>",
-      "events for --webhook and --mail, separated by commas: start, end, fail (default: end)",
-      newsEvents,
-    ),
-    new JobOption(
-      "limitSignal",
-      "--signal <signal>",
-      "send a signal before the time limit: USR1@30 sends SIGUSR1 30 s before it (default: 60 s), to all processes but the script itself; B:USR1@30 to the script only",
-      limitSignal,
-    ),
-  ],
-  "Files and environment:": [
-    new JobOption(
-      "stdout",
-      "-o, --output <file>",
-      "file for standard output, and for standard error unless -e is given; %j stands for the job, %A the array, %a the index, %x the name, %u the user, %N the machine (default: kept for tutti logs)",
-    ),
-    new JobOption("stderr", "-e, --error <file>", "file for standard error"),
-    new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: the current one)", (text) =>
-      resolve(text),
-    ),
-    new JobOption(
-      "env",
-      "--env <list>",
-      "environment: all, none, NAME, PREFIX* or NAME=value, separated by commas (default: all)",
-      (text) => chooseEnvironment(text, process.env),
-    ),
-  ],
-});
+/** New ones each time: a command keeps its state in them. */
+const jobOptions = (): readonly JobOption[] =>
+  fieldsWith("option").map((field) => new JobOption(field, JOB_FIELDS[field], JOB_FIELDS[field].option));
 
 /** Options of `tutti update`: those of a submit that can change while a job waits. */
 export function addUpdateOptions(command: Command): Command {
-  for (const option of Object.values(jobOptions()).flat()) {
-    if (UPDATABLE.includes(option.field)) command.addOption(option);
-  }
+  for (const option of jobOptions()) if ("changes" in JOB_FIELDS[option.field]) command.addOption(option);
   return command;
 }
 
 function addOptions(command: Command): Command {
-  for (const [heading, options] of Object.entries(jobOptions())) {
-    command.optionsGroup(heading);
-    for (const option of options) command.addOption(option);
+  const options = jobOptions();
+  for (const group of OPTION_GROUPS) {
+    command.optionsGroup(group);
+    for (const option of options) if (option.group === group) command.addOption(option);
   }
   const isBare = (text: string) => /^[\d.]+$/.test(text.trim());
   return command.on("option:time", (text: string) =>
@@ -405,18 +227,15 @@ export function surroundings(verb: string, options: SubmitOptions): Pick<SubmitJ
 
 /** The fields of a job that options have set. */
 export function givenFields(options: SubmitOptions): Partial<SubmitJob> {
-  const given = Object.values(jobOptions())
-    .flat()
-    .map(({ field }) => [field, options[field]])
-    .filter(([, value]) => value !== undefined);
+  const given = fieldsWith("option").flatMap((field) =>
+    options[field] === undefined ? [] : [[field, options[field]] as const],
+  );
   return { ...(options.stdout !== undefined && { stderr: options.stdout }), ...Object.fromEntries(given) };
 }
 
 /** The long names of the options of a job, such as `time`. */
 export function optionNames(): string[] {
-  return Object.values(jobOptions())
-    .flat()
-    .map(({ long }) => long!.slice(2));
+  return jobOptions().map(({ long }) => long!.slice(2));
 }
 
 function parseScriptOptions(words: readonly string[], lines: readonly string[], path: string): SubmitOptions {

@@ -5,6 +5,7 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
+import { JOB_FIELDS } from "../../protocol/job-fields.ts";
 import type { Job, UpdateBody } from "../../protocol/schema.ts";
 import { CHANGEABLE_STATES } from "../../protocol/states.ts";
 import { plural } from "../../report/text/format.ts";
@@ -13,7 +14,7 @@ import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
 import { type Change, changesOf } from "../live/job-changes.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
-import { PRIORITY_HELP, priority } from "../options/parse.ts";
+import { parserOf } from "../options/job-values.ts";
 import { addUpdateOptions } from "../options/submit-options.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
 import { changeText, updatedText } from "../text/updated-text.ts";
@@ -43,7 +44,8 @@ not started can be held instead.
 
 export function configure(command: Command): void {
   const action = command.name() as Change["action"];
-  if (action === "priority") command.argument("<n>", PRIORITY_HELP, priority);
+  if (action === "priority")
+    command.argument("<n>", JOB_FIELDS.priority.option[2], parserOf(JOB_FIELDS.priority));
   command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
   if (action === "pause") command.option("--release", RELEASE_HELP).addHelpText("after", PAUSE_HELP);
   if (action === "update") {

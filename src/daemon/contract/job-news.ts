@@ -1,27 +1,18 @@
 /** Hooks and warnings that jobs ask for: which fields they are, and when they are refused. */
-import { JOB_HOOKS, NEWS_FIELDS } from "../../protocol/news/news.ts";
+import { JOB_HOOKS, type JobHook } from "../../protocol/news/news.ts";
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 
-type NewsField = (typeof NEWS_FIELDS)[number];
-type News = Pick<SubmitJob, NewsField>;
-type NewsOrUndefined = { readonly [Field in NewsField]?: News[Field] | undefined };
+type Hooks = { readonly [Hook in JobHook]?: string | undefined };
 
 const EACH_BYTES = 24;
 
-/** The fields about news that are there. */
-export function newsOf(of: NewsOrUndefined): News {
-  return Object.fromEntries(
-    NEWS_FIELDS.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]] as const])),
-  );
-}
-
-export function hookCount(of: NewsOrUndefined): number {
+export function hookCount(of: Hooks): number {
   return JOB_HOOKS.filter((hook) => of[hook] !== undefined).length;
 }
 
 /** Approximate bytes that they take in memory. */
-export function newsBytes(of: NewsOrUndefined): number {
+export function newsBytes(of: Hooks): number {
   let bytes = 0;
   for (const hook of JOB_HOOKS) bytes += of[hook] === undefined ? 0 : EACH_BYTES + 2 * of[hook].length;
   return bytes;

@@ -3,10 +3,10 @@
  * 10,000 jobs, so values that they share are computed once.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { fieldsWith } from "../../protocol/job-fields.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { valuesAt } from "../../protocol/sweep-values.ts";
-import { newsOf } from "../contract/job-news.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/submission.ts";
@@ -62,6 +62,11 @@ export function delayUntilMs(
   return beginAtMs !== undefined && beginAtMs > unixMs ? beginAtMs : undefined;
 }
 
+/** Fields that a record has as the request asks for them; the others are made of them. */
+const AS_ASKED = fieldsWith("request").filter(
+  (field) => !["queue", "after", "array", "values", "held", "umask", "script", "env"].includes(field),
+);
+
 /** The records of one request, added to the book. */
 function recordsOf(
   { book, launcher, store: { contents } }: FrontEndParts,
@@ -72,34 +77,17 @@ function recordsOf(
   entries: readonly Entry[],
 ): JobRecord[] {
   const { request, indices, arrayLimit, repeats, needs, queue, waits } = accepted;
-  const { command, script, cwd, tasks = 1, priority = 0, retries = 0 } = request;
+  const { command, script, cwd, tasks = 1, priority = 0, retries = 0, tasksRun, singleton } = request;
   const name = nameOf(request);
   const common = {
-    name,
-    uid,
-    user,
+    ...Object.fromEntries(AS_ASKED.map((field) => [field, request[field]])),
     ...queue,
-    tasks,
-    threads: request.threads,
-    priority,
-    command,
+    ...{ command, cwd, tasks, priority, retries, name, uid, user, key },
     scriptWord: script?.word,
-    cwd,
-    limitMs: request.limitMs,
-    memoryBytes: request.memoryBytes,
-    use: request.use,
-    tasksRun: request.tasksRun === "each" ? request.tasksRun : undefined,
-    mpi: request.mpi,
-    input: request.input,
-    retries,
-    singleton: request.singleton ? (true as const) : undefined,
-    beginAtMs: request.beginAtMs,
+    tasksRun: tasksRun === "each" ? tasksRun : undefined,
+    singleton: singleton ? (true as const) : undefined,
     notBeforeMs: delayUntilMs(request, submittedAtMs),
-    retryOn: request.retryOn,
-    retryDelayMs: request.retryDelayMs,
     umask: maskOf(request),
-    ...newsOf(request),
-    key,
     submittedAtMs,
     attempt: 0,
     nodes: NONE,

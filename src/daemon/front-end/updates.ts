@@ -1,4 +1,5 @@
 /** Changes what a job asks for. A waiting job leaves the queue and arrives again, at the same place. */
+import { calledOf, fieldsWith, JOB_FIELDS } from "../../protocol/job-fields.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import { type Use, useText } from "../../protocol/resources.ts";
 import type { SubmitJob, UpdateBody } from "../../protocol/schema.ts";
@@ -13,19 +14,14 @@ import { delayUntilMs } from "./new-jobs.ts";
 
 type Field = keyof UpdateBody;
 
-/** What people call the fields that cannot change while a job runs. */
-const IN_WORDS: Readonly<Partial<Record<Field, string>>> = {
-  tasks: "tasks",
-  threads: "threads",
-  limitMs: "time limit",
-  memoryBytes: "memory",
-  use: "units",
-  beginAtMs: "begin",
-};
 /** Fields that concern only what happens after the current attempt, or nothing but people. */
-const WHILE_RUNNING: ReadonlySet<Field> = new Set(["name", "retries", "retryOn", "retryDelayMs"]);
+const WHILE_RUNNING: ReadonlySet<Field> = new Set(
+  fieldsWith("changes").filter((field) => JOB_FIELDS[field].changes === "always"),
+);
 /** Fields that policies do not see. A name counts only between singletons. */
 const UNSEEN = WHILE_RUNNING;
+/** What a changed job asks for besides its queue. The check of a new priority is not for one that stays. */
+const ASKED = fieldsWith("changes").filter((field) => field !== "queue" && field !== "priority");
 
 /** @param record a job that the caller may change */
 export function updateJob(
@@ -46,7 +42,7 @@ export function updateJob(
   if (!isWaiting && fixed.length > 0) {
     return refuseUpdate(
       record,
-      `its ${fixed.map((field) => IN_WORDS[field] ?? field).join(" and ")} cannot change once it has started; only its name and its retries can`,
+      `its ${fixed.map((field) => calledOf(field)).join(" and ")} cannot change once it has started; only its name and its retries can`,
     );
   }
   if (fields.length === 0) return record;
@@ -66,7 +62,9 @@ function changesOf(
     command: ["update"],
     cwd: "/",
     env: {},
-    ...present({ ...pick(record), ...(hasNamedQueue(record) && { queue: record.queue }), ...update }),
+    ...asked(record),
+    ...(hasNamedQueue(record) && { queue: record.queue }),
+    ...present(update),
   };
   const batch = readBatch(caller, [request], limits);
   if (isRefusal(batch)) return batch;
@@ -132,21 +130,8 @@ function withdrawNext(next: JobRecord | undefined, scheduler: FrontEndParts["sch
     scheduler.withdrawn(next, "waits for a job that has its name");
 }
 
-const NAMES: readonly Field[] = [
-  "name",
-  "tasks",
-  "threads",
-  "limitMs",
-  "memoryBytes",
-  "use",
-  "retries",
-  "retryOn",
-  "retryDelayMs",
-  "beginAtMs",
-];
-
-function pick(record: Partial<JobRecord>): Partial<SubmitJob> {
-  return Object.fromEntries(NAMES.map((field) => [field, record[field]]));
+function asked(record: JobRecord): Partial<SubmitJob> {
+  return present(Object.fromEntries(ASKED.map((field) => [field, record[field]])));
 }
 
 function present(fields: Partial<SubmitJob>): Partial<SubmitJob> {

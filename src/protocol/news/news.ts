@@ -10,8 +10,6 @@ export type NewsEvent = (typeof NEWS_EVENTS)[number];
 /** Fields of a job that name what to run. */
 export const JOB_HOOKS = ["onStart", "onEnd", "onFail", "webhook", "mail"] as const;
 export type JobHook = (typeof JOB_HOOKS)[number];
-/** All fields of a job that concern its news. */
-export const NEWS_FIELDS = [...JOB_HOOKS, "notify", "limitSignal"] as const;
 
 /** Signals that warn a job before its limit. None of them stops a process. */
 export const WARNING_SIGNALS = [
