@@ -131,6 +131,7 @@ export const JOB_FIELDS = {
       "limit on running time, such as 90s, 10m, 2h or 1:30:00; policies use it as the estimate",
     ],
     form: ["Limit on running time", "90s, 10m or 2h"],
+    fact: "limit",
   },
   memoryBytes: {
     kind: "bytes",
@@ -165,6 +166,7 @@ export const JOB_FIELDS = {
     ],
     column: "use",
     form: ["Resources", "gpu:1"],
+    fact: "uses",
   },
   units: {
     kind: "units",

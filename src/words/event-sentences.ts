@@ -2,24 +2,14 @@
 import type { Event } from "../protocol/answers.ts";
 import type { EventKind } from "../protocol/events.ts";
 import { plural } from "../report/text/format.ts";
-import { bytesText, clockText, limitText } from "./times.ts";
+import { namedFieldText } from "./job-fields.ts";
+import { clockText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
 type Data = NonNullable<Event["data"]>;
 
 /** @param who such as `job 7 (sim)`; undefined: the sentence would repeat what the job itself says */
 type Sentence = (data: Data, who: string) => string | undefined;
-
-/** Names and texts of fields that are not as in the request. */
-const FIELDS: Readonly<Record<string, readonly [name: string, valueText?: (value: Data[string]) => string]>> =
-  {
-    limitMs: ["limit", (value) => limitText(Number(value))],
-    memoryBytes: ["memory", (value) => bytesText(Number(value))],
-    use: ["resources"],
-    retryOn: ["retry on"],
-    retryDelayMs: ["retry delay", (value) => limitText(Number(value))],
-    beginAtMs: ["begin", (value) => clockText(Number(value))],
-  };
 
 /**
  * The other kinds are left out: `submitted`, `started` and `ended` are said by the jobs themselves;
@@ -41,10 +31,7 @@ const SENTENCES: Readonly<Partial<Record<EventKind, Sentence>>> = {
   eligible: ({ attempt }, who) =>
     attempt === 0 ? `${who} joined the queue at its begin` : `${who} joined the queue for its next attempt`,
   updated: ({ by, before: _, ...values }, who) => {
-    const now = Object.entries(values).map(([field, value]) => {
-      const [name, valueText = text] = FIELDS[field] ?? [field];
-      return `${name} ${valueText(value)}`;
-    });
+    const now = Object.entries(values).map(([field, value]) => visibleLine(namedFieldText(field, value)));
     return `${text(by)} changed ${who}: ${now.join(", ")}`;
   },
   cancelled: ({ reason, stray, attempt, by }, who) => {

@@ -1,6 +1,7 @@
 /** States and ends of jobs in words. Texts that users chose go through `visibleLine`. */
 import { cpusText } from "../core/machine.ts";
 import type { Job, WhyAnswer } from "../protocol/answers.ts";
+import { fieldsWith, JOB_FIELDS, type JobFieldName } from "../protocol/job-fields.ts";
 import { processorsOf, tasksText } from "../protocol/job-size.ts";
 import { DEFAULT_RETRY_DELAY_MS, MAX_DOUBLED_DELAY_MS } from "../protocol/limits.ts";
 import type { JobHook } from "../protocol/news/news.ts";
@@ -8,6 +9,7 @@ import { unitsText, useText } from "../protocol/resources.ts";
 import type { JobState } from "../protocol/states.ts";
 import { formatCount, formatDuration, plural } from "../report/text/format.ts";
 import { quoted } from "./command-line.ts";
+import { fieldText, valuesText } from "./job-fields.ts";
 import { bytesText, clockText, limitText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -144,13 +146,6 @@ function usesText({ use, units }: Pick<Job, "use" | "units">): string | undefine
   return units === undefined ? useText(use) : `${useText(use)}: ${unitsText(units)}`;
 }
 
-/** Such as `lr=0.1 seed=3`. */
-export function valuesText(values: NonNullable<Job["values"]>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}=${quoted(value)}`)
-    .join(" ");
-}
-
 /** Such as `2 min of CPU time (83 % of its CPUs), at most 1.5 GiB of memory, read 3 MiB`. */
 function usedText({ usage, ranMs, ...job }: Job): string | undefined {
   if (usage === undefined) return undefined;
@@ -187,9 +182,27 @@ function limitSignalText({ limitSignal }: Job): string | undefined {
   return `${name} ${formatDuration(beforeMs / 1000)} before the limit${batchOnly ? ", to the first process only" : ""}`;
 }
 
+/** Facts of which more is said than the value of the field. */
+const FACT_TEXTS: { readonly [Name in JobFieldName]?: (job: Job) => string | undefined } = {
+  limitMs: ({ limitMs = 0 }) => `${limitText(limitMs)} of running time`,
+  use: usesText,
+  after: ({ after }) => after.join(", "),
+  singleton: () => "after earlier jobs with its name",
+};
+
+/** What a job asks for, by the names of the facts. */
+function askedFacts(job: Job): Readonly<Record<string, string | undefined>> {
+  const facts = fieldsWith("fact").flatMap((field) => {
+    const { [field]: value } = job;
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
+    return [[JOB_FIELDS[field].fact, FACT_TEXTS[field]?.(job) ?? fieldText(field, value)] as const];
+  });
+  return Object.fromEntries(facts);
+}
+
 /** Everything about a job, as names and texts. */
 export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
-  const { limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal, array, arrayIndex } = job;
+  const { startedAtMs, endedAtMs, code, signal, array, arrayIndex } = job;
   const duration = (ms: number) => formatDuration(ms / 1000);
   const waited = (untilMs: number) => `waited ${duration(untilMs - job.submittedAtMs)}`;
   const facts: Readonly<Record<string, string | undefined>> = {
@@ -204,12 +217,7 @@ export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
     command: job.command.map(quoted).join(" "),
     folder: job.cwd,
     CPUs: `${cpusAsked(job)}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`,
-    limit: limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`,
-    memory: memoryBytes === undefined ? undefined : bytesText(memoryBytes),
-    uses: usesText(job),
-    after: job.after.length === 0 ? undefined : job.after.join(", "),
-    singleton: job.singleton ? "after earlier jobs with its name" : undefined,
-    begin: job.beginAtMs === undefined ? undefined : clockText(job.beginAtMs),
+    ...askedFacts(job),
     submitted: clockText(job.submittedAtMs),
     started: startedAtMs === undefined ? undefined : `${clockText(startedAtMs)}, ${waited(startedAtMs)}`,
     ended: endedAtMs === undefined ? undefined : clockText(endedAtMs),

@@ -4,13 +4,19 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { closest } from "../../core/did-you-mean.ts";
+import {
+  type FieldsWith,
+  fieldsWith,
+  JOB_FIELDS,
+  type JobField,
+  type Kind,
+} from "../../protocol/job-fields.ts";
 import { processorsOf } from "../../protocol/job-size.ts";
-import { unitsText, useText } from "../../protocol/resources.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { formatCount, NO_VALUE } from "../../report/text/format.ts";
 import type { TableColumn } from "../../report/text/table.ts";
-import { quoted } from "../../words/command-line.ts";
-import { jobName, neverRan, remarkText, stateText, valuesText } from "../../words/jobs.ts";
+import { fieldText } from "../../words/job-fields.ts";
+import { jobName, neverRan, remarkText, stateText } from "../../words/jobs.ts";
 import { bytesText, clockText, elapsedText, limitCell } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { UsageError } from "../errors.ts";
@@ -61,29 +67,30 @@ export const remarkUnlessStopped = (stopped: ReadonlySet<number>): JobColumn => 
   textOf: (job) => (stopped.has(job.job) ? "stopped: no room now" : remark(job)),
 });
 
+/** Kinds of fields whose columns are aligned to the right. */
+const NUMBERS: readonly Kind[] = ["count", "bytes", "job", "code"];
+
+/** The column of a field whose text is its value. */
+function fieldColumn(field: keyof Job & FieldsWith<{ readonly column: string }>): JobColumn {
+  const {
+    column: title,
+    kind,
+    answerKind = kind,
+  }: JobField & { readonly column: string } = JOB_FIELDS[field];
+  return column(title, NUMBERS.includes(answerKind) ? "right" : "left", 0, ({ [field]: value }) =>
+    value === undefined || (Array.isArray(value) && value.length === 0)
+      ? NO_VALUE
+      : visibleLine(fieldText(field, value)),
+  );
+}
+
 /** All columns that users can choose. Such columns are never left out, so they need no order. */
 const COLUMNS: readonly JobColumn[] = [
   ...[NUMBER, NAME, STATE, USER, QUEUE, CPUS, RAN, LIMIT, REMARK, SUBMITTED, WAITED, ENDED],
-  column("array", "right", 0, ({ array }) => known(array, String)),
-  column("array index", "right", 0, ({ arrayIndex }) => known(arrayIndex, String)),
-  column("values", "left", 0, ({ values }) => known(values, (all) => visibleLine(valuesText(all)))),
-  column("tasks", "right", 0, ({ tasks }) => String(tasks)),
+  ...fieldsWith("column").map(fieldColumn),
   column("threads", "right", 0, ({ threads = 1 }) => String(threads)),
-  column("memory", "right", 0, ({ memoryBytes }) => known(memoryBytes, bytesText)),
-  column("use", "left", 0, ({ use }) => known(use, (asked) => visibleLine(useText(asked)))),
-  column("units", "left", 0, ({ units }) => known(units, (held) => visibleLine(unitsText(held)))),
-  column("priority", "right", 0, ({ priority }) => String(priority)),
-  column("begin", "left", 0, ({ beginAtMs }) => known(beginAtMs, clockText)),
-  column("started", "left", 0, ({ startedAtMs }) => known(startedAtMs, clockText)),
   column("CPU time", "right", 0, ({ usage }) => known(usage?.cpuMs, elapsedText)),
   column("peak memory", "right", 0, ({ usage }) => known(usage?.peakMemoryBytes, bytesText)),
-  column("exit code", "right", 0, ({ code }) => known(code, String)),
-  column("signal", "left", 0, ({ signal }) => known(signal, visibleLine)),
-  column("attempt", "right", 0, ({ attempt }) => String(attempt)),
-  column("after", "left", 0, ({ after }) => (after.length === 0 ? NO_VALUE : after.join(","))),
-  column("command", "left", 0, ({ command }) => visibleLine(command.map(quoted).join(" "))),
-  column("folder", "left", 0, ({ cwd }) => visibleLine(cwd)),
-  column("stdout", "left", 0, ({ stdout }) => visibleLine(stdout)),
 ];
 
 const nameOf = (title: string) => title.trim().toLowerCase().replaceAll(" ", "_");

@@ -19,17 +19,16 @@ const JOB = {
 
 test.each<[UpdateBody, string]>([
   [{ limitMs: 7_200_000 }, ", limit 2 h"],
-  [{ tasks: 8 }, ", 8 tasks of 2 threads"],
-  [{ threads: 2 }, ", 8 tasks of 2 threads"],
-  [{ tasks: 8, threads: 2 }, ", 8 tasks of 2 threads"],
+  [{ tasks: 8, threads: 2 }, ", tasks 8, threads 2"],
   [{ queue: "night", memoryBytes: 2 ** 31 }, ", queue night, memory 2 GiB"],
-  [{ use: { gpu: 2 } }, ", uses gpu:2"],
-  [{ beginAtMs: 1 }, ", begins no earlier than 2040-01-02 23:00:00"],
+  [{ use: { gpu: 2 } }, ", resources gpu:2"],
+  [{ beginAtMs: 1 }, ", begin 2040-01-02 23:00:00"],
   [
     { retries: 1, retryOn: ["fail", "75"], retryDelayMs: 60_000 },
-    ", at most 1 restart, retried on fail, 75, first retry after 1 min",
+    ", retries 1, retry on fail,75, retry delay 1 min",
   ],
   [{ name: "x", priority: -5 }, ""],
+  [{ retries: 1 }, ", retries 1"],
 ])("after %j", (update, text) => {
   expect(updatedText(JOB, update)).toBe(text);
 });

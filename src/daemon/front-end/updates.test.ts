@@ -122,7 +122,7 @@ test("of a job that has started, only its name and its retries can change; of an
   expect(await update(bench, job, { limitMs: 5, name: "x" })).toMatchObject({
     refused: "wrong-state",
     message: expect.stringContaining(
-      "its time limit cannot change once it has started; only its name and its retries can",
+      "its limit cannot change once it has started; only its name and its retries can",
     ),
   });
   expect(await update(bench, job, { name: "x", retries: 1, retryOn: ["fail"] })).toMatchObject({ name: "x" });

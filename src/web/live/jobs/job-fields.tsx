@@ -2,10 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { StatusAnswer } from "../../../protocol/answers.ts";
-import { MAX_NAME_LENGTH } from "../../../protocol/limits.ts";
+import { JOB_FIELDS, type JobField } from "../../../protocol/job-fields.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { queues, status } from "../store.ts";
-import type { Problems, Texts } from "./job-request.ts";
+import { FORM_FIELDS, type Problems, type Texts } from "./job-request.ts";
 
 /** What a field accepts. */
 interface Accepts {
@@ -72,60 +72,57 @@ interface JobFieldsProps {
 }
 
 export function JobFields({ texts, problems, onChange, anyQueue, hasStarted = false, now }: JobFieldsProps) {
-  const field = (name: keyof Texts, label: string, accepts: Accepts = {}) => (
-    <Field
-      {...accepts}
-      placeholder={visibleLine(now?.[name] || (accepts.placeholder ?? ""))}
-      name={name}
-      label={label}
-      problems={problems}
-      value={texts[name]}
-      onText={(text) => onChange({ [name]: text })}
-    />
-  );
-  const count = { type: "number", min: 1 } as const;
   const { resources } = status.value ?? {};
   return (
     <>
-      {field("name", "Name", { maxLength: MAX_NAME_LENGTH })}
-      {hasStarted ? null : (
-        <>
-          {field("tasks", "Tasks, such as MPI ranks", count)}
-          {field("threads", "Threads of each task", count)}
-          {resources === undefined
-            ? null
-            : field("use", resourcesLabel(resources), {
-                placeholder: `${resources[0].name}:1`,
-              })}
-          {field("limitMs", "Limit on running time", { placeholder: "90s, 10m or 2h" })}
-          {field("beginAtMs", "Begin, not before", { placeholder: "23:00, +2h or 2026-12-01T08:00" })}
-          <label>
-            Queue
-            <select
-              value={texts.queue}
-              onChange={({ currentTarget }) => onChange({ queue: currentTarget.value })}
-            >
-              <option value="">{anyQueue}</option>
-              {queues.value.map(({ name }) => (
-                <option key={name} value={name}>
-                  {visibleLine(name)}
-                </option>
-              ))}
-            </select>
-          </label>
-        </>
-      )}
-      {field("retries", "Retries if it is lost or requeued", { type: "number", min: 0 })}
-      {field("retryOn", "Retry also after these ends", { placeholder: "fail, 75, SIGBUS" })}
-      {field("retryDelayMs", "Wait before such a retry", { placeholder: "10s" })}
+      {FORM_FIELDS.map((name) => {
+        const { kind, min = 0, max = 0, changes, form }: JobField = JOB_FIELDS[name];
+        const [label = name, example = ""] = form ?? [];
+        if (hasStarted && changes !== "always") return null;
+        if (name === "queue")
+          return <QueueField key={name} value={texts.queue} anyQueue={anyQueue} onChange={onChange} />;
+        if (kind === "use" && resources === undefined) return null;
+        return (
+          <Field
+            key={name}
+            {...(kind === "count" ? { type: "number", min } : kind === "text" ? { maxLength: max } : {})}
+            placeholder={visibleLine(now?.[name] || example)}
+            name={name}
+            label={kind === "use" && resources !== undefined ? resourcesLabel(label, resources) : label}
+            problems={problems}
+            value={texts[name]}
+            onText={(text) => onChange({ [name]: text })}
+          />
+        );
+      })}
     </>
   );
 }
 
+interface QueueFieldProps extends Pick<JobFieldsProps, "anyQueue" | "onChange"> {
+  readonly value: string;
+}
+
+function QueueField({ value, anyQueue, onChange }: QueueFieldProps) {
+  return (
+    <label>
+      {JOB_FIELDS.queue.form[0]}
+      <select value={value} onChange={({ currentTarget }) => onChange({ queue: currentTarget.value })}>
+        <option value="">{anyQueue}</option>
+        {queues.value.map(({ name }) => (
+          <option key={name} value={name}>
+            {visibleLine(name)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 /** Such as `Resources, of 4 gpu, 3 licence`. */
-function resourcesLabel(resources: NonNullable<StatusAnswer["resources"]>): string {
+function resourcesLabel(label: string, resources: NonNullable<StatusAnswer["resources"]>): string {
   const all = resources.map(({ name, units }) => `${units.length} ${visibleLine(name)}`).join(", ");
-  return `Resources, of ${all}`;
+  return `${label}, of ${all}`;
 }
 
 interface JobFormProps {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { durationText, NO_TEXTS, problemsOf, readTexts, textsOf } from "./job-request.ts";
+import { optionText } from "../../../words/job-fields.ts";
+import { NO_TEXTS, problemsOf, readTexts, textsOf } from "./job-request.ts";
 
 const NOW_MS = new Date(2026, 5, 1, 12, 0).getTime();
 const read = (texts: Partial<typeof NO_TEXTS>) => readTexts({ ...NO_TEXTS, ...texts }, NOW_MS);
@@ -11,7 +12,7 @@ test("what the fields say about a job is read again as what it has", () => {
     const all = { ...job, ...more, limitMs };
     expect(readTexts(textsOf(all, NOW_MS), NOW_MS)).toEqual({ request: all, problems: {} });
   }
-  expect([90, 600, 7200].map((s) => durationText(1000 * s))).toEqual(["90s", "10m", "2h"]);
+  expect([90, 600, 7200].map((s) => optionText("limitMs", 1000 * s))).toEqual(["90s", "10m", "2h"]);
   const { beginAtMs, threads } = textsOf({ name: "x", tasks: 1, queue: "q", beginAtMs: 5 }, NOW_MS);
   expect([beginAtMs, threads]).toEqual(["", ""]);
 });

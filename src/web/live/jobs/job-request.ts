@@ -1,56 +1,32 @@
 /** Reads the fields of the dialogs that submit and change jobs. Names of fields are those of the API. */
 import type { Job } from "../../../protocol/answers.ts";
+import { fieldsWith, JOB_FIELDS, type Kind } from "../../../protocol/job-fields.ts";
 import type { UpdateBody } from "../../../protocol/requests.ts";
-import { parseUse, useText } from "../../../protocol/resources.ts";
+import { parseUse } from "../../../protocol/resources.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../../words/begin-time.ts";
 import { LIMIT_EXPECTED, limitMsOf } from "../../../words/command-line.ts";
-import { clockText, isoText } from "../../../words/times.ts";
+import { optionText } from "../../../words/job-fields.ts";
+import { clockText } from "../../../words/times.ts";
 
-/** Of all fields that both dialogs have, as they are when the dialog opens. */
-export const NO_TEXTS = {
-  name: "",
-  tasks: "",
-  threads: "",
-  use: "",
-  limitMs: "",
-  queue: "",
-  beginAtMs: "",
-  retries: "",
-  retryOn: "",
-  retryDelayMs: "",
-};
-export type Texts = Readonly<Record<keyof typeof NO_TEXTS, string>>;
+export const FORM_FIELDS = fieldsWith("form");
+export type FormField = (typeof FORM_FIELDS)[number];
+/** Of all fields that both dialogs have. */
+export type Texts = Readonly<Record<FormField, string>>;
+/** As they are when the dialog opens. */
+export const NO_TEXTS = Object.fromEntries(FORM_FIELDS.map((field) => [field, ""])) as Texts;
 
 /** What the fields say about a job. */
-export type JobTexts = Pick<Job, keyof Texts>;
+export type JobTexts = Pick<Job, FormField>;
 
 /** A job as the fields of a dialog; a begin in the past is left out. */
 export function textsOf(job: JobTexts, nowMs: number): Texts {
-  const { name, tasks, threads, use, limitMs, queue, beginAtMs = 0 } = job;
-  const { retries, retryOn = [], retryDelayMs } = job;
-  return {
-    ...{ name, queue },
-    tasks: String(tasks),
-    threads: String(threads ?? ""),
-    use: use === undefined ? "" : useText(use),
-    limitMs: durationText(limitMs),
-    beginAtMs: beginAtMs > nowMs ? isoText(beginAtMs).replace(/\.\d+/, "") : "",
-    retries: String(retries ?? ""),
-    retryOn: retryOn.join(","),
-    retryDelayMs: durationText(retryDelayMs),
-  };
-}
-
-const UNITS = [
-  [3_600_000, "h"],
-  [60_000, "m"],
-] as const;
-
-/** As `--time` reads it: `90s`, `10m` or `2h`. */
-export function durationText(ms: number | undefined): string {
-  if (ms === undefined) return "";
-  const [unitMs, unit] = UNITS.find(([each]) => ms % each === 0) ?? [1000, "s"];
-  return ms / unitMs + unit;
+  const { beginAtMs = 0 } = job;
+  const now = beginAtMs > nowMs ? job : { ...job, beginAtMs: undefined };
+  const texts = FORM_FIELDS.map((field) => {
+    const { [field]: value } = now;
+    return [field, value === undefined ? "" : optionText(field, value)];
+  });
+  return Object.fromEntries(texts);
 }
 
 /** What is wrong, by field; "": with the whole request. */
@@ -59,37 +35,36 @@ export type Problems = Readonly<Record<string, string>>;
 /** A begin this long ago is a mistake. */
 const PAST_MS = 60_000;
 
+/** How fields of each kind are read, and what is expected if that gives nothing. */
+const READERS: Readonly<
+  Partial<Record<Kind, readonly [read: (text: string, nowMs: number) => unknown, expected: string]>>
+> = {
+  count: [Number, ""],
+  text: [String, ""],
+  duration: [limitMsOf, LIMIT_EXPECTED],
+  time: [beginTimeMs, BEGIN_EXPECTED],
+  use: [parseUse, "names with numbers, such as gpu:1 or gpu:2,licence:1"],
+  ends: [endsOf, ""],
+};
+
 /** The fields that are filled in, and what is wrong with those that cannot be read. The API checks ranges. */
 export function readTexts(
   texts: Texts,
   nowMs: number,
 ): { readonly request: UpdateBody; readonly problems: Problems } {
   const problems: Record<string, string> = {};
-  const read = <Value>(name: keyof Texts, parse: (text: string) => Value | undefined, expected = "") => {
-    const text = texts[name].trim();
-    if (text === "") return {};
-    const value = parse(text);
-    if (value === undefined) problems[name] = `is "${text}", expected ${expected}`;
-    return { [name]: value };
-  };
-  const begin = (text: string) => {
-    const atMs = beginTimeMs(text, nowMs);
-    if (atMs === undefined || atMs >= nowMs - PAST_MS) return atMs;
-    problems.beginAtMs = `was ${clockText(atMs, nowMs)}, expected a time in the future`;
-    return atMs;
-  };
-  const request: UpdateBody = {
-    ...read("name", String),
-    ...read("tasks", Number),
-    ...read("threads", Number),
-    ...read("use", parseUse, "names with numbers, such as gpu:1 or gpu:2,licence:1"),
-    ...read("limitMs", limitMsOf, LIMIT_EXPECTED),
-    ...read("queue", String),
-    ...read("beginAtMs", begin, BEGIN_EXPECTED),
-    ...read("retries", Number),
-    ...read("retryOn", endsOf),
-    ...read("retryDelayMs", limitMsOf, "a duration from 1s to 1d, such as 30s or 5m"),
-  };
+  const request: Record<string, unknown> = {};
+  for (const field of FORM_FIELDS) {
+    const text = texts[field].trim();
+    if (text === "") continue;
+    const { kind } = JOB_FIELDS[field];
+    const [read, expected] = READERS[kind]!;
+    const value = read(text, nowMs);
+    request[field] = value;
+    if (value === undefined) problems[field] = `is "${text}", expected ${expected}`;
+    else if (kind === "time" && (value as number) < nowMs - PAST_MS)
+      problems[field] = `was ${clockText(value as number, nowMs)}, expected a time in the future`;
+  }
   return { request, problems };
 }
 

@@ -1,9 +1,10 @@
 /** Submits a job, where the administrator allows it, and shows the same as a command line. */
 import { useState } from "preact/hooks";
 import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
+import { fieldsWith, JOB_FIELDS } from "../../../protocol/job-fields.ts";
 import type { SubmitJob } from "../../../protocol/requests.ts";
-import { useText } from "../../../protocol/resources.ts";
 import { quoted, wordsOf } from "../../../words/command-line.ts";
+import { optionText } from "../../../words/job-fields.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { goTo } from "../../page/navigation.ts";
@@ -11,7 +12,6 @@ import { ask } from "../client.ts";
 import { status } from "../store.ts";
 import { Field, JobFields, JobForm } from "./job-fields.tsx";
 import {
-  durationText,
   type JobTexts,
   NO_TEXTS,
   type Problems,
@@ -183,24 +183,12 @@ function jobOf(fields: Fields, nowMs: number): { readonly job: SubmitJob; readon
 
 /** @param begin as it was typed */
 function commandLine(job: SubmitJob, begin: string): string {
-  const { command, tasks = 1, threads, tasksRun, mpi, use, limitMs, queue, name, cwd } = job;
-  const { retries, retryOn, retryDelayMs } = job;
-  const options: readonly (readonly [option: string, value: string | number | undefined])[] = [
-    ["-n", tasks === 1 ? undefined : tasks],
-    ["-c", threads],
-    ["--tasks-run", tasksRun],
-    ["--mpi", mpi],
-    ["--use", use && useText(use)],
-    ["-t", limitMs && durationText(limitMs)],
-    ["-q", queue],
-    ["-J", name],
-    ["--begin", begin.trim() || undefined],
-    ["--retries", retries],
-    ["--retry-on", retryOn?.join()],
-    ["--retry-delay", retryDelayMs && durationText(retryDelayMs)],
-    ["-D", cwd || undefined],
-    ["--env", `PATH=${PATH}`],
-  ];
-  const words = options.flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
-  return ["tutti", "submit", ...words, "--", ...command].map(quoted).join(" ");
+  const words = fieldsWith("option").flatMap((field) => {
+    const { [field]: value } = job;
+    if (value === undefined || value === "" || (field === "tasks" && value === 1)) return [];
+    const text =
+      field === "env" ? `PATH=${PATH}` : field === "beginAtMs" ? begin.trim() : optionText(field, value);
+    return [JOB_FIELDS[field].option[1].split(/[ ,]/)[0], text];
+  });
+  return ["tutti", "submit", ...words, "--", ...job.command].map(quoted).join(" ");
 }
