@@ -57,7 +57,11 @@ import traceback
 import urllib.parse
 import uuid
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, NoReturn
-from typing import Optional, Sequence, Set, Tuple, TypeVar, Union, overload
+from typing import Optional, Sequence, Set, Tuple, TYPE_CHECKING, TypedDict, TypeVar, Union, overload
+
+if TYPE_CHECKING:
+    from typing import Literal
+    from typing_extensions import Unpack
 
 __all__ = [
     "Comparison",
@@ -415,68 +419,83 @@ class Job:
         return info
 
 
-@overload
-def submit(
-    command: Sequence[Path],
-    *,
-    array: None = None,
-    tasks: int = 1,
-    threads: Optional[int] = None,
-    time: Optional[Duration] = None,
-    memory: Union[None, int, str] = None,
-    use: Optional[Use] = None,
-    queue: Optional[str] = None,
-    name: Optional[str] = None,
-    after: Union[None, Job, int, str, Iterable[Union[Job, int, str]]] = None,
-    env: Optional[Mapping[str, str]] = None,
-    cwd: Optional[Path] = None,
-    output: Optional[Path] = None,
-    error: Optional[Path] = None,
-    retries: int = 0,
-    retry_on: Union[None, str, Iterable[str]] = None,
-    on_start: Optional[str] = None,
-    on_end: Optional[str] = None,
-    on_fail: Optional[str] = None,
-    webhook: Optional[str] = None,
-    mail: Optional[str] = None,
-    notify: Union[None, str, Iterable[str]] = None,
-) -> Job: ...
+# From src/protocol/job-fields.ts: `npm run fields` writes these lines.
+
+class JobOptions(TypedDict, total=False):
+    """What a job may ask for, as `submit` says."""
+
+    name: str
+    tasks: int
+    threads: int
+    time: Duration
+    memory: Union[int, str]
+    use: Use
+    tasks_run: Literal["once", "each"]
+    mpi: str
+    queue: str
+    after: Union[Job, int, str, Iterable[Union[Job, int, str]]]
+    singleton: bool
+    begin: Union[int, float, datetime.datetime]
+    hold: bool
+    priority: int
+    retries: int
+    retry_on: Union[str, Iterable[str]]
+    retry_delay: Duration
+    on_start: str
+    on_end: str
+    on_fail: str
+    webhook: str
+    mail: str
+    notify: Union[str, Iterable[str]]
+    output: Path
+    error: Path
+    cwd: Path
+    env: Mapping[str, str]
+
+
+# Fields of the API and their kinds, by argument.
+_JOB_FIELDS: Dict[str, Tuple[str, str]] = {
+    "name": ("name", "text"),
+    "tasks": ("tasks", "count"),
+    "threads": ("threads", "count"),
+    "time": ("limitMs", "duration"),
+    "memory": ("memoryBytes", "bytes"),
+    "use": ("use", "use"),
+    "tasks_run": ("tasksRun", "choice"),
+    "mpi": ("mpi", "word"),
+    "queue": ("queue", "text"),
+    "after": ("after", "dependencies"),
+    "singleton": ("singleton", "flag"),
+    "begin": ("beginAtMs", "time"),
+    "hold": ("held", "flag"),
+    "priority": ("priority", "count"),
+    "retries": ("retries", "count"),
+    "retry_on": ("retryOn", "ends"),
+    "retry_delay": ("retryDelayMs", "duration"),
+    "on_start": ("onStart", "hook"),
+    "on_end": ("onEnd", "hook"),
+    "on_fail": ("onFail", "hook"),
+    "webhook": ("webhook", "url"),
+    "mail": ("mail", "addresses"),
+    "notify": ("notify", "events"),
+    "output": ("stdout", "path"),
+    "error": ("stderr", "path"),
+    "cwd": ("cwd", "folder"),
+    "env": ("env", "environment"),
+}
+
+# End of these lines.
 
 
 @overload
-def submit(
-    command: Sequence[Path],
-    *,
-    array: str,
-    tasks: int = 1,
-    threads: Optional[int] = None,
-    time: Optional[Duration] = None,
-    memory: Union[None, int, str] = None,
-    use: Optional[Use] = None,
-    queue: Optional[str] = None,
-    name: Optional[str] = None,
-    after: Union[None, Job, int, str, Iterable[Union[Job, int, str]]] = None,
-    env: Optional[Mapping[str, str]] = None,
-    cwd: Optional[Path] = None,
-    output: Optional[Path] = None,
-    error: Optional[Path] = None,
-    retries: int = 0,
-    retry_on: Union[None, str, Iterable[str]] = None,
-    on_start: Optional[str] = None,
-    on_end: Optional[str] = None,
-    on_fail: Optional[str] = None,
-    webhook: Optional[str] = None,
-    mail: Optional[str] = None,
-    notify: Union[None, str, Iterable[str]] = None,
-) -> List[Job]: ...
+def submit(command: Sequence[Path], *, array: None = None, **options: Unpack[JobOptions]) -> Job: ...
 
 
-def submit(
-    command: Sequence[Path],
-    *,
-    array: Optional[str] = None,
-    **options: Any,
-) -> Union[Job, List[Job]]:
+@overload
+def submit(command: Sequence[Path], *, array: str, **options: Unpack[JobOptions]) -> List[Job]: ...
+
+
+def submit(command: Sequence[Path], *, array: Optional[str] = None, **options: Any) -> Union[Job, List[Job]]:
     """Submits a job, or with `array` one job for each index, and returns it or a list of them.
 
     When it returns, the jobs are on disk and survive a crash.
@@ -497,10 +516,16 @@ def submit(
     output, error: files for standard output and error; %j is the job, %a the index. With output
         alone, both go there. Default: kept for Job.output().
     retries: how often it is started again after it was lost or requeued, 0 to 1000, and after the
-        ends in retry_on: "fail", exit codes such as "75", signals such as "SIGBUS".
+        ends in retry_on: "fail", exit codes such as "75", signals such as "SIGBUS"; the first time
+        after retry_delay.
+    begin: not before this time, a datetime or seconds since 1970. hold: wait until `tutti release`.
+        singleton: after your earlier jobs of this name. priority: −100 to 0.
+    tasks_run, mpi: "each" runs the command once per task on a cluster, with this type of MPI.
     on_start, on_end, on_fail: commands for /bin/sh at these events, run as you, at most 30 s.
     webhook, mail: an address that gets a POST with JSON, and mail addresses separated by commas, at
         the events in notify: "start", "end", "fail". Default: "end".
+
+    Options that are None are as if left out. The class JobOptions has the types of all.
 
     Raises ValueError or TypeError for values that cannot be meant, Refused if the scheduler refuses
     them, and NoScheduler.
@@ -518,30 +543,7 @@ def _submit(spec: Info, key: str) -> List[int]:
     return [job["job"] for job in answer["jobs"]]
 
 
-def _spec(
-    command: Sequence[Path],
-    *,
-    tasks: int = 1,
-    threads: Optional[int] = None,
-    time: Optional[Duration] = None,
-    memory: Union[None, int, str] = None,
-    use: Optional[Use] = None,
-    queue: Optional[str] = None,
-    name: Optional[str] = None,
-    after: Union[None, Job, int, str, Iterable[Union[Job, int, str]]] = None,
-    env: Optional[Mapping[str, str]] = None,
-    cwd: Optional[Path] = None,
-    output: Optional[Path] = None,
-    error: Optional[Path] = None,
-    retries: int = 0,
-    retry_on: Union[None, str, Iterable[str]] = None,
-    on_start: Optional[str] = None,
-    on_end: Optional[str] = None,
-    on_fail: Optional[str] = None,
-    webhook: Optional[str] = None,
-    mail: Optional[str] = None,
-    notify: Union[None, str, Iterable[str]] = None,
-) -> Info:
+def _spec(command: Sequence[Path], **options: Any) -> Info:
     """The request of a job, as the schema SubmitJob of /openapi.json has it."""
     if isinstance(command, (str, bytes, os.PathLike)):
         raise TypeError(
@@ -551,32 +553,39 @@ def _spec(
     words = [_text(word, "a word of the command") for word in command]
     if not words:
         raise ValueError("Cannot submit a job without a command: expected a list with the name of a program")
-    error = output if error is None else error
+    for option in options:
+        if option not in _JOB_FIELDS:
+            raise TypeError(f"Cannot use the option {option}: expected one of {', '.join(_JOB_FIELDS)}")
+    given = {option: value for option, value in options.items() if value is not None}
+    if "output" in given:
+        given.setdefault("error", given["output"])
     fields: Info = {
         "command": words,
-        "name": name if name is not None else os.path.basename(words[0])[:256] or None,
-        "cwd": os.path.abspath(_text(cwd, "the folder")) if cwd is not None else os.getcwd(),
-        "env": _environment() if env is None else {k: _text(v, f"{k} in env") for k, v in env.items()},
+        "name": os.path.basename(words[0])[:256] or None,
+        "cwd": os.getcwd() if "cwd" not in given else None,
+        "env": _environment() if "env" not in given else None,
         "umask": _umask(),
-        "tasks": tasks,
-        "threads": threads,
-        "limitMs": None if time is None else max(1, round(_seconds(time) * 1000)),
-        "memoryBytes": None if memory is None else _bytes(memory),
-        "use": None if use is None else _use(use),
-        "queue": queue,
-        "after": None if after is None else _after(after),
-        "stdout": None if output is None else _text(output, "output"),
-        "stderr": None if error is None else _text(error, "error"),
-        "retries": retries or None,
-        "retryOn": None if retry_on is None else _words(retry_on),
-        "onStart": on_start,
-        "onEnd": on_end,
-        "onFail": on_fail,
-        "webhook": webhook,
-        "mail": mail,
-        "notify": None if notify is None else _words(notify),
     }
+    for option, value in given.items():
+        field, kind = _JOB_FIELDS[option]
+        read = _READERS.get(kind)
+        fields[field] = value if read is None else read(value, option)
     return {field: value for field, value in fields.items() if value is not None}
+
+
+# How arguments of each kind become values of the API; others are these values already.
+_READERS: Dict[str, Callable[[Any, str], Any]] = {
+    "bytes": lambda value, _: _bytes(value),
+    "duration": lambda value, _: max(1, round(_seconds(value) * 1000)),
+    "time": lambda value, _: round(1000 * (value.timestamp() if isinstance(value, datetime.datetime) else value)),
+    "path": lambda value, option: _text(value, option),
+    "folder": lambda value, _: os.path.abspath(_text(value, "the folder")),
+    "ends": lambda value, _: _words(value),
+    "events": lambda value, _: _words(value),
+    "use": lambda value, _: _use(value),
+    "environment": lambda value, option: {k: _text(v, f"{k} in {option}") for k, v in value.items()},
+    "dependencies": lambda value, _: _after(value),
+}
 
 
 def _words(value: Union[str, Iterable[str]]) -> List[str]:

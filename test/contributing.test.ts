@@ -31,6 +31,8 @@ beforeAll(() => {
     "bin",
     "docs/golden.tsv",
     "docs/studies",
+    "docs/api.md",
+    "python",
   ];
   const files = [
     "package.json",
@@ -99,6 +101,7 @@ test("each thing that people add is added as the page says", () => {
   expect(sections.map((section) => section.slice(0, section.indexOf("\n")))).toEqual([
     "A policy",
     "A reader",
+    "A field of a job",
     "A verb",
     "A paper",
     "A route",
@@ -108,7 +111,38 @@ test("each thing that people add is added as the page says", () => {
   const printed = sections.map(follow);
   expect(printed[0]).toContain("Newest first");
   expect(printed[1]).toMatch(/all 2 jobs ended[\s\S]*dropped 1: Not three numbers/);
-  expect(printed[2]).toMatch(/^MIT\n.*license/);
-  expect(printed[3]).toContain("Mean wait");
-  expect(printed[5]).toContain("EASY backfilling");
+  expect(printed[2]).toContain("how far the job stands back");
+  expect(printed[3]).toMatch(/^MIT\n.*license/);
+  expect(printed[4]).toContain("Mean wait");
+  expect(printed[6]).toContain("EASY backfilling");
+  fieldIsEverywhere();
 }, 600_000);
+
+/** The field of the page is in all that the head of the table names. */
+function fieldIsEverywhere(): void {
+  const read = (file: string) => readFileSync(join(copy, file), "utf8");
+  expect(read("python/tutti.py")).toMatch(
+    /^ {4}niceness: int$[\s\S]*^ {4}"niceness": \("niceness", "count"\),$/m,
+  );
+  expect(read("docs/api.md")).toContain("| `niceness` | request, answer | `--niceness` | `niceness` |");
+  const script = "#!/bin/sh\n#TUTTI --niceness 7\n";
+  writeFileSync(join(copy, "job.sh"), script);
+  writeFileSync(join(copy, "flow.toml"), '[tasks.one]\ncommand = ["true"]\nniceness = 6\n');
+  writeFileSync(join(copy, "jobs.json"), '[{"command": ["true"], "niceness": 5}]');
+  cpSync(join(root, "test/field-probe.ts"), join(copy, "test/field-probe.ts"));
+  const found = JSON.parse(run("node test/field-probe.ts"));
+  expect(found).toEqual({
+    script: 7,
+    workflow: 6,
+    json: 5,
+    refused: ["niceness: is 20, expected a whole number from 0 to 19"],
+    answer: 7,
+    stored: 9,
+    changed: "root changed job 2: niceness 9",
+    updated: ", niceness 9",
+    fact: ["niceness", "9"],
+    column: "9",
+    form: { request: { niceness: 3 }, problems: {} },
+    document: ["SubmitJob", "Job", "UpdateBody"],
+  });
+}

@@ -554,3 +554,8 @@ export function calledOf(name: JobFieldName): string {
   const { called = name }: JobField = JOB_FIELDS[name];
   return called;
 }
+
+/** The long flag of a field's option, such as `--retry-on`; empty if it has none. */
+export function longFlag({ option }: JobField): string {
+  return /--[\w-]+/.exec(option?.[1] ?? "")?.[0] ?? "";
+}

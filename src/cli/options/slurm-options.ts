@@ -5,6 +5,7 @@
  * accounts and a choice of nodes are listed in a warning.
  */
 import { userInfo } from "node:os";
+import { fieldsWith, JOB_FIELDS, longFlag } from "../../protocol/job-fields.ts";
 import { areMailAddresses, MAIL_ADDRESSES, type NewsEvent } from "../../protocol/news/news.ts";
 import { parseUse, useText } from "../../protocol/resources.ts";
 import { beginTimeMs } from "../../words/begin-time.ts";
@@ -87,12 +88,10 @@ const MAIL_TYPES = "NONE, or BEGIN, END, FAIL and ALL, separated by commas";
 /** Patterns in file names that mean the same here; numbers may have a width. */
 const PATTERNS = /%(?:%|\d{0,2}[jJAaxuN])/g;
 
-/** Options whose value is passed on unchanged, with their names here. */
-const PASSED_ON: Readonly<Record<string, string>> = {
-  "job-name": "name",
-  array: "array",
-  chdir: "cwd",
-};
+/** Options that mean exactly the same here, with their flags. */
+const PASSED_ON: ReadonlyMap<string, string> = new Map(
+  fieldsWith("sbatch").map((field) => [JOB_FIELDS[field].sbatch, longFlag(JOB_FIELDS[field])]),
+);
 
 /** Where options were found, which messages about them say. */
 export interface OptionsOrigin {
@@ -268,7 +267,7 @@ export class SlurmOptions {
           this.#remarks.push(
             `${this.#origin.prefix}${text}: ignored; output is always appended to an existing file`,
           );
-        } else if (PASSED_ON[name] !== undefined) this.#words.push(`--${PASSED_ON[name]}`, named());
+        } else if (PASSED_ON.has(name)) this.#words.push(PASSED_ON.get(name)!, named());
         else if (REMARKS[name] === undefined) this.#unknown.push(text);
         else this.#remarks.push(`${this.#origin.prefix}${text}: ignored; ${REMARKS[name]}`);
     }

@@ -1,6 +1,6 @@
 /** Reads the fields of the dialogs that submit and change jobs. Names of fields are those of the API. */
 import type { Job } from "../../../protocol/answers.ts";
-import { fieldsWith, JOB_FIELDS, type Kind } from "../../../protocol/job-fields.ts";
+import { fieldsWith, JOB_FIELDS } from "../../../protocol/job-fields.ts";
 import type { UpdateBody } from "../../../protocol/requests.ts";
 import { parseUse } from "../../../protocol/resources.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../../words/begin-time.ts";
@@ -9,7 +9,7 @@ import { optionText } from "../../../words/job-fields.ts";
 import { clockText } from "../../../words/times.ts";
 
 export const FORM_FIELDS = fieldsWith("form");
-export type FormField = (typeof FORM_FIELDS)[number];
+type FormField = (typeof FORM_FIELDS)[number];
 /** Of all fields that both dialogs have. */
 export type Texts = Readonly<Record<FormField, string>>;
 /** As they are when the dialog opens. */
@@ -37,7 +37,10 @@ const PAST_MS = 60_000;
 
 /** How fields of each kind are read, and what is expected if that gives nothing. */
 const READERS: Readonly<
-  Partial<Record<Kind, readonly [read: (text: string, nowMs: number) => unknown, expected: string]>>
+  Record<
+    (typeof JOB_FIELDS)[FormField]["kind"],
+    readonly [read: (text: string, nowMs: number) => unknown, expected: string]
+  >
 > = {
   count: [Number, ""],
   text: [String, ""],
@@ -58,7 +61,7 @@ export function readTexts(
     const text = texts[field].trim();
     if (text === "") continue;
     const { kind } = JOB_FIELDS[field];
-    const [read, expected] = READERS[kind]!;
+    const [read, expected] = READERS[kind];
     const value = read(text, nowMs);
     request[field] = value;
     if (value === undefined) problems[field] = `is "${text}", expected ${expected}`;
