@@ -1,6 +1,6 @@
 /**
- * `npm run fields`: writes what follows from the table of a job's fields (src/protocol/job-fields.ts) into files
- * that are no TypeScript: Python's arguments and the table in docs/api.md. A test compares them.
+ * `npm run fields`: writes what follows from the table of a job's fields (src/protocol/job-fields.ts) into
+ * files that are no TypeScript: Python's arguments and the table in docs/api.md. A test compares them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

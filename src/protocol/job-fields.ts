@@ -1,9 +1,9 @@
 /**
  * The one table of a job's fields. From a row follow: the schemas of requests and answers and their types
  * (job-schemas.ts), the options of `submit`, `run` and `update` and those of #TUTTI lines, the keys of
- * workflow files and of `--from-json`, the record and its place in the store, what `update` may change and how
- * events and messages say it, columns of lists, the forms of the page, Python's arguments, and the table of
- * fields in docs/api.md. What a field does is elsewhere; what is written about it is here.
+ * workflow files and of `--from-json`, the record and its place in the store, what `update` may change and
+ * how events and messages say it, columns of lists, the forms of the page, Python's arguments, and the table
+ * of fields in docs/api.md. What a field does is elsewhere; what is written about it is here.
  *
  * How values of a kind are read and written is one entry for each kind: schemas in job-schemas.ts, texts in
  * words/job-fields.ts, options in cli/options/job-values.ts, forms in web/live/jobs/job-request.ts, Python's
@@ -39,17 +39,17 @@ export interface JobField {
   readonly choices?: readonly string[];
   /** What it means in a request. Left out: requests do not have it. */
   readonly request?: string;
-  /** What it means in an answer; true: the same; empty: its name says it. Left out: answers do not have it. */
+  /** What it means in an answer; true: the same; empty: its name says it. Left out: in no answer. */
   readonly answer?: string | true;
   /** Every request has it. */
   readonly isRequired?: true;
   /** Every answer has it. */
   readonly isAlways?: true;
-  /** It is not in the store's JSON of what a job is: it has a column, follows from others, or is not kept. */
+  /** It is not in the store's JSON of a job: it has a column, follows from others or is not kept. */
   readonly isApart?: true;
   /** A question about a job that is not submitted may have it. */
   readonly isAsked?: true;
-  /** Until when it can change: as long as the job waits, or always before its end. Policies see the former. */
+  /** Until when it can change: as long as the job waits, which policies see, or always before its end. */
   readonly changes?: "waiting" | "always";
   /** What people call it if that is not its name. */
   readonly called?: string;

@@ -1,6 +1,6 @@
 /**
- * Makes the schemas of a job's fields from the table (job-fields.ts): how a request may ask for a job, and what
- * answers say about one. The OpenAPI document does not show checks made with `refine`.
+ * Makes the schemas of a job's fields from the table (job-fields.ts): how a request may ask for a job, and
+ * what answers say about one. The OpenAPI document does not show checks made with `refine`.
  */
 import { z } from "zod";
 import { count, durationMs, jobNumber, jobState, kindName, nodes, optional, unixMs } from "./atoms.ts";
