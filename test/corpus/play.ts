@@ -85,6 +85,12 @@ export async function play(state: RecordedState): Promise<Texts> {
   }
 }
 
+/** The order of keys says nothing. */
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function dateAt(unixMs: number): DateConstructor {
   return class extends Date {
     constructor(...parameters: readonly unknown[]) {
@@ -116,7 +122,7 @@ function open(state: RecordedState, path: string): Bench {
 async function textsOf({ frontEnd, clock }: Bench, { unixMs, name }: RecordedState): Promise<Texts> {
   const texts: Record<string, string> = {};
   const note = (what: string, value: unknown) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 1);
+    const text = typeof value === "string" ? value : JSON.stringify(value, inOrder, 1);
     texts[what] = text.replace(NEWS_ID, '"id": "$1"');
   };
   const all = [...frontEnd.list(ROOT, {})].flat();
@@ -172,7 +178,7 @@ async function textsOf({ frontEnd, clock }: Bench, { unixMs, name }: RecordedSta
     const own = caller === ROOT ? all : all.filter(({ user }) => user === caller.user);
     for (const job of [...own.filter(({ state }) => !isEnded(state)), ...own.filter(isEndedJob).slice(-3)]) {
       const answer = await settled(frontEnd.why(caller, job.job));
-      why.push(`${caller.user}: ${JSON.stringify(answer)}`);
+      why.push(`${caller.user}: ${JSON.stringify(answer, inOrder)}`);
       if (isRefusal(answer)) continue;
       const sentences = whySentences({ schema: "tutti.why/1", ...answer } as WhyAnswer, job);
       why.push(...sentences.map((sentence) => `  ${sentence}`));
