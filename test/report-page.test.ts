@@ -1,5 +1,5 @@
 /** The report of a comparison, and the page of all papers, in Chromium. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -34,12 +34,13 @@ describe.skipIf(!hasChromium)("the report of tutti compare --html", () => {
     context: BrowserContextOptions,
     work: (page: Page) => Promise<void>,
     fragment = "",
+    shown = "[data-hash], .chart",
   ) => {
     const opened = await browser.newContext(context);
     const faults = await watchFaults(opened, "file://");
     const page = await opened.newPage();
     await page.goto(`file://${file}${fragment}`);
-    await page.waitForSelector("[data-hash], .chart");
+    await page.waitForSelector(shown);
     await work(page);
     expect(faults).toEqual([]);
     await opened.close();
@@ -99,6 +100,22 @@ describe.skipIf(!hasChromium)("the report of tutti compare --html", () => {
       await page.click("text=Experiment");
       await stillWorks(page);
     });
+  });
+
+  test("a damaged result is named, and the laboratory works", async () => {
+    await compare("downey:jobs=100", "easy");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace(/(id="result" type="text\/plain">.{200})./, "$1*"));
+    await withReport(
+      {},
+      async (page) => {
+        await page.locator("text=Cannot read the result in this file: it is damaged").waitFor();
+        await page.click("text=Experiment");
+        await stillWorks(page);
+      },
+      "",
+      ".alarm",
+    );
   });
 
   test("names are texts, whatever they contain", async () => {

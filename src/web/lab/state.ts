@@ -285,7 +285,12 @@ export function deal({ comparison, run }: Finished, policy: number): Promise<Box
 /** Shows the result that is in the page's file, if there is one. */
 export async function openResult(): Promise<void> {
   if (!hasResult) return;
-  finished.value = { ...readPageText(await partText("result")), run: undefined };
+  try {
+    finished.value = { ...readPageText(await partText("result")), run: undefined };
+  } catch (error) {
+    const message = `Cannot read the result in this file: it is damaged (${messageOf(error)}), expected the file as Tutti wrote it`;
+    run.value = { state: "failed", message };
+  }
 }
 
 /** Whether a file begins as a saved experiment does, whatever its name is. */

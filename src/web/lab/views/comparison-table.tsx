@@ -31,7 +31,12 @@ export function ComparisonTable({ done }: { readonly done: Finished }) {
   return (
     <>
       <Facts done={done} />
-      {isReplicated ? null : findings(policies).map((sentence) => <p key={sentence}>{sentence}</p>)}
+      {findings(policies).map((sentence) => (
+        <p key={sentence}>
+          {isReplicated ? "First seed: " : ""}
+          {sentence}
+        </p>
+      ))}
       {tables.map((table) => (
         <TextTableView key={table.caption} table={table} />
       ))}

@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { useKey } from "../../page/keys.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
 import { commandLine } from "../experiment.ts";
-import { experiment, type Finished, finished, hasResult } from "../state.ts";
+import { experiment, type Finished, finished, hasResult, run } from "../state.ts";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { Distributions } from "./distributions.tsx";
 import { Gantt, hasGantt } from "./gantt.tsx";
@@ -41,11 +41,15 @@ export function Results() {
     return (
       <>
         <h1>Results</h1>
-        {hasResult ? <p role="status">Reading the result in this file.</p> : <None />}
+        {hasResult && run.value.state !== "failed" ? (
+          <p role="status">Reading the result in this file.</p>
+        ) : (
+          <None />
+        )}
       </>
     );
   }
-  const { comparison, run } = done;
+  const { comparison, run: made } = done;
   const { instance } = comparison;
   const { query } = address.value;
   const tabs = TABS.filter(({ applies }) => applies?.(done) ?? true);
@@ -58,9 +62,9 @@ export function Results() {
       <p>
         <strong>{instance.workload.name}</strong>: {instance.count.toLocaleString("en")} jobs on{" "}
         {instance.processors.toLocaleString("en")} processors
-        {run === undefined ? null : <>, in {(run.ms / 1000).toFixed(1)} s</>}
+        {made === undefined ? null : <>, in {(made.ms / 1000).toFixed(1)} s</>}
       </p>
-      {run === undefined ? null : <RunNotes run={run} />}
+      {made === undefined ? null : <RunNotes made={made} />}
       <nav class="tabs" aria-label="Results">
         {tabs.map((tab, i) => (
           <a key={tab.id} href={link(tab.id)} aria-current={!isAll && tab === shown ? "page" : undefined}>
@@ -95,7 +99,7 @@ function None() {
   );
 }
 
-function RunNotes({ run: { of, mismatches } }: { readonly run: NonNullable<Finished["run"]> }) {
+function RunNotes({ made: { of, mismatches } }: { readonly made: NonNullable<Finished["run"]> }) {
   return (
     <>
       {of === experiment.value ? null : (
