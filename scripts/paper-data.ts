@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { SCHEDULER_KEYS } from "../src/lab/papers/kawanami2008/cells.ts";
 import { QUEUE_NAMES } from "../src/lab/papers/kawanami2008/run.ts";
+import { SCHEDULERS, WORKLOADS } from "../src/lab/papers/silva1999/published.ts";
 import {
   SCHEME_NAMES,
   SIZES,
@@ -19,7 +20,6 @@ import {
   ZHOU2000_MEASURES,
   ZHOU2000_SCHEMES,
 } from "../src/lab/papers/zhou2000/cells.ts";
-import { SCHEDULERS, WORKLOADS } from "../src/models/tasks/paper/published.ts";
 
 const FOLDER = fileURLToPath(new URL("../docs/papers/", import.meta.url));
 

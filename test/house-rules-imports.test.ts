@@ -29,7 +29,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   metrics: { imports: ["core"] },
   policies: { imports: ["core", "structures"] },
   "own-policies": { imports: ["core", "host", "policies"] },
-  models: { imports: ["core", "structures", "machines", "workload", "metrics", "policies"] },
+  wings: { imports: ["core", "structures", "machines", "workload", "metrics", "policies"] },
   results: { imports: ["core", "metrics"] },
   report: { imports: ["core", "metrics", "results"] },
   // Runs in programs and in browsers.
@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "metrics",
       "policies",
       "own-policies",
-      "models",
+      "wings",
       "results",
       "report",
     ],
@@ -61,7 +61,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "metrics",
       "policies",
       "own-policies",
-      "models",
       "results",
       "report",
       "words",
@@ -102,7 +101,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "metrics",
       "policies",
       "own-policies",
-      "models",
+      "wings",
       "results",
       "report",
       "words",
@@ -129,6 +128,8 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
     /^src\/(conductor\/|protocol\/|daemon\/executor\/(local\.ts|cluster\/|slurm\/))/,
   ],
   [/^src\/daemon\/executor\/local\.ts/, /^src\/daemon\/main\.ts/],
+  // The door of the wings is their list.
+  [/^src\/wings\/(sites|tasks)\//, /^src\/(wings\/|lab\/(papers|studies)\/)/],
 ];
 /**
  * Imports that close a circle of folders. This list may only become shorter: a test fails when one of them no
@@ -140,8 +141,8 @@ const CLOSE_CIRCLES: Readonly<Record<string, readonly string[]>> = {
     "src/lab/findings/run.ts",
     "src/lab/golden/run.ts",
     "src/lab/papers/kawanami2008/run.ts",
-    "src/models/sites/paper/run.ts",
-    "src/models/tasks/paper/run.ts",
+    "src/lab/papers/dimitriadou2009/run.ts",
+    "src/lab/papers/silva1999/run.ts",
   ],
   "src/report/text/csv.ts": ["src/report/ranking.ts"],
 };
@@ -180,9 +181,9 @@ function forbidden(file: Source): string[] {
 const importsByFile = (files: readonly Source[]) =>
   new Map(files.map((file) => [file.path, importsOf(file)] as const));
 
-/** A folder of a room, or a file outside the folders of its room. A wing's paper belongs to the papers. */
+/** A folder of a room, or a file outside the folders of its room. */
 function folderOf(path: string): string {
-  return /^src\/models\/[^/]+\/paper\//.test(path) ? "src/lab/papers" : path.split("/").slice(0, 3).join("/");
+  return path.split("/").slice(0, 3).join("/");
 }
 
 /** @param isLeftOut imports that do not count */
@@ -288,12 +289,13 @@ describe("the plan", () => {
     }
   });
 
-  test("the paper of a wing is on the floor of the laboratory", () => {
-    const imports = 'import { a } from "../../lab/a.ts"; import { b } from "./paper/b.ts";';
-    expect(forbidden(source("src/models/sites/x.ts", imports))).toHaveLength(2);
-    const below = 'import { a } from "../../../lab/a.ts"; import { b } from "../b.ts";';
-    expect(forbidden(source("src/models/sites/paper/x.ts", below))).toEqual([]);
-    expect(forbidden(source("src/lab/x.ts", 'import { a } from "../models/sites/paper/a.ts";'))).toEqual([]);
+  test("a part of a wing is reached only by its wing, its paper and their studies", () => {
+    const text = 'import { a } from "../../wings/sites/a.ts";';
+    for (const path of ["src/cli/verbs/x.ts", "src/lab/experiments/x.ts"])
+      expect(forbidden(source(path, text)), path).toHaveLength(1);
+    expect(forbidden(source("src/lab/studies/x.ts", text))).toEqual([]);
+    expect(forbidden(source("src/cli/verbs/x.ts", 'import { a } from "../../wings/wings.ts";'))).toEqual([]);
+    expect(forbidden(source("src/wings/sites/x.ts", 'import { a } from "../../lab/a.ts";'))).toHaveLength(1);
   });
 
   test("is kept by every file, tests and their helpers included", () => {

@@ -17,12 +17,8 @@ export interface Source {
 
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)["']([^"']+)["']/g;
 
-/**
- * The folder in src; empty for src itself and for files outside src. The paper of a wing is in the wing's
- * folder but counts as a room on the level of the laboratory, because it is an experiment.
- */
+/** The folder in src; empty for src itself and for files outside src. */
 export function roomOf(path: string): string {
-  if (/^src\/models\/[^/]+\/paper\//.test(path)) return "lab";
   const [top, room, below] = path.split("/");
   return top === "src" && below !== undefined ? room : "";
 }
@@ -70,7 +66,7 @@ export const PURE = [
   "workload",
   "metrics",
   "policies",
-  "models",
+  "wings",
   "results",
   "report",
 ];

@@ -5,13 +5,13 @@
 import type { Command } from "commander";
 import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab/experiments/wings.ts";
 import type { Interval } from "../../metrics/statistics.ts";
-import type { WingChoice } from "../../models/wings.ts";
 import { chooseAmong } from "../../policies/parse-policy.ts";
 import { programText } from "../../report/ranking.ts";
 import { intervalColumn, layoutOf, type TextColumn } from "../../report/replications.ts";
 import { csvLine } from "../../report/text/csv.ts";
 import { formatPercent, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
+import type { WingChoice } from "../../wings/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { Progress } from "../text/progress.ts";
 import { policyTable, replicatedTables } from "../text/result-text.ts";

@@ -9,7 +9,7 @@ import { chooseModel } from "../../lab/experiments/source.ts";
 import { findTrace } from "../../lab/files/read-trace.ts";
 import { isSameFile } from "../../lab/files/write-whole.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
-import { wingOfPolicy } from "../../models/wings.ts";
+import { wingOfPolicy } from "../../wings/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { duration, integer, load, missingEstimate, processors, share, sizeFrom } from "./parse.ts";
 import { addRenamedOption } from "./renamed.ts";

@@ -2,8 +2,8 @@
  * `tutti completions SHELL`: prints a completion script, generated from the command line's own definitions.
  */
 import { Argument, type Command } from "commander";
-import { WINGS } from "../../models/wings.ts";
 import { POLICIES } from "../../policies/registry.ts";
+import { WINGS } from "../../wings/wings.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { SELECTOR_HELP } from "../live/selectors.ts";
 import { writeOut } from "../text/text.ts";

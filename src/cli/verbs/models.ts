@@ -4,8 +4,8 @@
  */
 import type { Command } from "commander";
 import type { ParameterSpec } from "../../core/policy.ts";
-import { WINGS } from "../../models/wings.ts";
 import { jsonDocument } from "../../report/text/json.ts";
+import { WINGS } from "../../wings/wings.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { unknownName } from "../errors.ts";
 import { type EntryGroup, entryText, overviewText, ruleText } from "../text/catalogue.ts";

@@ -11,12 +11,12 @@ import {
   rulesInForce,
 } from "../../core/policy.ts";
 import { describePolicy } from "../../lab/experiments/apart.ts";
-import { WINGS } from "../../models/wings.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { chooseAmong, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
+import { WINGS } from "../../wings/wings.ts";
 import { asUsage } from "../errors.ts";
 import { type EntryGroup, entryText, overviewText, ruleLines } from "../text/catalogue.ts";
 import { bold, writeOut } from "../text/text.ts";

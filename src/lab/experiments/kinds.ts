@@ -11,13 +11,13 @@ const RUNS = {
   /** A row of the golden table. */
   golden: async () => (await import("../golden/run.ts")).runGolden,
   /** A policy of a wing on its own jobs. */
-  wing: async () => (await import("./wing.ts")).runWingCell,
+  wing: async () => (await import("../../wings/run-cell.ts")).runWingCell,
   /** Waits by queue class, for kawanami2008. */
   queues: async () => (await import("../papers/kawanami2008/run.ts")).runQueues,
   /** Several sites, for dimitriadou2009. */
-  sites: async () => (await import("../../models/sites/paper/run.ts")).runSites,
+  sites: async () => (await import("../papers/dimitriadou2009/run.ts")).runSites,
   /** Tasks that block, for silva1999. */
-  tasks: async () => (await import("../../models/tasks/paper/run.ts")).runTasks,
+  tasks: async () => (await import("../papers/silva1999/run.ts")).runTasks,
 };
 
 export type Kind = keyof typeof RUNS;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { oneSite } from "../../models/sites/policies.ts";
-import { parseWing, type WingChoice } from "../../models/wings.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
-import { auditedRun } from "./wing.ts";
+import { auditedRun } from "../../wings/run-cell.ts";
+import { oneSite } from "../../wings/sites/policies.ts";
+import { parseWing, type WingChoice } from "../../wings/wings.ts";
 import { runOnWing } from "./wings.ts";
 
 const SOURCE = "sites:jobs=400";

@@ -1,10 +1,10 @@
-/** Runs the policies of a wing (models/wing.ts) on the wing's own jobs, once for each policy and seed. */
+/** Runs the policies of a wing (wings/wing.ts) on the wing's own jobs, once for each policy and seed. */
 import { existsSync } from "node:fs";
 import { rulesInForce } from "../../core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
-import type { Measure, WingRun } from "../../models/wing.ts";
-import { parseWing, type WingChoice } from "../../models/wings.ts";
 import { chooseAmong } from "../../policies/parse-policy.ts";
+import type { Measure, WingRun } from "../../wings/wing.ts";
+import { parseWing, type WingChoice } from "../../wings/wings.ts";
 import { type Provenance, provenance } from "./provenance.ts";
 import { runCells } from "./run-cells.ts";
 import type { WorkerOptions } from "./workers.ts";

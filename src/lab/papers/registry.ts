@@ -1,10 +1,10 @@
 /** Lists all papers that can be reproduced, and finds them by key. */
 import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
-import { dimitriadou2009 } from "../../models/sites/paper/paper.ts";
-import { silva1999 } from "../../models/tasks/paper/paper.ts";
+import { dimitriadou2009 } from "./dimitriadou2009/paper.ts";
 import { kawanami2008 } from "./kawanami2008/paper.ts";
 import type { Paper } from "./paper.ts";
+import { silva1999 } from "./silva1999/paper.ts";
 import { zhou1999 } from "./zhou1999/paper.ts";
 import { zhou2000 } from "./zhou2000/paper.ts";
 

@@ -4,11 +4,11 @@
  */
 import numbers from "../../../docs/papers/dimitriadou2009.numbers.json" with { type: "json" };
 import { confidenceInterval } from "../../metrics/statistics.ts";
-import { cells, LOCAL_EVERY_S, type Place } from "../../models/sites/paper/cells.ts";
-import { claims, READINGS, type Reading } from "../../models/sites/paper/claims.ts";
-import { at, MEASURES, type SitesResults } from "../../models/sites/paper/measures.ts";
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
+import { cells, LOCAL_EVERY_S, type Place } from "../papers/dimitriadou2009/cells.ts";
+import { claims, READINGS, type Reading } from "../papers/dimitriadou2009/claims.ts";
+import { at, MEASURES, type SitesResults } from "../papers/dimitriadou2009/measures.ts";
 import { Results } from "../papers/results.ts";
 import { percentText, type Study, type StudyTable } from "./study.ts";
 

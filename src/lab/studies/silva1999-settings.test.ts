@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { paperCell } from "../../models/tasks/paper/cells.ts";
+import { runCells } from "../experiments/run-cells.ts";
+import { paperCell } from "../papers/silva1999/cells.ts";
 import {
   MEASURES,
   OUR_CHOICE,
@@ -12,8 +13,7 @@ import {
   STUDIED,
   WORKLOADS,
   type WorkloadName,
-} from "../../models/tasks/paper/published.ts";
-import { runCells } from "../experiments/run-cells.ts";
+} from "../papers/silva1999/published.ts";
 
 const { notes } = JSON.parse(readFileSync("docs/papers/silva1999.texts.json", "utf8")) as {
   notes: readonly string[];

@@ -3,8 +3,12 @@
  * Each setting is changed alone, on every workload that has it. Then come two combinations that the single
  * changes suggest. Reasons on the paper's page quote the setting that comes nearest to a column.
  */
-import { OPEN, paperCell } from "../../models/tasks/paper/cells.ts";
-import { mean } from "../../models/tasks/paper/claims.ts";
+
+import type { ProgramsOptions } from "../../wings/tasks/task-programs.ts";
+import type { Cell } from "../experiments/kinds.ts";
+import { runCells } from "../experiments/run-cells.ts";
+import { OPEN, paperCell } from "../papers/silva1999/cells.ts";
+import { mean } from "../papers/silva1999/claims.ts";
 import {
   MEASURES,
   OUR_CHOICE,
@@ -14,11 +18,8 @@ import {
   timesS,
   WORKLOADS,
   type WorkloadName,
-} from "../../models/tasks/paper/published.ts";
-import type { Series } from "../../models/tasks/paper/run.ts";
-import type { ProgramsOptions } from "../../models/tasks/task-programs.ts";
-import type { Cell } from "../experiments/kinds.ts";
-import { runCells } from "../experiments/run-cells.ts";
+} from "../papers/silva1999/published.ts";
+import type { Series } from "../papers/silva1999/run.ts";
 import type { Study, StudyTable } from "./study.ts";
 
 /** A setting must be nearer to a column by this factor, so that chance alone does not name it. */

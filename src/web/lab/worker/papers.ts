@@ -3,12 +3,12 @@
 import { RunInputs, WITHOUT_FILES } from "../../../lab/experiments/inputs.ts";
 import type { Cell, CellResult } from "../../../lab/experiments/kinds.ts";
 import { runSummary } from "../../../lab/experiments/summary.ts";
+import { runSites } from "../../../lab/papers/dimitriadou2009/run.ts";
 import { runQueues } from "../../../lab/papers/kawanami2008/run.ts";
 import type { PaperTable, PaperTables } from "../../../lab/papers/paper.ts";
 import { Results } from "../../../lab/papers/results.ts";
+import { runTasks } from "../../../lab/papers/silva1999/run.ts";
 import { PAPER_TABLES } from "../../../lab/papers/table-registry.ts";
-import { runSites } from "../../../models/sites/paper/run.ts";
-import { runTasks } from "../../../models/tasks/paper/run.ts";
 import { type PrintedPaper, type PrintedTable, printedTable } from "../../../report/printed-table.ts";
 import { unpackPapers } from "./packed-papers.ts";
 

@@ -5,8 +5,8 @@
  */
 
 import texts from "../../../../docs/papers/dimitriadou2009.texts.json" with { type: "json" };
-import { type Paper, tablesOf } from "../../../lab/papers/paper.ts";
-import { headingOf, notesOf } from "../../../lab/papers/texts.ts";
+import { type Paper, tablesOf } from "../paper.ts";
+import { headingOf, notesOf } from "../texts.ts";
 import type { Place } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { extensionFigures, paperFigures } from "./figures.ts";

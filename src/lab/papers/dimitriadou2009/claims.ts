@@ -7,9 +7,10 @@
  * replications lie on its side. We also count the replications that show it alone. The mean slowdown does
  * not converge, so sentences on slowdowns are decided by the bounded one.
  */
-import { allHold, type Comparison, within } from "../../../lab/claims.ts";
-import type { ReproducedStatement } from "../../../lab/papers/paper.ts";
+
 import type { Interval } from "../../../metrics/statistics.ts";
+import { allHold, type Comparison, within } from "../../claims.ts";
+import type { ReproducedStatement } from "../paper.ts";
 import { LOCAL_EVERY_S, STUDIES, type StudyName } from "./cells.ts";
 import { at, differenceInWords, inWords, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 

@@ -5,10 +5,10 @@
  * times and completions have roughly the printed size.
  */
 
-import type { Cell } from "../../../lab/experiments/kinds.ts";
-import type { PlacedCell } from "../../../lab/papers/paper.ts";
-import type { Results } from "../../../lab/papers/results.ts";
-import type { JobKind, ProgramsOptions } from "../task-programs.ts";
+import type { JobKind, ProgramsOptions } from "../../../wings/tasks/task-programs.ts";
+import type { Cell } from "../../experiments/kinds.ts";
+import type { PlacedCell } from "../paper.ts";
+import type { Results } from "../results.ts";
 import { SCHEDULERS, type SchedulerName, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
 import type { Series } from "./run.ts";
 

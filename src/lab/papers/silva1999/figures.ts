@@ -1,5 +1,5 @@
 /** Idle times of Silva and Scherson 1999 over the run, and figures about what the paper leaves open. */
-import type { ReproducedFigure } from "../../../lab/papers/paper.ts";
+import type { ReproducedFigure } from "../paper.ts";
 import { type SilvaResults, STUDIES, type StudyName } from "./cells.ts";
 import { mean } from "./claims.ts";
 import { PUBLISHED, SCHEDULERS, type SchedulerName, timesS, WORKLOADS } from "./published.ts";

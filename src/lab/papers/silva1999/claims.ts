@@ -3,8 +3,9 @@
  * are compared run by run: a statement holds if the 95 % intervals of the paired differences lie on its side.
  * The runs in which it is true alone are counted, too.
  */
-import { type Claim, within } from "../../../lab/claims.ts";
+
 import { confidenceInterval, type Interval, pairedDifference } from "../../../metrics/statistics.ts";
+import { type Claim, within } from "../../claims.ts";
 import type { SilvaResults } from "./cells.ts";
 import { PUBLISHED, SCHEDULERS, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
 

@@ -3,9 +3,9 @@
  * load, and formats numbers for sentences.
  */
 
-import type { Results } from "../../../lab/papers/results.ts";
 import type { Interval } from "../../../metrics/statistics.ts";
-import type { SitesNumbers } from "../metrics.ts";
+import type { SitesNumbers } from "../../../wings/sites/metrics.ts";
+import type { Results } from "../results.ts";
 import type { Place, StudyName, VariantOf } from "./cells.ts";
 
 export type SitesResults = Results<Place, SitesNumbers>;

@@ -4,11 +4,11 @@
  * variants of a study get the same jobs.
  */
 
-import type { PlacedCell } from "../../../lab/papers/paper.ts";
-import type { SiteSpec } from "../contract.ts";
-import { acrossSites, oneSite } from "../policies.ts";
-import type { RemainingRule } from "../simulate.ts";
-import { POWER_OF_TWO_GANGS, type SitesWorkload, UNIFORM_GANGS } from "../workload.ts";
+import type { SiteSpec } from "../../../wings/sites/contract.ts";
+import { acrossSites, oneSite } from "../../../wings/sites/policies.ts";
+import type { RemainingRule } from "../../../wings/sites/simulate.ts";
+import { POWER_OF_TWO_GANGS, type SitesWorkload, UNIFORM_GANGS } from "../../../wings/sites/workload.ts";
+import type { PlacedCell } from "../paper.ts";
 
 /**
  * Mean times between local jobs at a site, as the paper prints them. Its λ are the inverses: 12.5, 10 and 8.3

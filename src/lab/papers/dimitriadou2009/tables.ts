@@ -1,6 +1,6 @@
 /** The tables of dimitriadou2009, each with the simulations that it needs. */
 import numbers from "../../../../docs/papers/dimitriadou2009.numbers.json" with { type: "json" };
-import type { PaperTable, PaperTables, ReproducedTable } from "../../../lab/papers/paper.ts";
+import type { PaperTable, PaperTables, ReproducedTable } from "../paper.ts";
 import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
 import { claims, READINGS, type Reading } from "./claims.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";

@@ -1,5 +1,5 @@
 /** The tables of silva1999, each with the simulations that it needs. */
-import type { PaperTable, PaperTables, ReproducedTable } from "../../../lab/papers/paper.ts";
+import type { PaperTable, PaperTables, ReproducedTable } from "../paper.ts";
 import { cells, type Place, type SilvaResults } from "./cells.ts";
 import { mean } from "./claims.ts";
 import { SCHEDULER_TITLES } from "./figures.ts";

@@ -2,7 +2,7 @@
  * Defines a wing: a simulated machine of a special kind, with its own jobs and policies. No trace describes
  * its jobs, and no live scheduler drives it. Everything that serves only one wing is in its folder: contract,
  * machine, policies, workload, metrics, checker. The other folders reach wings only through the list in
- * wings.ts.
+ * wings.ts; a wing's paper (lab/papers) reaches into the wing.
  */
 import type { ParameterSpec, ParameterValues, PolicyChoice, PolicyDescription } from "../core/policy.ts";
 

@@ -3,13 +3,13 @@
  * under gang scheduling.
  */
 
-import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { makeChoice } from "../../../policies/parse-policy.ts";
-import type { TasksOptions, TasksResult } from "../contract.ts";
-import { grades, idle } from "../local-task-scheduler.ts";
-import { simulateTasks } from "../simulate.ts";
-import { makeTaskPrograms, type ProgramsOptions } from "../task-programs.ts";
+import type { TasksOptions, TasksResult } from "../../../wings/tasks/contract.ts";
+import { grades, idle } from "../../../wings/tasks/local-task-scheduler.ts";
+import { simulateTasks } from "../../../wings/tasks/simulate.ts";
+import { makeTaskPrograms, type ProgramsOptions } from "../../../wings/tasks/task-programs.ts";
+import type { CellInputs } from "../../experiments/cell.ts";
 
 interface TasksCell extends Pick<TasksOptions, "processors" | "slotMs" | "switchMs" | "ownReturns"> {
   readonly workload: string;

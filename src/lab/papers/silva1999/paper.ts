@@ -4,9 +4,9 @@
  * block. The paper has one run of each; we have ten and show their spread.
  */
 import texts from "../../../../docs/papers/silva1999.texts.json" with { type: "json" };
-import { judge } from "../../../lab/claims.ts";
-import { type Paper, tablesOf } from "../../../lab/papers/paper.ts";
-import { headingOf, notesOf } from "../../../lab/papers/texts.ts";
+import { judge } from "../../claims.ts";
+import { type Paper, tablesOf } from "../paper.ts";
+import { headingOf, notesOf } from "../texts.ts";
 import type { Place } from "./cells.ts";
 import { NOTE_VALUES } from "./cells.ts";
 import { claims } from "./claims.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { runCells } from "../../../lab/experiments/run-cells.ts";
-import { Results } from "../../../lab/papers/results.ts";
-import { parseWing } from "../../wings.ts";
-import type { SitesJobNumbers, SitesNumbers } from "../metrics.ts";
-import { instanceOf } from "../wing.ts";
-import { generateSites } from "../workload.ts";
+import type { SitesJobNumbers, SitesNumbers } from "../../../wings/sites/metrics.ts";
+import { instanceOf } from "../../../wings/sites/wing.ts";
+import { generateSites } from "../../../wings/sites/workload.ts";
+import { parseWing } from "../../../wings/wings.ts";
+import { runCells } from "../../experiments/run-cells.ts";
+import { Results } from "../results.ts";
 import { cells as cellsOf, LOCAL_EVERY_S, type Place, STUDIES, type StudyName } from "./cells.ts";
 import { dimitriadou2009 } from "./paper.ts";
 

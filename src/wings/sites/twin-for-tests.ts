@@ -1,5 +1,5 @@
 /**
- * Implements the rules of models/sites/policies.ts a second time, plainly, over arrays of objects (a naive
+ * Implements the rules of wings/sites/policies.ts a second time, plainly, over arrays of objects (a naive
  * twin). It counts everything again each time and finds the next event by looking at all events, so it takes
  * quadratic time. Tests compare the start and end of every job.
  */

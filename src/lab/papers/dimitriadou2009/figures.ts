@@ -3,7 +3,7 @@
  * extensions that the paper's conclusion asks for.
  */
 
-import type { ReproducedFigure } from "../../../lab/papers/paper.ts";
+import type { ReproducedFigure } from "../paper.ts";
 import { LOCAL_EVERY_S, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 

@@ -2,12 +2,13 @@
  * Computes the result of a cell of the kind `sites`: simulates a policy on jobs of several sites until the
  * given number of jobs have ended.
  */
-import type { CellInputs } from "../../../lab/experiments/cell.ts";
+
 import { chooseAmong } from "../../../policies/parse-policy.ts";
-import { type SitesNumbers, summariseSites } from "../metrics.ts";
-import { acrossSites, oneSite } from "../policies.ts";
-import { type RemainingRule, simulateSites } from "../simulate.ts";
-import { generateSites, type SitesWorkload, withPredictionError } from "../workload.ts";
+import { type SitesNumbers, summariseSites } from "../../../wings/sites/metrics.ts";
+import { acrossSites, oneSite } from "../../../wings/sites/policies.ts";
+import { type RemainingRule, simulateSites } from "../../../wings/sites/simulate.ts";
+import { generateSites, type SitesWorkload, withPredictionError } from "../../../wings/sites/workload.ts";
+import type { CellInputs } from "../../experiments/cell.ts";
 
 interface SitesCell {
   readonly jobs: SitesWorkload;

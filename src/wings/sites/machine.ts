@@ -1,5 +1,5 @@
 /**
- * Implements the machine of models/sites/contract.ts in virtual time: every processor has its job in service,
+ * Implements the machine of wings/sites/contract.ts in virtual time: every processor has its job in service,
  * the gang that waits at the head of its queue, and the local jobs after that gang. Lists are links in typed
  * arrays; counts per site are updated with every change.
  *

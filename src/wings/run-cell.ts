@@ -1,12 +1,12 @@
 /**
  * Computes the result of a cell of the kind `wing`: one of the wing's policies on the jobs of one seed. A
- * wing is a machine model with its own jobs and policies (models/wing.ts).
+ * wing is a machine model with its own jobs and policies (wings/wing.ts).
  */
-import { RuleViolation } from "../../core/errors.ts";
-import type { PolicyChoice, PolicyDescription } from "../../core/policy.ts";
-import type { WingRun } from "../../models/wing.ts";
-import { parseWing, type WingChoice } from "../../models/wings.ts";
-import { chooseAmong } from "../../policies/parse-policy.ts";
+import { RuleViolation } from "../core/errors.ts";
+import type { PolicyChoice, PolicyDescription } from "../core/policy.ts";
+import { chooseAmong } from "../policies/parse-policy.ts";
+import type { WingRun } from "./wing.ts";
+import { parseWing, type WingChoice } from "./wings.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 
