@@ -6,6 +6,7 @@ import { openJobs, prepareJobs } from "../../lab/experiments/inputs.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
 import { type Boxes, gangBoxes } from "../../report/page/boxes.ts";
 import { factsOf, type PageData, readPageText } from "../../report/page/page-data.ts";
+import type { Comparison } from "../../results/comparison.ts";
 import { address, setQuery } from "../page/navigation.ts";
 import { Cancelled } from "./cancelled.ts";
 import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";
