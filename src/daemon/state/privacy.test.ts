@@ -1,9 +1,7 @@
 /** Tests what a user can see of other users' jobs: numbers and CPUs, how many there are, and nothing else. */
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import { EventFeed } from "../book/event-feed.ts";
@@ -84,17 +82,4 @@ test("counts of ended jobs do not include other users' jobs", async () => {
   expect(frontEnd.status(BEN).counts).toMatchObject({ ...none, held: 1, cancelled: 1 });
   expect(frontEnd.status(ANNA).counts).toMatchObject({ ...none, held: 1, done: 1, failed: 1 });
   expect(frontEnd.status(ROOT).counts).toMatchObject({ held: 1, done: 1, failed: 1, cancelled: 1 });
-});
-
-test("only administrators see reasons that the first release has written", () => {
-  const path = join(folder, "old.db");
-  copyFileSync(fileURLToPath(new URL("../store/golden/v2.db", import.meta.url)), path);
-  const old = new DatabaseSync(path);
-  const data = JSON.stringify({ policy: "gang", adopted: "job 5 is held" });
-  old.prepare("INSERT INTO events (sequence, at_ms, kind, data) VALUES (9, 9, 'policy', ?)").run(data);
-  old.close();
-  const { frontEnd } = makeBench({ path });
-  const ninth = (caller: Caller) => eventsOf({ frontEnd }, caller).find(({ sequence }) => sequence === 9);
-  expect(ninth(BEN)?.data).toEqual({ policy: "gang" });
-  expect(ninth(ROOT)?.data).toEqual({ policy: "gang", adopted: "job 5 is held" });
 });

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { latestAccountedFor } from "./lost-jobs.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { refuseVersion } from "./migrations.ts";
 import { storeError } from "./store-error.ts";
 
 export interface StoreFindings {
@@ -61,11 +61,7 @@ function findingsOf(path: string, database: DatabaseSync): StoreFindings {
   }
   const numberOf = (sql: string): number => Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
   const version = numberOf("SELECT max(number) FROM migrations");
-  if (version > MIGRATIONS.length) {
-    throw new InputError(
-      `Cannot check "${path}": it has version ${version}, expected ${MIGRATIONS.length} or earlier; a later version of Tutti wrote it`,
-    );
-  }
+  refuseVersion("check", path, version);
   const meta = (name: string): string | undefined => {
     const row = database.prepare("SELECT value FROM meta WHERE name = ?").get(name);
     return row === undefined ? undefined : String(row.value);

@@ -1,17 +1,27 @@
 /**
  * Brings a database of an older version up to date, step by step, oldest first. A released migration is never
- * changed, so state files of every version can always be opened. Each migration runs in its own transaction,
- * together with its row in `migrations`.
+ * changed, so state files of every version from `FIRST_VERSION` on can be opened. Each migration runs in its
+ * own transaction, together with its row in `migrations`.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
 
-export const MIGRATIONS: readonly string[] = [
+/** The oldest version that is opened. */
+export const FIRST_VERSION = 5;
+/** With this revision, the last one that did it, stores of earlier versions are brought to version 9. */
+const BEFORE = "e32fa342";
+
+/** What brings a store to each version, from `FIRST_VERSION` on; the first one makes the tables of that version. */
+const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
   -- Environments are shared: the jobs of an array, and most jobs of a shell, have the same one.
   CREATE TABLE environments (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, json TEXT NOT NULL);
+  INSERT INTO environments (hash, json)
+    VALUES (x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{}');
+  -- Job scripts as they were when submitted; shared like environments.
+  CREATE TABLE scripts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL);
 
   CREATE TABLE jobs (
     job INTEGER PRIMARY KEY,
@@ -20,7 +30,8 @@ export const MIGRATIONS: readonly string[] = [
     priority INTEGER NOT NULL,
     place INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
-    cpus TEXT NOT NULL,
+    -- CPUs by node, as JSON: [{"node":"localhost","cpus":[0,1]}].
+    nodes TEXT NOT NULL,
     started_ms REAL,
     ended_ms REAL,
     ran_ms REAL NOT NULL,
@@ -29,17 +40,32 @@ export const MIGRATIONS: readonly string[] = [
     reason TEXT,
     ending TEXT,
     key TEXT,
+    -- A job that has ended needs neither environment nor script: it has the empty one.
     environment INTEGER NOT NULL REFERENCES environments (id),
-    -- What never changes after the submit, as JSON.
-    spec TEXT NOT NULL
+    -- What rarely changes after the submit, as JSON.
+    spec TEXT NOT NULL,
+    script INTEGER REFERENCES scripts (id),
+    -- What an ended job still takes, roughly.
+    kept_bytes INTEGER,
+    -- Attempts that Tutti ended because their CPUs were taken away. They do not count against the retries.
+    uncharged INTEGER NOT NULL DEFAULT 0
   );
   CREATE INDEX jobs_by_key ON jobs (uid, key) WHERE key IS NOT NULL;
   CREATE INDEX jobs_live ON jobs (job) WHERE ended_ms IS NULL;
+  -- What is needed to forget ended jobs, the oldest end first, and what jobs no longer use.
+  CREATE INDEX jobs_ended ON jobs (ended_ms, job) WHERE ended_ms IS NOT NULL;
+  CREATE INDEX jobs_by_environment ON jobs (environment);
+  CREATE INDEX jobs_by_script ON jobs (script) WHERE script IS NOT NULL;
+  -- What ended jobs and events take is shared fairly between users: the oldest of each is found without a look at those of others.
+  CREATE INDEX jobs_kept ON jobs (uid, attempt > 0, ended_ms, job) WHERE ended_ms IS NOT NULL;
+  -- Ended jobs by number, all and those of a user, with all that a list asks before it reads a job.
+  CREATE INDEX jobs_ended_by_number ON jobs (job, uid, state) WHERE ended_ms IS NOT NULL;
+  CREATE INDEX jobs_ended_by_user ON jobs (uid, job, state) WHERE ended_ms IS NOT NULL;
 
   CREATE TABLE attempts (
     job INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
-    cpus TEXT NOT NULL,
+    nodes TEXT NOT NULL,
     decided_ms REAL NOT NULL,
     started_ms REAL,
     ended_ms REAL,
@@ -49,6 +75,9 @@ export const MIGRATIONS: readonly string[] = [
     reason TEXT,
     lost TEXT,
     cpu_ms REAL,
+    -- 32 random hexadecimal digits, without which nothing that is reported of an attempt is believed. NULL: the attempt is of the first
+    -- release, and only such an attempt is believed without.
+    identity TEXT,
     PRIMARY KEY (job, attempt)
   ) WITHOUT ROWID;
 
@@ -59,8 +88,12 @@ export const MIGRATIONS: readonly string[] = [
     job INTEGER,
     uid INTEGER,
     user TEXT,
-    data TEXT
+    data TEXT,
+    -- Data that only administrators and one user receive (only administrators: NULL), as JSON.
+    secret TEXT,
+    secret_of INTEGER
   );
+  CREATE INDEX events_by_user ON events (uid);
 
   CREATE TABLE forecasts (
     job INTEGER PRIMARY KEY,
@@ -70,72 +103,12 @@ export const MIGRATIONS: readonly string[] = [
     p90_ms REAL NOT NULL,
     started_ms REAL
   );
-  `,
-  `
-  -- Job scripts as they were when submitted; shared like environments.
-  CREATE TABLE scripts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL);
-  ALTER TABLE jobs ADD COLUMN script INTEGER REFERENCES scripts (id);
-  -- What is needed to forget ended jobs, the oldest end first, and what jobs no longer use.
-  CREATE INDEX jobs_ended ON jobs (ended_ms, job) WHERE ended_ms IS NOT NULL;
-  CREATE INDEX jobs_by_environment ON jobs (environment);
   CREATE INDEX forecasts_judged ON forecasts (started_ms) WHERE started_ms IS NOT NULL;
-  CREATE INDEX jobs_by_script ON jobs (script) WHERE script IS NOT NULL;
+
   -- Jobs that are forgotten, whose folders are still to be removed.
   CREATE TABLE leftovers (job INTEGER PRIMARY KEY);
-  `,
-  `
-  -- 32 random hexadecimal digits, without which nothing that is reported of an attempt is believed. NULL: the first release decided on
-  -- the attempt, or a conductor of the first release had to run it; only such an attempt is believed without.
-  ALTER TABLE attempts ADD COLUMN identity TEXT;
-
-  -- What ended jobs and events take is shared fairly between users: the oldest of each is found without a look at those of others.
-  CREATE INDEX jobs_kept ON jobs (uid, attempt > 0, ended_ms, job) WHERE ended_ms IS NOT NULL;
-  CREATE INDEX events_by_user ON events (uid);
   -- Every job of the user that ended later is kept; -1: of any user.
   CREATE TABLE forgotten (uid INTEGER PRIMARY KEY, until_ms REAL NOT NULL);
-  INSERT INTO forgotten SELECT -1, CAST(value AS REAL) FROM meta WHERE name = 'forgotten until';
-
-  -- A job that has ended needs neither environment nor script: it gets the empty one. What it still takes, roughly, is counted.
-  ALTER TABLE jobs ADD COLUMN kept_bytes INTEGER;
-  INSERT INTO environments (hash, json)
-    VALUES (x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{}') ON CONFLICT DO NOTHING;
-  UPDATE jobs SET (environment, script, kept_bytes) =
-    ((SELECT id FROM environments WHERE hash = x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'),
-      NULL, length(spec)) WHERE ended_ms IS NOT NULL;
-  DELETE FROM environments
-    WHERE hash <> x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
-      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.environment = environments.id);
-  DELETE FROM scripts WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.script = scripts.id);
-
-  -- Data of an event that only administrators and one user receive (only administrators: NULL), as JSON.
-  ALTER TABLE events ADD COLUMN secret TEXT;
-  ALTER TABLE events ADD COLUMN secret_of INTEGER;
-  UPDATE events SET data = json_remove(data, '$.adopted', '$.because', '$.refused'), secret = data
-    WHERE uid IS NULL AND kind IN ('policy', 'conductor');
-
-  -- Ended jobs by number, all and those of a user, with all that a list asks before it reads a job.
-  CREATE INDEX jobs_ended_by_number ON jobs (job, uid, state) WHERE ended_ms IS NOT NULL;
-  CREATE INDEX jobs_ended_by_user ON jobs (uid, job, state) WHERE ended_ms IS NOT NULL;
-  `,
-  `
-  -- CPUs are those of a node, as JSON: [{"node":"localhost","cpus":[0,1]}]. Until now there was one node.
-  ALTER TABLE jobs RENAME COLUMN cpus TO nodes;
-  UPDATE jobs SET nodes = json_array(json_object('node', 'localhost', 'cpus', json(nodes))) WHERE nodes <> '[]';
-  ALTER TABLE attempts RENAME COLUMN cpus TO nodes;
-  UPDATE attempts SET nodes = json_array(json_object('node', 'localhost', 'cpus', json(nodes))) WHERE nodes <> '[]';
-  UPDATE meta SET value = json_set(value, '$.rows', json((
-    SELECT json_group_array(json((
-      SELECT json_group_array(json_object(
-        'job', gang.value ->> 'job',
-        'attempt', gang.value ->> 'attempt',
-        'nodes', json_array(json_object('node', 'localhost', 'cpus', gang.value -> 'cpus'))
-      ) ORDER BY gang.key) FROM json_each(line.value) AS gang
-    )) ORDER BY line.key) FROM json_each(meta.value, '$.rows') AS line
-  ))) WHERE name = 'matrix';
-  `,
-  `
-  -- Attempts that Tutti ended because their CPUs were taken away. They do not count against the retries.
-  ALTER TABLE jobs ADD COLUMN uncharged INTEGER NOT NULL DEFAULT 0;
   `,
   `
   -- The units of countable resources that the job, or the attempt, holds or held last, as JSON: {"gpu":["0"]}. NULL: none.
@@ -222,23 +195,36 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Brings a database to the current version. @throws InputError for a database of a later version */
+export const LATEST_VERSION = FIRST_VERSION + MIGRATIONS.length - 1;
+
+/** Brings a database to the current version. @throws InputError for a database of a version that cannot be opened */
 export function migrate(database: DatabaseSync, path: string, nowMs: number): void {
   database.exec(
     "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_ms REAL NOT NULL)",
   );
   const row = database.prepare("SELECT max(number) AS latest FROM migrations").get();
   const latest = Number(row?.latest ?? 0);
-  if (latest > MIGRATIONS.length) {
-    throw new InputError(
-      `Cannot open "${path}": it has version ${latest}, expected ${MIGRATIONS.length} or earlier; a later version of Tutti wrote it`,
-    );
-  }
+  refuseVersion("open", path, latest);
   const note = database.prepare("INSERT INTO migrations (number, applied_ms) VALUES (?, ?)");
-  for (let number = latest + 1; number <= MIGRATIONS.length; number++) {
+  for (let number = Math.max(FIRST_VERSION, latest + 1); number <= LATEST_VERSION; number++) {
     database.exec("BEGIN IMMEDIATE");
     note.run(number, nowMs);
-    database.exec(MIGRATIONS[number - 1]);
+    database.exec(MIGRATIONS[number - FIRST_VERSION]);
     database.exec("COMMIT");
+  }
+}
+
+/** @throws InputError for a version that this revision cannot use; 0 is a new store */
+export function refuseVersion(verb: string, path: string, version: number): void {
+  const expected = `expected ${FIRST_VERSION} to ${LATEST_VERSION}`;
+  if (version > LATEST_VERSION) {
+    throw new InputError(
+      `Cannot ${verb} "${path}": it has version ${version}, ${expected}; a later version of Tutti wrote it`,
+    );
+  }
+  if (version > 0 && version < FIRST_VERSION) {
+    throw new InputError(
+      `Cannot ${verb} "${path}": it has version ${version}, ${expected}; start Tutti of revision ${BEFORE} with it once, which makes it version 9`,
+    );
   }
 }

@@ -11,7 +11,7 @@ import { InputError } from "../../core/errors.ts";
 import type { NodeCpus } from "../../core/machine.ts";
 import { isEnded } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { FIRST_VERSION, LATEST_VERSION } from "./migrations.ts";
 import { Statements } from "./statements.ts";
 import { Store } from "./store.ts";
 
@@ -358,10 +358,11 @@ describe("a log that is cut off or damaged", () => {
 });
 
 describe("versions", () => {
+  const VERSIONS = Array.from({ length: LATEST_VERSION - FIRST_VERSION + 1 }, (_, i) => FIRST_VERSION + i);
   const golden = (version: number): string =>
     fileURLToPath(new URL(`./golden/v${version}.db`, import.meta.url));
 
-  test.each(MIGRATIONS.map((_, i) => i + 1))("a file of version %i opens with all its data", (version) => {
+  test.each(VERSIONS)("a file of version %i opens with all its data", (version) => {
     const path = newPath();
     copyFileSync(golden(version), path);
     const store = new Store(path, 0);
@@ -387,9 +388,8 @@ describe("versions", () => {
       PATH: "/bin",
       LANG: "C.UTF-8",
     });
-    // Attempts of the first release have no identity; only they are accepted without one.
-    const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
-    expect(attemptsIn(path, 2)).toMatchObject([{ attempt: 1, started_ms: 4000, identity: identity ?? null }]);
+    const identity = "0123456789abcdef0123456789abcdef";
+    expect(attemptsIn(path, 2)).toMatchObject([{ attempt: 1, started_ms: 4000, identity }]);
     expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
     expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
     expect(store.judgedForecasts(5)).toMatchObject([{ errorMs: 500, isWithin: true }]);
@@ -400,9 +400,9 @@ describe("versions", () => {
     expect(store.kept.endedFrom(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
     expect(store.kept.endedUpTo(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
     const { script, scriptWord } = store.job(3)!;
-    expect(scriptWord).toBe(version < 2 ? undefined : 1);
-    const content = script === undefined ? undefined : store.contents.script(script);
-    if (version >= 2) expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
+    expect(scriptWord).toBe(1);
+    const content = store.contents.script(script!);
+    expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
     store.close();
     // The second time, there is nothing to migrate.
     new Store(path, 0).close();
@@ -415,12 +415,24 @@ describe("versions", () => {
     database.exec("INSERT INTO migrations VALUES (99, 0)");
     database.close();
     expect(() => new Store(later)).toThrow(InputError);
-    expect(() => new Store(later)).toThrow(/version 99, expected \d+ or earlier/);
+    expect(() => new Store(later)).toThrow(/version 99, expected 5 to \d+; a later version/);
     const other = newPath();
     writeFileSync(other, "Dear diary, this is no database at all. ".repeat(200));
     const before = readFileSync(other);
     expect(() => new Store(other)).toThrow(/expected a database that Tutti has written/);
     expect(readFileSync(other)).toEqual(before);
+  });
+
+  test.each([1, 4])("a file of version %i is refused, with the way out, and not changed", (version) => {
+    const path = newPath();
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TABLE migrations (number INTEGER PRIMARY KEY, applied_ms REAL NOT NULL);
+      INSERT INTO migrations VALUES (${version}, 0)`);
+    const refusal = /has version \d, expected 5 to \d+; start Tutti of revision e32fa342 with it once/;
+    expect(() => new Store(path)).toThrow(refusal);
+    expect(plain(database.prepare("SELECT name FROM sqlite_master").all())).toEqual([{ name: "migrations" }]);
+    expect(plain(database.prepare("SELECT number FROM migrations").all())).toEqual([{ number: version }]);
+    database.close();
   });
 
   test("a file of any version has the tables and indexes of a new one when it is open", () => {
@@ -432,14 +444,14 @@ describe("versions", () => {
       return plain(rows) as unknown[];
     };
     const fresh = schemaOf(newPath());
-    for (const [i] of MIGRATIONS.entries()) {
+    for (const version of VERSIONS) {
       const path = newPath();
-      copyFileSync(golden(i + 1), path);
-      expect(schemaOf(path), `version ${i + 1}`).toEqual(fresh);
+      copyFileSync(golden(version), path);
+      expect(schemaOf(path), `version ${version}`).toEqual(fresh);
     }
   });
 
   test("every version has its file", () => {
-    expect(MIGRATIONS.map((_, i) => existsSync(golden(i + 1)))).toEqual(MIGRATIONS.map(() => true));
+    expect(VERSIONS.filter((version) => !existsSync(golden(version)))).toEqual([]);
   });
 });
