@@ -68,12 +68,7 @@ export class WindowKeeper {
     const fromMs = Math.max(atMs, body.fromMs ?? atMs);
     const { user: by } = caller;
     const window: KeptWindow = { name, fromMs, untilMs, users, queues, reason, by, atMs };
-    feed.add("reserved", atMs, undefined, {
-      ...{ name, fromMs, untilMs, by },
-      users: users?.join(","),
-      queues: queues?.join(","),
-      reason,
-    });
+    feed.add("reserved", atMs, undefined, { name, fromMs, untilMs, by, users, queues, reason });
     this.#set([...list, window]);
     this.settle();
     return { window: this.#shown(window) };
@@ -115,7 +110,7 @@ export class WindowKeeper {
       const begins = !window.hasBegun && fromMs <= unixMs;
       if (begins) {
         const { running = 0, jobs = [] } = this.#shown(window);
-        const data = { name, running, ...(jobs.length > 0 && { jobs: jobs.join(",") }) };
+        const data = { name, running, ...(jobs.length > 0 && { jobs }) };
         feed.add("window-began", unixMs, undefined, data);
       }
       if (untilMs <= unixMs) feed.add("window-ended", unixMs, undefined, { name });

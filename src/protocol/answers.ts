@@ -400,7 +400,12 @@ export const event = z
     kind: z.string(),
     job: jobNumber.exactOptional(),
     user: z.string().exactOptional(),
-    data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).exactOptional(),
+    data: z
+      .record(
+        z.string(),
+        z.union([z.string(), z.number(), z.boolean(), z.null(), z.record(z.string(), z.unknown())]),
+      )
+      .exactOptional(),
   })
   .describe("A decision or a change; the data of a server-sent event whose id is the sequence number");
 export const eventsAnswer = answer("tutti.events/1", {

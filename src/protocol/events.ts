@@ -1,9 +1,10 @@
 /**
- * Defines the data of each kind of event in the event log: small, flat JSON. Keys may be added, but never
- * removed.
+ * Defines the data of each kind of event in the event log: small JSON. Keys may be added, but never removed.
+ * The API answers with lists and maps as texts (daemon/book/event-texts.ts).
  */
 import type { Event } from "./answers.ts";
 import type { UpdateBody } from "./requests.ts";
+import type { Units } from "./resources.ts";
 import type { JobState } from "./states.ts";
 
 /** How an attempt ended. `stray`: the store does not know the attempt. */
@@ -18,8 +19,8 @@ type AttemptOutcome = {
   readonly stray?: boolean;
 };
 
-/** CPUs as text, such as `0,1`. If some are on other nodes, `nodes` names all: `n1:0 n2:1`. */
-type Cpus = { readonly cpus: string; readonly nodes?: string };
+/** CPUs by node. */
+type Cpus = readonly { readonly node: string; readonly cpus: readonly number[] }[];
 
 /** Data by kind; undefined: the kind needs no data. */
 export type EventPayloads = {
@@ -33,9 +34,11 @@ export type EventPayloads = {
   readonly held: { readonly because: string } | undefined;
   readonly released: undefined;
   readonly priority: { readonly before: number; readonly after: number };
-  /** The new values, and the old ones as text. */
-  readonly updated: { readonly by: string; readonly before: string } & {
-    readonly [Name in keyof UpdateBody]?: string | number;
+  /** The changed fields: what they were, if they had a value, and what they are now. */
+  readonly updated: {
+    readonly by: string;
+    readonly was: Partial<UpdateBody>;
+    readonly now: Partial<UpdateBody>;
   };
   /** undefined: the job is running and has now been asked to end. */
   readonly cancelled:
@@ -45,16 +48,17 @@ export type EventPayloads = {
   /** A gang in a row of the matrix. */
   readonly placed:
     | { readonly row: number }
-    | (Cpus & { readonly rule: string })
-    | (Cpus & { readonly before: string });
+    | { readonly nodes: Cpus; readonly rule: string }
+    | { readonly nodes: Cpus; readonly before: Cpus };
   readonly removed: { readonly row: number } | { readonly because: string };
   /** `timeMs` is the instant of the decision on the monotonic clock. */
-  readonly starting: Cpus & {
+  readonly starting: {
     readonly attempt: number;
+    readonly nodes: Cpus;
+    /** Units of countable resources. */
+    readonly units?: Units;
     readonly rule: string;
     readonly timeMs: number;
-    /** Units of countable resources, such as `gpu 0,1; licence 2`. */
-    readonly units?: string;
   };
   /** `release`: other jobs may use its CPUs. */
   readonly paused: { readonly by: string; readonly release?: boolean };
@@ -73,26 +77,28 @@ export type EventPayloads = {
   /** From now on, nothing starts. */
   readonly drained: { readonly by: string; readonly reason?: string };
   readonly undrained: { readonly by: string };
-  /** Users and queues with commas between them. */
   readonly reserved: {
     readonly name: string;
     readonly fromMs: number;
     readonly untilMs: number;
     readonly by: string;
-    readonly users?: string;
-    readonly queues?: string;
+    readonly users?: readonly string[];
+    readonly queues?: readonly string[];
     readonly reason?: string;
   };
   readonly unreserved: { readonly name: string; readonly by: string };
   /** `running`: jobs that it does not name and that still run; `jobs`: the first of them. */
-  readonly "window-began": { readonly name: string; readonly running: number; readonly jobs?: string };
+  readonly "window-began": {
+    readonly name: string;
+    readonly running: number;
+    readonly jobs?: readonly number[];
+  };
   readonly "window-ended": { readonly name: string };
-  /** `jobs`: the jobs of each row; bars separate the rows. */
+  /** The jobs of each row. */
   readonly matrix: {
     readonly sequence: number;
     readonly fromSlot: number;
-    readonly rows: number;
-    readonly jobs: string;
+    readonly rows: readonly (readonly number[])[];
   };
   readonly conductor:
     | { readonly pid?: number; readonly attempts: number }
@@ -111,9 +117,16 @@ export type EventPayloads = {
 export type EventKind = keyof EventPayloads;
 
 /**
- * An event of any kind, as clients read it. Sequence numbers are assigned without gaps, and a client asks for
- * the events after the last one that it saw. The stored log has gaps because old events are forgotten.
+ * An event of any kind. Sequence numbers are assigned without gaps, and a client asks for the events after
+ * the last one that it saw. The stored log has gaps because old events are forgotten.
  */
-export type DaemonEvent = Event & { readonly kind: EventKind };
+export type LoggedEvent = Omit<Event, "data"> & {
+  readonly kind: EventKind;
+  readonly data?: EventData;
+};
 
-export type EventData = NonNullable<Event["data"]>;
+/** JSON of any form. */
+export type EventData = Readonly<Record<string, unknown>>;
+
+/** An event as clients read it. */
+export type DaemonEvent = Event & { readonly kind: EventKind };

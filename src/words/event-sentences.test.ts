@@ -1,10 +1,10 @@
-/** Tests the sentences of events. The data are those of `EventPayloads`. */
+/** Tests the sentences of events. */
 import { expect, test } from "vitest";
 import type { Event } from "../protocol/answers.ts";
-import type { EventPayloads } from "../protocol/events.ts";
+import type { EventKind } from "../protocol/events.ts";
 import { eventSentence } from "./event-sentences.ts";
 
-function sentence<Kind extends keyof EventPayloads>(kind: Kind, data: EventPayloads[Kind]) {
+function sentence(kind: EventKind, data: Event["data"] | undefined) {
   const event: Event = { sequence: 1, atMs: 0, kind, ...(data !== undefined && { data }) };
   return eventSentence(event, "job 7 (sim)");
 }
@@ -19,9 +19,9 @@ test("what people do to jobs, in words", () => {
     "ana paused job 7 (sim), and other jobs may use its CPUs",
   );
   expect(sentence("resumed", { by: "ana" })).toBe("ana resumed job 7 (sim)");
-  expect(sentence("updated", { by: "ana", tasks: 8, limitMs: 7_200_000, before: "tasks=4" })).toBe(
-    "ana changed job 7 (sim): tasks 8, limit 2 h",
-  );
+  expect(
+    sentence("updated", { by: "ana", tasks: 8, limitMs: 7_200_000, before: "tasks=4", was: { tasks: 4 } }),
+  ).toBe("ana changed job 7 (sim): tasks 8, limit 2 h");
   expect(sentence("updated", { by: "ana", name: "a\u001b", use: "gpu:1", before: "" })).toBe(
     "ana changed job 7 (sim): name a\\x1b, resources gpu:1",
   );

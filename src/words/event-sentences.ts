@@ -30,7 +30,7 @@ const SENTENCES: Readonly<Partial<Record<EventKind, Sentence>>> = {
   resumed: ({ by }, who) => `${text(by)} resumed ${who}`,
   eligible: ({ attempt }, who) =>
     attempt === 0 ? `${who} joined the queue at its begin` : `${who} joined the queue for its next attempt`,
-  updated: ({ by, before: _, ...values }, who) => {
+  updated: ({ by, before: _, was: __, ...values }, who) => {
     const now = Object.entries(values).map(([field, value]) => visibleLine(namedFieldText(field, value)));
     return `${text(by)} changed ${who}: ${now.join(", ")}`;
   },

@@ -8,7 +8,10 @@ export function eventDetails({ job, user, data = {} }: Event): string[] {
   return [
     ...(job === undefined ? [] : [`job ${job}`]),
     ...(job === undefined || user === undefined ? [] : [visibleLine(user)]),
-    ...Object.entries(data).map(([name, value]) => `${name}=${visibleLine(valueText(name, value))}`),
+    // What it was is in `before`, as a text.
+    ...Object.entries(data)
+      .filter(([name]) => name !== "was")
+      .map(([name, value]) => `${name}=${visibleLine(valueText(name, value))}`),
   ];
 }
 

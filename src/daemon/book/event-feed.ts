@@ -10,6 +10,7 @@ import type { EventCount } from "../store/kept.ts";
 import { EVERYBODY } from "../store/ledger.ts";
 import type { StoredEvent } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { withTexts } from "./event-texts.ts";
 import { aboveFairShare } from "./fair-share.ts";
 
 interface Listener {
@@ -129,6 +130,6 @@ function notify({ caller, onEvent }: Listener, stored: StoredEvent): unknown {
 function seenBy(caller: Caller, { event, uid, secret }: StoredEvent): DaemonEvent | undefined {
   const mayKnow = (of: number | undefined): boolean => caller.isAdministrator || of === caller.uid;
   if (uid !== undefined && !mayKnow(uid)) return undefined;
-  if (secret === undefined || !mayKnow(secret.of)) return event;
-  return { ...event, data: { ...event.data, ...secret.data } };
+  if (secret === undefined || !mayKnow(secret.of)) return withTexts(event);
+  return withTexts({ ...event, data: { ...event.data, ...secret.data } });
 }

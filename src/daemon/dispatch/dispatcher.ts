@@ -13,12 +13,11 @@
  * the job with the same number.
  */
 import { randomBytes } from "node:crypto";
-import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";
+import { areSameCpus } from "../../core/machine.ts";
 import { type PolicyChoice, START_RULE_NAMES } from "../../core/policy.ts";
 import type { AttemptEnd, AttemptKey, AttemptState } from "../../protocol/attempts.ts";
-import { type Units, unitsText } from "../../protocol/resources.ts";
 import { hasProcess } from "../../protocol/states.ts";
-import { type JobRecord, shownCpus } from "../contract/record.ts";
+import type { JobRecord } from "../contract/record.ts";
 import type { Command, Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Start } from "../scheduling/live-driver.ts";
@@ -215,7 +214,7 @@ export class Dispatcher {
       if (record === undefined || !hasProcess(record.state)) continue;
       if (areSameCpus(record.nodes, nodes) && record.released === undefined) continue;
       const moved = book.change(record, { nodes, ...hasCpusAgain(record) });
-      feed.add("placed", atMs, moved, { ...cpusData(nodes), before: cpusData(record.nodes).cpus });
+      feed.add("placed", atMs, moved, { nodes, before: record.nodes });
     }
   }
 
@@ -231,7 +230,7 @@ export class Dispatcher {
         areSameCpus(record.nodes, nodes) && record.released === undefined
           ? record
           : book.change(record, { nodes, ...hasCpusAgain(record) });
-      feed.add("placed", atMs, placed, { ...cpusData(nodes), rule: START_RULE_NAMES[rule] });
+      feed.add("placed", atMs, placed, { nodes, rule: START_RULE_NAMES[rule] });
       return;
     }
     const identity = this.health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
@@ -250,8 +249,8 @@ export class Dispatcher {
     store.noteForecastStart(job, atMs);
     feed.add("starting", atMs, started, {
       attempt: started.attempt,
-      ...cpusData(nodes),
-      ...unitsData(units),
+      nodes,
+      units,
       rule: START_RULE_NAMES[rule],
       timeMs: nowMs,
     });
@@ -446,15 +445,4 @@ function namedBy({ job, attempt, identity }: NamedAttempt) {
 /** The end of an attempt as data of an event. */
 function dataOf({ ranMs, cpuMs, code, signal }: AttemptEnd, reason: string) {
   return { reason, ranMs, cpuMs, code, signal };
-}
-
-/** CPUs as data of an event. The data must be flat, so nodes and their CPUs become one text. */
-function cpusData(cpus: readonly NodeCpus[]) {
-  const { cpus: numbers, nodes } = shownCpus(cpus);
-  return { cpus: numbers.join(","), nodes: nodes && cpusText(numbers, nodes) };
-}
-
-/** Units of countable resources as data of an event, such as `gpu 0,1; licence 2`. */
-function unitsData(units: Units | undefined) {
-  return units !== undefined && { units: unitsText(units) };
 }

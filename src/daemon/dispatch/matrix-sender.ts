@@ -79,8 +79,7 @@ export class MatrixSender {
     feed.add("matrix", atMs, undefined, {
       sequence: matrix.sequence,
       fromSlot: slot,
-      rows: placed.length,
-      jobs: placed.map((row) => row.map(({ job }) => job).join(" ")).join(" | "),
+      rows: placed.map((row) => row.map(({ job }) => job)),
     });
     return matrix;
   }

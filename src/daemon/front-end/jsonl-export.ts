@@ -3,8 +3,8 @@ import type { ShareSettings } from "../../core/fair-share.ts";
 import type { LimitSettings } from "../../core/limits/job-limits.ts";
 import type { JobEdit, WorkloadEvent } from "../../core/workload-events.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { DaemonEvent } from "../../protocol/events.ts";
-import { parseUse, type Resource } from "../../protocol/resources.ts";
+import type { EventPayloads, LoggedEvent } from "../../protocol/events.ts";
+import type { Resource } from "../../protocol/resources.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { eventLine, headLine } from "../../workload/traces/jsonl-writer.ts";
@@ -47,7 +47,7 @@ interface ExportedJob {
 export function* exportJsonl(
   pages: Iterable<readonly Job[]>,
   find: (job: JobNumber) => ExportedJob | undefined,
-  eventPages: () => Iterable<readonly DaemonEvent[]>,
+  eventPages: () => Iterable<readonly LoggedEvent[]>,
   { cpus, policy, slotMs, resources, shares, limitsOf, hasQuotas, unlimitedMs }: JsonlFacts,
 ): Generator<string, void, void> {
   const listed: Listed[] = [];
@@ -91,7 +91,7 @@ export function* exportJsonl(
   }
   const held = new Set<JobNumber>();
   /** Windows that were announced before the first submit. */
-  const early = new Map<string, DaemonEvent>();
+  const early = new Map<string, LoggedEvent>();
   const drain = new DrainLines(epochMs);
   for (const page of eventPages()) {
     let text = "";
@@ -132,7 +132,7 @@ class DrainLines {
   }
 
   /** What must come before the event's own line. */
-  before({ kind, atMs }: DaemonEvent): string {
+  before({ kind, atMs }: LoggedEvent): string {
     const isEarly = atMs < this.#epochMs;
     const owed = isEarly ? "" : this.first();
     const begins = kind === "drained" && !this.#isDrained;
@@ -150,7 +150,7 @@ class DrainLines {
   }
 }
 
-function windowName({ data }: DaemonEvent): string {
+function windowName({ data }: LoggedEvent): string {
   return String((data as Data | undefined)?.name);
 }
 
@@ -192,7 +192,7 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** Lines by kind of event; all other kinds follow from the jobs and from the policy. */
 const EVENTS: Readonly<
-  Record<string, (event: DaemonEvent, atS: number, epochMs: number) => WorkloadEvent | undefined>
+  Record<string, (event: LoggedEvent, atS: number, epochMs: number) => WorkloadEvent | undefined>
 > = {
   held: ({ job }, atS) => ({ event: "hold", atS, job: job! }),
   released: ({ job }, atS) => ({ event: "release", atS, job: job! }),
@@ -210,7 +210,7 @@ const EVENTS: Readonly<
     event: "edit",
     atS,
     job: job!,
-    set: editOf(atMs, atS, (data ?? {}) as Data),
+    set: editOf(atMs, atS, (data as EventPayloads["updated"]).now),
   }),
   priority: ({ job, data }, atS) => ({
     event: "edit",
@@ -229,16 +229,16 @@ const EVENTS: Readonly<
   },
 };
 
-function windowOf({ atMs, data }: DaemonEvent, epochMs: number): Extract<WorkloadEvent, { event: "window" }> {
-  const { name, fromMs, untilMs, users, queues } = (data ?? {}) as Data;
+function windowOf({ atMs, data }: LoggedEvent, epochMs: number): Extract<WorkloadEvent, { event: "window" }> {
+  const { name, fromMs, untilMs, users, queues } = data as EventPayloads["reserved"];
   return {
     event: "window",
     atS: since(atMs, epochMs),
-    fromS: since(Number(fromMs), epochMs),
-    untilS: since(Number(untilMs), epochMs),
-    name: String(name),
-    ...(users !== undefined && { users: String(users).split(",") }),
-    ...(queues !== undefined && { queues: String(queues).split(",") }),
+    fromS: since(fromMs, epochMs),
+    untilS: since(untilMs, epochMs),
+    name,
+    ...(users !== undefined && { users }),
+    ...(queues !== undefined && { queues }),
   };
 }
 
@@ -313,13 +313,13 @@ function seconds(ms: number): number {
 }
 
 /** The new values of a job that was updated, in the units of the file. */
-function editOf(atMs: number, atS: number, data: Data): JobEdit {
-  const { name, queue, tasks, threads, limitMs, memoryBytes, use, priority, beginAtMs } = data;
+function editOf(atMs: number, atS: number, now: EventPayloads["updated"]["now"]): JobEdit {
+  const { name, queue, tasks, threads, limitMs, memoryBytes, use, priority, beginAtMs } = now;
   const values = { name, queue, tasks, threads, memoryBytes, priority };
   return {
     ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
-    ...(typeof limitMs === "number" && { limitS: limitMs / 1000 }),
-    ...(typeof use === "string" && { use: parseUse(use) ?? {} }),
-    ...(typeof beginAtMs === "number" && { beginS: Math.max(0, atS + (beginAtMs - atMs) / 1000) }),
+    ...(limitMs !== undefined && { limitS: limitMs / 1000 }),
+    ...(use !== undefined && { use }),
+    ...(beginAtMs !== undefined && { beginS: Math.max(0, atS + (beginAtMs - atMs) / 1000) }),
   };
 }

@@ -7,7 +7,7 @@
 import { matchesGlob } from "../../core/glob.ts";
 import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { DaemonEvent } from "../../protocol/events.ts";
+import type { LoggedEvent } from "../../protocol/events.ts";
 import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { exportedLimits } from "../book/exported-limits.ts";
@@ -268,7 +268,7 @@ function endOf({ numbers }: JobQuery, missing: readonly MissingJobs[], next?: Jo
 function* eventPages(
   store: FrontEndParts["store"],
   uid: number | undefined,
-): Generator<readonly DaemonEvent[], void, void> {
+): Generator<readonly LoggedEvent[], void, void> {
   for (let last = 0; ; ) {
     const page = store.eventsAfter(last, EVENTS_PER_PAGE, uid).map(({ event }) => event);
     if (page.length === 0) return;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededInstance } from "../../policies/instances-for-tests.ts";
 import { POLICIES } from "../../policies/registry.ts";
+import { withTexts } from "../book/event-texts.ts";
 import { DecisionLog } from "../scheduling/decision-log-for-tests.ts";
 import { ANNA, answerOf, makeBench, ROOT, request, runInstance, runToEnd } from "./front-end-for-tests.ts";
 
@@ -48,7 +49,8 @@ test("a gang over two nodes: job, matrix, event and host file name them, also af
   expect(launch.spec.env).toMatchObject({ TUTTI_CPUS: "n2:0,1,2,3 n1:0", TUTTI_NTASKS: "5" });
   expect(readFileSync(join(jobsFolder, "1", "1", "hosts"), "utf8")).toBe("n2 slots=4\nn1 slots=1\n");
   const starts = past.store.eventsAfter(0, 99).filter(({ event }) => event.kind === "starting");
-  expect(starts[0].event.data).toMatchObject({ cpus: "0,1,2,3,0", nodes: "n2:0-3 n1:0" });
+  expect(starts[0].event.data).toMatchObject({ nodes });
+  expect(withTexts(starts[0].event).data).toMatchObject({ cpus: "0,1,2,3,0", nodes: "n2:0-3 n1:0" });
   past.kill();
   const { clock, machine } = past;
   const bench = makeBench({ ...options, clock, machine });

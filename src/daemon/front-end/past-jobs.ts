@@ -3,16 +3,11 @@
  * they were submitted, and the earlier attempts of jobs that were queued again.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { DaemonEvent } from "../../protocol/events.ts";
-import { parseUse } from "../../protocol/resources.ts";
+import type { EventPayloads, LoggedEvent } from "../../protocol/events.ts";
 import type { Job } from "../../protocol/schema.ts";
 
-type Data = Readonly<Record<string, unknown>>;
-type Asked = Pick<Job, (typeof NUMBERS)[number] | "name" | "queue" | "use">;
-type Field = keyof Asked;
-
-const NUMBERS = ["tasks", "threads", "limitMs", "memoryBytes", "beginAtMs"] as const;
-const FIELDS: readonly Field[] = [...NUMBERS, "name", "queue", "use"];
+/** What an export says of a job and an update can change. */
+const FIELDS = ["tasks", "threads", "limitMs", "memoryBytes", "beginAtMs", "name", "queue", "use"] as const;
 
 /** When a job joined the queue. */
 interface Queued {
@@ -23,7 +18,7 @@ interface Queued {
 
 interface Update {
   readonly event: number;
-  readonly before: { readonly [Name in Field]?: Asked[Name] | undefined } & Partial<Pick<Job, "priority">>;
+  readonly before: { readonly [Name in (typeof FIELDS)[number] | "priority"]?: Job[Name] | undefined };
 }
 
 interface AttemptData {
@@ -54,12 +49,13 @@ export class PastJobs {
   #event = 0;
 
   /** Takes the events in their order. */
-  take({ kind, job, atMs, data }: DaemonEvent): void {
+  take({ kind, job, atMs, data }: LoggedEvent): void {
     this.#event++;
     if (job === undefined) return;
-    if (kind === "updated") this.#takeUpdate(job, data as Data);
-    else if (kind === "priority") this.#noteUpdate(job, { priority: Number((data as Data).before) });
-    else if (kind === "started") this.#startedAtMs.set(job, (data as { startedAtMs: number }).startedAtMs);
+    if (kind === "updated") this.#takeUpdate(job, data as EventPayloads["updated"]);
+    else if (kind === "priority")
+      this.#noteUpdate(job, { priority: (data as EventPayloads["priority"]).before });
+    else if (kind === "started") this.#startedAtMs.set(job, (data as EventPayloads["started"]).startedAtMs);
     else if (kind === "ended") this.#startedAtMs.delete(job);
     else if (kind === "requeued") this.#takeAttempt(job, atMs, data as unknown as AttemptData);
     else if (kind === "eligible" && this.#queued.has(job))
@@ -93,11 +89,9 @@ export class PastJobs {
     return this.#queued.get(job);
   }
 
-  #takeUpdate(job: JobNumber, data: Data): void {
-    const values = valuesIn(String(data.before ?? ""));
-    const changed = FIELDS.filter((field) => data[field] !== undefined);
-    const before = Object.fromEntries(changed.map((field) => [field, parsedValue(field, values.get(field))]));
-    this.#noteUpdate(job, before);
+  #takeUpdate(job: JobNumber, { was, now }: EventPayloads["updated"]): void {
+    const changed = FIELDS.filter((field) => now[field] !== undefined);
+    this.#noteUpdate(job, Object.fromEntries(changed.map((field) => [field, was[field]])));
   }
 
   #noteUpdate(job: JobNumber, before: Update["before"]): void {
@@ -120,25 +114,4 @@ export class PastJobs {
       ...(signal !== undefined && { signal }),
     });
   }
-}
-
-/**
- * Fields and values of a text such as `tasks=4 limitMs=5000 name=two words`. The name comes last
- * (updates.ts), because only a name may have spaces.
- */
-function valuesIn(text: string): ReadonlyMap<string, string> {
-  const [, fields = "", name] = /^(.*?)(?:(?:^| )name=(.*))?$/s.exec(text) ?? [];
-  const values = new Map(
-    fields.split(" ").map((part): [string, string] => {
-      const at = part.indexOf("=");
-      return [part.slice(0, at), part.slice(at + 1)];
-    }),
-  );
-  return name === undefined ? values : values.set("name", name);
-}
-
-function parsedValue(field: Field, text: string | undefined): Asked[Field] {
-  if (text === undefined) return undefined;
-  if (field === "use") return parseUse(text);
-  return (NUMBERS as readonly string[]).includes(field) ? Number(text) : text;
 }

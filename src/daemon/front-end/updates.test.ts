@@ -54,6 +54,7 @@ describe("a waiting job that is updated", () => {
           retries: 2,
           retryOn: "fail",
           before: "tasks=4 limitMs=5000 retries=0 name=old",
+          was: { tasks: 4, limitMs: 5000, retries: 0, name: "old" },
         },
       },
     ]);

@@ -1,7 +1,6 @@
 /** Changes what a job asks for. A waiting job leaves the queue and arrives again, at the same place. */
 import { calledOf, fieldsWith, JOB_FIELDS } from "../../protocol/job-fields.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
-import { type Use, useText } from "../../protocol/resources.ts";
 import type { SubmitJob, UpdateBody } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { refuseChangeOverLimits } from "../book/limit-refusal.ts";
@@ -108,16 +107,11 @@ function carryOut(
   const noted: readonly Field[] = [
     ...others,
     ...(changed.queue === record.queue ? [] : (["queue"] as const)),
-    // Last, because other readers of the text find a name with spaces there (past-jobs.ts).
+    // Last: see daemon/book/event-texts.ts.
     ...(fields.includes("name") ? (["name"] as const) : []),
   ];
-  feed.add("updated", unixMs, changed, {
-    by: user,
-    ...flat(changed, noted),
-    before: Object.entries(flat(record, noted))
-      .map(([name, value]) => `${name}=${value}`)
-      .join(" "),
-  });
+  const valuesOf = (from: JobRecord) => Object.fromEntries(noted.map((field) => [field, from[field]]));
+  feed.add("updated", unixMs, changed, { by: user, was: valuesOf(record), now: valuesOf(changed) });
   if (joins) scheduler.jobs.noteSubmit(changed.job, clock.nowMs());
   if (fields.includes("name")) withdrawNext(book.nextOfSameName(changed), scheduler);
   if (isSeen && book.isEligible(changed)) scheduler.arrived(changed);
@@ -136,24 +130,6 @@ function asked(record: JobRecord): Partial<SubmitJob> {
 
 function present(fields: Partial<SubmitJob>): Partial<SubmitJob> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** Values of fields as data of an event. */
-function flat(record: JobRecord, fields: readonly Field[]): Record<string, string | number> {
-  return Object.fromEntries(
-    fields.flatMap((field) => {
-      const value = record[field];
-      return value === undefined ? [] : [[field, typeof value === "object" ? listText(value) : value]];
-    }),
-  );
-}
-
-function listText(value: readonly string[] | Use): string {
-  return isList(value) ? value.join(",") : useText(value);
-}
-
-function isList(value: readonly string[] | Use): value is readonly string[] {
-  return Array.isArray(value);
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -100,7 +100,7 @@ describe("maintenance", () => {
     const { atMs: _, ...said } = announced;
     expect(eventsOf(b, /reserved|window/)).toEqual([
       ["reserved", 0, said],
-      ["window-began", 100 * S, { name: "disk", running: 2, jobs: "1,2" }],
+      ["window-began", 100 * S, { name: "disk", running: 2, jobs: [1, 2] }],
       ["window-ended", 200 * S, { name: "disk" }],
     ]);
   });

@@ -5,13 +5,14 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
+import { eventAsJson } from "./old-events.ts";
 
 /** The oldest version that is opened. */
 export const FIRST_VERSION = 5;
 /** With this revision, the last one that did it, stores of earlier versions are brought to version 9. */
 const BEFORE = "e32fa342";
 
-/** What brings a store to each version, from `FIRST_VERSION` on; the first one makes the tables of that version. */
+/** What brings a store to each version, from `FIRST_VERSION` on. The first makes that version's tables. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -193,11 +194,20 @@ const MIGRATIONS: readonly string[] = [
       LEFT JOIN jobs USING (job) GROUP BY ifnull(uid, -1)
     UNION ALL SELECT uid, 'leftovers', count(*), sum(30) FROM leftovers GROUP BY uid;
   `,
+  `
+  -- Data of events were flat; now their lists and maps are JSON (old-events.ts).
+  UPDATE events SET data = event_as_json(kind, data) WHERE data IS NOT NULL
+    AND kind IN ('updated', 'placed', 'starting', 'reserved', 'window-began', 'matrix');
+  UPDATE ledger SET bytes = (
+    SELECT sum(200 + ifnull(octet_length(data), 0) + ifnull(octet_length(secret), 0)) FROM events
+      WHERE ifnull(events.uid, -1) = ledger.uid
+  ) WHERE kind = 'events';
+  `,
 ];
 
 export const LATEST_VERSION = FIRST_VERSION + MIGRATIONS.length - 1;
 
-/** Brings a database to the current version. @throws InputError for a database of a version that cannot be opened */
+/** Brings a database to the current version. @throws InputError for a version that cannot be opened */
 export function migrate(database: DatabaseSync, path: string, nowMs: number): void {
   database.exec(
     "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_ms REAL NOT NULL)",
@@ -206,6 +216,7 @@ export function migrate(database: DatabaseSync, path: string, nowMs: number): vo
   const latest = Number(row?.latest ?? 0);
   refuseVersion("open", path, latest);
   const note = database.prepare("INSERT INTO migrations (number, applied_ms) VALUES (?, ?)");
+  database.function("event_as_json", { deterministic: true }, eventAsJson);
   for (let number = Math.max(FIRST_VERSION, latest + 1); number <= LATEST_VERSION; number++) {
     database.exec("BEGIN IMMEDIATE");
     note.run(number, nowMs);

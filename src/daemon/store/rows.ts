@@ -1,6 +1,6 @@
 /** Converts between records and rows of the store. */
 import { areSameCpus } from "../../core/machine.ts";
-import type { DaemonEvent, EventData } from "../../protocol/events.ts";
+import type { EventData, EventKind, LoggedEvent } from "../../protocol/events.ts";
 import { STORED_FIELDS } from "../../protocol/job-fields.ts";
 import type { JobRecord } from "../contract/record.ts";
 
@@ -114,7 +114,7 @@ function sameList<T>(
 
 /** An event, who may see it, and its secret data. */
 export interface StoredEvent {
-  readonly event: DaemonEvent;
+  readonly event: LoggedEvent;
   /** User who may see the event, because it is about their job; undefined: all users. */
   readonly uid: number | undefined;
   /** Additional data that only administrators and the user `of`, whose job it is about, may see. */
@@ -140,7 +140,7 @@ export function eventOf(row: Row): StoredEvent {
     event: {
       sequence: Number(row.sequence),
       atMs: Number(row.at_ms),
-      kind: row.kind as DaemonEvent["kind"],
+      kind: row.kind as EventKind,
       ...(row.job !== null && { job: Number(row.job) }),
       ...(row.user !== null && { user: String(row.user) }),
       ...(row.data !== null && { data: JSON.parse(String(row.data)) }),
