@@ -144,7 +144,6 @@ const CLOSE_CIRCLES: Readonly<Record<string, readonly string[]>> = {
     "src/lab/papers/dimitriadou2009/run.ts",
     "src/lab/papers/silva1999/run.ts",
   ],
-  "src/report/text/csv.ts": ["src/report/ranking.ts"],
 };
 /** They are next to the papers' pages, where a researcher looks for them. */
 const PAPER_DATA = /^docs\/(?:papers|studies)\/[\w.-]+\.json$/;

@@ -12,14 +12,6 @@ import {
 } from "./text/format.ts";
 
 /**
- * The settings of rules, such as `overrun=raise`, without their descriptions. A rule without a setting stays
- * as it is.
- */
-export function ruleSettings(rules: readonly string[]): string {
-  return rules.map((rule) => /^((?:[\w-]+=\S+ ?)+):\s/.exec(rule)?.[1] ?? rule).join(" ");
-}
-
-/**
  * The program that made a result, as people cite it. Outside a repository, there is no revision; local
  * changes are mentioned.
  */

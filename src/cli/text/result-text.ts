@@ -5,13 +5,14 @@
 import type { Diagnostics } from "../../core/diagnostics.ts";
 import { diagnosticText } from "../../lab/jobs-in-words.ts";
 import { type MetricSummary, metricOf, type Summary } from "../../metrics/summary.ts";
-import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";
+import { findings, programText, rankingCells, rankingColumns } from "../../report/ranking.ts";
 import {
   differenceColumns,
   longestWaitColumn,
   meanColumns,
   type TextColumn,
 } from "../../report/replications.ts";
+import { ruleSettings } from "../../report/text/csv.ts";
 import {
   columnFormatter,
   durationColumn,

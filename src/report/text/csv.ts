@@ -6,11 +6,18 @@ import type { Instance } from "../../core/jobs.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";
 import type { Distribution } from "../../metrics/distribution.ts";
 import type { Comparison } from "../../results/comparison.ts";
-import { ruleSettings } from "../ranking.ts";
 
 /** One line. A text with a comma, a quote or a newline is quoted. NaN is an empty field. */
 export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(",")}\n`;
+}
+
+/**
+ * The settings of rules, such as `overrun=raise`, without their descriptions. A rule without a setting stays
+ * as it is.
+ */
+export function ruleSettings(rules: readonly string[]): string {
+  return rules.map((rule) => /^((?:[\w-]+=\S+ ?)+):\s/.exec(rule)?.[1] ?? rule).join(" ");
 }
 
 const SUMMARY_COLUMNS =
