@@ -232,7 +232,7 @@ describe("results", () => {
     const audited = tutti(folder, [...words, "--audit"]);
     expect(audited).toMatchObject({ status: 0 });
     expect(audited.stderr).toMatch(
-      /audit of sites-one: no rule.*\d{4} steps.*audit of sites-across: no rule/s,
+      /audit of sites-one: no rule.*\d{4} starts and ends.*audit of sites-across: no rule/s,
     );
     expect(audited.stdout).toMatch(
       /500 jobs on 16 processors.*mean response \(s\) .*^sites-one +[\d.]+ .*^sites-across .*%$/ms,

@@ -8,11 +8,12 @@ import { allChoices } from "../../policies/choices-for-tests.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
 import { checkSitesPolicy, decisionsOf, prolonged, SITES_WORKLOADS } from "./conformance-for-tests.ts";
 import type { SitesPolicyDefinition } from "./contract.ts";
+import { requireSameAsNaive } from "./naive.ts";
 import { oneSite } from "./policies.ts";
 import { simulateSites } from "./simulate.ts";
 import { sites } from "./wing.ts";
 
-describe("every policy for sites passes the checker", () => {
+describe("every policy for sites decides as the naive simulation", () => {
   for (const definition of sites.policies) {
     for (const choice of allChoices(definition)) {
       test(`${choice.label}: on every workload`, () => {
@@ -35,6 +36,22 @@ function drawingBy(
     );
   return makeChoice({ ...oneSite, make });
 }
+
+test("a schedule whose times or sums differ from the naive simulation is refused", () => {
+  const [{ instance }] = SITES_WORKLOADS;
+  const { definition, parameters } = makeChoice(oneSite);
+  const schedule = simulateSites(instance, definition, parameters);
+  const rules = definition.guarantees(parameters);
+  expect(requireSameAsNaive(instance, rules, schedule)).toBe(2 * instance.count);
+  for (const changed of [
+    { startS: schedule.startS.map((timeS, job) => (job === 7 ? timeS + 1 : timeS)) },
+    { endS: schedule.endS.map((timeS, job) => (job === 7 ? Number.NaN : timeS)) },
+    { split: schedule.split.map((value, job) => (job === 7 ? 1 - value : value)) },
+    { busyS: schedule.busyS.map((busyS) => busyS + 0.1) },
+    { completed: schedule.completed - 1 },
+  ])
+    expect(() => requireSameAsNaive(instance, rules, { ...schedule, ...changed })).toThrow("other-schedule");
+});
 
 describe("checkSitesPolicy()", () => {
   test("refuses a policy that looks at a later arrival", () => {
@@ -62,12 +79,13 @@ describe("checkSitesPolicy()", () => {
     );
   });
 
-  test("refuses a policy that leaves a gang where it could go, and one that leaves jobs for ever", () => {
-    const idle: SitesPolicyDefinition["make"] = () => ({ depart() {}, decide() {} });
-    expect(() => checkSitesPolicy(makeChoice({ ...oneSite, make: idle }))).toThrow("gang-left");
-    const modest = () => ({ ...oneSite.guarantees(makeChoice(oneSite).parameters), noGangLeft: false });
-    expect(() => checkSitesPolicy(makeChoice({ ...oneSite, make: idle, guarantees: modest }))).toThrow(
-      "jobs ended",
+  test("refuses a policy that decides by other rules than it promises, and one that leaves jobs for ever", () => {
+    const { make } = makeChoice(oneSite).definition;
+    const other = () => ({ ...oneSite.guarantees(makeChoice(oneSite).parameters), acrossSites: true });
+    expect(() => checkSitesPolicy(makeChoice({ ...oneSite, make, guarantees: other }))).toThrow(
+      "other-schedule",
     );
+    const idle: SitesPolicyDefinition["make"] = () => ({ depart() {}, decide() {} });
+    expect(() => checkSitesPolicy(makeChoice({ ...oneSite, make: idle }))).toThrow("jobs ended");
   });
 });

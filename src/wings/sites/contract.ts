@@ -148,28 +148,26 @@ export const SitesStartRule = {
 } as const;
 export type SitesStartRule = (typeof SitesStartRule)[keyof typeof SitesStartRule];
 
-/** What a policy promises beyond the rules of the machine; the checker enforces it. */
-export interface SitesGuarantees {
+/** The rules by which a policy decides: what it promises, so that naive.ts can make the same decisions. */
+export interface SitesRules {
+  /** Gangs may be split. */
+  readonly acrossSites: boolean;
+  /** Which gang at the grid scheduler goes first. */
+  readonly order: "largest" | "oldest";
   /**
    * A backfilled local job's predicted service is at most the time until the gang can start plus this; −1: no
    * backfilling.
    */
   readonly thresholdS: number;
-  /** After `decide`, the grid scheduler has no gang that the empty queues of one site could take. */
-  readonly noGangLeft: boolean;
-  /**
-   * After `decide`, the grid scheduler has no gang that the free processors of all sites together could take.
-   */
-  readonly noGangLeftAcrossSites: boolean;
-  /**
-   * Gangs may start at once on idle processors at which another gang waits; "free" above then includes these.
-   */
+  /** Of several suitable sites a gang gets the fastest; otherwise one is drawn. */
+  readonly fastest: boolean;
+  /** Gangs may start at once on idle processors at which another gang waits. */
   readonly takesHeld: boolean;
-  /** Critical gangs may go ahead of waiting local jobs. */
+  /** Critical gangs go ahead of waiting local jobs. */
   readonly criticalAhead: boolean;
 }
 
-export interface SitesPolicyDefinition extends PolicyDescription<SitesGuarantees> {
+export interface SitesPolicyDefinition extends PolicyDescription<SitesRules> {
   make(machine: SitesMachine, jobs: SitesJobsView, parameters: ParameterValues): Policy;
 }
 
@@ -194,12 +192,8 @@ export interface SitesSchedule {
 
 /** Receives the events of a simulation of sites. All times in seconds. */
 export interface SitesObserver {
-  arrived?(timeS: number, job: JobIndex): void;
   enqueued?(timeS: number, local: JobIndex, processor: ProcessorId): void;
   claimed?(timeS: number, gang: JobIndex, processor: ProcessorId): void;
   /** One call per task of a gang, all at the same instant, before anything else happens. */
   started?(timeS: number, job: JobIndex, processor: ProcessorId, rule: SitesStartRule): void;
-  departed?(timeS: number, job: JobIndex): void;
-  /** After each `decide`. */
-  decided?(timeS: number): void;
 }

@@ -259,7 +259,6 @@ export class SimulatedSites implements SitesMachine {
     }
     this.#endS[job] = this.nowS;
     this.completed++;
-    this.#observer?.departed?.(this.nowS, job);
   }
 
   /** Must be called after each decision. */

@@ -47,15 +47,16 @@ describe("oneSite and acrossSites", () => {
       expect(rules.length).toBeGreaterThan(3);
       const guaranteed = (...settings: string[]) => guarantees(parseParameters(name, parameters, settings));
       expect(guaranteed()).toEqual({
+        acrossSites: name === "sites-across",
+        order: "largest",
         thresholdS: 0,
-        noGangLeft: true,
-        noGangLeftAcrossSites: name === "sites-across",
+        fastest: false,
         takesHeld: false,
         criticalAhead: false,
       });
       expect(guaranteed("threshold=2").thresholdS).toBe(2);
       expect(guaranteed("threshold=2", "backfill=none").thresholdS).toBe(-1);
-      expect(guaranteed("order=oldest").noGangLeft).toBe(false);
+      expect(guaranteed("order=oldest").order).toBe("oldest");
       expect(() => guaranteed("threshold=-1")).toThrow("from 0");
     }
   });

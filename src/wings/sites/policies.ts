@@ -18,10 +18,10 @@ import {
 } from "../../core/policy.ts";
 import type {
   ProcessorId,
-  SitesGuarantees,
   SitesJobsView,
   SitesMachine,
   SitesPolicyDefinition,
+  SitesRules,
 } from "./contract.ts";
 import { GRID, NO_PROCESSOR } from "./contract.ts";
 import { GangDispatch, GangQueue } from "./gangs.ts";
@@ -217,12 +217,11 @@ function twoLevel(
   return {
     ...words,
     parameters: PARAMETERS,
-    guarantees: (parameters): SitesGuarantees => ({
+    guarantees: (parameters): SitesRules => ({
+      acrossSites,
+      order: parameters.order as SitesRules["order"],
       thresholdS: thresholdOf(parameters),
-      // A critical gang at the grid scheduler blocks the others; an older gang blocks younger ones.
-      noGangLeft: parameters.order === "largest" && parameters.critical === "ordinary",
-      noGangLeftAcrossSites:
-        acrossSites && parameters.order === "largest" && parameters.critical === "ordinary",
+      fastest: parameters.site === "fastest",
       takesHeld: parameters.idle === "held",
       criticalAhead: parameters.critical === "ahead",
     }),

@@ -52,7 +52,7 @@ export function simulateSites(
   checkInstance(instance);
   const machine = new SimulatedSites(instance, options.remaining ?? "exact", options.observer);
   const policy = definition.make(machine, policyView(instance), parameters);
-  runToEnd(instance, machine, policy, options.completions ?? Number.POSITIVE_INFINITY, options.observer);
+  runToEnd(instance, machine, policy, options.completions ?? Number.POSITIVE_INFINITY);
   return machine.schedule();
 }
 
@@ -62,7 +62,6 @@ function runToEnd(
   machine: SimulatedSites,
   policy: Policy,
   completions: number,
-  observer: SitesObserver | undefined,
 ): void {
   const { count, submitS } = instance;
   const { ends } = machine;
@@ -77,13 +76,10 @@ function runToEnd(
     }
     const arrived: JobIndex[] = [];
     while (machine.arrived < count && submitS[machine.arrived] === nowS) {
-      const job = machine.arrived++;
-      observer?.arrived?.(nowS, job);
-      arrived.push(job);
+      arrived.push(machine.arrived++);
     }
     policy.decide(arrived);
     machine.requireWholeGangs();
-    observer?.decided?.(nowS);
   }
 }
 

@@ -9,7 +9,7 @@ const parametersOf = (text: string) => parseWing(text)!.parameters;
 
 function measuresOf(source: string, policy: string, seed = 1): Map<string, number> {
   const run = sites.simulate(parametersOf(source), chooseAmong(sites.policies, policy), seed, true);
-  expect(run.checked).toMatch(/^\d{4,} steps$/);
+  expect(run.checked).toMatch(/^\d{4,} starts and ends$/);
   return new Map(run.measures.map(({ name, value }) => [name, value]));
 }
 

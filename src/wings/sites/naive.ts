@@ -1,20 +1,41 @@
 /**
- * Implements the rules of wings/sites/policies.ts a second time, plainly, over arrays of objects (a naive
- * twin). It counts everything again each time and finds the next event by looking at all events, so it takes
- * quadratic time. Tests compare the start and end of every job.
+ * Simulates sites a second time, plainly: the rules of machine and policies over arrays of objects. It counts
+ * everything again each time and looks at all processors for each event, so it is slow. `--audit` and tests
+ * compare the start and end of every job; it shares no code with the machine and the policies.
  */
-import type { SitesInstance } from "./contract.ts";
+import { RuleViolation } from "../../core/errors.ts";
+import type { SitesInstance, SitesRules, SitesSchedule } from "./contract.ts";
+import type { RemainingRule } from "./simulate.ts";
 
-export interface TwinRules {
-  readonly acrossSites: boolean;
-  readonly order: "largest" | "oldest";
-  /** −1: no backfilling. */
-  readonly thresholdS: number;
-  readonly fastest: boolean;
-  readonly takesHeld: boolean;
-  readonly criticalAhead: boolean;
-  readonly remaining: "exact" | "predicted";
-  readonly completions: number;
+/**
+ * Compares a schedule with that of the naive simulation; returns how many starts and ends it has.
+ * @throws RuleViolation at the first job that starts or ends at another time
+ */
+export function requireSameAsNaive(
+  instance: SitesInstance,
+  rules: SitesRules,
+  schedule: SitesSchedule,
+  remaining: RemainingRule = "exact",
+  completions = Number.POSITIVE_INFINITY,
+): number {
+  const naive = naiveSites(instance, rules, remaining, completions);
+  for (const what of ["startS", "endS", "split"] as const) {
+    const job = naive[what].findIndex((value, i) => !Object.is(value, schedule[what][i]));
+    if (job >= 0)
+      refuse(job, `${what} is ${schedule[what][job]}, expected ${naive[what][job]}`, schedule.stopS);
+  }
+  for (const [site, busyS] of naive.busyS.entries())
+    if (Math.abs(schedule.busyS[site] - busyS) > 1e-6 * (1 + busyS))
+      refuse(-1, `site ${site} is busy for ${schedule.busyS[site]} s, expected ${busyS} s`, schedule.stopS);
+  const ended = naive.endS.filter((timeS) => !Number.isNaN(timeS)).length;
+  if (schedule.completed !== ended)
+    refuse(-1, `${schedule.completed} jobs ended, expected ${ended}`, schedule.stopS);
+  return naive.startS.filter((timeS) => !Number.isNaN(timeS)).length + ended;
+}
+
+function refuse(job: number, why: string, timeS: number): never {
+  const text = `Broken rule other-schedule${job < 0 ? "" : `, job row ${job}`}: ${why}`;
+  throw new RuleViolation("other-schedule", job, timeS, text);
 }
 
 interface Processor {
@@ -25,10 +46,18 @@ interface Processor {
   locals: number[];
 }
 
-export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS: number[]; endS: number[] } {
+function naiveSites(
+  instance: SitesInstance,
+  rules: SitesRules,
+  remainingRule: RemainingRule,
+  completions: number,
+): Pick<SitesSchedule, "busyS"> & Record<"startS" | "endS" | "split", number[]> {
   const { sites, count, submitS, serviceS, predictedS, size, home, drawn } = instance;
   const startS: number[] = new Array(count).fill(Number.NaN);
   const endS: number[] = new Array(count).fill(Number.NaN);
+  const split: number[] = new Array(count).fill(0);
+  /** The job and the site of every processor that a job has had. */
+  const spells: { job: number; site: number }[] = [];
   const cpus: Processor[] = sites.flatMap((site, s) =>
     Array.from({ length: site.processors }, () => ({
       site: s,
@@ -64,10 +93,12 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
     const stretch = used.length > 1 ? 1 + instance.splitOverhead : 1;
     const untilS = now + (serviceS[job] * stretch) / slowest;
     startS[job] = now;
+    split[job] = used.length > 1 ? 1 : 0;
     service.push({ job, untilS, on });
     for (const c of on) {
+      spells.push({ job, site: c.site });
       c.job = job;
-      c.expectedEndS = rules.remaining === "exact" ? untilS : now + (predictedS[job] * stretch) / slowest;
+      c.expectedEndS = remainingRule === "exact" ? untilS : now + (predictedS[job] * stretch) / slowest;
       if (c.gang === job) c.gang = undefined;
       c.locals = c.locals.filter((l) => l !== job);
     }
@@ -110,7 +141,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
     return true;
   }
 
-  function split(gang: number): boolean {
+  function startSplit(gang: number): boolean {
     const bySite = sites.map((_, s) => idle(s)).sort((a, b) => b.length - a.length);
     const all = bySite.flat();
     if (!rules.acrossSites || all.length < size[gang]) return false;
@@ -119,7 +150,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   }
 
   function sendCritical(gang: number): boolean {
-    if (startOnOneSite(gang) || split(gang)) return true;
+    if (startOnOneSite(gang) || startSplit(gang)) return true;
     let best: { whenS: number; on: Processor[] } | undefined;
     for (let s = 0; s < sites.length; s++) {
       const open = at(s).filter((c) => c.gang === undefined);
@@ -138,7 +169,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
     for (let sent = true; sent && critical.length === 0 && grid.length > 0; ) {
       const order =
         rules.order === "largest" ? [...grid].sort((a, b) => size[b] - size[a] || a - b) : [grid[0]];
-      const gang = order.find((g) => toOneSite(g)) ?? order.find((g) => split(g));
+      const gang = order.find((g) => toOneSite(g)) ?? order.find((g) => startSplit(g));
       sent = gang !== undefined;
       grid = grid.filter((g) => g !== gang);
     }
@@ -189,12 +220,12 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
       return;
     }
     const mayGo = critical.length === 0 && (rules.order === "largest" || grid.length === 0);
-    if (!(mayGo && (toOneSite(gang) || split(gang)))) grid.push(gang);
+    if (!(mayGo && (toOneSite(gang) || startSplit(gang)))) grid.push(gang);
   }
 
   let ended = 0;
   let next = 0;
-  while (ended < rules.completions && (next < count || service.length > 0)) {
+  while (ended < completions && (next < count || service.length > 0)) {
     now = Math.min(next < count ? submitS[next] : Number.POSITIVE_INFINITY, ...service.map((s) => s.untilS));
     const over = service.filter((s) => s.untilS === now);
     service = service.filter((s) => s.untilS !== now);
@@ -212,5 +243,8 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
       else placeLocal(job);
     }
   }
-  return { startS, endS };
+  const busyS = sites.map(() => 0);
+  for (const { job, site } of spells)
+    busyS[site] += (Number.isNaN(endS[job]) ? now : endS[job]) - startS[job];
+  return { startS, endS, split, busyS };
 }
