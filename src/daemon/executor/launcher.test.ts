@@ -184,7 +184,7 @@ describe("Launcher", () => {
     });
     expect(rest).toMatchObject({ job: 7, attempt: 1, limitMs: 5000, graceMs: 100, cwd: "/" });
     expect(rest).toMatchObject({ uid: process.getuid!(), gid: process.getgid!() });
-    expect(rest).not.toHaveProperty("memoryBytes");
+    expect(rest.memoryBytes).toBeUndefined();
   });
 
   test("spec() names CPUs and nodes of a gang on several nodes, and how its tasks run", () => {
@@ -201,7 +201,7 @@ describe("Launcher", () => {
     expect(readFileSync(join(folder, "several", "7", "1", "hosts"), "utf8")).toBe("n2 slots=2\nn1 slots=1\n");
     const onOne = launcher.spec(recordIn(join(folder, "several"), { nodes: [nodes[0]] }), {});
     expect(onOne.env).toMatchObject({ TUTTI_CPUS: "0,3", TUTTI_NODELIST: "n2" });
-    expect(onOne).not.toHaveProperty("mpi");
+    expect(onOne.mpi).toBeUndefined();
   });
 
   test("spec() sets Slurm's variables only for scripts that were written for Slurm", () => {
