@@ -2,6 +2,8 @@
  * Jobs that are jobs of Slurm, on a real cluster: what the policy decides, and what Slurm does on its own.
  * The order of the decisions is worked out by hand; the starts are those that Slurm says.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestCluster } from "./cluster.ts";
 import { SlurmScheduler } from "./scheduler.ts";
@@ -118,12 +120,15 @@ describeWithSlurm("tutti serve --on slurm --native", () => {
   }, 240_000);
 
   test("exit codes, output and hosts are those of the job, and why says what Slurm does", async () => {
-    const command = 'cat "$TUTTI_HOSTFILE"; echo "$TUTTI_JOB_ID $SLURM_NTASKS"; sleep 4; exit 7';
+    const go = join(scheduler.folder, "go");
+    const waits = `until [ -e ${go} ]; do sleep 0.1; done`;
+    const command = `cat "$TUTTI_HOSTFILE"; echo "$TUTTI_JOB_ID $SLURM_NTASKS"; ${waits}; exit 7`;
     const job = await scheduler.submit("-n", 6, "--time", "2m", "--", "sh", "-c", command);
     await until("it runs", async () => (await jobOf(job)).state === "running");
     const [{ id }] = (await inSlurm()).filter((one) => one.job === job);
     const why = (await scheduler.tutti("why", job)).replace(/\s+/g, " ");
     expect(why).toMatch(new RegExp(`It runs as Slurm's job ${id} on n`));
+    writeFileSync(go, "");
     expect(await ended(job)).toMatchObject({ state: "failed", code: 7 });
     const output = (await scheduler.tutti("logs", job)).trim().split("\n");
     expect(output.at(-1)).toBe(`${job} 6`);
