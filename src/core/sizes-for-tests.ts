@@ -12,6 +12,12 @@ function size(inTests: number, inSoak: number): number {
 export const SIZES = {
   /** An eighth of the golden schedules is computed again; which ones depends on the sources. */
   goldenEvery: size(8, 1),
+  /** Each policy is checked on every third workload with outages, another third than the policy before it. */
+  interruptedEvery: size(3, 1),
+  /** Histories of users with quotas, for each policy. */
+  quotaHistories: size(2, 20),
+  /** Histories of nodes that come and go, for each policy. */
+  elasticHistories: size(20, 200),
   /** Requests to the API that are drawn or mutated. */
   fuzzedRequests: size(20_000, 1_000_000),
   /** Broken SWF files. */

@@ -7,6 +7,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { NodeCpus } from "../../core/machine.ts";
+import { SIZES } from "../../core/sizes-for-tests.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { changeCapacity, endGangsOnLostNodes, nodesOf } from "../front-end/capacity-for-tests.ts";
 import {
@@ -32,7 +33,7 @@ type Pack = "cpus" | "whole-node";
 
 const SLOT_MS = 100;
 const MEMORY_PER_CPU = 10;
-const SIZES: readonly (readonly number[])[] = [
+const MACHINE_SIZES: readonly (readonly number[])[] = [
   [4, 4, 4, 4],
   [2, 2, 2, 2, 2],
   [3, 4, 6, 1],
@@ -257,7 +258,7 @@ test.each([...POLICIES.map(({ name }) => name), "gang:place=any"])(
   async (policy) => {
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom(...SIZES),
+        fc.constantFrom(...MACHINE_SIZES),
         fc.integer({ min: 1, max: 9 }),
         steps,
         fc.boolean(),
@@ -265,7 +266,7 @@ test.each([...POLICIES.map(({ name }) => name), "gang:place=any"])(
         policy === "random" ? fc.constant<Pack>("cpus") : fc.constantFrom<Pack>("cpus", "whole-node"),
         play.bind(undefined, policy),
       ),
-      { numRuns: 40, seed: 7 },
+      { numRuns: SIZES.elasticHistories, seed: 7 },
     );
   },
 );

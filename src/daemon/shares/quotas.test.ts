@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { SIZES } from "../../core/sizes-for-tests.ts";
 import { FakeClock } from "../../host/clock-for-tests.ts";
 import { isRefusal } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
@@ -365,7 +366,7 @@ test.each([
       waits += watched.waits;
       watched.bench.kill();
     }),
-    { numRuns: 4, seed: 23 },
+    { numRuns: SIZES.quotaHistories, seed: 23 },
   );
   expect(waits).toBeGreaterThan(20);
 });
