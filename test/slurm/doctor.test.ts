@@ -39,7 +39,6 @@ describeWithSlurm("tutti doctor --on slurm", () => {
       killWait: setting("KillWait"),
       minJobAge: setting("MinJobAge"),
       accounting: false,
-      json: "readable",
     });
     const { stdout: listed, stderr: alsoListed } = await cluster.exec("srun", "--mpi=list");
     for (const type of site.mpiTypes) expect(listed + alsoListed).toContain(type);

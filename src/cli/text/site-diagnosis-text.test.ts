@@ -34,7 +34,6 @@ const SITE: SiteDiagnosis = {
   minJobAge: "300 sec",
   accounting: true,
   processes: { most: null, used: 40 },
-  json: "readable",
   step: STEP,
 };
 const site = (here: ProcessLimit, there: ProcessLimit): SiteDiagnosis => ({

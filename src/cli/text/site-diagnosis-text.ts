@@ -25,7 +25,6 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     "lost nodes": `Slurm gives a node up after ${site.slurmdTimeout}`,
     "end of a job": `KILL follows TERM after ${site.killWait}; a job is forgotten after ${site.minJobAge}`,
     accounting: site.accounting ? "sacct works: tutti import can use it" : "none: tutti import has no source",
-    "squeue --json": site.json,
     processes: processText(site),
     ...(typeof step === "string" ? { steps: `not examined: ${step}` } : stepFacts(step)),
   };

@@ -7,7 +7,6 @@ import * as fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../../host/clock.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
-import { parseQueueJson } from "./formats/queue.ts";
 import { forcedSharing, parseConfig, parseShownNodes } from "./formats/scontrol.ts";
 import { SlurmCommands } from "./slurm.ts";
 
@@ -38,8 +37,6 @@ export interface SiteDiagnosis {
   readonly accounting: boolean;
   /** On this machine, where connectors run. */
   readonly processes: ProcessLimit;
-  /** Whether Tutti can read squeue's JSON; text is always read. */
-  readonly json: "readable" | string;
   /** What a step was seen to do; a text: why nothing was seen. */
   readonly step: StepDiagnosis | string;
 }
@@ -150,7 +147,6 @@ export async function diagnoseSite(options: readonly string[]): Promise<SiteDiag
     minJobAge: setting("MinJobAge"),
     accounting: setting("AccountingStorageType") === "accounting_storage/slurmdbd",
     processes: processLimit(fs, process.getuid!()),
-    json: await jsonState(),
     step: await examineStep(options).catch((error: unknown) => (error as Error).message),
   };
 }
@@ -159,15 +155,6 @@ export async function diagnoseSite(options: readonly string[]): Promise<SiteDiag
 async function mpiTypes(): Promise<string[]> {
   const { stdout, stderr } = await runCommand("srun", ["--mpi=list"]);
   return [...(stdout + stderr).matchAll(/^\s+(?:srun: )?([a-z][\w]*)$/gm)].map(([, type]) => type);
-}
-
-async function jsonState(): Promise<string> {
-  try {
-    parseQueueJson(await outputOf(runCommand, "squeue", ["--json"]));
-    return "readable";
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 /** @throws Error that says why no step was seen */

@@ -1,4 +1,5 @@
-/** The questions and orders to Slurm that a pilot needs, each a command. */
+/** The questions and orders to Slurm, each a command. */
+import { InputError } from "../../../core/errors.ts";
 import { lastWords, outputOf, type RunCommand, SlurmError } from "./commands.ts";
 import { SlurmFormatError } from "./formats/format-error.ts";
 import {
@@ -11,13 +12,20 @@ import {
   REASON_FORMAT,
   type SlurmNode,
 } from "./formats/nodes.ts";
-import { parseConfig } from "./formats/scontrol.ts";
+import { parseQueue, QUEUE_FORMAT, type QueuedJob } from "./formats/queue.ts";
+import { parseConfig, parseShownJobs, type ShownJob } from "./formats/scontrol.ts";
 import { JOB_FORMAT, parseJobs, type SlurmJob } from "./formats/squeue.ts";
 
 /** All methods reject with a SlurmError, or with a SlurmFormatError. */
-export interface Slurm {
+interface AnySlurm {
   /** @returns id of the job */
   submit(options: readonly string[], script: string): Promise<string>;
+  /** Resolves also if the job has ended. */
+  cancel(id: string): Promise<void>;
+}
+
+/** What a pilot needs. */
+export interface Slurm extends AnySlurm {
   /** The job, also after its end as long as Slurm remembers it; undefined: Slurm does not know it. */
   job(id: string): Promise<SlurmJob | undefined>;
   /** All jobs of this user that Slurm remembers. */
@@ -30,16 +38,27 @@ export interface Slurm {
   nodeReasons(partition?: string): Promise<readonly NodeReason[]>;
   /** Whether Slurm binds tasks to CPUs, so that srun knows the option --cpu-bind. */
   bindsTasks(): Promise<boolean>;
-  /** Resolves also if the job has ended. */
-  cancel(id: string): Promise<void>;
 }
 
-/** What squeue and scancel say about a job that they do not know. */
-const UNKNOWN = /invalid job id/i;
+/** What attempts need that are jobs of their own. */
+export interface JobsOfSlurm extends AnySlurm {
+  /** All jobs of this user that Slurm remembers. */
+  queue(): Promise<readonly QueuedJob[]>;
+  /** How a job ended; undefined: Slurm does not know it any longer. */
+  shown(id: string): Promise<ShownJob | undefined>;
+  release(id: string): Promise<void>;
+  /** To the batch script and all its steps. Resolves also if the job has ended. */
+  signal(id: string, signal: "TERM" | "KILL"): Promise<void>;
+}
+
+/** What the commands say about a job that they do not know, or that has ended. */
+const GONE = /invalid job id|already completing or completed|job\/step already/i;
 const JOB_ID = /^\d+$/;
+/** What sacct prints of a job that Slurm itself has forgotten. */
+const ACCOUNTED = /^(\d+)\|([A-Z_]+)[^|]*\|(\d+):(\d+)\|(\d+|Unknown|None)\|(\d+|Unknown|None)$/m;
 
 /** The Slurm that the commands of this machine belong to. */
-export class SlurmCommands implements Slurm {
+export class SlurmCommands implements Slurm, JobsOfSlurm {
   readonly #run: RunCommand;
   #version: string | undefined;
 
@@ -58,19 +77,50 @@ export class SlurmCommands implements Slurm {
   async job(id: string): Promise<SlurmJob | undefined> {
     const query = ["--noheader", "--states=all", `--jobs=${idOf(id)}`, `--format=${JOB_FORMAT}`];
     const outcome = await this.#run("squeue", query);
-    if (outcome.code !== 0 && !outcome.isTimeout && UNKNOWN.test(lastWords(outcome.stderr))) return undefined;
+    if (outcome.code !== 0 && !outcome.isTimeout && GONE.test(lastWords(outcome.stderr))) return undefined;
     const text = await outputOf(async () => outcome, "squeue", query);
     return (await this.#read((version) => parseJobs(text, version))).find((job) => job.id === id);
   }
 
   async ownJobs(): Promise<readonly SlurmJob[]> {
-    const text = await this.#output("squeue", [
-      "--noheader",
-      "--states=all",
-      `--user=${process.getuid!()}`,
-      `--format=${JOB_FORMAT}`,
-    ]);
+    const text = await this.#queueOfUser(`--format=${JOB_FORMAT}`);
     return this.#read((version) => parseJobs(text, version));
+  }
+
+  async queue(): Promise<readonly QueuedJob[]> {
+    const text = await this.#queueOfUser(`--Format=${QUEUE_FORMAT}`);
+    return this.#read((version) => parseQueue(text, version));
+  }
+
+  #queueOfUser(format: string): Promise<string> {
+    const which = ["--noheader", "--states=all", `--user=${process.getuid!()}`];
+    return this.#output("squeue", [...which, format]);
+  }
+
+  async shown(id: string): Promise<ShownJob | undefined> {
+    const query = ["show", "job", idOf(id)];
+    const outcome = await this.#run("scontrol", query);
+    if (outcome.code !== 0 && !outcome.isTimeout && GONE.test(lastWords(outcome.stderr)))
+      return this.#accounted(id);
+    const text = await outputOf(async () => outcome, "scontrol", query);
+    return (await this.#read((version) => parseShownJobs(text, version))).find(
+      (job) => String(job.id) === id,
+    );
+  }
+
+  /** Asks the accounting, which not every site has. */
+  async #accounted(id: string): Promise<ShownJob | undefined> {
+    const fields = "JobIDRaw,State,ExitCode,Start,End";
+    const words = ["--noheader", "--allocations", "--parsable2", `--jobs=${id}`, `--format=${fields}`];
+    const { stdout } = await this.#run("sacct", words).catch(() => ({ stdout: "" }));
+    const [, found, state, exitCode, signal, start, end] = ACCOUNTED.exec(stdout) ?? [];
+    if (found !== id) return undefined;
+    const timeOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined);
+    return {
+      ...{ id: Number(id), state, reason: "None", exitCode: Number(exitCode), signal: Number(signal) },
+      ...{ restarts: 0, startS: timeOf(start), endS: timeOf(end), eligibleS: undefined },
+      ...{ nodes: "", comment: "" },
+    };
   }
 
   async nodesOfJob(id: string): Promise<readonly JobNode[]> {
@@ -98,12 +148,34 @@ export class SlurmCommands implements Slurm {
     return /affinity|cgroup/.test(settings.get("TaskPlugin") ?? "");
   }
 
+  /** The partition that Slurm chooses if a job names none. */
+  async defaultPartition(): Promise<string> {
+    // Slurm marks it with a star.
+    const name = /^(\S+)\*$/m.exec(await this.#output("sinfo", ["--noheader", "--format=%P"]))?.[1];
+    if (name !== undefined) return name;
+    throw new InputError(
+      "Cannot choose a partition: Slurm has no default, expected one after --, such as -- --partition=long",
+    );
+  }
+
+  async release(id: string): Promise<void> {
+    await this.#output("scontrol", ["release", idOf(id)]);
+  }
+
+  async signal(id: string, signal: "TERM" | "KILL"): Promise<void> {
+    await this.#unlessGone(["--full", `--signal=${signal}`, idOf(id)]);
+  }
+
   async cancel(id: string): Promise<void> {
+    await this.#unlessGone([idOf(id)]);
+  }
+
+  /** scancel fails for a job that has ended. */
+  async #unlessGone(args: readonly string[]): Promise<void> {
     try {
-      await this.#output("scancel", [idOf(id)]);
+      await this.#output("scancel", args);
     } catch (error) {
-      // scancel fails for a job that has ended.
-      if (!/invalid job id|already completing or completed/i.test((error as Error).message)) throw error;
+      if (!GONE.test((error as Error).message)) throw error;
     }
   }
 

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SlurmFormatError } from "./format-error.ts";
-import { jsonIn } from "./json-form.ts";
 import { parseReasons } from "./nodes.ts";
-import { parseQueue, parseQueueJson } from "./queue.ts";
+import { parseQueue } from "./queue.ts";
 import { forcedSharing, parseConfig, parseShownJobs, parseShownNodes } from "./scontrol.ts";
 
 /** Output of Slurm's commands; recorded/README.md says where it is from. */
@@ -75,60 +74,6 @@ describe("parseQueue()", () => {
       "1|R|None|0|noon|N/A||\n",
     ])
       expect(() => parseQueue(line)).toThrow(SlurmFormatError);
-  });
-});
-
-describe("parseQueueJson()", () => {
-  test("reads the JSON of Slurm 22.05 like its text", () => {
-    const jobs = parseQueueJson(recorded("22.05", "squeue-usual.json")).sort(byId);
-    // Only JSON has the start that Slurm expects of job 3 once it is released.
-    expect(jobs.map((job) => (job.id === 3 ? { ...job, startS: undefined } : job))).toEqual(QUEUE);
-    expect(parseQueueJson(recorded("22.05", "squeue-empty.json"))).toEqual([]);
-  });
-
-  test("reads the JSON of Slurm 23.11", () => {
-    const jobs = parseQueueJson(recorded("23.11", "squeue-usual.json"));
-    expect(jobs.map(({ id, state, reason, restarts }) => [id, state, reason, restarts])).toEqual([
-      [101, "PENDING", "JobHeldUser", 0],
-      [102, "COMPLETED", "None", 0],
-      [103, "RUNNING", "None", 1],
-      [104, "FAILED", "NonZeroExitCode", 0],
-      [105, "FAILED", "None", 0],
-    ]);
-    expect(jobs[0]).toMatchObject({ startS: undefined, eligibleS: undefined, comment: "tutti=abc 1.1" });
-    expect(jobs[1]).toMatchObject({ startS: 1700000001, eligibleS: 1700000000, nodes: "n[1-2]" });
-    expect(parseQueueJson(recorded("23.11", "squeue-empty.json"))).toEqual([]);
-  });
-
-  test.each(["22.05", "23.11"] as const)(
-    "an error in the JSON of %s is an error, despite exit status 0",
-    (v) => {
-      expect(() => parseQueueJson(recorded(v, "squeue-down.json"))).toThrow(
-        v === "22.05"
-          ? "Cannot use squeue --json: Failed while looking for jobs: Unspecified error"
-          : /Unable to contact slurm controller/,
-      );
-    },
-  );
-
-  test.each(["22.05", "23.11"] as const)("JSON of %s that is cut off anywhere is refused", (version) => {
-    const text = recorded(version, "squeue-usual.json").trimEnd();
-    for (let end = 0; end < text.length; end += 97)
-      expect(() => parseQueueJson(text.slice(0, end))).toThrow(/complete JSON, but it ends in the middle/);
-  });
-
-  test("another form is one error that names the version", () => {
-    const text = recorded("23.11", "squeue-usual.json");
-    const newer = text.replaceAll("v0.0.40", "v0.0.42").replaceAll("23.11.4", "24.11.1");
-    expect(() => parseQueueJson(newer)).toThrow(
-      /squeue --json of Slurm 24.11.1: found "data_parser\/v0.0.42", expected openapi\/v0.0.38/,
-    );
-    expect(() => parseQueueJson("{}")).toThrow(/Slurm of an unknown version: found "no form"/);
-    // The types of one version under the name of the other.
-    expect(() => parseQueueJson(text.replace("data_parser/v0.0.40", "openapi/v0.0.38"))).toThrow(/23.11.4/);
-    expect(() => jsonIn("squeue --json", text.replace('"jobs": [', '"jobs": 3, "tasks": ['))).toThrow(
-      /a list of jobs/,
-    );
   });
 });
 

@@ -1,11 +1,8 @@
 /**
  * Reads Slurm's queue as squeue prints it: as text with a fixed list of fields, which all versions since
- * 20.02 print alike, and as JSON, which has two known forms. In that of Slurm 22.05 (openapi/v0.0.38) a
- * state is a string and an exit code a wait status; in that of 23.11 (data_parser/v0.0.40) a state is a
- * list, and numbers that can be unset or infinite are objects.
+ * 20.02 print alike. Its JSON changed its types from 22.05 to 23.11.
  */
 import { SlurmFormatError } from "./format-error.ts";
-import { type JsonForm, jsonIn } from "./json-form.ts";
 
 /** A job in Slurm's queue. Times are Unix times in seconds. */
 export interface QueuedJob {
@@ -67,44 +64,4 @@ function isTime(text: string): boolean {
 
 function secondsOf(text: string): number | undefined {
   return UNKNOWN_TIMES.has(text) || Number(text) === 0 ? undefined : Number(text);
-}
-
-/** @param text standard output of `squeue --json` */
-export function parseQueueJson(text: string): QueuedJob[] {
-  const { form, release, jobs } = jsonIn("squeue --json", text);
-  return jobs.map((job) => {
-    const entry = queuedJobOf(job, form);
-    if (entry !== undefined) return entry;
-    throw new SlurmFormatError("squeue --json", JSON.stringify(job), `jobs as ${form} has them`, release);
-  });
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function queuedJobOf(job: Fields, form: JsonForm): QueuedJob | undefined {
-  const { job_id: id, state_reason: reason, restart_cnt: restarts, nodes, comment } = job;
-  const state = form === "data_parser/v0.0.40" ? firstOf(job.job_state) : job.job_state;
-  const startS = numberIn(job.start_time, form);
-  const eligibleS = numberIn(job.eligible_time, form);
-  if (typeof id !== "number" || typeof state !== "string" || typeof reason !== "string") return undefined;
-  if (typeof restarts !== "number" || typeof nodes !== "string" || typeof comment !== "string")
-    return undefined;
-  if (startS === undefined || eligibleS === undefined) return undefined;
-  const known = (seconds: number | "unset") => (seconds === "unset" || seconds === 0 ? undefined : seconds);
-  return { id, state, reason, restarts, startS: known(startS), eligibleS: known(eligibleS), nodes, comment };
-}
-
-/** The first of several states is the state; the others qualify it, such as COMPLETING. */
-function firstOf(value: unknown): unknown {
-  return Array.isArray(value) ? value[0] : undefined;
-}
-
-/** Undefined if the value has not the type that the form says. */
-function numberIn(value: unknown, form: JsonForm): number | "unset" | undefined {
-  if (form !== "data_parser/v0.0.40") return typeof value === "number" ? value : undefined;
-  if (typeof value !== "object" || value === null) return undefined;
-  const { set, infinite, number } = value as Fields;
-  if (typeof set !== "boolean" || typeof infinite !== "boolean") return undefined;
-  if (!set || infinite) return "unset";
-  return typeof number === "number" ? number : undefined;
 }

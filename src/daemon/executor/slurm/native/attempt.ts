@@ -1,5 +1,7 @@
 /** What an attempt is in Slurm: its mark, its options of sbatch, its script, and how its end is read. */
+
 import { mkdirSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { outputsElsewhere } from "../../../../conductor/attempts/shim.ts";
 import { environmentInShell, quote } from "../../../../host/shell.ts";
@@ -8,7 +10,6 @@ import type { QueuedJob } from "../formats/queue.ts";
 import type { ShownJob } from "../formats/scontrol.ts";
 import { minutesOf } from "../sbatch-options.ts";
 import type { StoredAttempt } from "./file.ts";
-import { signalName } from "./slurm.ts";
 
 /** An attempt while the executor knows it. */
 export interface NativeAttempt extends StoredAttempt {
@@ -252,4 +253,9 @@ export function noteOn(
   return startedAtMs === undefined
     ? `Slurm has yet to start its job ${id}${why}`
     : `Slurm's job ${id} waits${why}`;
+}
+
+/** Name of a signal such as SIGKILL; undefined for 0. */
+function signalName(number: number): string | undefined {
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
 }

@@ -18,6 +18,7 @@ import { type Capacity, type Command, type Executor, ON_SLURM, type Report } fro
 import { SlurmError } from "../commands.ts";
 import type { SlurmNode } from "../formats/nodes.ts";
 import type { QueuedJob } from "../formats/queue.ts";
+import type { JobsOfSlurm } from "../slurm.ts";
 import {
   attemptOf,
   attemptScript,
@@ -37,10 +38,9 @@ import {
   submitOptions,
 } from "./attempt.ts";
 import type { NativeStore } from "./file.ts";
-import type { NativeSlurm } from "./slurm.ts";
 
 interface NativeSetup {
-  readonly slurm: NativeSlurm;
+  readonly slurm: JobsOfSlurm;
   readonly nodes: readonly SlurmNode[];
   readonly store: NativeStore;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { Clock } from "../../../../host/clock.ts";
 import { SlurmError } from "../commands.ts";
 import type { QueuedJob } from "../formats/queue.ts";
 import type { ShownJob } from "../formats/scontrol.ts";
-import type { NativeSlurm } from "./slurm.ts";
+import type { JobsOfSlurm } from "../slurm.ts";
 
 interface FakeJob {
   readonly id: number;
@@ -21,7 +21,7 @@ interface FakeJob {
 
 const START_MS = 2500;
 
-export class FakeNativeSlurm implements NativeSlurm {
+export class FakeNativeSlurm implements JobsOfSlurm {
   readonly jobs: FakeJob[] = [];
   /** Every order in turn, such as `submit 1` or `release 1`. */
   readonly orders: string[] = [];

@@ -1,13 +1,15 @@
 /** Runs jobs as jobs of Slurm, without a pilot. */
 import { join } from "node:path";
+import { InputError } from "../../../../core/errors.ts";
 import type { Clock } from "../../../../host/clock.ts";
 import type { Executor } from "../../executor.ts";
 import { runCommand } from "../commands.ts";
+import type { SlurmNode } from "../formats/nodes.ts";
 import { checkSbatchOptions, partitionIn } from "../sbatch-options.ts";
+import { SlurmCommands } from "../slurm.ts";
 import type { NativeOptions } from "../slurm-options.ts";
 import { NativeExecutor } from "./executor.ts";
 import { NativeFile } from "./file.ts";
-import { NativeCommands, nodesFor } from "./slurm.ts";
 
 interface NativeSetup {
   readonly options: NativeOptions;
@@ -20,11 +22,29 @@ interface NativeSetup {
 export async function nativeExecutor({ options, folder, clock }: NativeSetup): Promise<Executor> {
   const { nodes, sbatch } = options;
   checkSbatchOptions(sbatch);
+  const slurm = new SlurmCommands(runCommand);
   return new NativeExecutor({
-    slurm: new NativeCommands(runCommand),
-    nodes: await nodesFor(runCommand, { nodes, partition: partitionIn(sbatch) }),
+    slurm,
+    nodes: await nodesFor(slurm, nodes, partitionIn(sbatch)),
     store: new NativeFile(join(folder, "native.json")),
     clock,
     sbatch,
   });
+}
+
+/**
+ * The nodes on which the jobs count: those of the partition, or the first ones.
+ * @throws InputError if there are fewer; SlurmError
+ */
+async function nodesFor(
+  slurm: SlurmCommands,
+  wanted: number | undefined,
+  partition: string | undefined,
+): Promise<readonly SlurmNode[]> {
+  const name = partition ?? (await slurm.defaultPartition());
+  const nodes = (await slurm.nodes(undefined, name)).filter(({ isDown }) => !isDown);
+  if (nodes.length > 0 && nodes.length >= (wanted ?? 1)) return nodes.slice(0, wanted);
+  throw new InputError(
+    `Cannot use ${wanted ?? 1} nodes of the partition "${name}": Slurm has ${nodes.length} there that are not down, expected a smaller --nodes, or another --partition after --`,
+  );
 }
