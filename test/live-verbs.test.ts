@@ -130,7 +130,7 @@ test("update changes what a waiting job asks for, of a running one only its name
   );
   expect(await tutti("update", job, "-n", "2", "--name", "wide", "--time", "2h")).toMatchObject({
     status: 0,
-    stdout: `job ${job} (wide): ‖ held, 2 tasks, limit 2 h\n`,
+    stdout: `job ${job} (wide): ‖ held, tasks 2, limit 2 h\n`,
   });
   await tutti("release", job);
   await tutti("wait", job);

@@ -311,7 +311,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await dialog.getByLabel("Name").fill("by hand");
     const line = await dialog.locator(".command").textContent();
     expect(line).toBe(
-      `tutti submit -t 10m -J 'by hand' -D ${folder} --env PATH=/usr/local/bin:/usr/bin:/bin -- sh -c 'echo '\\''from the page'\\''; pwd'`,
+      `tutti submit -J 'by hand' -t 10m -D ${folder} --env PATH=/usr/local/bin:/usr/bin:/bin -- sh -c 'echo '\\''from the page'\\''; pwd'`,
     );
     expect(await overflowPx(page)).toBe(0);
     await page.evaluate(axeSource);
