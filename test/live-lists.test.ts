@@ -4,7 +4,6 @@
  */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import type { Server } from "node:http";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +11,6 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { measureListing } from "../bench/listing.ts";
 import { fillStore } from "../src/daemon/store/fill-for-tests.ts";
-import { serveFirstRelease } from "./first-release.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
@@ -20,8 +18,6 @@ const { uid, username } = userInfo();
 const ENDED = 1500;
 const HELD = 1200;
 let scheduler: LiveScheduler;
-let old: Server;
-let oldSocket: string;
 
 beforeAll(async () => {
   scheduler = new LiveScheduler();
@@ -33,17 +29,13 @@ beforeAll(async () => {
     isForgotten: (job) => job <= 5,
   });
   await scheduler.start();
-  oldSocket = join(scheduler.folder, "old", "tutti.sock");
-  old = await serveFirstRelease(oldSocket, scheduler.socket);
 });
 afterAll(async () => {
-  old.close();
   await scheduler.clear();
 });
 
-describe.each(["at this scheduler", "at one of the first release"])("ranges over old jobs, %s", (which) => {
-  const isOld = which !== "at this scheduler";
-  const tutti = (...words: string[]) => startTutti(isOld ? oldSocket : scheduler.socket, words).result;
+describe("ranges over old jobs", () => {
+  const tutti = (...words: string[]) => startTutti(scheduler.socket, words).result;
 
   test("wait ends with 1 where jobs of the range have failed, however long ago", async () => {
     expect(await tutti("wait", "6-1500")).toMatchObject({
@@ -59,7 +51,7 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
   });
 
   test("forgotten and unused numbers are reported and never taken for jobs that ended well", async () => {
-    const forgotten = isOld ? "nothing is known about jobs 1-5" : "jobs 1-5 are forgotten";
+    const forgotten = "jobs 1-5 are forgotten";
     const some = await tutti("wait", "1-5,21-30", "1-22");
     expect(some).toMatchObject({ status: 5, stdout: "" });
     expect(some.stderr).toContain(`Cannot find a job for "1-5,21-30": ${forgotten}`);
@@ -72,9 +64,7 @@ describe.each(["at this scheduler", "at one of the first release"])("ranges over
     expect(rest.stdout.trimEnd().split("\n")).toHaveLength(3);
     const later = await tutti("wait", "2701-2709");
     expect(later.status).toBe(5);
-    expect(later.stderr).toContain(
-      isOld ? "nothing is known about jobs 2701-2709" : "there are no jobs 2701-2709 yet",
-    );
+    expect(later.stderr).toContain("there are no jobs 2701-2709 yet");
   });
 
   test("show, jobs and patterns find them too", async () => {
@@ -145,8 +135,7 @@ test("on a terminal, wait shows of many jobs only those that did not succeed, an
 describe("thousands of jobs", () => {
   test("are waited for through a restart, cancelled in one request, and each end is reported once", async () => {
     const waiting = startTutti(scheduler.socket, ["wait", "1501-2700"]);
-    const atOld = startTutti(oldSocket, ["wait", "2601-2640"]);
-    const cancel = startTutti(oldSocket, ["cancel", "2641-2700"]);
+    const cancel = startTutti(scheduler.socket, ["cancel", "2641-2700"]);
     expect(await cancel.result).toMatchObject({ status: 0, stdout: "60 jobs: 60 cancelled\n" });
     await until(() => waiting.stdout().split("\n").length === 61);
     await scheduler.killFrontEnd();
@@ -164,7 +153,6 @@ describe("thousands of jobs", () => {
       .split("\n")
       .map((line) => Number(/^job (\d+) .*was cancelled/.exec(line)?.[1]));
     expect(told.toSorted((a, b) => a - b)).toEqual(Array.from({ length: HELD }, (_, i) => 1501 + i));
-    expect((await atOld.result).status).toBe(1);
     expect(await startTutti(scheduler.socket, ["wait", "2695-2709"]).result).toMatchObject({
       status: 1,
       stderr: "tutti: there are no jobs 2701-2709 yet, so they cannot be waited for\n6 cancelled\n",

@@ -29,36 +29,16 @@ beforeEach(async () => {
 });
 afterEach(() => app.remove());
 
-/** A client of that scheduler. A scheduler of the first release has fewer parameters. */
-function clientOf(known: RegExp): Client {
-  const ask = async (path: string) => {
-    const unknown = [...new URL(path, "http://x").searchParams.keys()].find((name) => !known.test(name));
-    if (unknown !== undefined) {
-      throw new RefusedError(
-        "invalid",
-        `Cannot use the query parameter "${unknown}": expected one of states, last`,
-      );
-    }
+/** A client of that scheduler. */
+const client = {
+  ask: async (path: string) => {
     const { status, json } = await app.ask("GET", path);
     if (status >= 400) throw new RefusedError(json.refused, json.message);
     return json;
-  };
-  const jobs = ({ states, last }: { states?: readonly string[]; last?: number } = {}) => {
-    const words = [
-      states === undefined ? "" : `states=${states.join(",")}`,
-      last === undefined ? "" : `last=${last}`,
-    ];
-    return ask(`/v1/jobs?${words.filter((word) => word !== "").join("&")}`);
-  };
-  return { ask, jobs } as unknown as Client;
-}
+  },
+} as unknown as Client;
 
-const client = clientOf(/./);
-
-describe.each([
-  ["with pages", client],
-  ["of the first release", clientOf(/^(?:states|last)$/)],
-])("selectJobs() at a scheduler %s", (which, client) => {
+describe("selectJobs()", () => {
   test.each([
     [["7"], [7]],
     [
@@ -99,15 +79,9 @@ describe.each([
   test("numbers of a range without a job are reported, with the reason", async () => {
     const { numbers, missing } = await select(client, ["2-9"]);
     expect(numbers).toEqual([3, 4, 5, 8]);
-    expect(missingText(missing)).toBe(
-      which === "with pages"
-        ? "jobs 2, 6-7 are forgotten; there is no job 9 yet"
-        : "nothing is known about jobs 2, 6-7, 9",
-    );
+    expect(missingText(missing)).toBe("jobs 2, 6-7 are forgotten; there is no job 9 yet");
     await expect(selectJobs(client, ["6-7"])).rejects.toThrow(
-      which === "with pages"
-        ? 'Cannot find a job for "6-7": jobs 6-7 are forgotten'
-        : 'Cannot find a job for "6-7": nothing is known about jobs 6-7',
+      'Cannot find a job for "6-7": jobs 6-7 are forgotten',
     );
   });
 

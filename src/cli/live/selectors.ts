@@ -4,10 +4,11 @@
  */
 import type { Client } from "../../api/client/client.ts";
 import { closest } from "../../core/did-you-mean.ts";
+import type { MissingJobs } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, ENDED_STATES, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { NotFoundError, UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
-import { type AskedJobs, jobPages, type MissingJobs, missingText } from "./job-lists.ts";
+import { type AskedJobs, jobPages, missingText } from "./job-lists.ts";
 
 export const SELECTOR_HELP =
   "one or several: 7 | 3-9 | 7,9 | last | all | state:failed | name:sim* | queue:short | @user";

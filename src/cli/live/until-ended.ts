@@ -6,8 +6,8 @@
 import type { Client } from "../../api/client/client.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
 import { sleep } from "../../host/sleep.ts";
-import type { Job } from "../../protocol/schema.ts";
-import { endedAmong, isWithoutPages, type MissingJobs, requestParts } from "./job-lists.ts";
+import type { Job, MissingJobs } from "../../protocol/schema.ts";
+import { endedAmong, requestParts } from "./job-lists.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 const MAX_WAIT_S = 30;
@@ -15,8 +15,6 @@ const MAX_WAIT_S = 30;
 const GATHER_MS = 100;
 /** Pause between rounds if the numbers do not fit into one request: then no request waits for an end. */
 const POLL_MS = 1000;
-/** Concurrent requests to a scheduler of the first release, where each request waits for one job. */
-const CONCURRENT_REQUESTS = 16;
 
 /**
  * @param numbers numbers of existing jobs, rising
@@ -33,21 +31,16 @@ export async function untilEnded(
   const end = (job: Job) => {
     if (pending.delete(job.job)) onEnd(job);
   };
-  try {
-    while (pending.size > 0) {
-      const parts = requestParts(rangesOf(pending));
-      const before = pending.size;
-      const waitS = parts.length === 1 ? MAX_WAIT_S : 0;
-      for (const part of parts) {
-        const gone = await connection.retry((client) => reportEnded(client, part, waitS, end));
-        missing.push(...gone);
-        for (const number of pending) if (holds(gone, number)) pending.delete(number);
-      }
-      if (pending.size > 0) await sleep(pending.size < before || waitS > 0 ? GATHER_MS : POLL_MS);
+  while (pending.size > 0) {
+    const parts = requestParts(rangesOf(pending));
+    const before = pending.size;
+    const waitS = parts.length === 1 ? MAX_WAIT_S : 0;
+    for (const part of parts) {
+      const gone = await connection.retry((client) => reportEnded(client, part, waitS, end));
+      missing.push(...gone);
+      for (const number of pending) if (holds(gone, number)) pending.delete(number);
     }
-  } catch (error) {
-    if (!isWithoutPages(error)) throw error;
-    await oneByOne(connection, [...pending], end);
+    if (pending.size > 0) await sleep(pending.size < before || waitS > 0 ? GATHER_MS : POLL_MS);
   }
   return missing;
 }
@@ -67,19 +60,4 @@ async function reportEnded(
     after = next;
   }
   return gone;
-}
-
-async function oneByOne(
-  connection: ReconnectingClient,
-  numbers: readonly number[],
-  end: (job: Job) => void,
-): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < numbers.length) {
-      const number = numbers[next++];
-      end(await connection.retry((client) => client.ended(number)));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENT_REQUESTS, numbers.length) }, worker));
 }

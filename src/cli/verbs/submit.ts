@@ -3,7 +3,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { RefusedError } from "../../api/client/errors.ts";
 import { rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type {
   DryRunAnswer,
@@ -197,31 +196,7 @@ export async function submit(
 ): Promise<JobsAnswer> {
   const jobs = await withLast(connection, asked);
   const body: SubmitBody = { jobs, key: randomUUID() };
-  try {
-    return await send(connection, body);
-  } catch (error) {
-    if (!isUnknownMask(error)) throw error;
-    hint(
-      `tutti: the scheduler is an earlier version, so the job gets umask 022 instead of ${jobs[0].umask}; tutti down and tutti serve start the new version`,
-    );
-    return send(connection, { ...body, jobs: jobs.map(({ umask: _, ...without }) => without) });
-  }
-}
-
-function send(connection: ReconnectingClient, body: SubmitBody): Promise<JobsAnswer> {
   return connection.retry((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
-}
-
-/**
- * Whether a scheduler of the first release refused the umask, which it does not know. It may still run after
- * the command line was upgraded.
- */
-function isUnknownMask(error: unknown): boolean {
-  return (
-    error instanceof RefusedError &&
-    error.refused === "invalid" &&
-    /unrecognized key.*"umask"/i.test(error.message)
-  );
 }
 
 /** The entries of a submit that runs the workflow, or resumes it: none if nothing is left to run. */

@@ -2,12 +2,12 @@
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
-import type { Job } from "../../protocol/schema.ts";
+import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { formatCount } from "../../report/text/format.ts";
 import { outcomeText } from "../../words/jobs.ts";
 import { CheckFailed, NotFoundError } from "../errors.ts";
-import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
+import { jobPages, missingText } from "../live/job-lists.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { namedJobs, SELECTOR_HELP, type Selection, select } from "../live/selectors.ts";
 import { untilEnded } from "../live/until-ended.ts";
