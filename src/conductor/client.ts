@@ -59,8 +59,6 @@ export class ConductorClient extends EventEmitter<{
   #socket: Socket | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** Version of the protocol on this connection. */
-  #protocol: 1 | 2 = 2;
   #started: { readonly child: ChildProcess; readonly atMs: number } | undefined;
   #closed = false;
   /** The conductor was asked to end, so it is not started again. */
@@ -74,8 +72,7 @@ export class ConductorClient extends EventEmitter<{
 
   send(message: ToConductor): void {
     if (!this.connected) return;
-    const understood = this.#protocol === 2 ? message : inProtocol1(message);
-    if (understood !== undefined) this.#write(understood);
+    this.#write(message);
     // Later messages, such as forget, do not revoke a shutdown; only a refusal does.
     if (message.type === "shutdown") this.#shuttingDown = true;
   }
@@ -94,7 +91,7 @@ export class ConductorClient extends EventEmitter<{
     const socket = createConnection(join(this.#options.home, SOCKET_NAME));
     let reason = "the conductor closed the connection";
     this.#socket = socket;
-    socket.on("connect", () => this.#hello(2));
+    socket.on("connect", () => this.#hello());
     socket.on("data", (chunk: Buffer) => {
       for (const line of lines.push(chunk) ?? []) this.#read(line);
     });
@@ -104,9 +101,8 @@ export class ConductorClient extends EventEmitter<{
     socket.on("close", () => this.#lost(reason));
   }
 
-  #hello(protocol: 1 | 2): void {
-    this.#protocol = protocol;
-    this.#write({ type: "hello", protocol, frontEnd: this.#options.name });
+  #hello(): void {
+    this.#write({ type: "hello", protocol: 3, frontEnd: this.#options.name });
   }
 
   #write(message: ToConductor): void {
@@ -119,10 +115,6 @@ export class ConductorClient extends EventEmitter<{
     if (message.type === "state") {
       this.connected = true;
       this.#failures = 0;
-    } else if (message.type === "refused" && !this.connected && this.#protocol === 2) {
-      // This conductor is of the first release and has running jobs: use its protocol until it ends.
-      this.#hello(1);
-      return;
     }
     if (message.type === "refused") this.#shuttingDown = false;
     this.emit("message", message);
@@ -158,18 +150,6 @@ export class ConductorClient extends EventEmitter<{
     const { exitCode, signalCode } = this.#started.child;
     return exitCode !== null || signalCode !== null;
   }
-}
-
-/**
- * The message in the form of the first release; undefined if a conductor of the first release cannot handle
- * it. That conductor's shim writes no identity, so its saved state must not have one either: the next
- * conductor would look for it in the claim.
- */
-function inProtocol1(message: ToConductor): ToConductor | undefined {
-  if (message.type === "keep") return undefined;
-  if (message.type !== "launch") return message;
-  const { identity: _, ...spec } = message.spec;
-  return { type: "launch", spec };
 }
 
 /**

@@ -148,7 +148,7 @@ export class Conductor {
 
   receive(message: ToConductor): void {
     if (this.#reports.isTooLate(message)) return;
-    if (message.type === "hello") this.#greet(message.protocol);
+    if (message.type === "hello") this.#greet();
     else if (message.type === "matrix") this.#setMatrix(message.matrix);
     else if (message.type === "launch") this.#launch(message.spec);
     else if (message.type === "stop") this.#stop(message);
@@ -209,12 +209,12 @@ export class Conductor {
     if (!this.isBusy) this.#machine.containment.groups.close();
   }
 
-  #greet(protocol: 1 | 2 | 3): void {
+  #greet(): void {
     this.#turning.settle();
     for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
     // The front end asks again for pending launches that it knows.
     this.#launches.takeAll();
-    this.#reports.greet(protocol, this.#attempts.values(), {
+    this.#reports.greet(this.#attempts.values(), {
       sequence: this.#roundRobin.matrix.sequence,
       freezer: this.#machine.containment.freezer.kind,
       limitsMemory: this.#machine.containment.groups.of("memory") !== undefined,

@@ -28,21 +28,18 @@ export class Reports {
 
   /** Answers a hello. */
   greet(
-    protocol: 1 | 2 | 3,
     parts: Iterable<GangPart>,
-    {
-      turning,
-      ...more
-    }: Required<Pick<State, "sequence" | "freezer" | "limitsMemory" | "epochMs" | "turning">>,
+    more: Required<Pick<State, "sequence" | "freezer" | "limitsMemory" | "epochMs" | "turning">>,
   ): void {
     this.#told = new WeakSet();
     this.emit({
       type: "state",
-      ...(protocol !== 1 && { protocol }),
+      protocol: 3,
       attempts: [...parts].map(stateOf),
       pid: process.pid,
       ...more,
-      ...(protocol === 3 && { turning, allowedCpus: allowedCpus(), version: ownVersion() }),
+      allowedCpus: allowedCpus(),
+      version: ownVersion(),
     });
     if (this.#isLeaving) this.emit({ type: "leaving" });
   }

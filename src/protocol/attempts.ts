@@ -19,7 +19,7 @@ export interface IdentifiedAttempt extends AttemptKey {
   /**
    * 32 random hexadecimal digits, made when the front end decides on the attempt. The attempt's claim and
    * exit files contain them; files with another identity are ignored. An older store can reuse a number,
-   * but never an identity. Left out: the attempt was decided on under protocol 1.
+   * but never an identity. Left out: the attempt is from the first release.
    */
   readonly identity?: string;
 }
@@ -129,7 +129,7 @@ export interface AttemptRecord {
 export interface AttemptState extends IdentifiedAttempt {
   /** Left out by conductors of earlier versions, and by other executors than conductors. */
   readonly record?: AttemptRecord;
-  /** Shown to people who must decide about an attempt that the store does not know. Since protocol 2. */
+  /** Shown to people who must decide about an attempt that the store does not know. */
   readonly about?: {
     /** Left out: the conductor's own user. */
     readonly uid?: number;
@@ -229,7 +229,7 @@ export type AttemptCommand =
    * The store does not know this attempt, and no user has decided about it yet. It keeps running next to
    * the gangs, whatever the rows are, until it ends or is stopped. The command is in force until the next
    * front end says hello and sends a matrix without repeating the command. If there is an `identity`, only
-   * if the attempt has this identity. Since protocol 2.
+   * if the attempt has this identity.
    */
   | { readonly type: "keep"; readonly attempt: AttemptKey; readonly identity?: string }
   /**

@@ -11,12 +11,9 @@
  * front end is connected, it continues with the last matrix. The front end may repeat every message after a
  * reconnect: launches are identified by job, attempt and identity, a matrix by its sequence number.
  *
- * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with protocol 2.
- * If a conductor refuses it, that conductor is of Tutti's first release, and the front end talks to it in
- * protocol 1 until it ends.
+ * The protocol is 3. Front ends and conductors that speak 1 or 2 are refused: the revision e32fa342 speaks all.
  *
- * Protocol 3 is for the conductors of a cluster, which turn the same rows at the same slots. A cluster's
- * conductor takes a matrix in two steps: it keeps the matrix (`stage`, answered by `staged`), and uses it
+ * The conductors of a cluster turn the same rows at the same slots. A cluster's conductor takes a matrix in two steps: it keeps the matrix (`stage`, answered by `staged`), and uses it
  * from a slot on that all conductors have acknowledged (`turn`, answered by `turning`). Until that slot,
  * the front end can take it back (`revoke`). So the gates of a gang open in the same slot on all nodes, or
  * on none.
@@ -77,7 +74,7 @@ export type ToConductor =
   /** First message of a connection. If a second front end connects, the conductor drops the first. */
   | {
       readonly type: "hello";
-      readonly protocol: 1 | 2 | 3;
+      readonly protocol: 3;
       readonly frontEnd: string;
       /**
        * Protocol 3: random name of the front end's state folder. While a front end of another owner is
@@ -130,8 +127,7 @@ export type FromConductor =
   /** Answer to `hello`: all attempts that the conductor knows, and the number of its current matrix. */
   | {
       readonly type: "state";
-      /** Left out: 1. */
-      readonly protocol?: 2 | 3;
+      readonly protocol: 3;
       readonly attempts: readonly AttemptState[];
       readonly sequence: number;
       readonly pid: number;

@@ -11,11 +11,7 @@ export const stray = z
     attempt: z.int().min(1),
     uid: count,
     user: z.string(),
-    state: z
-      .enum(["running", "ending", "stopped"])
-      .describe(
-        "stopped: the attempt belongs to a conductor of the first release, which stops everything outside the matrix",
-      ),
+    state: z.enum(["running", "ending"]),
     command: z.array(z.string()).describe("Long commands are cut and end with …"),
     cwd: z.string(),
     folder: z.string().describe("Folder of the attempt; the output is next to it"),

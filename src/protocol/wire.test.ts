@@ -30,8 +30,7 @@ const MEMBER = {
   ranks: [4, 5],
 };
 const GOOD: readonly object[] = [
-  { type: "hello", protocol: 1, frontEnd: "x" },
-  { type: "hello", protocol: 2, frontEnd: "x" },
+  { type: "hello", protocol: 3, frontEnd: "x" },
   { type: "matrix", matrix: MATRIX },
   { type: "matrix", matrix: { ...MATRIX, paused: [{ job: 2, attempt: 1 }] } },
   { type: "launch", spec: SPEC },
@@ -79,6 +78,7 @@ describe("parseMessage()", () => {
 
   test.each([
     [{ type: "hello", protocol: 4, frontEnd: "x" }, "protocol 4"],
+    [{ type: "hello", protocol: 2, frontEnd: "x" }, "the revision e32fa342 of Tutti speaks 1 to 3"],
     [{ type: "hello", protocol: 3, frontEnd: "x", owner: 5 }, "owner"],
     [{ type: "ping" }, "id"],
     [{ type: "grid", epochMs: null }, "epochMs"],

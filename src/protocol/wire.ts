@@ -62,9 +62,9 @@ function problemOf(message: Fields): string | undefined {
   switch (message.type) {
     case "hello":
       if (message.owner !== undefined && !isText(message.owner)) return "the owner is not a text";
-      return [1, 2, 3].includes(message.protocol as number)
+      return message.protocol === 3
         ? undefined
-        : `protocol ${show(message.protocol)} is unknown`;
+        : `protocol ${show(message.protocol)} is not spoken here; the revision e32fa342 of Tutti speaks 1 to 3`;
     case "matrix":
     case "stage":
       return isObject(message.matrix) ? matrixProblem(message.matrix) : "the matrix is missing";

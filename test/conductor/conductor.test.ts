@@ -385,7 +385,7 @@ describe("the socket", () => {
     raw.write(`${lines.join("\n")}\n`);
     await until("all are refused", () => messages.length === lines.length);
     expect(messages.every(({ type }) => type === "refused")).toBe(true);
-    raw.write('{"type":"hello","protocol":1,"frontEnd":"second"}\n');
+    raw.write('{"type":"hello","protocol":3,"frontEnd":"second"}\n');
     await until("the second front end is answered", () => messages.at(-1)?.type === "state");
     await until("the first was reported", () =>
       s.messages.some(

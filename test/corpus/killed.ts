@@ -76,7 +76,6 @@ function look(folder: string, seed: number, { policy, turns }: Settings): Record
     memoryBytes: 2 ** 35,
     connected: {
       type: "connected",
-      knowsIdentities: true,
       attempts: saved.attempts.map(stateOf),
       sequence: saved.matrix.sequence,
       facts: { pid: 1, freezer: "signals" },

@@ -233,7 +233,7 @@ export class Dispatcher {
       feed.add("placed", atMs, placed, { nodes, rule: START_RULE_NAMES[rule] });
       return;
     }
-    const identity = this.health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
+    const identity = randomBytes(16).toString("hex");
     const units = chooseUnits(record, scheduler.machine.resources, [...book.withProcess()]);
     const started = book.change(record, {
       state: "starting",
@@ -368,7 +368,7 @@ export class Dispatcher {
     const named = new Map(connected.attempts.map((attempt) => [nameOf(attempt), attempt]));
     const jobs = [...book.withProcess()].map((record) => ({ record, attempt: named.get(nameOf(record)) }));
     for (const { record } of jobs) named.delete(nameOf(record));
-    this.#meetUnknown([...named.values()], connected.knowsIdentities, nowMs);
+    this.#meetUnknown([...named.values()], nowMs);
     const isBehind = this.#storeAge.takeBehind();
     for (const { record, attempt } of jobs) {
       const followed = isBehind ? followNoted(this.#context, record, attempt, nowMs) : record;
@@ -383,12 +383,12 @@ export class Dispatcher {
    * Handles attempts that belong to no job: keeps running ones until they end, reports and forgets ended
    * ones.
    */
-  #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
+  #meetUnknown(attempts: readonly AttemptState[], nowMs: number): void {
     const { book, feed, store, clock } = this.#context;
     const highest = Math.max(0, ...attempts.map(({ job }) => job));
     this.#storeAge.named(highest);
     book.raise(highest);
-    const strays = attempts.map((attempt) => ({ attempt, stray: strayOf(attempt, nowMs, canKeep) }));
+    const strays = attempts.map((attempt) => ({ attempt, stray: strayOf(attempt, nowMs) }));
     for (const { attempt, stray } of strays) {
       if (attempt.phase !== "ended") this.#outbox.push({ type: "keep", ...namedBy(attempt) });
       else if (attempt.end !== undefined && !store.knowsAttempt(attempt, attempt.identity)) {

@@ -170,18 +170,6 @@ describe("attempts that run and that the store does not know", () => {
     expect(lives.machine.attempts.size).toBe(0);
   });
 
-  test("of a conductor of the first release stay as they are until they are cancelled", async () => {
-    const lives = await withoutStore({ protocol: 1 });
-    const { clock, frontEnd } = lives.start();
-    expect(stops(lives.machine)).toEqual([]);
-    expect(frontEnd.strays(ROOT)).toMatchObject([
-      { job: 1, state: "stopped", command: [] },
-      { job: 2, state: "stopped" },
-    ]);
-    await answerOf(clock, frontEnd.cancel(ROOT, 1));
-    expect([...lives.machine.attempts.keys()]).toEqual(["2/1"]);
-  });
-
   test("do not affect a job that has their number", async () => {
     const lives = await withoutStore();
     // Their folders are gone, too.
@@ -240,18 +228,6 @@ describe("a report about an attempt with another identity", () => {
     expect(launches[1].spec.identity).toBe(launches[0].spec.identity);
     runToEnd(bench.clock);
     expect(stateOf(bench, job)).toMatchObject({ state: "done" });
-  });
-
-  test("a conductor of the first release gets no identities, and its attempts are accepted without one", async () => {
-    const lives = new Lives({ protocol: 1 });
-    const before = lives.start();
-    const job = await submit(before);
-    expect([...lives.machine.attempts.values()].map(({ spec }) => spec.identity)).toEqual([undefined]);
-    before.kill();
-    const bench = lives.start();
-    expect(stateOf(bench, job)).toMatchObject({ state: "running" });
-    runToEnd(bench.clock);
-    expect(stateOf(bench, job)).toMatchObject({ state: "done", attempt: 1 });
   });
 });
 

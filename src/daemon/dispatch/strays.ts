@@ -24,10 +24,6 @@ export interface Stray extends NamedAttempt, Pick<StrayInfo, "uid" | "user" | "c
   readonly seenMs: number;
   /** Whether it was cancelled. */
   readonly isEnding: boolean;
-  /**
-   * False: a conductor of the first release has the attempt and keeps it stopped, because it is not in a row.
-   */
-  readonly runs: boolean;
 }
 
 export class Strays {
@@ -77,11 +73,7 @@ export class Strays {
         attempt: stray.attempt,
         uid: stray.uid,
         user: stray.user,
-        state: stray.isEnding
-          ? ("ending" as const)
-          : stray.runs
-            ? ("running" as const)
-            : ("stopped" as const),
+        state: stray.isEnding ? ("ending" as const) : ("running" as const),
         command: stray.command,
         cwd: stray.cwd,
         folder: stray.folder,
@@ -106,8 +98,7 @@ export class Strays {
   }
 }
 
-/** @param runs whether the conductor lets it run outside of rows */
-export function strayOf(state: AttemptState, nowMs: number, runs: boolean): Stray {
+export function strayOf(state: AttemptState, nowMs: number): Stray {
   const { job, attempt, identity, about, ranMs, phase } = state;
   const uid = about?.uid ?? process.getuid?.() ?? 0;
   return {
@@ -124,7 +115,6 @@ export function strayOf(state: AttemptState, nowMs: number, runs: boolean): Stra
     ranMs,
     seenMs: nowMs,
     isEnding: phase === "stopping",
-    runs,
   };
 }
 
@@ -159,8 +149,8 @@ export function recordOfStray(stray: Stray, nowMs: number): JobRecord {
   };
 }
 
-function ranMsOf({ ranMs, seenMs, runs }: Stray, nowMs: number): number {
-  return runs ? ranMs + Math.max(0, nowMs - seenMs) : ranMs;
+function ranMsOf({ ranMs, seenMs }: Stray, nowMs: number): number {
+  return ranMs + Math.max(0, nowMs - seenMs);
 }
 
 export function nameOf({ job, attempt, identity = "" }: NamedAttempt): string {

@@ -125,8 +125,6 @@ export interface Connected {
   readonly sequence: number;
   /** Start of slot 0 on this machine's monotonic clock, in ms. */
   readonly epochMs: number;
-  /** Whether it reports identities and can keep attempts outside of rows. False for the first release. */
-  readonly knowsIdentities: boolean;
   /** Facts shown to people. */
   readonly facts: {
     readonly pid?: number;

@@ -65,10 +65,9 @@ function messageOf(command: Exclude<Command, { type: "admit" }>): ToConductor {
 /** Undefined for a message that only a cluster's conductor sends. */
 function reportOf(message: FromConductor): Report | undefined {
   if (message.type !== "state") return isOfCluster(message) ? undefined : message;
-  const { attempts, sequence, epochMs, pid, freezer, limitsMemory, protocol } = message;
-  const knowsIdentities = protocol === 2;
+  const { attempts, sequence, epochMs, pid, freezer, limitsMemory } = message;
   const facts = { pid, freezer, limitsMemory };
-  return { type: "connected", attempts, sequence, epochMs, knowsIdentities, facts };
+  return { type: "connected", attempts, sequence, epochMs, facts };
 }
 
 function isOfCluster(message: FromConductor): message is FromClusterConductor {

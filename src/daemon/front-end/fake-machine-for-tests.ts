@@ -46,8 +46,6 @@ export interface FakeMachineOptions {
   readonly runMs: (job: JobNumber, attempt: number) => number;
   /** How an attempt ends by itself; default: with exit code 0. */
   readonly ends?: (job: JobNumber, attempt: number) => Pick<AttemptEnd, "code" | "signal" | "cpuMs">;
-  /** Protocol version; default 2. */
-  readonly protocol?: 1 | 2;
   /** Whether it keeps no record of attempts, as conductors of earlier versions; default false. */
   readonly forgets?: boolean;
   /** On a machine without slots: how long a launched attempt takes until its command begins; default 0. */
@@ -136,15 +134,12 @@ export class FakeMachine implements Executor {
   connection(): Connected {
     return {
       type: "connected",
-      knowsIdentities: this.#speaks2,
       attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec, ...noted }) => ({
         job,
         attempt,
         ...this.#identityOf(spec),
         ...(this.#keepsRecord && { record: recordOf(noted) }),
-        ...(this.#speaks2 && {
-          about: { uid: JOBS_UID, command: spec.command, cwd: spec.cwd, folder: spec.folder },
-        }),
+        about: { uid: JOBS_UID, command: spec.command, cwd: spec.cwd, folder: spec.folder },
         phase,
         ranMs: ran * (this.#options.slotMs ?? 1),
         ...(end !== undefined && { end }),
@@ -205,15 +200,11 @@ export class FakeMachine implements Executor {
   }
 
   get #keepsRecord(): boolean {
-    return this.#speaks2 && this.#options.forgets !== true;
-  }
-
-  get #speaks2(): boolean {
-    return this.#options.protocol !== 1;
+    return this.#options.forgets !== true;
   }
 
   #identityOf({ identity }: LaunchSpec): { readonly identity?: string } {
-    return this.#speaks2 && identity !== undefined ? { identity } : {};
+    return identity !== undefined ? { identity } : {};
   }
 
   #launch(spec: LaunchSpec): void {

@@ -260,7 +260,6 @@ export class Store {
     return Math.max(this.#sql.number("SELECT max(job) FROM jobs"), this.kept.latestForgotten());
   }
 
-  /** @param identity left out: a conductor of the first release will run the attempt */
   insertAttempt(
     { job, attempt, uid }: AttemptKey & Pick<JobRecord, "uid">,
     nodes: readonly NodeCpus[],

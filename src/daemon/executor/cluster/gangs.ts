@@ -60,7 +60,6 @@ export class Gangs {
         .map(({ state }) => state),
       sequence: 0,
       epochMs,
-      knowsIdentities: true,
       facts: { freezer: "signals" },
     };
   }

@@ -85,7 +85,7 @@ const ends = () => of("ended").map(({ end }) => end);
 describe("jobs of Slurm", () => {
   test("are submitted held, released in the order of the decisions, and start when Slurm says", async () => {
     await pass(0.5);
-    expect(of("connected")).toMatchObject([{ attempts: [], knowsIdentities: true }]);
+    expect(of("connected")).toMatchObject([{ attempts: [] }]);
     launch(spec(1, { limitMs: 90_000, memoryBytes: 3 * 2 ** 20 }), spec(2));
     await pass(0);
     expect(slurm.orders).toEqual(["submit 1", "release 1", "submit 2", "release 2"]);

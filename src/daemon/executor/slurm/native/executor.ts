@@ -184,7 +184,6 @@ export class NativeExecutor implements Executor {
       attempts: known.map((attempt) => stateOf(attempt, clock.unixMs())),
       sequence: this.#sequence,
       epochMs: 0,
-      knowsIdentities: true,
       facts: {},
     });
   }
