@@ -3,7 +3,8 @@
  * records. The skew between nodes is printed; `npm run bench:slurm` measures it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SIZES } from "../../src/core/sizes-for-tests.ts";
+import { SIZES, SOAK } from "../../src/core/sizes-for-tests.ts";
+import type { StatusAnswer } from "../../src/protocol/answers.ts";
 import { TestCluster } from "./cluster.ts";
 import { NOBODY } from "./scheduler.ts";
 import { type MeasuredTurning, measureTutti, togetherPer100Ms } from "./turning-table.ts";
@@ -35,7 +36,7 @@ describeWithSlurm("turning", () => {
   });
 
   test("as root: equal shares, never two gangs at once, whole gangs, no work lost", async () => {
-    let health: readonly { readonly node: string; readonly offsetMs?: number }[] = [];
+    let health: NonNullable<StatusAnswer["nodes"]> = [];
     const turning = await measureTutti(
       cluster,
       { lastsS: SIZES.turningS, slotMs: SLOT_MS },
@@ -46,8 +47,10 @@ describeWithSlurm("turning", () => {
     report("root", turning);
     // The login node has the clock of this machine.
     expect(health.map(({ node }) => node).sort()).toEqual(cluster.nodes);
-    for (const { node, offsetMs = Number.NaN } of health) {
-      expect(Math.abs(offsetMs - cluster.clockAheadMs(node)), `offset of ${node}`).toBeLessThan(0.5);
+    for (const { node, offsetMs = Number.NaN, uncertaintyMs = 0 } of health) {
+      const wrongMs = Math.abs(offsetMs - cluster.clockAheadMs(node));
+      // On a busy machine, lines take longer, and the scheduler says so.
+      expect(wrongMs, `offset of ${node}`).toBeLessThanOrEqual(SOAK ? 0.5 : uncertaintyMs);
     }
     expectFair(turning);
     expect(togetherPer100Ms(turning)).toBeLessThanOrEqual(1);

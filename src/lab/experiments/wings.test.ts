@@ -40,6 +40,6 @@ describe("runOnWing()", () => {
     const audited = (policy: typeof oneSite) => () => auditedRun(choice, makeChoice(policy), 1);
     expect(audited(oneSite)).not.toThrow();
     expect(audited({ ...oneSite, make })).toThrow("decides differently in a second run");
-    expect(audited({ ...oneSite, make: lazy })).toThrow("gang-left");
+    expect(audited({ ...oneSite, make: lazy })).toThrow("job row 0: startS is none, expected");
   });
 });

@@ -21,8 +21,11 @@ export function requireSameAsNaive(
   const naive = naiveSites(instance, rules, remaining, completions);
   for (const what of ["startS", "endS", "split"] as const) {
     const job = naive[what].findIndex((value, i) => !Object.is(value, schedule[what][i]));
-    if (job >= 0)
-      refuse(job, `${what} is ${schedule[what][job]}, expected ${naive[what][job]}`, schedule.stopS);
+    if (job < 0) continue;
+    const [found, expected] = [schedule, naive].map((one) =>
+      Number.isNaN(one[what][job]) ? "none" : one[what][job],
+    );
+    refuse(job, `${what} is ${found}, expected ${expected}`, schedule.stopS);
   }
   for (const [site, busyS] of naive.busyS.entries())
     if (Math.abs(schedule.busyS[site] - busyS) > 1e-6 * (1 + busyS))
