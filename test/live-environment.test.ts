@@ -262,7 +262,7 @@ const OTHERS = [
   ...["src/conductor/guardian.ts", "src/host/cgroups.ts"],
   ...["src/daemon/executor/slurm/batch-script.ts", "src/daemon/executor/slurm/site-doctor.ts"],
   // Advice to users.
-  ...["python/tutti.py", "src/protocol/news/news.ts", "src/web/live/jobs/submit.tsx"],
+  ...["python/tutti.py", "src/protocol/job-fields.ts", "src/web/live/jobs/submit.tsx"],
 ];
 
 test("every file that starts a shell is known", () => {
