@@ -11,12 +11,13 @@
  * front end is connected, it continues with the last matrix. The front end may repeat every message after a
  * reconnect: launches are identified by job, attempt and identity, a matrix by its sequence number.
  *
- * The protocol is 3. Front ends and conductors that speak 1 or 2 are refused: the revision e32fa342 speaks all.
+ * The protocol is 3. Front ends and conductors that speak 1 or 2 are refused: the revision e32fa342 speaks
+ * all.
  *
- * The conductors of a cluster turn the same rows at the same slots. A cluster's conductor takes a matrix in two steps: it keeps the matrix (`stage`, answered by `staged`), and uses it
- * from a slot on that all conductors have acknowledged (`turn`, answered by `turning`). Until that slot,
- * the front end can take it back (`revoke`). So the gates of a gang open in the same slot on all nodes, or
- * on none.
+ * The conductors of a cluster turn the same rows at the same slots. A cluster's conductor takes a matrix
+ * in two steps: it keeps the matrix (`stage`, answered by `staged`), and uses it from a slot on that all
+ * conductors have acknowledged (`turn`, answered by `turning`). Until that slot, the front end can take it
+ * back (`revoke`). So the gates of a gang open in the same slot on all nodes, or on none.
  */
 import type {
   AttemptCommand,
