@@ -100,12 +100,24 @@ describe("exportJsonl()", () => {
     ]);
   });
 
+  test("an instant is the same number in the line of a job and in an event", () => {
+    const bench = makeBench({ cpus: 1 });
+    const { frontEnd } = bench;
+    at(bench, 0, () => frontEnd.submit(ANNA, [request({ beginAtMs: 90_000 }), request({ beginAtMs: 300 })]));
+    at(bench, 100, () => frontEnd.change(ANNA, { action: "update", update: { beginAtMs: 300 } }, [1]));
+    runToEnd(bench.clock);
+    const lines = linesOf(bench);
+    expect(lines.find(({ job }) => job === 2)).toMatchObject({ beginS: 0.3 });
+    expect(lines.at(-1)).toEqual({ event: "edit", atS: 0.1, job: 1, set: { beginS: 0.3 } });
+  });
+
   test("a job has the priority of its submit, and an event for each change", () => {
     const bench = makeBench({ cpus: 1, config: { policy: "fcfs" } });
     const { frontEnd } = bench;
     const set = (atMs: number, priority: number) =>
       at(bench, atMs, () => frontEnd.change(ANNA, { action: "priority", priority }, [2]));
     at(bench, 0, () => frontEnd.submit(ANNA, [request(), request({ priority: -2 })]));
+    at(bench, 100, () => frontEnd.change(ANNA, { action: "update", update: { priority: -7 } }, [2]));
     set(200, -5);
     set(300, 0);
     runToEnd(bench.clock);
@@ -113,6 +125,7 @@ describe("exportJsonl()", () => {
     expect(first).not.toHaveProperty("priority");
     expect(second).toMatchObject({ job: 2, priority: -2, startS: 1 });
     expect(events).toEqual([
+      { event: "edit", atS: 0.1, job: 2, set: { priority: -7 } },
       { event: "edit", atS: 0.2, job: 2, set: { priority: -5 } },
       { event: "edit", atS: 0.3, job: 2, set: { priority: 0 } },
     ]);
@@ -142,6 +155,20 @@ describe("exportJsonl()", () => {
       [3, 37, 37, 40, 3, "done", 0],
     ]);
     expect(lines.every(({ submitS }) => submitS === 0)).toBe(true);
+  });
+
+  test("an attempt that a signal ended does not have the exit code of the last one", () => {
+    const bench = makeBench({
+      cpus: 1,
+      ends: (_, attempt) => (attempt < 2 ? { signal: "SIGBUS" } : { code: 0 }),
+    });
+    at(bench, 0, () => bench.frontEnd.submit(ANNA, [request({ retries: 1, retryOn: ["SIGBUS"] })]));
+    runToEnd(bench.clock);
+    const [, first, second] = linesOf(bench);
+    expect([first.signal, first.code, second.signal, second.code]).toEqual([
+      ...["SIGBUS", undefined],
+      ...[undefined, 0],
+    ]);
   });
 
   test("an attempt has the values that the job had when it joined the queue", () => {
@@ -176,6 +203,26 @@ describe("exportJsonl()", () => {
     expect(linesOf(bench).slice(2)).toEqual([
       { event: "drain", atS: 0 },
       { event: "undrain", atS: 2 },
+    ]);
+  });
+
+  test("an event from before the first submit, after the clock was set back, does not move a drain", () => {
+    const bench = makeBench({ cpus: 1 });
+    const { frontEnd, clock } = bench;
+    at(bench, 1000, () => frontEnd.submit(ANNA, [request({ held: true })]));
+    at(bench, 2000, () => frontEnd.setDrain(ROOT, {}));
+    at(bench, 3000, () => {
+      clock.unixOffsetMs -= 60_000;
+      frontEnd.release(ANNA, 1);
+    });
+    at(bench, 4000, () => {
+      clock.unixOffsetMs += 60_000;
+      frontEnd.setDrain(ROOT, undefined);
+    });
+    runToEnd(bench.clock);
+    expect(linesOf(bench).slice(2)).toEqual([
+      { event: "drain", atS: 1 },
+      { event: "undrain", atS: 3 },
     ]);
   });
 

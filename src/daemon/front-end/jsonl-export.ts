@@ -126,6 +126,8 @@ class DrainLines {
   #isDrained = false;
   /** A drain that began before the first submit has no line yet. */
   #isOwed = false;
+  /** Events of earlier instants may follow: ends that were noticed late, and a clock that was set back. */
+  #hasBegun = false;
 
   constructor(epochMs: number) {
     this.#epochMs = epochMs;
@@ -134,11 +136,12 @@ class DrainLines {
   /** What must come before the event's own line. */
   before({ kind, atMs }: LoggedEvent): string {
     const isEarly = atMs < this.#epochMs;
+    this.#hasBegun ||= !isEarly;
     const owed = isEarly ? "" : this.first();
     const begins = kind === "drained" && !this.#isDrained;
     if (begins) this.#isDrained = true;
     if (kind === "undrained") this.#isDrained = false;
-    if (isEarly) this.#isOwed = this.#isDrained;
+    if (isEarly && !this.#hasBegun) this.#isOwed = this.#isDrained;
     return begins && !isEarly ? eventLine({ event: "drain", atS: since(atMs, this.#epochMs) }) : owed;
   }
 
@@ -206,11 +209,11 @@ const EVENTS: Readonly<
   undrained: (_, atS) => ({ event: "undrain", atS }),
   reserved: (event, _, epochMs) => windowOf(event, epochMs),
   unreserved: (event, atS) => ({ event: "unreserve", atS, name: windowName(event) }),
-  updated: ({ job, atMs, data }, atS) => ({
+  updated: ({ job, data }, atS, epochMs) => ({
     event: "edit",
     atS,
     job: job!,
-    set: editOf(atMs, atS, (data as EventPayloads["updated"]).now),
+    set: editOf((data as EventPayloads["updated"]).now, epochMs),
   }),
   priority: ({ job, data }, atS) => ({
     event: "edit",
@@ -313,13 +316,13 @@ function seconds(ms: number): number {
 }
 
 /** The new values of a job that was updated, in the units of the file. */
-function editOf(atMs: number, atS: number, now: EventPayloads["updated"]["now"]): JobEdit {
+function editOf(now: EventPayloads["updated"]["now"], epochMs: number): JobEdit {
   const { name, queue, tasks, threads, limitMs, memoryBytes, use, priority, beginAtMs } = now;
   const values = { name, queue, tasks, threads, memoryBytes, priority };
   return {
     ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
     ...(limitMs !== undefined && { limitS: limitMs / 1000 }),
     ...(use !== undefined && { use }),
-    ...(beginAtMs !== undefined && { beginS: Math.max(0, atS + (beginAtMs - atMs) / 1000) }),
+    ...(beginAtMs !== undefined && { beginS: since(beginAtMs, epochMs) }),
   };
 }

@@ -7,7 +7,17 @@ import type { EventPayloads, LoggedEvent } from "../../protocol/events.ts";
 import type { Job } from "../../protocol/schema.ts";
 
 /** What an export says of a job and an update can change. */
-const FIELDS = ["tasks", "threads", "limitMs", "memoryBytes", "beginAtMs", "name", "queue", "use"] as const;
+const FIELDS = [
+  "tasks",
+  "threads",
+  "limitMs",
+  "memoryBytes",
+  "beginAtMs",
+  "name",
+  "queue",
+  "use",
+  "priority",
+] as const;
 
 /** When a job joined the queue. */
 interface Queued {
@@ -18,14 +28,14 @@ interface Queued {
 
 interface Update {
   readonly event: number;
-  readonly before: { readonly [Name in (typeof FIELDS)[number] | "priority"]?: Job[Name] | undefined };
+  readonly before: { readonly [Name in (typeof FIELDS)[number]]?: Job[Name] | undefined };
 }
 
 interface AttemptData {
   readonly attempt: number;
   readonly ranMs: number;
-  readonly code?: number;
-  readonly signal?: string;
+  readonly code?: number | undefined;
+  readonly signal?: string | undefined;
 }
 
 /** An attempt after which the job was queued again. Unix times. */
@@ -108,10 +118,6 @@ export class PastJobs {
     if (startedAtMs === undefined) return;
     const attempts = this.#attempts.get(job) ?? [];
     this.#attempts.set(job, attempts);
-    attempts.push({
-      ...{ attempt, ranMs, queued, startedAtMs, endedAtMs },
-      ...(code !== undefined && { code }),
-      ...(signal !== undefined && { signal }),
-    });
+    attempts.push({ attempt, ranMs, code, signal, queued, startedAtMs, endedAtMs });
   }
 }
