@@ -1,6 +1,6 @@
 /**
- * Defines what can happen to a machine and to its jobs besides submits and ends: what a workload file
- * (workload/traces/jsonl.ts) records and what `tutti export` writes. Jobs are given by their numbers.
+ * Defines what a workload file (workload/traces/jsonl.ts) records and what `tutti export` writes: jobs, and
+ * what can happen to them and to the machine besides submits and ends. Jobs are given by their numbers.
  */
 interface At {
   /** Seconds since the start of the log. */
@@ -18,6 +18,31 @@ export interface JobEdit {
   readonly name?: string;
   readonly queue?: string;
   readonly use?: Readonly<Record<string, number>>;
+}
+
+/**
+ * A job, or one of its attempts, with the values that it had when it joined the queue; the file keeps its
+ * events. Times are in seconds since the start of the log.
+ */
+export interface WorkloadJob extends JobEdit {
+  readonly job: number;
+  readonly submitS: number;
+  /** Left out: it has not ended, or never ran. */
+  readonly runS?: number;
+  /** The running time that policies see of a job without a limit. */
+  readonly estimateS?: number;
+  readonly user?: string;
+  readonly state?: string;
+  readonly startS?: number;
+  readonly endS?: number;
+  readonly after?: readonly { readonly job: number }[];
+  readonly retries?: number;
+  readonly retryOn?: readonly string[];
+  readonly array?: number;
+  readonly arrayIndex?: number;
+  readonly attempt?: number;
+  readonly code?: number;
+  readonly signal?: string;
 }
 
 export type WorkloadEvent =

@@ -105,11 +105,7 @@ export class Listing {
 
   exportSwf(caller: Caller): Generator<string, void, void> {
     const { book, config, scheduler, store } = this.#context;
-    const find = (job: JobNumber) => {
-      const record = book.find(job);
-      return record === undefined ? undefined : this.#infoOf(record);
-    };
-    return exportSwf(this.list(caller, {}), find, {
+    return exportSwf(this.list(caller, {}), (job) => book.find(job), {
       cpus: scheduler.machine.mostProcessors,
       policy: scheduler.choice.label,
       queues: config.queues.map(({ queueClass }) => queueClass.name),
@@ -119,27 +115,32 @@ export class Listing {
 
   exportJsonl(caller: Caller): Generator<string, void, void> {
     const { book, config, scheduler, store } = this.#context;
-    const find = (job: JobNumber) => {
-      const record = book.find(job);
-      return record === undefined ? undefined : { job: this.#infoOf(record), record };
-    };
+    const { queues, resources } = config;
     const uid = caller.isAdministrator ? undefined : caller.uid;
-    return exportJsonl(this.list(caller, {}), find, () => eventPages(store, uid), {
-      cpus: scheduler.machine.mostProcessors,
-      policy: scheduler.choice.label,
-      slotMs: config.slotMs,
-      resources: config.resources,
-      // Other users' shares are nobody's business.
-      ...(caller.isAdministrator && config.shares !== undefined && { shares: sharesOf(config) }),
-      limitsOf: (owners) =>
-        exportedLimits(
-          book.limits,
-          owners,
-          config.queues.map(({ queueClass }) => queueClass.name),
-        ),
-      hasQuotas: book.limits.hasQuotas,
-      unlimitedMs: (name) => unlimitedMs(config.queues.find(({ queueClass }) => queueClass.name === name)),
-    });
+    const names = queues.map(({ queueClass }) => queueClass.name);
+    // Any number of jobs may hold a unit of the shared ones.
+    const counted = resources.filter(({ isShared }) => !isShared);
+    const amounts = Object.fromEntries(counted.map(({ name, units }) => [name, units.length]));
+    return exportJsonl(
+      this.list(caller, {}),
+      (job) => book.find(job),
+      () => eventPages(store, uid),
+      {
+        headOf: (owners, startedAt) => ({
+          name: "Tutti",
+          processors: scheduler.machine.mostProcessors,
+          resources: counted.length === 0 ? undefined : amounts,
+          // Other users' shares are nobody's business.
+          shares: caller.isAdministrator && config.shares !== undefined ? sharesOf(config) : undefined,
+          limits: exportedLimits(book.limits, owners, names),
+          quotas: book.limits.hasQuotas || undefined,
+          startedAt,
+          policy: scheduler.choice.label,
+          slotS: config.slotMs / 1000,
+        }),
+        unlimitedMs: (name) => unlimitedMs(queues.find(({ queueClass }) => queueClass.name === name)),
+      },
+    );
   }
 
   /** The jobs that the caller may see and that are in one of the states, one window of numbers at a time. */

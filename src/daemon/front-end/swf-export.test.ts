@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
+import type { JobRecord } from "../contract/record.ts";
 import { exportSwf } from "./swf-export.ts";
 
 const FACTS = { cpus: 4, policy: "easy", queues: ["short", "main"], keptSinceMs: 0 };
@@ -16,14 +17,15 @@ const info = fc.record({
   startedAtMs: fc.option(fc.integer({ min: 1_000_010, max: 1_000_040 }), { nil: undefined }),
 });
 
-const make = (fields: readonly object[]): Job[] =>
+const make = (fields: readonly object[]): JobRecord[] =>
   fields.map(
-    (one, i) => ({ ...one, job: i + 1, tasks: 1, ranMs: 5, after: [], command: [] }) as unknown as Job,
+    (one, i) => ({ ...one, job: i + 1, tasks: 1, ranMs: 5, after: [], command: [] }) as unknown as JobRecord,
   );
 
-function linesOf(jobs: readonly Job[], pageSize: number, find: (job: number) => Job | undefined) {
+function linesOf(jobs: readonly JobRecord[], pageSize: number, find: (job: number) => JobRecord | undefined) {
+  const infos = jobs as unknown as readonly Job[];
   const pages = Array.from({ length: Math.ceil(jobs.length / pageSize) }, (_, i) =>
-    jobs.slice(i * pageSize, (i + 1) * pageSize),
+    infos.slice(i * pageSize, (i + 1) * pageSize),
   );
   const lines = [...exportSwf(pages, find, FACTS)].join("").trimEnd().split("\n");
   return {

@@ -1,11 +1,12 @@
 /** Exports jobs in the Standard Workload Format 2.2, so that the simulator can replay them. */
-
+import type { WorkloadJob } from "../../core/workload-events.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { processorsOf } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
-import type { JobState } from "../../protocol/states.ts";
+import type { JobRecord } from "../contract/record.ts";
+import { jobOf } from "./workload-form.ts";
 
-const STATUS: Partial<Record<JobState, number>> = { done: 1, failed: 0, cancelled: 5 };
+const STATUS: Partial<Record<string, number>> = { done: 1, failed: 0, cancelled: 5 };
 /** Jobs per piece. */
 const PIECE = 250;
 
@@ -26,7 +27,7 @@ interface SwfFacts {
  */
 export function* exportSwf(
   pages: Iterable<readonly Job[]>,
-  find: (job: JobNumber) => Job | undefined,
+  find: (job: JobNumber) => JobRecord | undefined,
   facts: SwfFacts,
 ): Generator<string, void, void> {
   /** Jobs that have started. */
@@ -45,8 +46,9 @@ export function* exportSwf(
   const names = numbering();
   for (let i = 0; i < started.length; i += PIECE) {
     const lines = started.slice(i, i + PIECE).flatMap(({ job }) => {
-      const info = find(job);
-      return info?.startedAtMs === undefined ? [] : [line(info, epochMs, facts, users, names)];
+      const record = find(job);
+      if (record?.startedAtMs === undefined) return [];
+      return [line(jobOf(record, epochMs), facts, users, names)];
     });
     yield lines.join("");
   }
@@ -70,40 +72,35 @@ function heading(jobs: number, epochMs: number, { cpus, policy, queues, keptSinc
 }
 
 function line(
-  job: Job,
-  epochMs: number,
+  job: WorkloadJob,
   { queues }: SwfFacts,
   users: (word: string) => number,
   names: (word: string) => number,
 ): string {
-  const runS =
-    job.state === "running" || job.state === "paused" || job.state === "ending" ? -1 : seconds(job.ranMs);
-  const processors = processorsOf(job);
+  const { submitS, startS = submitS, tasks = 1, threads, limitS, memoryBytes } = job;
+  const processors = processorsOf({ tasks, threads });
   const fields = [
     job.job,
-    seconds(job.submittedAtMs - epochMs),
-    seconds(Math.max(0, job.startedAtMs! - job.submittedAtMs)),
-    runS,
+    submitS,
+    // To the ms, as both are.
+    Math.round(1000 * Math.max(0, startS - submitS)) / 1000,
+    job.runS ?? -1,
     processors,
     -1,
     -1,
     processors,
-    job.limitMs === undefined ? -1 : seconds(job.limitMs),
-    job.memoryBytes === undefined ? -1 : Math.ceil(job.memoryBytes / 1024 / processors),
-    STATUS[job.state] ?? -1,
-    users(job.user),
+    limitS ?? -1,
+    memoryBytes === undefined ? -1 : Math.ceil(memoryBytes / 1024 / processors),
+    STATUS[job.state!] ?? -1,
+    users(job.user!),
     -1,
-    names(job.name),
-    queues.indexOf(job.queue) + 1 || -1,
+    names(job.name!),
+    queues.indexOf(job.queue!) + 1 || -1,
     -1,
-    job.after[0] ?? -1,
+    job.after?.[0].job ?? -1,
     -1,
   ];
   return `${fields.join(" ")}\n`;
-}
-
-function seconds(ms: number): number {
-  return Math.round(ms) / 1000;
 }
 
 /** Numbers from 1 in order of first occurrence. */

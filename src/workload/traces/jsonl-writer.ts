@@ -13,7 +13,7 @@ const STATES = new Map([
 ]);
 
 /** The first line of a workload file. */
-interface WorkloadHead {
+export interface WorkloadHead {
   readonly name: string;
   readonly processors?: number | undefined;
   /** Amounts by kind. */

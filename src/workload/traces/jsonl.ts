@@ -12,7 +12,7 @@ import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
 import { type JobNotes, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { Demand, ResourceKind } from "../../core/resources.ts";
-import type { WorkloadEvent } from "../../core/workload-events.ts";
+import type { WorkloadEvent, WorkloadJob } from "../../core/workload-events.ts";
 import { EventReader, type LineEvent } from "./jsonl-events.ts";
 import {
   areLimits,
@@ -395,22 +395,8 @@ export class JsonlReader {
   }
 }
 
-interface JobFields extends SizeFields {
+interface JobFields extends SizeFields, Partial<Omit<WorkloadJob, "job" | "after">> {
   readonly job?: unknown;
-  readonly submitS?: number;
-  readonly beginS?: number;
-  readonly runS?: number;
-  readonly tasks?: number;
-  readonly threads?: number;
-  readonly limitS?: number;
-  readonly estimateS?: number;
-  readonly memoryBytes?: number;
-  readonly use?: Readonly<Record<string, number>>;
-  readonly user?: string;
-  readonly queue?: string;
-  readonly name?: string;
-  readonly startS?: number;
-  readonly state?: string;
   readonly after?: unknown;
 }
 
