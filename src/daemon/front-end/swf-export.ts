@@ -3,10 +3,10 @@ import type { WorkloadJob } from "../../core/workload-events.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { processorsOf } from "../../protocol/job-size.ts";
 import type { Job } from "../../protocol/schema.ts";
+import { Numbering, SWF_STATUS } from "../../workload/traces/swf-numbers.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { jobOf } from "./workload-form.ts";
 
-const STATUS: Partial<Record<string, number>> = { done: 1, failed: 0, cancelled: 5 };
 /** Jobs per piece. */
 const PIECE = 250;
 
@@ -42,8 +42,8 @@ export function* exportSwf(
   started.sort((a, b) => a.submittedAtMs - b.submittedAtMs || a.job - b.job);
   const epochMs = started[0]?.submittedAtMs ?? 0;
   yield heading(started.length, epochMs, facts);
-  const users = numbering();
-  const names = numbering();
+  const users = new Numbering();
+  const names = new Numbering();
   for (let i = 0; i < started.length; i += PIECE) {
     const lines = started.slice(i, i + PIECE).flatMap(({ job }) => {
       const record = find(job);
@@ -71,12 +71,7 @@ function heading(jobs: number, epochMs: number, { cpus, policy, queues, keptSinc
   return `${lines.join("\n")}\n`;
 }
 
-function line(
-  job: WorkloadJob,
-  { queues }: SwfFacts,
-  users: (word: string) => number,
-  names: (word: string) => number,
-): string {
+function line(job: WorkloadJob, { queues }: SwfFacts, users: Numbering, names: Numbering): string {
   const { submitS, startS = submitS, tasks = 1, threads, limitS, memoryBytes } = job;
   const processors = processorsOf({ tasks, threads });
   const fields = [
@@ -91,25 +86,14 @@ function line(
     processors,
     limitS ?? -1,
     memoryBytes === undefined ? -1 : Math.ceil(memoryBytes / 1024 / processors),
-    STATUS[job.state!] ?? -1,
-    users(job.user!),
+    SWF_STATUS.get(job.state) ?? -1,
+    users.of(job.user),
     -1,
-    names(job.name!),
+    names.of(job.name),
     queues.indexOf(job.queue!) + 1 || -1,
     -1,
     job.after?.[0].job ?? -1,
     -1,
   ];
   return `${fields.join(" ")}\n`;
-}
-
-/** Numbers from 1 in order of first occurrence. */
-function numbering(): (word: string) => number {
-  const numbers = new Map<string, number>();
-  return (word) => {
-    const known = numbers.get(word);
-    if (known !== undefined) return known;
-    numbers.set(word, numbers.size + 1);
-    return numbers.size;
-  };
 }

@@ -4,13 +4,10 @@ import { UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { LimitSettings } from "../../core/limits/job-limits.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 import { WORKLOAD_SCHEMA } from "./jsonl-fields.ts";
+import { SWF_STATUS } from "./swf-numbers.ts";
 
 const LINES_PER_PIECE = 1024;
-const STATES = new Map([
-  [0, "failed"],
-  [1, "done"],
-  [5, "cancelled"],
-]);
+const STATES = new Map([...SWF_STATUS].map(([state, status]) => [status, state]));
 
 /** The first line of a workload file. */
 export interface WorkloadHead {

@@ -31,17 +31,13 @@ import {
 } from "./jsonl-fields.ts";
 import { JSONL_RULES, type JsonlCode } from "./jsonl-rules.ts";
 import type { WindowedJob } from "./jsonl-windows.ts";
+import { Numbering, SWF_STATUS } from "./swf-numbers.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 const LONGEST_LINE = 1 << 20;
 const MOST_KINDS = 64;
 const FIRST_CAPACITY = 1024;
 const KB = 1024;
-const STATUS = new Map([
-  ["failed", 0],
-  ["done", 1],
-  ["cancelled", 5],
-]);
 /** A line in which one of them is wrong is left out. */
 const NEEDED_FIELDS = new Set(["submitS", "runS", "tasks", "threads"]);
 /** Fields that the columns of a workload give back. */
@@ -352,7 +348,7 @@ export class JsonlReader {
     columns.cpuS[row] = columns.usedMemoryKB[row] = columns.thinkTimeS[row] = UNKNOWN;
     columns.allocated[row] = columns.requested[row] = size;
     columns.requestedMemoryKB[row] = memoryBytes === undefined ? UNKNOWN : Math.ceil(memoryBytes / KB / size);
-    columns.status[row] = STATUS.get(state ?? "") ?? UNKNOWN;
+    columns.status[row] = SWF_STATUS.get(state) ?? UNKNOWN;
     columns.user[row] = this.#users.of(user);
     columns.queue[row] = this.#queues.of(queue);
     columns.application[row] = this.#names.of(name);
@@ -427,20 +423,4 @@ function parsed(text: string): Entry | undefined {
 
 function isWhole(value: unknown, min: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= min && value <= MAX_INT32;
-}
-
-/** Numbers words from 1 in order of first occurrence; UNKNOWN for none. */
-class Numbering {
-  readonly #numbers = new Map<string, number>();
-
-  get words(): string[] {
-    return [...this.#numbers.keys()];
-  }
-
-  of(word: string | undefined): number {
-    if (word === undefined) return UNKNOWN;
-    const known = this.#numbers.get(word) ?? this.#numbers.size + 1;
-    this.#numbers.set(word, known);
-    return known;
-  }
 }

@@ -22,6 +22,7 @@ import {
   type StateMeaning,
 } from "./sacct-fields.ts";
 import { SACCT_RULES, type SacctCode } from "./sacct-rules.ts";
+import { Numbering } from "./swf-numbers.ts";
 import { MAX_LINE_LENGTH } from "./swf-rules.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
@@ -309,8 +310,8 @@ export class SacctReader {
       `; MaxRecords: ${this.#count}`,
       "; Preemption: No",
       ...(this.#firstSubmit === undefined ? [] : [startLine(this.#firstSubmit)]),
-      ...this.#queues.lines("Queue"),
-      ...this.#partitions.lines("Partition"),
+      ...namesLines("Queue", this.#queues),
+      ...namesLines("Partition", this.#partitions),
     ];
   }
 
@@ -335,23 +336,6 @@ export function isSlurmHistory({ header }: Pick<Workload, "header">): boolean {
   return header.some((line) => line.startsWith(COMPUTER));
 }
 
-/** Numbers names from 1 in order of appearance. */
-class Numbering {
-  readonly #numbers = new Map<string, number>();
-
-  /** UNKNOWN for an empty name. */
-  of(name: string): number {
-    if (name === "") return UNKNOWN;
-    let number = this.#numbers.get(name);
-    if (number === undefined) {
-      number = this.#numbers.size + 1;
-      this.#numbers.set(name, number);
-    }
-    return number;
-  }
-
-  lines(key: string): string[] {
-    const shown = [...this.#numbers].slice(0, MAX_NAMES_SHOWN);
-    return shown.map(([name, number]) => `; ${key}: ${number} ${name}`);
-  }
+function namesLines(key: string, { words }: Numbering): string[] {
+  return words.slice(0, MAX_NAMES_SHOWN).map((name, i) => `; ${key}: ${i + 1} ${name}`);
 }
