@@ -96,21 +96,16 @@ interface EventFields {
   readonly optional?: Readonly<Record<string, Check>>;
 }
 
+const { tasks, threads, limitS, beginS, memoryBytes, name, queue, use } = JOB_FIELDS;
+const priority = isWhole(-MAX_INT32);
+/** An edit has the form of the columns that it changes. */
 const EDIT_FIELDS: Readonly<Record<string, Check>> = {
-  tasks: isWhole(1),
-  threads: isWhole(1),
-  limitS: isDuration,
-  beginS: isTime,
-  priority: isWhole(-MAX_INT32),
-  memoryBytes: isWhole(1, Number.MAX_SAFE_INTEGER),
-  name: isText,
-  queue: isText,
-  use: isUse,
+  ...{ tasks, threads, limitS, beginS, priority, memoryBytes, name, queue, use },
 };
 const isEdit: Check = (value) =>
   isEntry(value) &&
   Object.entries(value).every(
-    ([name, edited]) => Object.hasOwn(EDIT_FIELDS, name) && EDIT_FIELDS[name](edited),
+    ([field, edited]) => Object.hasOwn(EDIT_FIELDS, field) && EDIT_FIELDS[field](edited),
   );
 
 const at = { atS: isTime };
