@@ -1,9 +1,21 @@
 /** Reads and shows matrices as rows of characters, for the examples that papers work through by hand. */
+import { assert } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
-import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
+import type { GangMachine, MatrixView, RowId, RunId } from "../../core/policy.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
-import type { ReproducedMatrices } from "./paper.ts";
+import type { ReproducedMatrices, Reproduction } from "./paper.ts";
+
+/** What a figure that is worked through shows, and the statements on it. */
+export type DrawnFigures = Required<Pick<Reproduction, "matrices" | "statements">>;
+
+/** The figures together. */
+export function together(parts: readonly DrawnFigures[]): DrawnFigures {
+  return {
+    matrices: parts.flatMap(({ matrices }) => matrices),
+    statements: parts.flatMap(({ statements }) => statements),
+  };
+}
 
 /** Rows from the top: one string per row, one character per processor, "." for idle. */
 export type Picture = readonly string[];
@@ -14,26 +26,101 @@ export class Matrix extends OusterhoutMatrix implements GangMachine {
 
 /** Characters of jobs 0, 1, 2 … */
 export const NAMES = "0123456789abcdefghijklmnopqrstuvwxyz";
-export const jobNamed = (name: string): JobIndex => NAMES.indexOf(name);
+const jobNamed = (name: string): JobIndex => NAMES.indexOf(name);
 
-/** @param arrivals sizes of jobs that are not drawn, by name */
-export function drawn(
-  rows: Picture,
-  arrivals: Readonly<Record<string, number>> = {},
-): { machine: Matrix; rows: RowId[] } {
-  const cells = rows.join("");
-  const sizes = [...NAMES].map((name) => arrivals[name] ?? cells.split(name).length - 1);
-  const machine = new Matrix(rows[0].length, sizes);
-  const ids = rows.map((cells) => {
-    const row = machine.addRow();
-    for (const name of new Set(cells.replaceAll(".", ""))) {
-      const runs = [...cells.matchAll(new RegExp(`${name}+`, "g"))];
-      const stretches = runs.flatMap(({ index, 0: run }) => [index, index + run.length]);
-      machine.placeStretches(jobNamed(name), row, stretches, runs.length);
-    }
-    return row;
-  });
-  return { machine, rows: ids };
+/** Moves a whole job to a row that is idle on all of the job's processors: a legal shift. */
+export function shift(machine: GangMachine, run: RunId, to: RowId): void {
+  const first = machine.runFirst(run);
+  const end = first + machine.runSize(run);
+  assert(machine.isIdle(to, first, end), `row ${to} is idle on processors ${first} to ${end - 1}`);
+  machine.exchange(machine.runRow(run), to, first, end);
+}
+
+/**
+ * A matrix on which the operations of a figure are done one after the other. Jobs have the names of the
+ * picture; rows are S1, S2, … from the bottom.
+ */
+export class Drawing {
+  readonly machine: Matrix;
+  readonly #rows: readonly RowId[];
+
+  /** @param arrivals sizes of jobs that are not drawn, by name */
+  constructor(rows: Picture, arrivals: Readonly<Record<string, number>> = {}) {
+    const cells = rows.join("");
+    const sizes = [...NAMES].map((name) => arrivals[name] ?? cells.split(name).length - 1);
+    const machine = new Matrix(rows[0].length, sizes);
+    this.machine = machine;
+    const ids = rows.map((cells) => {
+      const row = machine.addRow();
+      for (const name of new Set(cells.replaceAll(".", ""))) {
+        const runs = [...cells.matchAll(new RegExp(`${name}+`, "g"))];
+        const stretches = runs.flatMap(({ index, 0: run }) => [index, index + run.length]);
+        machine.placeStretches(jobNamed(name), row, stretches, runs.length);
+      }
+      return row;
+    });
+    this.#rows = ids.reverse();
+  }
+
+  row(number: number): RowId {
+    return this.#rows[number - 1];
+  }
+
+  end(names: string): this {
+    for (const name of names) this.machine.removeJob(jobNamed(name));
+    return this;
+  }
+
+  exchange(a: number, b: number, first: number, end: number): this {
+    this.machine.exchange(this.row(a), this.row(b), first, end);
+    return this;
+  }
+
+  /** The whole job moves to the row. */
+  move(name: string, to: number): this {
+    shift(this.machine, this.machine.firstRunOfJob(jobNamed(name)), this.row(to));
+    return this;
+  }
+
+  place(name: string, row: number, first: number): this {
+    this.machine.place(jobNamed(name), this.row(row), first);
+    return this;
+  }
+
+  /** Each job also runs in this row, on its processors. */
+  unite(names: string, row: number): this {
+    for (const name of names) this.place(name, row, processorsOf(this.machine, jobNamed(name))[0]);
+    return this;
+  }
+
+  deleteRow(row: number): this {
+    this.machine.deleteRow(this.row(row));
+    return this;
+  }
+
+  get picture(): Picture {
+    return cellsOf(this.machine).map((row) => row.map((job) => NAMES[job] ?? ".").join(""));
+  }
+
+  /** The picture in one line. */
+  get text(): string {
+    return this.picture.join(" / ");
+  }
+
+  /** The values of the workload tree over the matrix, level by level from the root. */
+  tree(lowestLevel = 0): string {
+    const { processors } = this.machine;
+    const tree = new WorkloadTree(processors);
+    for (const [processor, idle] of idleSlots(this.machine).entries()) tree.add(processor, 1, idle);
+    return Array.from({ length: tree.height - lowestLevel + 1 }, (_, depth) => {
+      const level = tree.height - depth;
+      return Array.from({ length: processors >> level }, (_, node) => tree.value(level, node)).join(" ");
+    }).join(" | ");
+  }
+
+  step(caption: string): ReproducedMatrices["steps"][number] {
+    return step(caption, this.machine);
+  }
 }
 
 function cellsOf(matrix: MatrixView): JobIndex[][] {
@@ -45,10 +132,6 @@ function cellsOf(matrix: MatrixView): JobIndex[][] {
     }
     return cells;
   });
-}
-
-export function picture(matrix: MatrixView): Picture {
-  return cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? ".").join(""));
 }
 
 export function processorsOf(matrix: MatrixView, job: JobIndex): number[] {
@@ -63,15 +146,4 @@ export function idleSlots(matrix: MatrixView): number[] {
 
 export function step(caption: string, matrix: MatrixView): ReproducedMatrices["steps"][number] {
   return { caption, rows: cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? null)) };
-}
-
-/** The values of the workload tree over the matrix, level by level from the root. */
-export function treeOf(matrix: MatrixView, lowestLevel: number): string {
-  const tree = new WorkloadTree(matrix.processors);
-  for (const [processor, idle] of idleSlots(matrix).entries()) tree.add(processor, 1, idle);
-  return Array.from({ length: tree.height - lowestLevel + 1 }, (_, depth) => {
-    const level = tree.height - depth;
-    const nodes = Array.from({ length: matrix.processors >> level }, (_, node) => tree.value(level, node));
-    return nodes.join(" ");
-  }).join(" | ");
 }

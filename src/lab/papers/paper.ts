@@ -2,7 +2,8 @@
  * Defines a reproduced paper: its cells (simulations), and a function that turns their results into the
  * paper's tables and figures next to the published values. Each cell has a place in the tables; cells run on
  * all cores, in any order. Every paper has a folder with the same file names, as far as it needs them, and
- * one line in registry.ts:
+ * one line in registry.ts. They share grid.ts (tables of means), drawn-matrix.ts (figures worked through by
+ * hand) and texts.ts (the whole paper from its parts).
  *
  *   paper      the paper                    claims     statements of its text, judged by our numbers
  *   tables     its tables                   figures    its figures
@@ -50,12 +51,4 @@ export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHead
   readonly key: string;
   readonly index: PaperIndex;
   collect(results: Results<Place, CellResult<K>>): Reproduction;
-}
-
-/** All tables of a paper. */
-export function tablesOf<Place, K extends Kind>(
-  { tables }: Pick<PaperTables<Place, K>, "tables">,
-  results: Results<Place, CellResult<K>>,
-): ReproducedTable[] {
-  return tables.map((table) => table.of(results));
 }

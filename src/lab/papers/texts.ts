@@ -2,8 +2,17 @@
  * Texts of papers are data, next to their pages: docs/papers/KEY.texts.json. `npm run build` checks their
  * form (scripts/paper-data.ts). In a text, a name in braces stands for another text.
  */
-import type { IndexEntry, PaperHeading, PaperIndex } from "../../results/reproduction.ts";
-import type { Paper } from "./paper.ts";
+import type {
+  IndexEntry,
+  PaperHeading,
+  PaperIndex,
+  ReproducedFigure,
+  ReproducedStatement,
+} from "../../results/reproduction.ts";
+import type { CellResult, Kind } from "../experiments/kinds.ts";
+import type { DrawnFigures } from "./drawn-matrix.ts";
+import type { Paper, PaperTables } from "./paper.ts";
+import type { Results } from "./results.ts";
 
 interface PaperTexts extends Omit<PaperHeading, "key"> {
   /** How the paper was read. */
@@ -23,15 +32,41 @@ export function filled(text: string, texts: Readonly<Record<string, string>>): s
   });
 }
 
-export function headingOf(texts: PaperTexts): Pick<Paper, "title" | "authors" | "published" | "index"> {
-  const { title, authors, published, reasons, index, added } = texts;
-  const entries = index.map((entry) =>
-    entry.notClaimed === undefined ? entry : { ...entry, notClaimed: filled(entry.notClaimed, reasons) },
-  );
-  return { title, authors, published, index: { entries, added } };
+/** What a paper has beside its tables and its texts. */
+interface Contents<Found> {
+  figures(results: Found): ReproducedFigure[];
+  statements(results: Found): ReproducedStatement[];
+  /** Figures that the paper works through by hand. */
+  drawn?(): DrawnFigures;
+  /** What only the program knows, by the names that the notes give it. */
+  noteValues?(results: Found): Readonly<Record<string, string>>;
 }
 
-/** @param values what only the program knows, by the names that the notes give it */
-export function notesOf({ notes }: PaperTexts, values: Readonly<Record<string, string>> = {}): string[] {
-  return notes.map((note) => filled(note, values));
+/** The whole paper from its tables, its texts and the rest. */
+export function paperOf<Place, K extends Kind>(
+  paperTables: PaperTables<Place, K>,
+  texts: PaperTexts,
+  { figures, statements, drawn, noteValues }: Contents<Results<Place, CellResult<K>>>,
+): Paper<Place, K> {
+  const { title, authors, published, reasons, added } = texts;
+  const entries = texts.index.map((entry) =>
+    entry.notClaimed === undefined ? entry : { ...entry, notClaimed: filled(entry.notClaimed, reasons) },
+  );
+  return {
+    ...paperTables,
+    title,
+    authors,
+    published,
+    index: { entries, added },
+    collect: (results) => {
+      const ofDrawn = drawn?.();
+      return {
+        tables: paperTables.tables.map((table) => table.of(results)),
+        figures: figures(results),
+        ...(ofDrawn && { matrices: ofDrawn.matrices }),
+        statements: [...(ofDrawn?.statements ?? []), ...statements(results)],
+        notes: texts.notes.map((note) => filled(note, noteValues?.(results) ?? {})),
+      };
+    },
+  };
 }

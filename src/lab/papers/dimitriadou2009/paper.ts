@@ -5,24 +5,15 @@
  */
 
 import texts from "../../../../docs/papers/dimitriadou2009.texts.json" with { type: "json" };
-import { type Paper, tablesOf } from "../paper.ts";
-import { headingOf, notesOf } from "../texts.ts";
-import type { Place } from "./cells.ts";
+import { paperOf } from "../texts.ts";
 import { claims } from "./claims.ts";
 import { extensionFigures, paperFigures } from "./figures.ts";
 import { noteValues } from "./notes.ts";
 import { dimitriadou2009Tables } from "./tables.ts";
 
-export const dimitriadou2009: Paper<Place, "sites"> = {
-  ...dimitriadou2009Tables,
-  ...headingOf(texts),
-  collect: (results) => {
-    const statements = claims(results);
-    return {
-      tables: tablesOf(dimitriadou2009Tables, results),
-      figures: [...paperFigures(results), ...extensionFigures(results)],
-      statements: statements.map(({ statement, holds, evidence }) => ({ statement, holds, evidence })),
-      notes: notesOf(texts, noteValues(results)),
-    };
-  },
-};
+export const dimitriadou2009 = paperOf(dimitriadou2009Tables, texts, {
+  figures: (results) => [...paperFigures(results), ...extensionFigures(results)],
+  statements: (results) =>
+    claims(results).map(({ statement, holds, evidence }) => ({ statement, holds, evidence })),
+  noteValues,
+});

@@ -1,9 +1,10 @@
 /** The tables of dimitriadou2009, each with the simulations that it needs. */
 import numbers from "../../../../docs/papers/dimitriadou2009.numbers.json" with { type: "json" };
+import { gridTable } from "../grid.ts";
 import type { PaperTable, PaperTables, ReproducedTable } from "../paper.ts";
-import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
+import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName } from "./cells.ts";
 import { claims, READINGS, type Reading } from "./claims.ts";
-import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
+import { at, MEASURES, type Measure } from "./measures.ts";
 
 const { lambdas, replications: publishedRuns, approach1, approach2 } = numbers.tableII;
 
@@ -13,11 +14,11 @@ const IDLE = {
   free: "a processor is idle only if no gang waits in its queue",
 } as const;
 
-function tableTwo(results: SitesResults, reading: Reading): ReproducedTable {
-  const [one, across] = APPROACHES[reading];
-  const value = (variant: VariantOf<"uniform">, everyS: number, published: number) =>
-    results.value(at("uniform", variant, everyS), MEASURES.U, published, undefined, publishedRuns);
-  return {
+/** The two approaches under a reading. */
+const APPROACHES = { held: ["one, held", "across, held"], free: ["one", "across"] } as const;
+
+function tableTwo(reading: Reading): PaperTable<Place, "sites"> {
+  return gridTable({
     id: `Table II, idle=${reading}`,
     title: `Mean processor utilization; ${IDLE[reading]}`,
     labelColumns: ["λ"],
@@ -27,9 +28,14 @@ function tableTwo(results: SitesResults, reading: Reading): ReproducedTable {
     ],
     rows: LOCAL_EVERY_S.map((everyS, i) => ({
       labels: [lambdas[i]],
-      values: [value(one, everyS, approach1[i]), value(across, everyS, approach2[i])],
+      values: APPROACHES[reading].map((variant, approach) => ({
+        place: at("uniform", variant, everyS),
+        measure: MEASURES.U,
+        published: [approach1, approach2][approach][i],
+        publishedRuns,
+      })),
     })),
-  };
+  });
 }
 
 /** How many statements hold under each reading, by all replications together and by each alone. */
@@ -114,28 +120,6 @@ const VARIANT_COLUMNS: readonly Column[] = [
   ["U", undefined, "utilisation of all processors", MEASURES.U],
 ];
 
-/** The two approaches under a reading. */
-const APPROACHES = { held: ["one, held", "across, held"], free: ["one", "across"] } as const;
-
-const TABLES: readonly PaperTable<Place, "sites">[] = [
-  ...READINGS.map((reading) => ({
-    needs: ({ study, variant }: Place) =>
-      study === "uniform" && APPROACHES[reading].some((approach) => approach === variant),
-    of: (results: SitesResults) => tableTwo(results, reading),
-  })),
-  { needs: () => true, of: (results) => readingsTable(claims(results)) },
-  measured("Local jobs", "Local jobs, exact predictions", PAPER_ROWS, LOCAL_COLUMNS),
-  measured("Gangs", "Gangs, exact predictions", PAPER_ROWS, GANG_COLUMNS),
-  measured("Variants", "All schedulers under high load", HIGH_LOAD_ROWS, VARIANT_COLUMNS),
-];
-
-export const dimitriadou2009Tables: PaperTables<Place, "sites"> = {
-  key: "dimitriadou2009",
-  defaultSeed: 2009,
-  cells,
-  tables: TABLES,
-};
-
 type MeasuredRow = readonly [study: StudyName, variant: string, everyS: number];
 
 /** One row per variant and load; columns by measure. */
@@ -145,33 +129,27 @@ function measured(
   rows: readonly MeasuredRow[],
   columns: readonly Column[],
 ): PaperTable<Place, "sites"> {
-  return {
-    needs: (place) =>
-      rows.some(
-        ([study, variant, everyS]) =>
-          study === place.study && variant === place.variant && everyS === place.localEveryS,
-      ),
-    of: (results) => measuredTable(results, id, title, rows, columns),
-  };
-}
-
-function measuredTable(
-  results: SitesResults,
-  id: string,
-  title: string,
-  rows: readonly MeasuredRow[],
-  columns: readonly Column[],
-): ReproducedTable {
-  return {
+  return gridTable({
     id,
     title,
     labelColumns: ["Study", "Scheduler", "λ"],
     valueColumns: columns.map(([name, unit, meaning]) => ({ name, unit, meaning })),
-    rows: rows.map(([study, variant, everyS]) => ({
-      labels: [study, variant, lambdas[LOCAL_EVERY_S.indexOf(everyS as 0.1)]],
-      values: columns.map(([, , , measure]) =>
-        results.value({ study, variant, localEveryS: everyS }, measure),
-      ),
+    rows: rows.map(([study, variant, localEveryS]) => ({
+      labels: [study, variant, lambdas[LOCAL_EVERY_S.indexOf(localEveryS as 0.1)]],
+      values: columns.map(([, , , measure]) => ({ place: { study, variant, localEveryS }, measure })),
     })),
-  };
+  });
 }
+
+export const dimitriadou2009Tables: PaperTables<Place, "sites"> = {
+  key: "dimitriadou2009",
+  defaultSeed: 2009,
+  cells,
+  tables: [
+    ...READINGS.map(tableTwo),
+    { needs: () => true, of: (results) => readingsTable(claims(results)) },
+    measured("Local jobs", "Local jobs, exact predictions", PAPER_ROWS, LOCAL_COLUMNS),
+    measured("Gangs", "Gangs, exact predictions", PAPER_ROWS, GANG_COLUMNS),
+    measured("Variants", "All schedulers under high load", HIGH_LOAD_ROWS, VARIANT_COLUMNS),
+  ],
+};

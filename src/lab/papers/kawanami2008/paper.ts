@@ -6,21 +6,14 @@
  */
 import texts from "../../../../docs/papers/kawanami2008.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
-import { type Paper, tablesOf } from "../paper.ts";
-import { headingOf, notesOf } from "../texts.ts";
-import type { Place } from "./cells.ts";
+import { paperOf } from "../texts.ts";
 import { claims } from "./claims.ts";
 import { figures } from "./figures.ts";
 import { noteValues } from "./notes.ts";
 import { kawanami2008Tables } from "./tables.ts";
 
-export const kawanami2008: Paper<Place, "queues"> = {
-  ...kawanami2008Tables,
-  ...headingOf(texts),
-  collect: (results) => ({
-    tables: tablesOf(kawanami2008Tables, results),
-    figures: figures(results),
-    statements: claims(results).map(judge),
-    notes: notesOf(texts, noteValues()),
-  }),
-};
+export const kawanami2008 = paperOf(kawanami2008Tables, texts, {
+  figures,
+  statements: (results) => claims(results).map(judge),
+  noteValues,
+});

@@ -2,22 +2,21 @@
 import numbers from "../../../../docs/papers/kawanami2008.numbers.json" with { type: "json" };
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
+import { gridTable } from "../grid.ts";
 import type { PaperTable, PaperTables, ReproducedTable, ReproducedValue } from "../paper.ts";
 import { cells, type KawanamiResults, type Place, SCHEDULER_KEYS, SCHEDULERS } from "./cells.ts";
 import { QUEUE_NAMES, type QueuesResult } from "./run.ts";
-
-const TABLES: readonly PaperTable<Place, "queues">[] = [
-  { needs: ({ scheduler }) => scheduler === "conventional", of: cpuTimeTable },
-  { needs: () => false, of: classTable },
-  { needs: () => false, of: reservationTable },
-  ...byScheduler(),
-];
 
 export const kawanami2008Tables: PaperTables<Place, "queues"> = {
   key: "kawanami2008",
   defaultSeed: 1,
   cells,
-  tables: TABLES,
+  tables: [
+    { needs: ({ scheduler }) => scheduler === "conventional", of: cpuTimeTable },
+    { needs: () => false, of: classTable },
+    { needs: () => false, of: reservationTable },
+    ...byScheduler(),
+  ],
 };
 
 function cpuTimeTable(results: KawanamiResults): ReproducedTable {
@@ -95,23 +94,25 @@ function byScheduler(): PaperTable<Place, "queues">[] {
     measure: keyof QueuesResult,
     unit?: "s",
     rows: readonly string[] = QUEUE_NAMES,
-  ): PaperTable<Place, "queues"> => ({
-    needs: () => true,
-    of: (results) => ({
+  ) =>
+    gridTable<Place, "queues">({
       id,
-      title: `${title}, mean over ${results.at({ scheduler: "conventional" }).length} seeds; ${unit === "s" ? "the paper prints no numbers" : "not in the paper"}`,
+      title: (_, results) =>
+        `${title}, mean over ${results.at({ scheduler: "conventional" }).length} seeds; ${unit === "s" ? "the paper prints no numbers" : "not in the paper"}`,
       labelColumns: [rows === QUEUE_NAMES ? "queue" : "share"],
       valueColumns: SCHEDULER_KEYS.map((key) => ({
         name: SCHEDULERS[key].title,
-        ...(unit && { unit }),
+        unit,
         meaning: SCHEDULERS[key].meaning,
       })),
       rows: rows.map((name, at) => ({
         labels: [name],
-        values: SCHEDULER_KEYS.map((scheduler) => results.value({ scheduler }, (run) => run[measure][at])),
+        values: SCHEDULER_KEYS.map((scheduler) => ({
+          place: { scheduler },
+          measure: (run) => run[measure][at],
+        })),
       })),
-    }),
-  });
+    });
   const byShape =
     "Median wait of the jobs that automatic selection puts into the queue, wherever they waited";
   const held = "Processors held back for requesters";

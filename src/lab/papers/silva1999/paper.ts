@@ -5,21 +5,14 @@
  */
 import texts from "../../../../docs/papers/silva1999.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
-import { type Paper, tablesOf } from "../paper.ts";
-import { headingOf, notesOf } from "../texts.ts";
-import type { Place } from "./cells.ts";
+import { paperOf } from "../texts.ts";
 import { NOTE_VALUES } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { idleFigures, studyFigures } from "./figures.ts";
 import { silva1999Tables } from "./tables.ts";
 
-export const silva1999: Paper<Place, "tasks"> = {
-  ...silva1999Tables,
-  ...headingOf(texts),
-  collect: (results) => ({
-    tables: tablesOf(silva1999Tables, results),
-    figures: [...idleFigures(results), ...studyFigures(results)],
-    statements: claims(results).map(judge),
-    notes: notesOf(texts, NOTE_VALUES),
-  }),
-};
+export const silva1999 = paperOf(silva1999Tables, texts, {
+  figures: (results) => [...idleFigures(results), ...studyFigures(results)],
+  statements: (results) => claims(results).map(judge),
+  noteValues: () => NOTE_VALUES,
+});

@@ -1,6 +1,7 @@
 /** The tables of silva1999, each with the simulations that it needs. */
-import type { PaperTable, PaperTables, ReproducedTable } from "../paper.ts";
-import { cells, type Place, type SilvaResults } from "./cells.ts";
+import { gridTable } from "../grid.ts";
+import type { PaperTable, PaperTables } from "../paper.ts";
+import { cells, type Place } from "./cells.ts";
 import { mean } from "./claims.ts";
 import { SCHEDULER_TITLES } from "./figures.ts";
 import {
@@ -13,26 +14,11 @@ import {
   STUDIED,
   WORKLOADS,
 } from "./published.ts";
+import type { Series } from "./run.ts";
 
-const TABLES: readonly PaperTable<Place, "tasks">[] = [
-  ...PUBLISHED.map((table) => ({
-    needs: ({ of, scheduler }: Place) => of === table.workload && scheduler === table.scheduler,
-    of: (results: SilvaResults) => tableOf(table, results),
-  })),
-  { needs: ({ of }) => WORKLOADS.some((workload) => workload === of), of: causesTable },
-];
-
-export const silva1999Tables: PaperTables<Place, "tasks"> = {
-  key: "silva1999",
-  defaultSeed: 1999,
-  cells,
-  tables: TABLES,
-};
-
-function tableOf(printed: PublishedTable, results: SilvaResults): ReproducedTable {
+function tableOf(printed: PublishedTable): PaperTable<Place, "tasks"> {
   const { id, workload, scheduler } = printed;
-  const place = { of: workload, scheduler };
-  return {
+  return gridTable({
     id,
     title: `${workload} workload, ${SCHEDULER_TITLES[scheduler]}`,
     labelColumns: ["simulation time (s)"],
@@ -49,15 +35,15 @@ function tableOf(printed: PublishedTable, results: SilvaResults): ReproducedTabl
       labels: [String(timeS)],
       values: MEASURES.map((measure) => {
         const published = printed[measure][row];
-        return results.value(
-          place,
-          (run) => run[measure][row],
+        return {
+          place: { of: workload, scheduler },
+          measure: (run) => run[measure][row],
           published,
-          reasonFor(id, measure, row, published),
-        );
+          reason: reasonFor(id, measure, row, published),
+        };
       }),
     })),
-  };
+  });
 }
 
 /** The experiment behind a deviation: the setting of the study that comes nearest to the column. */
@@ -79,29 +65,40 @@ function reasonFor(id: string, measure: PrintedMeasure, row: number, published: 
 }
 
 /** What the idle time at the end of the runs consists of. Not in the paper. */
-function causesTable(results: SilvaResults): ReproducedTable {
-  const names = ["I/O", "messages", "barriers", "empty"] as const;
+function causesTable(): PaperTable<Place, "tasks"> {
   const meaning =
     "the slot's own task is in I/O, waits for a message, or waits at a barrier; empty: there is no own task, or it has ended";
-  return {
+  const causes = ["I/O", "messages", "barriers", "empty"].map((name, cause) => ({
+    name,
+    unit: "%",
+    meaning,
+    measure: ({ idleBy }: Series) => idleBy[cause],
+  }));
+  const columns = [
+    ...causes,
+    {
+      name: "rows",
+      meaning: "mean number of rows of the matrix",
+      measure: ({ meanRows }: Series) => meanRows,
+    },
+  ];
+  return gridTable({
     id: "Table A",
     title: "what the idle time consists of in the last row (not in the paper)",
     labelColumns: ["workload", "scheduler"],
-    valueColumns: [
-      ...names.map((name) => ({ name, unit: "%", meaning })),
-      { name: "rows", meaning: "mean number of rows of the matrix" },
-    ],
+    valueColumns: columns,
     rows: WORKLOADS.flatMap((workload) =>
-      SCHEDULERS.map((scheduler) => {
-        const place = { of: workload, scheduler };
-        return {
-          labels: [workload, SCHEDULER_TITLES[scheduler]],
-          values: [
-            ...names.map((_, cause) => results.value(place, ({ idleBy }) => idleBy[cause])),
-            results.value(place, ({ meanRows }) => meanRows),
-          ],
-        };
-      }),
+      SCHEDULERS.map((scheduler) => ({
+        labels: [workload, SCHEDULER_TITLES[scheduler]],
+        values: columns.map(({ measure }) => ({ place: { of: workload, scheduler }, measure })),
+      })),
     ),
-  };
+  });
 }
+
+export const silva1999Tables: PaperTables<Place, "tasks"> = {
+  key: "silva1999",
+  defaultSeed: 1999,
+  cells,
+  tables: [...PUBLISHED.map(tableOf), causesTable()],
+};

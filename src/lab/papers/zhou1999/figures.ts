@@ -9,37 +9,26 @@ import { JobTable } from "../../../machines/job-table.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { wlv } from "../../../policies/gangs/wlv.ts";
 import {
-  drawn,
+  Drawing,
+  type DrawnFigures,
   idleSlots,
-  jobNamed,
   Matrix,
   NAMES,
   type Picture,
-  picture,
   processorsOf,
   step,
-  treeOf,
+  together,
 } from "../drawn-matrix.ts";
-import type { ReproducedMatrices, ReproducedStatement } from "../paper.ts";
-import { repackRows, shift } from "./row-repacking.ts";
+import type { ReproducedStatement } from "../paper.ts";
+import { repackRows } from "./row-repacking.ts";
 
-interface FigureResults {
-  readonly matrices: readonly ReproducedMatrices[];
-  readonly statements: readonly ReproducedStatement[];
-}
-
-export function figureResults(): FigureResults {
-  const parts = [figure1(), figure2(), figures3And4(), figure5(), figure6()];
-  return {
-    matrices: parts.flatMap(({ matrices }) => matrices),
-    statements: parts.flatMap(({ statements }) => statements),
-  };
+export function figureResults(): DrawnFigures {
+  return together([figure1(), figure2(), figures3And4(), figure5(), figure6()]);
 }
 
 /** Jobs 1 … 4 are J1 … J4. */
-function figure1(): FigureResults {
-  const scattered = ["44...4..", "3.3..3..", ".....2.2", ".11.1..1"];
-  const { machine } = drawn(scattered);
+function figure1(): DrawnFigures {
+  const { machine } = new Drawing(["44...4..", "3.3..3..", ".....2.2", ".11.1..1"]);
   const jobs = [1, 2, 3, 4];
   const processors = jobs.map((job) => processorsOf(machine, job));
   const pairs = jobs.flatMap((_, a) => jobs.slice(a + 1).map((_, b) => [a, a + 1 + b] as const));
@@ -74,54 +63,46 @@ function figure1(): FigureResults {
   };
 }
 
-function figure2(): FigureResults {
+function figure2(): DrawnFigures {
   // x is J', y is J''.
-  const { machine, rows } = drawn(["55566.77", "xxxx44yy", "1122.333"]);
-  const [s3, s2, s1] = rows;
-  const steps = [step("(a) before J' (x) and J'' (y) end", machine)];
-  for (const name of "xy") machine.removeJob(jobNamed(name));
-  machine.exchange(s1, s2, 0, 4);
-  steps.push(step("(b) J1 and J2 moved to S2", machine));
-  machine.exchange(s3, s1, 0, 5);
-  steps.push(step("(c) J5 and J6 moved to S1", machine));
-  shift(machine, machine.firstRun(s3), s2);
-  machine.deleteRow(s3);
-  steps.push(step("(d) J7 moved to S2; S3 is deleted", machine));
-  const several = drawn(["55566.77", "....44..", "1122.333"]);
-  for (const job of [..."127"].map(jobNamed))
-    several.machine.place(job, several.rows[1], processorsOf(several.machine, job)[0]);
-  const united = picture(several.machine);
+  const drawing = new Drawing(["55566.77", "xxxx44yy", "1122.333"]);
+  const steps = [
+    drawing.step("(a) before J' (x) and J'' (y) end"),
+    drawing.end("xy").exchange(1, 2, 0, 4).step("(b) J1 and J2 moved to S2"),
+    drawing.exchange(3, 1, 0, 5).step("(c) J5 and J6 moved to S1"),
+    drawing.move("7", 2).deleteRow(3).step("(d) J7 moved to S2; S3 is deleted"),
+  ];
+  const united = new Drawing(["55566.77", "....44..", "1122.333"]).unite("127", 2);
   return {
     matrices: [{ id: "Figure 2", title: "Re-packing saves a row; no process changes its processor", steps }],
     statements: [
       {
         statement: "Figure 2: three steps of legal shifts empty S3",
-        holds: picture(machine).join("/") === "11224477/55566333",
-        evidence: `five jobs change their row; (d) is ${picture(machine).join(" / ")}`,
+        holds: drawing.text === "11224477 / 55566333",
+        evidence: `five jobs change their row; (d) is ${drawing.text}`,
       },
       {
         statement:
           "Figure 2 (a): when J1, J2 and J7 get second slots instead, a job of six processors needs a fourth row",
         holds:
-          united.join("/") === "55566.77/11224477/1122.333" && united.every((row) => !row.includes("......")),
-        evidence: `${united.join(" / ")}: no row has six adjacent idle processors; after (d) there are two rows, so a third is enough`,
+          united.text === "55566.77 / 11224477 / 1122.333" &&
+          united.picture.every((row) => !row.includes("......")),
+        evidence: `${united.text}: no row has six adjacent idle processors; after (d) there are two rows, so a third is enough`,
       },
     ],
   };
 }
 
-function figures3And4(): FigureResults {
+function figures3And4(): DrawnFigures {
   const before: Picture = ["11..222.6666", "3333..44..55"];
-  const twice = drawn(before);
-  const [a, b] = twice.rows;
-  const steps = [step("four fragments", twice.machine)];
-  twice.machine.exchange(a, b, 0, 4);
-  steps.push(step("first cut: two fragments have become one", twice.machine));
-  twice.machine.exchange(a, b, 0, 8);
-  steps.push(step("second cut: J1 and J3 are back in their rows", twice.machine));
-  const once = drawn(before);
-  const regions = repackRows(once.machine, once.rows[0], once.rows[1], 0);
-  const same = picture(once.machine).join("/") === picture(twice.machine).join("/");
+  const twice = new Drawing(before);
+  const steps = [
+    twice.step("four fragments"),
+    twice.exchange(2, 1, 0, 4).step("first cut: two fragments have become one"),
+    twice.exchange(2, 1, 0, 8).step("second cut: J1 and J3 are back in their rows"),
+  ];
+  const once = new Drawing(before);
+  const regions = repackRows(once.machine, once.row(2), once.row(1), 0);
   const isMiddle = regions.length === 1 && regions[0][0] === 4 && regions[0][1] === 8;
   return {
     matrices: [
@@ -129,22 +110,22 @@ function figures3And4(): FigureResults {
       {
         id: "Figure 4",
         title: "One exchange between two cuts (rebuilt)",
-        steps: [step("before", drawn(before).machine), step("the middle region exchanged", once.machine)],
+        steps: [new Drawing(before).step("before"), once.step("the middle region exchanged")],
       },
     ],
     statements: [
       {
         statement:
           "Figures 3 and 4: exchanging alternating regions once gives what two exchanges from the end give",
-        holds: same && isMiddle,
-        evidence: `regions exchanged: ${regions.map(([first, end]) => `P${first + 1} to P${end}`).join(", ")}; ${picture(once.machine).join(" / ")}`,
+        holds: once.text === twice.text && isMiddle,
+        evidence: `regions exchanged: ${regions.map(([first, end]) => `P${first + 1} to P${end}`).join(", ")}; ${once.text}`,
       },
     ],
   };
 }
 
 /** Jobs end in four full rows, so that the policies see the figure's matrix and its workload vector. */
-function figure5(): FigureResults {
+function figure5(): DrawnFigures {
   const sizes = [3, 2, 2, 1, 2, 2, 2, 2, 4, 2, 2, 5, 3, 5, 6];
   const [five, six] = [13, 14];
   const [repacked, conventional] = ([wlv, gang] as const).map((definition) => {
@@ -188,86 +169,64 @@ function figure5(): FigureResults {
 }
 
 /** The tree over the workload vector; its lowest level stands for pairs of processors. */
-function figure6(): FigureResults {
-  const before: Picture = ["555566..", "3333444.", "11....22"];
+function figure6(): DrawnFigures {
+  const opened = () => new Drawing(["555566..", "3333444.", "11....22"], { 7: 4 });
   const p5 = 4;
-  const [j1, j2, j4, j6, arrival] = [..."12467"].map(jobNamed);
-  const opened = () => {
-    const { machine, rows } = drawn(before, { 7: 4 });
-    const [s3, , s1] = rows;
-    return { machine, s1, s3 };
-  };
   const first = opened();
-  const pairs = treeOf(first.machine, 1);
-  const ofTwo = opened();
-  for (const [job, row] of [
-    [j2, ofTwo.s3],
-    [j6, ofTwo.s1],
-  ] as const)
-    ofTwo.machine.place(job, row, processorsOf(ofTwo.machine, job)[0]);
-  const down = opened();
-  shift(down.machine, down.machine.firstRunOfJob(j6), down.s1);
-  down.machine.place(j4, down.s3, p5);
-  const up = opened();
-  shift(up.machine, up.machine.firstRunOfJob(j2), up.s3);
-  up.machine.place(j4, up.s1, p5);
-  const ended = opened();
-  ended.machine.removeJob(j1);
-  const root = treeOf(ended.machine, 1);
-  shift(ended.machine, ended.machine.firstRunOfJob(j2), ended.s3);
-  ended.machine.deleteRow(ended.s1);
-  const fits = opened();
-  shift(fits.machine, fits.machine.firstRunOfJob(j6), fits.s1);
-  fits.machine.place(arrival, fits.s3, p5);
-  const after = treeOf(fits.machine, 1);
-  const shared = treeOf(ofTwo.machine, 1);
-  const [leftBefore, leftAfter] = [first, fits].map(({ machine }) =>
-    picture(machine).map((row) => row.slice(0, p5)),
+  const pairs = first.tree(1);
+  const ofTwo = opened().unite("2", 3).unite("6", 1);
+  const down = opened().move("6", 1).place("4", 3, p5);
+  const up = opened().move("2", 3).place("4", 1, p5);
+  const ended = opened().end("1");
+  const root = ended.tree(1);
+  ended.move("2", 3).deleteRow(1);
+  const fits = opened().move("6", 1).place("7", 3, p5);
+  const after = fits.tree(1);
+  const shared = ofTwo.tree(1);
+  const [leftBefore, leftAfter] = [first, fits].map(({ picture }) =>
+    picture.map((row) => row.slice(0, p5)).join(" / "),
   );
-  const holds = (machine: Matrix, rows: string) => picture(machine).join("/") === rows;
   return {
     matrices: [
       {
         id: "Figure 6",
         title: "The tree over the workload vector (rebuilt)",
         steps: [
-          step(`vector ${idleSlots(first.machine).join(" ")}, tree ${pairs}`, first.machine),
-          step("J2 and J6 run in S1 and S3", ofTwo.machine),
-          step("J6 moved to S1: J4 runs in S2 and S3", down.machine),
-          step("or J2 moved to S3: J4 runs in S1 and S2", up.machine),
-          step(`J1 has ended (tree ${root}) and J2 moved to S3: S1 is deleted`, ended.machine),
-          step(`a job of four processors, J6 moved to S1: tree ${after}`, fits.machine),
+          first.step(`vector ${idleSlots(first.machine).join(" ")}, tree ${pairs}`),
+          ofTwo.step("J2 and J6 run in S1 and S3"),
+          down.step("J6 moved to S1: J4 runs in S2 and S3"),
+          up.step("or J2 moved to S3: J4 runs in S1 and S2"),
+          ended.step(`J1 has ended (tree ${root}) and J2 moved to S3: S1 is deleted`),
+          fits.step(`a job of four processors, J6 moved to S1: tree ${after}`),
         ],
       },
     ],
     statements: [
       {
         statement: "Figure 6: J2 and J6 can run in two rows, because the nodes of their pairs are nonzero",
-        holds: pairs === "0 | 0 5 | 0 2 2 3" && holds(ofTwo.machine, "55556622/3333444./11..6622"),
-        evidence: `tree from the root: ${pairs}; ${picture(ofTwo.machine).join(" / ")}`,
+        holds: pairs === "0 | 0 5 | 0 2 2 3" && ofTwo.text === "55556622 / 3333444. / 11..6622",
+        evidence: `tree from the root: ${pairs}; ${ofTwo.text}`,
       },
       {
         statement: "Figure 6: J4 can run in a second row once J6 is in S1, or J2 in S3",
-        holds:
-          holds(down.machine, "5555444./3333444./11..6622") &&
-          holds(up.machine, "55556622/3333444./11..444."),
-        evidence: `${picture(down.machine).join(" / ")}, or ${picture(up.machine).join(" / ")}`,
+        holds: down.text === "5555444. / 3333444. / 11..6622" && up.text === "55556622 / 3333444. / 11..444.",
+        evidence: `${down.text}, or ${up.text}`,
       },
       {
         statement: "Figure 6: when J1 ends, the root becomes nonzero, and a row can be deleted",
-        holds: root === "9 | 4 5 | 2 2 2 3" && holds(ended.machine, "55556622/3333444."),
-        evidence: `tree from the root: ${root}; ${picture(ended.machine).join(" / ")}`,
+        holds: root === "9 | 4 5 | 2 2 2 3" && ended.text === "55556622 / 3333444.",
+        evidence: `tree from the root: ${root}; ${ended.text}`,
       },
       {
         statement:
           "Figure 6: an arrival of four processors gets P5 to P8 in S3 once J6 is in S1; then its nodes are 0",
-        holds: after === "0 | 0 0 | 0 2 0 0" && holds(fits.machine, "55557777/3333444./11..6622"),
-        evidence: `tree from the root: ${after}; ${picture(fits.machine).join(" / ")}`,
+        holds: after === "0 | 0 0 | 0 2 0 0" && fits.text === "55557777 / 3333444. / 11..6622",
+        evidence: `tree from the root: ${after}; ${fits.text}`,
       },
       {
         statement: "Figure 6: this re-packing within P5 to P8 changes no slot of P1 to P4",
-        holds: leftAfter.join("/") === "5555/3333/11.." && leftAfter.join("/") === leftBefore.join("/"),
-        evidence: `P1 to P4 before ${leftBefore.join(" / ")}, after ${leftAfter.join(" / ")}`,
+        holds: leftAfter === "5555 / 3333 / 11.." && leftAfter === leftBefore,
+        evidence: `P1 to P4 before ${leftBefore}, after ${leftAfter}`,
       },
       {
         statement:

@@ -5,30 +5,21 @@
  */
 import texts from "../../../../docs/papers/zhou1999.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
-import { type Paper, type ReproducedFigure, tablesOf } from "../paper.ts";
-import { headingOf, notesOf } from "../texts.ts";
-import { LOADS, MEASURES, type Place, SCHEME_NAMES, type Slots, type Zhou1999Results } from "./cells.ts";
+import type { ReproducedFigure } from "../paper.ts";
+import { paperOf } from "../texts.ts";
+import { LOADS, MEASURES, SCHEME_NAMES, type Slots, type Zhou1999Results } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { figureResults } from "./figures.ts";
 import { zhou1999Tables } from "./tables.ts";
 
-export const zhou1999: Paper<Place, "summary"> = {
-  ...zhou1999Tables,
-  ...headingOf(texts),
-  collect(results) {
-    const { matrices, statements } = figureResults();
-    return {
-      tables: tablesOf(zhou1999Tables, results),
-      figures: [
-        figure("Comparison 1", "Mean turnaround time, one slot per job", "one", results),
-        figure("Comparison 2", "Mean turnaround time, slots united and returned", "returned", results),
-      ],
-      matrices,
-      statements: [...statements, ...claims(results).map(judge)],
-      notes: notesOf(texts),
-    };
-  },
-};
+export const zhou1999 = paperOf(zhou1999Tables, texts, {
+  figures: (results) => [
+    figure("Comparison 1", "Mean turnaround time, one slot per job", "one", results),
+    figure("Comparison 2", "Mean turnaround time, slots united and returned", "returned", results),
+  ],
+  drawn: figureResults,
+  statements: (results) => claims(results).map(judge),
+});
 
 function figure(id: string, title: string, slots: Slots, results: Zhou1999Results): ReproducedFigure {
   const series = SCHEME_NAMES.map((scheme) => ({

@@ -11,8 +11,9 @@ import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
 import { auditMatrix } from "../../../structures/matrix/matrix-audit-for-tests.ts";
 import { gather } from "../../../structures/matrix/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../../../structures/matrix/ring-repacking.ts";
+import { shift } from "../drawn-matrix.ts";
 import { legalCuts, openingCut } from "./opening-cut-for-tests.ts";
-import { repackRows, shift } from "./row-repacking.ts";
+import { repackRows } from "./row-repacking.ts";
 
 const PROCESSORS = 11;
 const JOBS = 20;

@@ -7,8 +7,9 @@ import { auditMatrix } from "../../../structures/matrix/matrix-audit-for-tests.t
 import { draw, picture, sizesIn } from "../../../structures/matrix/pictures-for-tests.ts";
 import { gather } from "../../../structures/matrix/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../../../structures/matrix/ring-repacking.ts";
+import { shift } from "../drawn-matrix.ts";
 import { legalCuts, openingCut } from "./opening-cut-for-tests.ts";
-import { repackRows, shift } from "./row-repacking.ts";
+import { repackRows } from "./row-repacking.ts";
 
 /** A matrix that counts how often each job changes its row. */
 class Counting extends OusterhoutMatrix implements GangMachine {

@@ -1,22 +1,13 @@
 /**
- * Shifts and the re-packing of two rows (zhou1999, section 3), on a linear array and on a ring. Cuts are in
+ * The re-packing of two rows (zhou1999, section 3), on a linear array and on a ring. Cuts are in
  * structures/matrix/legal-cuts.ts.
  *
  *        cut:     4       8                  the idle fragments of two rows, joined by one exchange between
  *   row a  AA..|BBB.|FFFF    AA..|..DD|FFFF  alternating cuts: each job moves at most once (figure 4)
  *   row b  CCCC|..DD|..EE  → CCCC|BBB.|..EE
  */
-import { assert } from "../../../core/errors.ts";
-import type { GangMachine, MatrixView, RowId, RunId } from "../../../core/policy.ts";
+import type { GangMachine, MatrixView, RowId } from "../../../core/policy.ts";
 import { aroundEnd, idleEndOnRing } from "../../../structures/matrix/legal-cuts.ts";
-
-/** Moves a whole job to a row that is idle on all of the job's processors: a legal shift. */
-export function shift(machine: GangMachine, run: RunId, to: RowId): void {
-  const first = machine.runFirst(run);
-  const end = first + machine.runSize(run);
-  assert(machine.isIdle(to, first, end), `row ${to} is idle on processors ${first} to ${end - 1}`);
-  machine.exchange(machine.runRow(run), to, first, end);
-}
 
 /**
  * Joins the adjacent idle fragments of two rows. It cuts both rows where a fragment of one row ends and the

@@ -6,24 +6,13 @@
  */
 import texts from "../../../../docs/papers/zhou2000.texts.json" with { type: "json" };
 import { judge } from "../../claims.ts";
-import { type Paper, tablesOf } from "../paper.ts";
-import { headingOf, notesOf } from "../texts.ts";
-import type { Place } from "./cells.ts";
+import { paperOf } from "../texts.ts";
 import { claims } from "./claims.ts";
 import { drawnFigures, figures } from "./figures.ts";
 import { zhou2000Tables } from "./tables.ts";
 
-export const zhou2000: Paper<Place, "summary"> = {
-  ...zhou2000Tables,
-  ...headingOf(texts),
-  collect: (results) => {
-    const drawn = drawnFigures();
-    return {
-      tables: tablesOf(zhou2000Tables, results),
-      figures: figures(results),
-      matrices: drawn.map(({ matrices }) => matrices),
-      statements: [...drawn.flatMap(({ statements }) => statements), ...claims(results).map(judge)],
-      notes: notesOf(texts),
-    };
-  },
-};
+export const zhou2000 = paperOf(zhou2000Tables, texts, {
+  figures,
+  drawn: drawnFigures,
+  statements: (results) => claims(results).map(judge),
+});
