@@ -2,14 +2,13 @@
  * Writes docs/findings.md from the runs: a table of means, then every claim with its ratios, verdicts and
  * command.
  */
+import texts from "../../../docs/findings.texts.json" with { type: "json" };
 import { verdictOf } from "../claims.ts";
 import { canonicalText } from "../experiments/cell.ts";
 import type { Cell } from "../experiments/kinds.ts";
-import { CLAIMS, DOWNEY, LUBLIN, type RatioClaim, TABLE, TRACES } from "./claims.ts";
+import { CLAIMS, type RatioClaim, TABLE, TABLE_SOURCES } from "./claims.ts";
 import { cellsOf, type FindingsRun, type FindingsSource, isModel, meanOf, ratioOf } from "./findings.ts";
 import { type BlocksResult, FINDING_METRICS } from "./run.ts";
-
-const TABLE_SOURCES: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 
 /**
  * Every cell that the page needs, once. Cells on the same jobs are adjacent, so that a worker opens the jobs
@@ -26,33 +25,7 @@ export function findingsCells(): Cell<"blocks">[] {
 }
 
 /** The text above the tables, which does not depend on the runs. */
-export const INTRODUCTION: readonly string[] = [
-  "# Findings",
-  "",
-  "Which scheduler wins where. The page compares space sharing, gangs, and two things that none of the five papers has:",
-  "gangs with an admission queue (`rows`, `queue`, `memory`), and gangs that move to other processors when that saves a",
-  "row, where each moved gang pays `migrate` seconds of service. This page is generated: `npm run findings` reproduces it",
-  "to the last digit (traces from `TUTTI_TRACES`).",
-  "",
-  "Others studied both before. Franke, Jann, Moreira, Pattnaik and Jette (An Evaluation of Parallel Job Scheduling for ASCI",
-  "Blue-Pacific, SC 1999) limit how many gangs share a processor. Zhang, Franke, Moreira and Sivasubramaniam combine that",
-  "with backfilling (Improving Parallel Job Scheduling by Combining Gang Scheduling and Backfilling Techniques, IPDPS",
-  "2000), with migration (The Impact of Migration on Parallel Job Scheduling for Distributed Systems, Euro-Par 2000), and",
-  "with both (An Integrated Approach to Parallel Scheduling Using Gang-Scheduling, Backfilling, and Migration, JSSPP 2001",
-  "and IEEE TPDS 14(3), 2003). We have not reproduced their numbers, and their rules differ from ours. What this page adds",
-  "are these policies on four public traces and two models, with an interval and a command for each ratio.",
-  "",
-  "Method. Every ratio divides the mean of one metric under one policy by its mean under another, on the same jobs; all",
-  "jobs count. Traces: jobs form blocks of 28 days of submission. 2,000 bootstrap resamples draw the same blocks for both",
-  "policies; their percentiles give the 95 % interval. One trace is one machine: the interval says how much its months",
-  "differ, not how machines differ. Models: ten seeds give ten ratios, and the interval is Student's 95 % interval for the",
-  "mean of their logarithms. The threshold of the bounded slowdown is 10 s. Slots are 60 s long (Downey: 5 s). Switches are",
-  "free unless the claim names a cost. Estimates are those of the trace; one below the run time is raised to the run time.",
-  "A claim *holds* if the whole interval is on its side of 1, *fails* if the whole interval is on the other side, and is",
-  "*open* if the interval contains 1. We do not correct for the number of claims. We wrote the claims after looking at",
-  "these runs: they describe, they do not predict.",
-  "",
-];
+export const INTRODUCTION: readonly string[] = ["# Findings", "", ...texts.introduction];
 
 /** @param results in the order of the cells */
 export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly BlocksResult[]): string {
@@ -68,19 +41,12 @@ export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly
     "## Claims",
     "",
     ...CLAIMS.flatMap((claim, i) => claimLines(claim, i + 1, resultOf)),
-    ...LIMITS,
+    "## What this does not show",
+    "",
+    ...texts.limits.map((limit) => `* ${limit}`),
     "",
   ].join("\n");
 }
-
-const LIMITS: readonly string[] = [
-  "## What this does not show",
-  "",
-  "* The users of a trace reacted to the machine on which it was recorded. Here they submit at the same times under every policy.",
-  "* A job uses the memory that its user requested, or else the memory that it used, from start to end. Swapping, caches and the cost of bringing a gang back are not modelled beyond the cost of the switch.",
-  "* Gangs need adjacent processors here, and space sharing takes any. On a machine that does not require adjacency, gangs would do better than shown.",
-  "* A move to other processors costs every gang the same service here, whatever its size and memory, and no trace says how much it would cost. The rule for when to move is one of many; it uses the service that gangs have received, not estimates.",
-];
 
 type Results = (run: FindingsRun) => BlocksResult;
 
