@@ -4,13 +4,11 @@
  */
 import numbers from "../../../docs/papers/dimitriadou2009.numbers.json" with { type: "json" };
 import { confidenceInterval } from "../../metrics/statistics.ts";
-import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
 import { cells, LOCAL_EVERY_S, type Place } from "../papers/dimitriadou2009/cells.ts";
 import { claims, READINGS, type Reading } from "../papers/dimitriadou2009/claims.ts";
 import { at, MEASURES, type SitesResults } from "../papers/dimitriadou2009/measures.ts";
-import { Results } from "../papers/results.ts";
-import { percentText, type Study, type StudyTable } from "./study.ts";
+import { percentText, resultsOf, type Study, type StudyTable } from "./study.ts";
 
 const BASE_SEEDS = [2009, 100, 300, 7000, 8000] as const;
 /** The studies that decide statements. */
@@ -44,11 +42,7 @@ export const dimitriadou2009Seeds: Study = {
         ({ place: { study, localEveryS } }) =>
           DECIDING.includes(study) && (study !== "rules" || localEveryS === LOCAL_EVERY_S[0]),
       );
-      const results = await runCells(
-        placed.map(({ cell }) => cell),
-        options,
-      );
-      bySeed.push(new Results<Place, (typeof results)[number]>(placed, results));
+      bySeed.push(await resultsOf(placed, options));
     }
     const statements = bySeed.map(claims);
     const utilisation = READINGS.flatMap((reading) =>
@@ -112,11 +106,7 @@ async function exactRate(options: WorkerOptions): Promise<StudyTable> {
         place: { ...place, localEveryS: exact },
         cell: { ...cell, jobs: { ...cell.jobs, localEveryS: cell.jobs.localEveryS.map(() => exact) } },
       }));
-    const results = await runCells(
-      placed.map(({ cell }) => cell),
-      options,
-    );
-    bySeed.push(new Results<Place, (typeof results)[number]>(placed, results));
+    bySeed.push(await resultsOf(placed, options));
   }
   return {
     title: "Utilisation with λ = 8.3 as printed, instead of 1/0.12 = 8.33",

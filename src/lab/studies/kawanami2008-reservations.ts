@@ -2,14 +2,12 @@
  * Studies what connected reservations cost small jobs: without any, within the limits of table 4, and without
  * limits.
  */
-import { confidenceInterval, pairedDifference } from "../../metrics/statistics.ts";
+import type { Interval } from "../../metrics/statistics.ts";
 import { formatDuration } from "../../report/text/format.ts";
-import type { Cell } from "../experiments/kinds.ts";
-import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
-import { cells, type SchedulerKey } from "../papers/kawanami2008/cells.ts";
+import { cells } from "../papers/kawanami2008/cells.ts";
 import { QUEUE_NAMES, type QueuesResult } from "../papers/kawanami2008/run.ts";
-import type { Study, StudyTable } from "./study.ts";
+import { resultsOf, type Study, type StudyTable } from "./study.ts";
 
 const RESERVATIONS = ["none", "limited", "unlimited"] as const;
 const QUEUES = ["ss8", "s8"] as const;
@@ -26,19 +24,15 @@ export const kawanami2008Reservations: Study = {
   ],
   async run(options) {
     const ofProposal = cells(1).filter(({ place }) => place.scheduler === "proposal1");
-    const list = RESERVATIONS.flatMap((reservations) =>
-      ofProposal.map(
-        ({ cell }): Cell<"queues"> => ({
-          ...cell,
-          policy: cell.policy.replace("reservations=none", `reservations=${reservations}`),
+    const results = await resultsOf(
+      RESERVATIONS.flatMap((reservations) =>
+        ofProposal.map(({ cell }) => {
+          const policy = cell.policy.replace("reservations=none", `reservations=${reservations}`);
+          return { place: { reservations }, cell: { ...cell, policy } };
         }),
       ),
+      options,
     );
-    const results = await runCells(list, options);
-    const of = (reservations: (typeof RESERVATIONS)[number]) => {
-      const from = RESERVATIONS.indexOf(reservations) * ofProposal.length;
-      return results.slice(from, from + ofProposal.length);
-    };
     const measures: readonly (readonly [string, (run: QueuesResult) => number])[] = QUEUES.flatMap(
       (queue) => {
         const at = QUEUE_NAMES.indexOf(queue);
@@ -55,15 +49,12 @@ export const kawanami2008Reservations: Study = {
         columns: ["reservations", "made", "processors held", ...measures.map(([name]) => name)],
         rows: RESERVATIONS.map((reservations) => [
           reservations,
-          confidenceInterval(of(reservations).map((run) => run.reservations[all])).mean.toFixed(0),
-          `${(100 * confidenceInterval(of(reservations).map((run) => run.heldShare[0])).mean).toFixed(1)} %`,
+          results.mean({ reservations }, (run) => run.reservations[all]).toFixed(0),
+          `${(100 * results.mean({ reservations }, (run) => run.heldShare[0])).toFixed(1)} %`,
           ...measures.map(([, measure]) => {
-            const values = of(reservations).map(measure);
-            const { mean } = confidenceInterval(values);
-            const difference = pairedDifference(values, of("none").map(measure));
-            return reservations === "none"
-              ? formatDuration(mean)
-              : `${formatDuration(mean)} (${formatDuration(difference.mean)} ± ${formatDuration(difference.half)})`;
+            const mean = formatDuration(results.mean({ reservations }, measure));
+            const difference = results.difference({ reservations: "none" }, { reservations }, measure);
+            return reservations === "none" ? mean : `${mean} (${spreadText(difference)})`;
           }),
         ]),
       },
@@ -74,35 +65,34 @@ export const kawanami2008Reservations: Study = {
 
 /** How the longest wait of s128 depends on how long donors may run. */
 async function longestDonors(options: WorkerOptions): Promise<StudyTable> {
-  const placed = LONGEST_DAYS.flatMap((days) =>
-    cells(1)
-      .filter(({ place, cell }) => place.scheduler !== "unlimited" && cell.source.seed <= DONOR_SEEDS)
-      .map(({ place, cell }) => {
-        const jobs = `${cell.source.jobs}:longest=${days * 86_400}`;
-        return { days, place, cell: { ...cell, source: { ...cell.source, jobs } } };
-      }),
-  );
-  const results = await runCells(
-    placed.map(({ cell }) => cell),
+  const results = await resultsOf(
+    LONGEST_DAYS.flatMap((days) =>
+      cells(1)
+        .filter(({ place, cell }) => place.scheduler !== "unlimited" && cell.source.seed <= DONOR_SEEDS)
+        .map(({ place, cell }) => {
+          const jobs = `${cell.source.jobs}:longest=${days * 86_400}`;
+          return { place: { ...place, days }, cell: { ...cell, source: { ...cell.source, jobs } } };
+        }),
+    ),
     options,
   );
   const at = QUEUE_NAMES.indexOf("s128");
-  const waits = (days: number, scheduler: SchedulerKey) =>
-    results
-      .filter((_, i) => placed[i].days === days && placed[i].place.scheduler === scheduler)
-      .map((run) => run.maxWaitS[at]);
+  const wait = (run: QueuesResult) => run.maxWaitS[at];
   return {
     title: "Longest wait of s128 by the longest elapsed time of all jobs",
     columns: ["longest elapsed time", "conventional", "proposal 1", "proposal 2", "2 minus conventional"],
-    rows: LONGEST_DAYS.map((days) => {
-      const difference = pairedDifference(waits(days, "proposal2"), waits(days, "conventional"));
-      return [
-        formatDuration(days * 86_400),
-        ...(["conventional", "proposal1", "proposal2"] as const).map((scheduler) =>
-          formatDuration(confidenceInterval(waits(days, scheduler)).mean),
-        ),
-        `${formatDuration(difference.mean)} ± ${formatDuration(difference.half)}`,
-      ];
-    }),
+    rows: LONGEST_DAYS.map((days) => [
+      formatDuration(days * 86_400),
+      ...(["conventional", "proposal1", "proposal2"] as const).map((scheduler) =>
+        formatDuration(results.mean({ days, scheduler }, wait)),
+      ),
+      spreadText(
+        results.difference({ days, scheduler: "conventional" }, { days, scheduler: "proposal2" }, wait),
+      ),
+    ]),
   };
+}
+
+function spreadText({ mean, half }: Interval): string {
+  return `${formatDuration(mean)} ± ${formatDuration(half)}`;
 }

@@ -6,7 +6,6 @@
 
 import type { ProgramsOptions } from "../../wings/tasks/task-programs.ts";
 import type { Cell } from "../experiments/kinds.ts";
-import { runCells } from "../experiments/run-cells.ts";
 import { OPEN, paperCell } from "../papers/silva1999/cells.ts";
 import { mean } from "../papers/silva1999/claims.ts";
 import {
@@ -20,7 +19,7 @@ import {
   type WorkloadName,
 } from "../papers/silva1999/published.ts";
 import type { Series } from "../papers/silva1999/run.ts";
-import type { Study, StudyTable } from "./study.ts";
+import { resultsOf, type Study, type StudyTable } from "./study.ts";
 
 /** A setting must be nearer to a column by this factor, so that chance alone does not name it. */
 const CLEARLY_NEARER = 0.8;
@@ -119,24 +118,20 @@ function lengths(
   }));
 }
 
-interface Place {
-  readonly workload: WorkloadName;
-  readonly setting: string;
-  readonly cells: readonly Cell<"tasks">[];
-}
+const settingsOf = (workload: WorkloadName) => SETTINGS.filter(({ on }) => on?.includes(workload) ?? true);
 
-/** For each place: the replications under gang scheduling, then those under Concurrent Gang. */
-const PLACES: readonly Place[] = WORKLOADS.flatMap((workload) =>
-  SETTINGS.filter(({ on }) => on?.includes(workload) ?? true).map(({ name, change }) => ({
-    workload,
-    setting: name,
-    cells: SCHEDULERS.flatMap((scheduler) =>
+const PLACED = WORKLOADS.flatMap((workload) =>
+  settingsOf(workload).flatMap(({ name: setting, change }) =>
+    SCHEDULERS.flatMap((scheduler) =>
       Array.from({ length: REPLICATIONS }, (_, i) => {
         const cell = change(paperCell(workload, FIRST_SEED + i));
-        return scheduler === "gang" ? { ...cell, alpha: undefined } : cell;
+        return {
+          place: { workload, setting, scheduler },
+          cell: scheduler === "gang" ? { ...cell, alpha: undefined } : cell,
+        };
       }),
     ),
-  })),
+  ),
 );
 
 export const silva1999Settings: Study = {
@@ -148,23 +143,22 @@ export const silva1999Settings: Study = {
     "Tables 9 and 10 (idle time −69 to −82 % in table 10 on the page) fit a workload of few, long jobs that mostly wait: the last row of the mixed workload gives both tables near the printed values, for jobs as well.",
   ],
   run: async (options) => {
-    const results = await runCells(
-      PLACES.flatMap(({ cells }) => cells),
-      options,
-    );
-    const rows = PLACES.map((place, i): Row => {
-      const from = 2 * i * REPLICATIONS;
-      const of = (first: number) => meansOf(results.slice(first, first + REPLICATIONS));
-      return { ...place, means: [of(from), of(from + REPLICATIONS)] };
+    const results = await resultsOf(PLACED, options);
+    return WORKLOADS.map((workload, i) => {
+      const rows = settingsOf(workload).map(({ name: setting }): Row => {
+        const means = SCHEDULERS.map((scheduler) => meansOf(results.at({ workload, setting, scheduler })));
+        return { setting, means };
+      });
+      return tableOf(workload, i, rows);
     });
-    return WORKLOADS.map((workload, i) => tableOf(workload, i, rows));
   },
   quoted: (tables) => ({ path: "docs/studies/silva1999-nearest.json", text: studied(tables) }),
 };
 
 type Means = Readonly<Record<PrintedMeasure, readonly number[]>> & { readonly rows: number };
 
-interface Row extends Place {
+interface Row {
+  readonly setting: string;
   /** Under gang scheduling, under Concurrent Gang. */
   readonly means: readonly Means[];
 }
@@ -197,13 +191,11 @@ function tableOf(workload: WorkloadName, i: number, rows: readonly Row[]): Study
         ...printed.flatMap((table) => MEASURES.map((measure) => table[measure].join(", "))),
         "",
       ],
-      ...rows
-        .filter((row) => row.workload === workload)
-        .map(({ setting, means }) => [
-          setting,
-          ...means.flatMap(({ jobs, idlePercent }) => [jobs, idlePercent].map(listed)),
-          means[1].rows.toFixed(0),
-        ]),
+      ...rows.map(({ setting, means }) => [
+        setting,
+        ...means.flatMap(({ jobs, idlePercent }) => [jobs, idlePercent].map(listed)),
+        means[1].rows.toFixed(0),
+      ]),
     ],
   };
 }

@@ -2,7 +2,11 @@
  * Defines a study: an experiment that explains why our numbers deviate from a paper's. It takes too long for
  * the paper's page, or uses other rules. `npm run studies -- KEY` writes its page, docs/studies/KEY.md.
  */
+import type { CellResult, Kind } from "../experiments/kinds.ts";
+import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
+import type { PlacedCell } from "../papers/paper.ts";
+import { Results } from "../papers/results.ts";
 
 export interface StudyTable {
   readonly title: string;
@@ -21,6 +25,15 @@ export interface Study {
   run(options: WorkerOptions): Promise<readonly StudyTable[]>;
   /** A module, by its path in the repository, with the numbers that reasons on the paper's page quote. */
   quoted?(tables: readonly StudyTable[]): { readonly path: string; readonly text: string };
+}
+
+/** Runs the cells; their results are found by their places. */
+export async function resultsOf<Place, K extends Kind>(
+  placed: readonly PlacedCell<Place, K>[],
+  options: WorkerOptions,
+): Promise<Results<Place, CellResult<K>>> {
+  const cells = placed.map(({ cell }) => cell);
+  return new Results(placed, await runCells(cells, options));
 }
 
 /** The committed page. */

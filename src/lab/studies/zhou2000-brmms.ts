@@ -3,10 +3,9 @@
  * back.
  */
 import { confidenceInterval } from "../../metrics/statistics.ts";
-import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
 import { cellInSlots, MEASURES, ZHOU2000_LOADS } from "../papers/zhou2000/cells.ts";
-import { mean, type Study, type StudyTable } from "./study.ts";
+import { mean, resultsOf, type Study, type StudyTable } from "./study.ts";
 import { runReadings } from "./zhou2000-readings.ts";
 
 const ORDERS = ["largest", "smallest", "oldest", "newest"] as const;
@@ -67,20 +66,18 @@ export const zhou2000Brmms: Study = {
 
 /** Mean turnaround of each reading relative to ours, on the same jobs. */
 async function differences(options: WorkerOptions): Promise<StudyTable> {
-  const placed = LOADS.flatMap((load) =>
-    SEEDS.flatMap((seed) =>
-      NAMES.map((name) => {
-        const settings = `jobs=${JOBS}:load=${(SHARE * load).toFixed(3)}`;
-        return { load, name, cell: cellInSlots(READINGS[name], settings, { seed }) };
-      }),
+  const results = await resultsOf(
+    LOADS.flatMap((load) =>
+      SEEDS.flatMap((seed) =>
+        NAMES.map((name) => {
+          const settings = `jobs=${JOBS}:load=${(SHARE * load).toFixed(3)}`;
+          return { place: { load, name }, cell: cellInSlots(READINGS[name], settings, { seed }) };
+        }),
+      ),
     ),
-  );
-  const results = await runCells(
-    placed.map(({ cell }) => cell),
     options,
   );
-  const turnarounds = (load: number, name: string) =>
-    results.filter((_, i) => placed[i].load === load && placed[i].name === name).map(MEASURES.t_ta);
+  const turnarounds = (load: number, name: string) => results.values({ load, name }, MEASURES.t_ta);
   return {
     title: `Mean turnaround relative to ours, ${SEEDS.length} sets of ${JOBS.toLocaleString("en-US")} jobs, paired, 95 %`,
     columns: ["reading", ...LOADS.map((load) => `ρ = ${load}`)],

@@ -1,5 +1,4 @@
 /** Runs readings of a scheme of zhou2000 on the sets of jobs of the paper's page. */
-import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
 import {
   cells,
@@ -10,7 +9,7 @@ import {
   type Zhou2000Measure,
   type Zhou2000Scheme,
 } from "../papers/zhou2000/cells.ts";
-import { mean, percentText, type StudyTable } from "./study.ts";
+import { mean, percentText, resultsOf, type StudyTable } from "./study.ts";
 
 const LOADS: readonly number[] = ZHOU2000_LOADS;
 /** Load as a share of the nominal one, as in the paper's own runs. */
@@ -44,20 +43,15 @@ export async function runReadings(
       ofScheme
         .filter(({ place }) => place.load === load)
         .slice(0, sets?.[load])
-        .map(({ cell }) => ({ load, name, cell: { ...cell, policy: policies[name] } })),
+        .map(({ cell }) => ({ place: { load, name }, cell: { ...cell, policy: policies[name] } })),
     ),
   );
-  const results = await runCells(
-    placed.map(({ cell }) => cell),
-    options,
-  );
+  const results = await resultsOf(placed, options);
   const published = PRINTED[table].rows[scheme];
   const printedAt = (load: number, measure: Zhou2000Measure) =>
     published[LOADS.indexOf(load)][ZHOU2000_MEASURES.indexOf(measure)];
   const values: Values = (load, name, measure) => ({
-    ours: mean(
-      results.filter((_, i) => placed[i].load === load && placed[i].name === name).map(MEASURES[measure]),
-    ),
+    ours: mean(results.values({ load, name }, MEASURES[measure])),
     printed: printedAt(load, measure),
   });
   return {

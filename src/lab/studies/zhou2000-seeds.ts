@@ -1,5 +1,4 @@
 /** Studies how much table 2 of zhou2000 varies between three groups of sets of jobs. */
-import { runCells } from "../experiments/run-cells.ts";
 import {
   cells,
   MEASURES,
@@ -8,7 +7,7 @@ import {
   ZHOU2000_LOADS,
   ZHOU2000_MEASURES,
 } from "../papers/zhou2000/cells.ts";
-import { mean, percentText, type Study, type StudyTable } from "./study.ts";
+import { mean, percentText, resultsOf, type Study, type StudyTable } from "./study.ts";
 
 /** The page's own seed and the next two. */
 const SEEDS = [2000, 2001, 2002];
@@ -29,12 +28,9 @@ export const zhou2000Seeds: Study = {
           ({ place: { table, share, variant } }) =>
             table === 2 && share === SHARE && SCHEMES.some((scheme) => scheme === variant),
         )
-        .map((cell) => ({ ...cell, seed })),
+        .map(({ place: { load, variant }, cell }) => ({ place: { seed, load, variant }, cell })),
     );
-    const results = await runCells(
-      placed.map(({ cell }) => cell),
-      options,
-    );
+    const results = await resultsOf(placed, options);
     const table = (measure: "t_ta" | "n_a"): StudyTable => ({
       title: `${measure}, ${measure === "t_ta" ? "mean turnaround time of all jobs, slots" : "rows, mean over time"}`,
       columns: ["scheme, ρ", "printed", ...SEEDS.map((seed) => `seed ${seed}`), "mean of the three"],
@@ -42,14 +38,7 @@ export const zhou2000Seeds: Study = {
         SCHEMES.map((variant) => {
           const published = PRINTED[2].rows[variant][at][ZHOU2000_MEASURES.indexOf(measure)];
           const groups = SEEDS.map((seed) =>
-            mean(
-              results
-                .filter((_, i) => {
-                  const { place } = placed[i];
-                  return placed[i].seed === seed && place.load === load && place.variant === variant;
-                })
-                .map(MEASURES[measure]),
-            ),
+            mean(results.values({ seed, load, variant }, MEASURES[measure])),
           );
           const text = (value: number) => `${value.toFixed(2)} (${percentText(value, published)})`;
           return [
