@@ -5,6 +5,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { RULES } from "../src/lab/papers/dimitriadou2009/claims.ts";
+import { MEASURES as DIMITRIADOU2009_MEASURES } from "../src/lab/papers/dimitriadou2009/measures.ts";
 import { SCHEDULER_KEYS } from "../src/lab/papers/kawanami2008/cells.ts";
 import { QUEUE_NAMES } from "../src/lab/papers/kawanami2008/run.ts";
 import { SCHEDULERS, WORKLOADS } from "../src/lab/papers/silva1999/published.ts";
@@ -85,6 +87,16 @@ const CLAIMS: Readonly<Record<string, z.ZodType>> = {
     is: text,
     queues: z.array(z.enum(QUEUE_NAMES)).min(1),
     why: text.optional(),
+  }),
+  dimitriadou2009: z.strictObject({
+    statement: text,
+    rule: z.enum(Object.keys(RULES)),
+    study: z.enum(["uniform", "powers", "rules"]).optional(),
+    measure: z.enum(Object.keys(DIMITRIADOU2009_MEASURES)).optional(),
+    loads: z
+      .array(z.enum(["12.5", "10", "8.3"]))
+      .min(1)
+      .optional(),
   }),
 };
 

@@ -1,7 +1,7 @@
 /**
  * Checks the English of documents, of texts that users read, and of comments: lines fit into an editor, and
  * no phrase needs decoding. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers)
- * repeat texts of src, which are checked there.
+ * repeat texts of src and of docs/*.texts.json, which are checked there.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -132,6 +132,20 @@ const longComments = ({ path, text }: Source) => {
   );
 };
 
+/** Texts that are data: a program makes a page of them. */
+const DATA = ["docs", "docs/papers"]
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
+  .filter((path) => path.endsWith(".texts.json"));
+
+function bannedInData(path: string, json: string): string[] {
+  const found: string[] = [];
+  JSON.parse(json, (_, value) => {
+    if (typeof value === "string") found.push(...bannedIn(path, value));
+    return value;
+  });
+  return found;
+}
+
 const documents = DOCUMENTS.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
 
 describe("lines of documents", () => {
@@ -159,6 +173,19 @@ describe("words of documents", () => {
 
   test("none of the banned phrases occurs", () => {
     expect(documents.flatMap(([path, text]) => bannedInDocument(path, text))).toEqual([]);
+  });
+});
+
+describe("words of texts that are data", () => {
+  test("a banned phrase is found in every text", () => {
+    expect(
+      bannedInData("x.json", '{ "notes": ["It is told.", "fine"], "title": "None are left" }'),
+    ).toHaveLength(2);
+  });
+
+  test("none of the banned phrases occurs", () => {
+    expect(DATA).toContain("docs/findings.texts.json");
+    expect(DATA.flatMap((path) => bannedInData(path, readFileSync(join(root, path), "utf8")))).toEqual([]);
   });
 });
 
