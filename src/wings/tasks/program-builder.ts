@@ -4,12 +4,9 @@
  * point of the order. The builder also keeps each task's clock on a dedicated machine, where every task has
  * its own processor from time 0.
  */
-import { doubled, grown } from "../../structures/grow.ts";
 import { Op, type TaskPrograms } from "./contract.ts";
 
 export class ProgramBuilder {
-  /** Number of messages so far, which is the number of the next message. */
-  messages = 0;
   readonly #submitMs: number[] = [];
   readonly #size: number[] = [];
   readonly #dedicatedMs: number[] = [];
@@ -17,19 +14,19 @@ export class ProgramBuilder {
   readonly #home: number[] = [];
   readonly #firstTaskOfJob: number[] = [0];
   readonly #firstStatement: number[] = [0];
-  readonly #statements = new Statements(1024);
-  #receiver = new Int32Array(64);
-  #latencyMs = new Int32Array(64);
+  readonly #op: number[] = [];
+  readonly #operand: number[] = [];
+  readonly #receiver: number[] = [];
+  readonly #latencyMs: number[] = [];
+  readonly #sentMs: number[] = [];
 
   // The current job.
   #firstTask = 0;
-  readonly #tasks: Statements[] = [];
-  #taskCount = 0;
+  /** By rank: the statements, each as its operation and its operand. */
+  #tasks: number[][] = [];
   #clockMs: number[] = [];
   /** Ranks that exist and have not been ended. */
   #living: number[] = [];
-  #sentMs = new Float64Array(64);
-  #firstMessage = 0;
 
   /**
    * Jobs come in order of submission.
@@ -44,16 +41,15 @@ export class ProgramBuilder {
     this.#size.push(size);
     this.#isGang.push(isGang ? 1 : 0);
     this.#home.push(home);
-    this.#taskCount = 0;
+    this.#tasks = [];
     this.#clockMs = [];
     this.#living = [];
-    this.#firstMessage = this.messages;
     for (let rank = 0; rank < size; rank++) this.#addTask(0);
   }
 
   /** The task creates another one; returns its rank. */
   create(by: number): number {
-    this.#tasks[by].add(Op.create, this.#firstTask + this.#taskCount);
+    this.#tasks[by].push(Op.create, this.#firstTask + this.#tasks.length);
     return this.#addTask(this.#clockMs[by]);
   }
 
@@ -68,44 +64,40 @@ export class ProgramBuilder {
   }
 
   #addTask(clockMs: number): number {
-    const rank = this.#taskCount++;
-    if (this.#tasks.length <= rank) this.#tasks.push(new Statements(16));
-    this.#tasks[rank].count = 0;
+    const rank = this.#tasks.push([]) - 1;
     this.#clockMs.push(clockMs);
     this.#living.push(rank);
     return rank;
   }
 
   compute(rank: number, durationMs: number): void {
-    this.#tasks[rank].add(Op.compute, durationMs);
+    this.#tasks[rank].push(Op.compute, durationMs);
     this.#clockMs[rank] += durationMs;
   }
 
   io(rank: number, durationMs: number): void {
-    this.#tasks[rank].add(Op.io, durationMs);
+    this.#tasks[rank].push(Op.io, durationMs);
     this.#clockMs[rank] += durationMs;
+  }
+
+  /** Number of messages so far, which is the number of the next message. */
+  get messages(): number {
+    return this.#receiver.length;
   }
 
   /** The message gets the number that `messages` had before; it must be received before the job ends. */
   send(rank: number, to: number, latencyMs: number): void {
-    const message = this.messages++;
-    if (message === this.#receiver.length) {
-      this.#receiver = doubled(this.#receiver);
-      this.#latencyMs = doubled(this.#latencyMs);
-    }
-    this.#receiver[message] = this.#firstTask + to;
-    this.#latencyMs[message] = latencyMs;
-    this.#tasks[rank].add(Op.send, message);
-    const at = message - this.#firstMessage;
-    if (at === this.#sentMs.length) this.#sentMs = doubled(this.#sentMs);
-    this.#sentMs[at] = this.#clockMs[rank];
+    this.#tasks[rank].push(Op.send, this.messages);
+    this.#receiver.push(this.#firstTask + to);
+    this.#latencyMs.push(latencyMs);
+    this.#sentMs.push(this.#clockMs[rank]);
   }
 
   /** The receiver is the task that was named in `send`. */
   receive(message: number): void {
     const rank = this.#receiver[message] - this.#firstTask;
-    this.#tasks[rank].add(Op.receive, message);
-    const arrivalMs = this.#sentMs[message - this.#firstMessage] + this.#latencyMs[message];
+    this.#tasks[rank].push(Op.receive, message);
+    const arrivalMs = this.#sentMs[message] + this.#latencyMs[message];
     if (arrivalMs > this.#clockMs[rank]) this.#clockMs[rank] = arrivalMs;
   }
 
@@ -113,7 +105,7 @@ export class ProgramBuilder {
   barrier(): void {
     const lastMs = this.dedicatedMs();
     for (const rank of this.#living) {
-      this.#tasks[rank].add(Op.barrier, 0);
+      this.#tasks[rank].push(Op.barrier, 0);
       this.#clockMs[rank] = lastMs;
     }
   }
@@ -132,11 +124,14 @@ export class ProgramBuilder {
 
   endJob(): void {
     this.#dedicatedMs.push(this.dedicatedMs());
-    for (let rank = 0; rank < this.#taskCount; rank++) {
-      this.#statements.append(this.#tasks[rank]);
-      this.#firstStatement.push(this.#statements.count);
+    for (const statements of this.#tasks) {
+      for (let at = 0; at < statements.length; at += 2) {
+        this.#op.push(statements[at]);
+        this.#operand.push(statements[at + 1]);
+      }
+      this.#firstStatement.push(this.#op.length);
     }
-    this.#firstTask += this.#taskCount;
+    this.#firstTask += this.#tasks.length;
     this.#firstTaskOfJob.push(this.#firstTask);
   }
 
@@ -157,43 +152,11 @@ export class ProgramBuilder {
       firstTask,
       jobOfTask,
       firstStatement: Int32Array.from(this.#firstStatement),
-      op: this.#statements.op.slice(0, this.#statements.count),
-      operand: this.#statements.operand.slice(0, this.#statements.count),
+      op: Uint8Array.from(this.#op),
+      operand: Int32Array.from(this.#operand),
       messageCount: this.messages,
-      receiver: this.#receiver.slice(0, this.messages),
-      latencyMs: this.#latencyMs.slice(0, this.messages),
+      receiver: Int32Array.from(this.#receiver),
+      latencyMs: Int32Array.from(this.#latencyMs),
     };
-  }
-}
-
-/** Statements of one task, or of all. */
-class Statements {
-  count = 0;
-  op: Uint8Array<ArrayBuffer>;
-  operand: Int32Array<ArrayBuffer>;
-
-  constructor(capacity: number) {
-    this.op = new Uint8Array(capacity);
-    this.operand = new Int32Array(capacity);
-  }
-
-  add(op: Op, operand: number): void {
-    this.#reserve(this.count + 1);
-    this.op[this.count] = op;
-    this.operand[this.count++] = operand;
-  }
-
-  append(other: Statements): void {
-    this.#reserve(this.count + other.count);
-    this.op.set(other.op.subarray(0, other.count), this.count);
-    this.operand.set(other.operand.subarray(0, other.count), this.count);
-    this.count += other.count;
-  }
-
-  #reserve(length: number): void {
-    if (length <= this.op.length) return;
-    const capacity = Math.max(2 * this.op.length, length);
-    this.op = grown(this.op, capacity, 0);
-    this.operand = grown(this.operand, capacity, 0);
   }
 }
