@@ -9,7 +9,7 @@
  */
 
 import { quantilesInPlace } from "../../core/selection.ts";
-import { CompensatedSum } from "../../metrics/compensated-sum.ts";
+import { sumOf } from "../../metrics/compensated-sum.ts";
 import type { SitesInstance, SitesSchedule } from "./contract.ts";
 import { GRID, SitesStartRule } from "./contract.ts";
 
@@ -91,45 +91,32 @@ function numbersOf(
   counts: (job: number) => boolean,
 ): SitesJobNumbers {
   const { submitS, serviceS, size } = instance;
-  const { endS } = schedule;
-  const responses = new Float64Array(schedule.arrived);
-  const slowdowns = new Float64Array(schedule.arrived);
-  const sums = Array.from({ length: 7 }, () => new CompensatedSum());
-  const [response, slowdown, bounded, weights, weightedResponse, weightedSlowdown, weightedBounded] = sums;
-  let arrived = 0;
-  let ended = 0;
-  for (let job = 0; job < schedule.arrived; job++) {
-    if (!counts(job)) continue;
-    arrived++;
-    if (Number.isNaN(endS[job])) continue;
-    const responseS = endS[job] - submitS[job];
-    const slow = responseS / serviceS[job];
-    const slowAtLeast = Math.max(1, responseS / Math.max(serviceS[job], boundS));
-    responses[ended] = responseS;
-    slowdowns[ended] = slow;
-    ended++;
-    response!.add(responseS);
-    slowdown!.add(slow);
-    bounded!.add(slowAtLeast);
-    weights!.add(size[job]);
-    weightedResponse!.add(size[job] * responseS);
-    weightedSlowdown!.add(size[job] * slow);
-    weightedBounded!.add(size[job] * slowAtLeast);
-  }
+  const { arrived, endS } = schedule;
+  const jobs = Array.from({ length: arrived }, (_, job) => job).filter(counts);
+  const ended = jobs.filter((job) => !Number.isNaN(endS[job]));
+  const of = (value: (job: number) => number) => Float64Array.from(ended, value);
+  const mean = (values: Float64Array) => sumOf(values) / ended.length;
+  const sizes = sumOf(of((job) => size[job]));
+  const weighted = (values: Float64Array) => sumOf(values.map((value, i) => size[ended[i]] * value)) / sizes;
+  const responses = of((job) => endS[job] - submitS[job]);
+  const slowdowns = responses.map((responseS, i) => responseS / serviceS[ended[i]]);
+  const bounded = responses.map((responseS, i) =>
+    Math.max(1, responseS / Math.max(serviceS[ended[i]], boundS)),
+  );
   return {
-    arrived,
-    ended,
-    responseS: response!.value / ended,
-    medianResponseS: median(responses.subarray(0, ended)),
-    slowdown: slowdown!.value / ended,
-    medianSlowdown: median(slowdowns.subarray(0, ended)),
-    boundedSlowdown: bounded!.value / ended,
-    weightedResponseS: weightedResponse!.value / weights!.value,
-    weightedSlowdown: weightedSlowdown!.value / weights!.value,
-    weightedBoundedSlowdown: weightedBounded!.value / weights!.value,
+    arrived: jobs.length,
+    ended: ended.length,
+    responseS: mean(responses),
+    medianResponseS: median(responses),
+    slowdown: mean(slowdowns),
+    medianSlowdown: median(slowdowns),
+    boundedSlowdown: mean(bounded),
+    weightedResponseS: weighted(responses),
+    weightedSlowdown: weighted(slowdowns),
+    weightedBoundedSlowdown: weighted(bounded),
   };
 }
 
 function median(values: Float64Array): number {
-  return quantilesInPlace(values, 0, values.length, [0.5])[0];
+  return quantilesInPlace(values.slice(), 0, values.length, [0.5])[0];
 }

@@ -320,10 +320,9 @@ class Processors {
 
   #pick(p: number): TaskIndex {
     const tasks = this.#gangs.tasks[p];
-    const count = this.#gangs.taskCounts[p];
-    if (this.#ready.length < count) this.#ready = new Int32Array(2 * count);
+    if (this.#ready.length < tasks.length) this.#ready = new Int32Array(2 * tasks.length);
     let readyCount = 0;
-    for (let i = 0; i < count; i++) if (this.#state[tasks[i]] === READY) this.#ready[readyCount++] = tasks[i];
+    for (const task of tasks) if (this.#state[task] === READY) this.#ready[readyCount++] = task;
     return readyCount === 0 ? NO_TASK : this.#local.pick(this.#ready, readyCount);
   }
 

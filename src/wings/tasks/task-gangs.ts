@@ -15,7 +15,6 @@ import { InputError, RuleViolation } from "../../core/errors.ts";
 import { type JobIndex, type ReadonlyColumn, UNKNOWN } from "../../core/jobs.ts";
 import { FEATURES, type GangMachine, type Policy, type RowId } from "../../core/policy.ts";
 import { JobTable } from "../../machines/job-table.ts";
-import { doubled } from "../../structures/grow.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import type { TaskIndex, TaskObserver, TaskPrograms, TasksOptions } from "./contract.ts";
 
@@ -23,9 +22,8 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;
   /** Processor of each task; −1 before it is placed, and when a moldable job has given the processor back. */
   readonly processorOf: Int32Array;
-  /** Tasks allocated to each processor, in order of placement, `taskCounts[processor]` of them. */
-  readonly tasks: Int32Array<ArrayBuffer>[];
-  readonly taskCounts: Int32Array;
+  /** Tasks allocated to each processor, in order of placement. */
+  readonly tasks: TaskIndex[][];
   readonly #programs: TaskPrograms;
   readonly #observer: TaskObserver | undefined;
   readonly #policy: Policy;
@@ -60,8 +58,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
     this.#locals = Array.from(programs.home.keys()).filter((job) => programs.home[job] >= 0);
     this.slotS = slotMs / 1000;
     this.processorOf = new Int32Array(programs.taskCount).fill(-1);
-    this.tasks = Array.from({ length: processors }, () => new Int32Array(8));
-    this.taskCounts = new Int32Array(processors);
+    this.tasks = Array.from({ length: processors }, () => []);
     this.#programs = programs;
     this.#observer = observer;
     this.#policy = gang.definition.make(this, this.#jobs, gang.parameters);
@@ -280,9 +277,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   }
 
   #assign(task: TaskIndex, processor: number): void {
-    const count = this.taskCounts[processor]++;
-    if (count === this.tasks[processor].length) this.tasks[processor] = doubled(this.tasks[processor]);
-    this.tasks[processor][count] = task;
+    this.tasks[processor].push(task);
     this.processorOf[task] = processor;
   }
 
@@ -295,9 +290,8 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
 
   /** Takes the task from the list of its processor. */
   #drop(task: TaskIndex): void {
-    const processor = this.processorOf[task];
-    const tasks = this.tasks[processor];
-    tasks.copyWithin(tasks.indexOf(task), tasks.indexOf(task) + 1, this.taskCounts[processor]--);
+    const tasks = this.tasks[this.processorOf[task]];
+    tasks.splice(tasks.indexOf(task), 1);
     this.processorOf[task] = -1;
   }
 }

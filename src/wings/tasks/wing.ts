@@ -10,7 +10,7 @@ import type {
   ParameterValues,
   PolicyChoice,
 } from "../../core/policy.ts";
-import { CompensatedSum } from "../../metrics/compensated-sum.ts";
+import { sumOf } from "../../metrics/compensated-sum.ts";
 import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { hashColumns } from "../../workload/hash.ts";
@@ -207,21 +207,19 @@ function measuresOf(
   { endMs, totals, meanRows, maxRows }: TasksResult,
   processors: number,
 ): Measure[] {
-  const response = new CompensatedSum();
-  const slowdown = new CompensatedSum();
-  for (let job = 0; job < jobCount; job++) {
-    if (Number.isNaN(endMs[job])) continue;
-    const responseMs = endMs[job] - submitMs[job];
-    response.add(responseMs / 1000);
-    slowdown.add(Math.max(1, responseMs / Math.max(dedicatedMs[job], BOUND_MS)));
-  }
+  const ended = Array.from({ length: jobCount }, (_, job) => job).filter((job) => !Number.isNaN(endMs[job]));
+  const responsesMs = ended.map((job) => endMs[job] - submitMs[job]);
+  const response = sumOf(responsesMs.map((responseMs) => responseMs / 1000));
+  const slowdown = sumOf(
+    responsesMs.map((responseMs, i) => Math.max(1, responseMs / Math.max(dedicatedMs[ended[i]], BOUND_MS))),
+  );
   const { timeMs, jobsCompleted, busyMs, switchMs, ioMs, messageMs, barrierMs, emptyMs } = totals[0];
   const share = (name: string, title: string, partMs: number, isCompared = false) =>
     measure(name, title, "share", partMs / (processors * timeMs), isCompared);
   return [
     measure("ended", "jobs ended", "1", jobsCompleted, true),
-    measure("response", "mean response", "s", response.value / jobsCompleted, true),
-    measure("bounded-slowdown", "bounded slowdown", "1", slowdown.value / jobsCompleted, true),
+    measure("response", "mean response", "s", response / jobsCompleted, true),
+    measure("bounded-slowdown", "bounded slowdown", "1", slowdown / jobsCompleted, true),
     share("busy", "processors computing", busyMs, true),
     share("idle", "processors idle", ioMs + messageMs + barrierMs + emptyMs, true),
     share("idle-io", "idle, own task in I/O", ioMs),
