@@ -145,8 +145,8 @@ const CLOSE_CIRCLES: Readonly<Record<string, readonly string[]>> = {
     "src/lab/papers/silva1999/run.ts",
   ],
 };
-/** They are next to the papers' pages, where a researcher looks for them. */
-const PAPER_DATA = /^docs\/(?:papers|studies)\/[\w.-]+\.json$/;
+/** They are next to the pages of papers, studies and findings, where a researcher looks for them. */
+const PAGE_DATA = /^docs\/(?:(?:papers|studies)\/[\w.-]+|findings\.texts)\.json$/;
 const sources = sourcesIn("src");
 
 /** Forbidden imports of a file. */
@@ -158,7 +158,7 @@ function forbidden(file: Source): string[] {
   return importsOf(file).flatMap((target) => {
     if (target.startsWith("node:"))
       return PURE.includes(room) && !isTest ? [`${path} imports ${target}, but ${room} is pure`] : [];
-    if (PAPER_DATA.test(target) && room === "lab") return [];
+    if (PAGE_DATA.test(target) && room === "lab") return [];
     if (/^(?:\.\.\/|[a-z]+\/.*\.(?:tsx?|css)$)/.test(target)) {
       const to = roomOf(target);
       if (!target.startsWith("src/")) return [`${path} imports ${target}, outside src`];

@@ -32,7 +32,7 @@ export function filled(text: string, texts: Readonly<Record<string, string>>): s
   });
 }
 
-/** What a paper has beside its tables and its texts. */
+/** What a paper has in addition to its tables and its texts. */
 interface Contents<Found> {
   figures(results: Found): ReproducedFigure[];
   statements(results: Found): ReproducedStatement[];
