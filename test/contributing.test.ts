@@ -31,6 +31,8 @@ beforeAll(() => {
     "bin",
     "docs/golden.tsv",
     "docs/studies",
+    "docs/papers",
+    "docs/findings.texts.json",
     "docs/api.md",
     "python",
   ];
