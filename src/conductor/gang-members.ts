@@ -1,8 +1,8 @@
 /** Carries out what only the conductors of a cluster are asked for: to join gangs of several nodes. */
 import { monotonicMs } from "../host/clock.ts";
 import type { AttemptKey, EndReason, IdentifiedAttempt, LaunchSpec } from "../protocol/attempts.ts";
+import { gangName } from "../protocol/attempts.ts";
 import type { MemberSpec, ToConductor } from "../protocol/conductor.ts";
-import { gangName } from "../protocol/wire.ts";
 import type { GangPart, Machine } from "./attempts/gang-part.ts";
 import { Member } from "./attempts/member.ts";
 import { rightsFor } from "./attempts/rights.ts";

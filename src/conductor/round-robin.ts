@@ -10,8 +10,8 @@
 
 import { monotonicMs } from "../host/clock.ts";
 import { allowedCpus, onlineCpus } from "../host/machine.ts";
+import { gangName } from "../protocol/attempts.ts";
 import type { ConductorMatrix, PlacedGang } from "../protocol/conductor.ts";
-import { gangName } from "../protocol/wire.ts";
 import type { GangPart, Machine } from "./attempts/gang-part.ts";
 import { rowOnTurn, strictRowOnTurn } from "./clock.ts";
 import { Matrices } from "./matrices.ts";

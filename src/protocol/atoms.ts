@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { whole } from "./issue-text.ts";
 import { FREE_KIND_NAME, isFreeKindName, KIND_NAME, KIND_PATTERN } from "./resources.ts";
+import type { Frozen } from "./shape.ts";
 import { JOB_STATES } from "./states.ts";
 
 export const count = z.int().min(0);
@@ -34,8 +35,3 @@ export function optional<Schema extends z.ZodType>(schema: Schema, description: 
 
 /** A read-only value of a schema. */
 export type Value<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
-type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
-    : T;

@@ -4,77 +4,139 @@
  */
 import type { Clocks } from "../host/clock.ts";
 import type { ProcessIdentity } from "../host/processes.ts";
+import {
+  type Frozen,
+  integer,
+  list,
+  type MessageOf,
+  matching,
+  number,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  record,
+  refined,
+  type Shape,
+  shape,
+  type TypeOf,
+  text,
+  truth,
+  whole,
+} from "./shape.ts";
 
 /** Number of a job, as users see it; never used again. */
 export type JobNumber = number;
 
-/** One try to run a job: a job that is requeued gets the next attempt. */
-export interface AttemptKey {
-  readonly job: JobNumber;
+export const KEY = {
+  job: whole(),
   /** 1, 2, … */
-  readonly attempt: number;
-}
+  attempt: whole(),
+};
+/** One try to run a job: a job that is requeued gets the next attempt. */
+const attemptKey = object(KEY);
+export type AttemptKey = Frozen<TypeOf<typeof attemptKey>>;
 
-export interface IdentifiedAttempt extends AttemptKey {
+/** The shim puts the identity into a script and into file names, so only digits are safe. */
+const identity = matching("32 hexadecimal digits", /^[0-9a-f]{32}$/);
+export const IDENTIFIED = {
+  ...KEY,
   /**
    * 32 random hexadecimal digits, made when the front end decides on the attempt. The attempt's claim and
    * exit files contain them; files with another identity are ignored. An older store can reuse a number,
    * but never an identity. Left out: the attempt is from the first release.
    */
-  readonly identity?: string;
+  identity: optional(identity),
+};
+export type IdentifiedAttempt = Frozen<ObjectOf<typeof IDENTIFIED>>;
+
+/** Name of the gang of an attempt, as used in cgroups and environment marks. */
+export function gangName({ job, attempt }: AttemptKey): string {
+  return `${job}.${attempt}`;
 }
 
-/** All that the conductor needs to run an attempt. */
-export interface LaunchSpec extends IdentifiedAttempt {
+const isPlain = (value: unknown) => typeof value === "string" && !value.includes("\0");
+export const plainText = shape<string>("a text without the character NUL", isPlain);
+export const absolutePath = shape<string>(
+  "an absolute path",
+  (value) => isPlain(value) && String(value).startsWith("/"),
+);
+export const words = refined(list(plainText), ({ length }) => (length > 0 ? undefined : " is an empty list"));
+export const graceMs = whole(0, 2 ** 31 - 1);
+export const tasksRun = oneOf("once", "each");
+/** Far more than the processors of any machine that Tutti schedules. */
+export const MAX_TASKS = 1_000_000;
+
+const variable = shape<string>("a value for the environment", isPlain);
+const environment = refined(record(variable), (env) => {
+  const wrong = Object.keys(env).find((name) => name === "" || name.includes("=") || !isPlain(name));
+  return wrong === undefined
+    ? undefined
+    : ` is no environment: ${JSON.stringify(wrong)} cannot be a variable`;
+});
+
+const launchFields = {
+  ...IDENTIFIED,
   /** Absolute folder of the attempt. The front end makes it, `uid` owns it, the shim keeps files there. */
-  readonly folder: string;
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  folder: absolutePath,
+  command: words,
+  cwd: absolutePath,
+  env: environment,
   /** Absolute; parent folders exist. The shim opens it for appending. Never a pipe. */
-  readonly stdout: string;
-  readonly stderr: string;
+  stdout: absolutePath,
+  stderr: absolutePath,
   /**
    * User and group of the job. A conductor that runs as root refuses a launch without them; any other
    * refuses a launch for a user other than its own. Left out in attempts of the first release: the
    * conductor's.
    */
-  readonly uid?: number;
-  readonly gid?: number;
+  uid: optional(whole()),
+  gid: optional(whole()),
   /** Memory limit of the whole gang in bytes; undefined: no limit. Enforced only by a memory cgroup. */
-  readonly memoryBytes?: number;
+  memoryBytes: optional(whole()),
   /** File mode creation mask of the job, 0 … 0o777; left out: 0o022, as in the first release. */
-  readonly umask?: number;
+  umask: optional(whole(0, 0o777)),
   /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: no limit. */
-  readonly limitMs?: number;
+  limitMs: optional(whole()),
   /** A signal before the limit; left out: none. Conductors of earlier versions ignore it. */
-  readonly limitSignal?: {
-    readonly name: NodeJS.Signals;
-    readonly beforeMs: number;
-    /** first: the process of the command. others: all but that one. */
-    readonly to: "first" | "others" | "all";
-  };
+  limitSignal: optional(
+    object({
+      name: matching<NodeJS.Signals>("the name of a signal", /^SIG[A-Z0-9]+$/),
+      beforeMs: number,
+      /** first: the process of the command. others: all but that one. */
+      to: oneOf("first", "others", "all"),
+    }),
+  ),
   /** Time between SIGTERM and SIGKILL in ms. */
-  readonly graceMs: number;
+  graceMs,
   /** The gang's CPUs by node, the node of its first process first. Left out: all are on this machine. */
-  readonly nodes?: readonly { readonly node: string; readonly cpus: readonly number[] }[];
+  nodes: optional(list(object({ node: text, cpus: list(whole()) }))),
   /**
    * once: the command runs once, on the first node. each: it runs once per task, on all nodes of the gang,
    * and the executor distributes the tasks. Left out: once.
    */
-  readonly tasksRun?: "once" | "each";
+  tasksRun: optional(tasksRun),
   /** Number of tasks of the gang, at least 1. */
-  readonly tasks?: number;
+  tasks: optional(whole(1)),
   /** CPUs of each task, all on one node; left out: 1. */
-  readonly threads?: number;
+  threads: optional(whole()),
   /** Type of MPI for tasks that run `each`, such as pmix; left out: none. */
-  readonly mpi?: string;
+  mpi: optional(text),
   /** What the command reads: what a client writes into a pipe, or a terminal. Left out: nothing. */
-  readonly input?: "pipe" | "terminal";
-}
+  input: optional(oneOf("pipe", "terminal")),
+};
+/** All that the conductor needs to run an attempt. */
+const launchSpec = object(launchFields);
+export type LaunchSpec = Frozen<TypeOf<typeof launchSpec>>;
+/** A step writes a script for each task, so their number must be known. */
+export const stepSpec: Shape<TypeOf<typeof launchSpec>> = object({
+  ...launchFields,
+  tasks: whole(1, MAX_TASKS),
+});
 
 /** Why Tutti ended an attempt; `none` if it ended by itself. */
-export type EndReason = "none" | "cancelled" | "time-limit" | "memory-limit" | "shutdown" | "requeued";
+export const endReason = oneOf("none", "cancelled", "time-limit", "memory-limit", "shutdown", "requeued");
+export type EndReason = TypeOf<typeof endReason>;
 
 /** What all processes of an attempt used together, as far as control groups count it. */
 export interface Usage {
@@ -175,67 +237,71 @@ export interface SlotStatistics {
 /** Ways to stop gangs on this machine, best first. */
 export type FreezerKind = "cgroup2" | "cgroup1" | "signals";
 
-/** The Ousterhout matrix as the conductor runs it. A gang may be in several rows, on the same CPUs. */
-export interface MatrixSchedule<Gang> {
+const isSlotMs = (value: unknown) => typeof value === "number" && value >= 20 && value <= 60_000;
+export const SCHEDULE = {
   /** Grows by one with every change. A matrix older than the current one is ignored. */
-  readonly sequence: number;
+  sequence: whole(),
   /** 20 … 60,000. */
-  readonly slotMs: number;
+  slotMs: shape<number>("between 20 and 60000", isSlotMs),
   /**
    * gang: gangs of other rows are stopped. concurrent: on shared CPUs, gangs of other rows run in the idle
    * class, weighted by their grades of membership (Silva and Scherson 1999).
    */
-  readonly mode: "gang" | "concurrent";
+  mode: oneOf("gang", "concurrent"),
   /**
    * A slot in which rows[0] has its turn. Slot k begins at epoch + k × slotMs and belongs to row
    * (k − fromSlot) mod rows, so a change of the rows does not disturb the round. Left out: 0.
    */
-  readonly fromSlot?: number;
-  /** Rows in the order of the round. A gang that is in no row is stopped. */
-  readonly rows: readonly (readonly Gang[])[];
+  fromSlot: optional(integer),
   /**
    * Gangs in no row that stay stopped even while no conductor lives. Left out: none. Conductors of earlier
    * versions ignore it, and their guardians continue these gangs, too.
    */
-  readonly paused?: readonly AttemptKey[];
-}
+  paused: optional(list(attemptKey)),
+};
+/** The Ousterhout matrix as the conductor runs it. A gang may be in several rows, on the same CPUs. */
+export type MatrixSchedule<Gang> = Frozen<ObjectOf<typeof SCHEDULE>> & {
+  /** Rows in the order of the round. A gang that is in no row is stopped. */
+  readonly rows: readonly (readonly Gang[])[];
+};
 
 /** Commands for one attempt or for all. Each may be repeated, for example after a reconnect. */
-export type AttemptCommand =
+export const ATTEMPT_COMMANDS = {
   /**
    * Starts an attempt, which waits until its row has a slot. The answer is `launched` when its command
    * begins, or `ended` if it could not be started. A repeated launch is answered again and runs nothing
    * twice.
    */
-  | { readonly type: "launch"; readonly spec: LaunchSpec }
+  launch: { spec: launchSpec },
   /**
    * SIGTERM, then SIGKILL to the whole process tree after the grace time; with `kill`, SIGKILL at once. A
    * stopped gang is continued so that it receives the signal.
    */
-  | {
-      readonly type: "stop";
-      readonly attempt: AttemptKey;
-      readonly kill: boolean;
-      readonly reason: EndReason;
-      /** Stops the attempt only if it has this identity. Left out: stops any attempt of that number. */
-      readonly identity?: string;
-    }
+  stop: {
+    attempt: attemptKey,
+    kill: truth,
+    reason: endReason,
+    /** Stops the attempt only if it has this identity. Left out: stops any attempt of that number. */
+    identity: optional(identity),
+  },
   /**
    * The end is in the front end's store, so the conductor may forget the attempt. If there is an
    * `identity`, only if the attempt has this identity.
    */
-  | { readonly type: "forget"; readonly attempt: AttemptKey; readonly identity?: string }
+  forget: { attempt: attemptKey, identity: optional(identity) },
   /**
    * The store does not know this attempt, and no user has decided about it yet. It keeps running next to
    * the gangs, whatever the rows are, until it ends or is stopped. The command is in force until the next
    * front end says hello and sends a matrix without repeating the command. If there is an `identity`, only
    * if the attempt has this identity.
    */
-  | { readonly type: "keep"; readonly attempt: AttemptKey; readonly identity?: string }
+  keep: { attempt: attemptKey, identity: optional(identity) },
   /**
    * Kills all remaining attempts, removes cgroups, exits. Without `killJobs`, refused while attempts run.
    */
-  | { readonly type: "shutdown"; readonly killJobs: boolean };
+  shutdown: { killJobs: truth },
+};
+export type AttemptCommand = MessageOf<typeof ATTEMPT_COMMANDS>;
 
 /** Reports about attempts and about the punctuality of slots. */
 export type AttemptReport =

@@ -19,110 +19,172 @@
  * conductors have acknowledged (`turn`, answered by `turning`). Until that slot, the front end can take it
  * back (`revoke`). So the gates of a gang open in the same slot on all nodes, or on none.
  */
-import type {
-  AttemptCommand,
-  AttemptKey,
-  AttemptReport,
-  AttemptState,
-  FreezerKind,
-  IdentifiedAttempt,
-  LaunchSpec,
-  MatrixSchedule,
+import {
+  ATTEMPT_COMMANDS,
+  type AttemptKey,
+  type AttemptReport,
+  type AttemptState,
+  absolutePath,
+  type FreezerKind,
+  gangName,
+  graceMs,
+  IDENTIFIED,
+  KEY,
+  MAX_TASKS,
+  plainText,
+  SCHEDULE,
+  stepSpec,
+  tasksRun,
+  words,
 } from "./attempts.ts";
+import {
+  type Frozen,
+  integer,
+  list,
+  type MessageOf,
+  object,
+  oneOf,
+  optional,
+  refined,
+  shape,
+  type TypeOf,
+  text,
+  whole,
+} from "./shape.ts";
+
+const mark = optional(oneOf(true));
 
 /** A gang in a row, and the CPUs that it has during the slot of that row. */
-export interface PlacedGang extends AttemptKey {
+const placedGang = object({
+  ...KEY,
   /** CPU numbers of this machine. */
-  readonly cpus: readonly number[];
+  cpus: list(whole(0, 65_535)),
   /**
    * Its processes wait at their gates, even in slots of its row, until a matrix leaves this out. Protocol
    * 3.
    */
-  readonly closed?: true;
+  closed: mark,
+});
+export type PlacedGang = Frozen<TypeOf<typeof placedGang>>;
+
+export const conductorMatrix = refined(
+  object({
+    ...SCHEDULE,
+    /** Rows in the order of the round. A gang that is in no row is stopped. */
+    rows: list(list(placedGang)),
+    /**
+     * A row gets exactly its own slots: if none of its gangs is left here, the rest of the slot stays idle,
+     * because on other nodes its gangs may still run. Protocol 3.
+     */
+    strict: mark,
+  }),
+  ({ rows }) => rowsProblem(rows),
+);
+export type ConductorMatrix = Frozen<TypeOf<typeof conductorMatrix>>;
+
+/** Why rows of gangs cannot take turns. */
+function rowsProblem(rows: readonly (readonly PlacedGang[])[]): string | undefined {
+  const cpusOfGang = new Map<string, string>();
+  for (const row of rows) {
+    const taken = new Set<number>();
+    const gangs = new Set<string>();
+    for (const gang of row) {
+      const name = gangName(gang);
+      if (gangs.has(name)) return `: job ${name} is twice in one row`;
+      gangs.add(name);
+      for (const cpu of gang.cpus) {
+        if (taken.has(cpu)) return `: CPU ${cpu} is used twice in one row`;
+        taken.add(cpu);
+      }
+      const cpus = gang.cpus.join(",");
+      if ((cpusOfGang.get(name) ?? cpus) !== cpus) return `: job ${name} has other CPUs in another row`;
+      cpusOfGang.set(name, cpus);
+    }
+  }
+  return undefined;
 }
 
-export interface ConductorMatrix extends MatrixSchedule<PlacedGang> {
-  /**
-   * A row gets exactly its own slots: if none of its gangs is left here, the rest of the slot stays idle,
-   * because on other nodes its gangs may still run. Protocol 3.
-   */
-  readonly strict?: true;
-}
-
+const ranks = refined(list(whole(0, MAX_TASKS - 1)), (all) =>
+  new Set(all).size < all.length ? " has a rank twice" : undefined,
+);
 /** The part of a gang on a node whose conductor does not start the gang's command. Protocol 3. */
-export interface MemberSpec extends IdentifiedAttempt {
+const memberSpec = object({
+  ...IDENTIFIED,
   /** As in `LaunchSpec`. */
-  readonly folder: string;
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly graceMs: number;
+  folder: absolutePath,
+  uid: optional(whole()),
+  gid: optional(whole()),
+  graceMs,
   /** Names of all nodes of the gang, that of its first process first. Given back in `about`. */
-  readonly nodes: readonly string[];
-  readonly tasksRun: "once" | "each";
+  nodes: words,
+  tasksRun,
   /**
    * As in `LaunchSpec`, for tasks with ranks: each node counts, and all reach the limit in the same slot.
    */
-  readonly limitMs?: number;
+  limitMs: optional(whole()),
   /**
    * Ranks of the tasks that the gang's step starts on this node, each under a shim in `folder`/tasks/RANK.
    * Empty if the command runs once: then the processes here are those that the command starts by srun or
    * mpirun.
    */
-  readonly ranks: readonly number[];
-}
-
-export type ToConductor =
-  /** First message of a connection. If a second front end connects, the conductor drops the first. */
-  | {
-      readonly type: "hello";
-      readonly protocol: 3;
-      readonly frontEnd: string;
-      /**
-       * Protocol 3: random name of the front end's state folder. While a front end of another owner is
-       * connected, or was within the last 10 s, the hello is refused.
-       */
-      readonly owner?: string;
-    }
-  | { readonly type: "matrix"; readonly matrix: ConductorMatrix }
-  | AttemptCommand
-  | ToClusterConductor;
+  ranks,
+});
+export type MemberSpec = Frozen<TypeOf<typeof memberSpec>>;
 
 /** Protocol 3: clocks, and the matrix in use. */
-export type ToTurning =
+const TURNING = {
   /** Answered by `pong` at once. */
-  | { readonly type: "ping"; readonly id: number }
+  ping: { id: whole() },
   /**
    * Sets the start of slot 0, on this node's monotonic clock in ms. A correction by less than a slot makes
    * the present slot longer or shorter; a larger one counts the slots again.
    */
-  | { readonly type: "grid"; readonly epochMs: number }
+  grid: { epochMs: shape<number>("a time in ms", Number.isFinite) },
   /**
    * Keeps a matrix for a later `turn`. Answered by `staged`, or by `refused`. Replaces the one kept before.
    * Its number must be higher than those of the matrices that are in force or turning.
    */
-  | { readonly type: "stage"; readonly matrix: ConductorMatrix }
+  stage: { matrix: conductorMatrix },
   /**
    * The staged matrix is in force from the beginning of this slot on, counted in slots of that matrix.
    * Answered by `turning`, or by `refused` if that slot has begun or the matrix was revoked: a turn that
    * comes late never makes a node differ from the others.
    */
-  | { readonly type: "turn"; readonly sequence: number; readonly atSlot: number }
+  turn: { sequence: whole(), atSlot: integer },
   /** The matrix, staged or turning, will not be used. Answered by `refused` once its slot has begun. */
-  | { readonly type: "revoke"; readonly sequence: number };
+  revoke: { sequence: whole() },
+};
+export type ToTurning = MessageOf<typeof TURNING>;
 
-/** Protocol 3. */
-type ToClusterConductor =
-  | ToTurning
+export const TO_CONDUCTOR = {
+  /** First message of a connection. If a second front end connects, the conductor drops the first. */
+  hello: {
+    protocol: shape<3>(
+      "spoken here; the revision e32fa342 of Tutti speaks 1 to 3",
+      (protocol) => protocol === 3,
+    ),
+    frontEnd: text,
+    /**
+     * Protocol 3: random name of the front end's state folder. While a front end of another owner is
+     * connected, or was within the last 10 s, the hello is refused.
+     */
+    owner: optional(plainText),
+  },
+  matrix: { matrix: conductorMatrix },
+  ...ATTEMPT_COMMANDS,
+  ...TURNING,
   /**
    * The gang may have processes here: they take their turns and end with the gang. Answered by `ready`. Its
-   * files for the tasks are there before any later ping is answered.
+   * files for the tasks are there before any later ping is answered. Protocol 3.
    */
-  | { readonly type: "join"; readonly member: MemberSpec }
+  join: { member: memberSpec },
   /**
    * Starts a gang's tasks on all its nodes by a command of the cluster's own, such as srun. The conductor
-   * of the first node does it. `step` is the command, and the tasks' shims are what it starts.
+   * of the first node does it. `step` is the command, and the tasks' shims are what it starts. Protocol 3.
    */
-  | { readonly type: "step"; readonly spec: LaunchSpec; readonly step: readonly string[] };
+  step: { spec: stepSpec, step: words },
+};
+export type ToConductor = MessageOf<typeof TO_CONDUCTOR>;
 
 export type FromConductor =
   /** Answer to `hello`: all attempts that the conductor knows, and the number of its current matrix. */

@@ -110,6 +110,23 @@ describe("parseMessage()", () => {
     expect("message" in answer && answer.message).toContain(word);
   });
 
+  test("names the field that is wrong, with its place, and what it expects", () => {
+    for (const wrong of [
+      { limitSignal: { name: "TERM", beforeMs: 1, to: "all" } },
+      { nodes: [{ node: "n1", cpus: [-1] }] },
+      { input: "file" },
+    ]) {
+      const [field] = Object.keys(wrong);
+      const answer = parseMessage(JSON.stringify({ type: "launch", spec: { ...SPEC, ...wrong } }));
+      expect(answer).toMatchObject({ type: "malformed", message: expect.stringContaining(`spec.${field}`) });
+    }
+    const stop = { type: "stop", attempt: { job: 1, attempt: 1 }, kill: false, reason: "boredom" };
+    expect(parseMessage(JSON.stringify(stop))).toMatchObject({
+      message:
+        'Cannot read a message: reason "boredom" is not none or cancelled or time-limit or memory-limit or shutdown or requeued, expected a message of the conductor\'s protocol',
+    });
+  });
+
   test("never throws, and returns only known types", () => {
     const known = new Set([...GOOD.map((message) => (message as { type: string }).type), "malformed"]);
     const line = fc.oneof(

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readStat } from "../../src/host/processes.ts";
-import { gangName } from "../../src/protocol/wire.ts";
+import { gangName } from "../../src/protocol/attempts.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most twenty seconds of CPU time. */

@@ -5,8 +5,8 @@
  */
 import { monotonicMs, unixMs } from "../../host/clock.ts";
 import { bootId } from "../../host/processes.ts";
+import { gangName } from "../../protocol/attempts.ts";
 import type { ConductorMatrix } from "../../protocol/conductor.ts";
-import { gangName } from "../../protocol/wire.ts";
 
 /** While it has gangs, a conductor saves its state this often. */
 export const SAVE_MS = 1000;

@@ -2,7 +2,7 @@
 
 import { isAlive, mayBelongTo, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
 import type { AttemptKey, LaunchSpec } from "../../protocol/attempts.ts";
-import { gangName } from "../../protocol/wire.ts";
+import { gangName } from "../../protocol/attempts.ts";
 import type { Containment } from "../freezers/open-containment.ts";
 import { type AttemptFolder, readIdentity } from "./claim.ts";
 import type { GangLimits } from "./gang-limits.ts";

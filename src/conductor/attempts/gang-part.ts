@@ -5,7 +5,7 @@
 import { monotonicMs, unixMs } from "../../host/clock.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
-import { gangName } from "../../protocol/wire.ts";
+import { gangName } from "../../protocol/attempts.ts";
 import { signalAll } from "../freezers/freezer.ts";
 import type { Containment } from "../freezers/open-containment.ts";
 import type { GangShares } from "../shares.ts";

@@ -1,7 +1,7 @@
 /** Holds the launches that the conductor has yet to carry out. */
 import { monotonicMs } from "../../host/clock.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
-import { gangName } from "../../protocol/wire.ts";
+import { gangName } from "../../protocol/attempts.ts";
 
 /** Starting a process takes a few ms, so none is started this long before a boundary. */
 const QUIET_MS = 3;

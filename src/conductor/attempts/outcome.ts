@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { bootId, type ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, AttemptKey, EndReason } from "../../protocol/attempts.ts";
-import { gangName } from "../../protocol/wire.ts";
+import { gangName } from "../../protocol/attempts.ts";
 import { type AttemptFolder, blockClaims, type Claim, readIdentity } from "./claim.ts";
 import { readExit, readLost } from "./shim.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { readText } from "../../host/files.ts";
 import { identityOf, isAlive, type ProcessIdentity, sessionOf, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
-import { gangName } from "../../protocol/wire.ts";
+import { gangName } from "../../protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { blockClaims } from "./claim.ts";
 import type { Machine } from "./gang-part.ts";

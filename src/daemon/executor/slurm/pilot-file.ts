@@ -1,49 +1,50 @@
-/**
- * Keeps what the next front end must know about pilots in STATE/slurm/pilot.json. A pilot is in the file
- * before it is submitted, so none is forgotten or submitted twice, wherever the front end dies.
- */
-import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
-import { z } from "zod";
-import { InputError } from "../../../core/errors.ts";
-import { syncPath } from "../../../host/files.ts";
-import { makeFolder } from "../../../host/make-folders.ts";
+/** What the next front end must know about pilots: STATE/slurm/pilot.json. */
+import {
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  refined,
+  type TypeOf,
+  text,
+  whole,
+} from "../../../protocol/shape.ts";
 import { SlurmError } from "./commands.ts";
+import { type KeptStore, newOwner, owner } from "./kept-file.ts";
 
-const pilotSchema = z.object({
+const storedPilot = object({
   /** Comment of the job in Slurm; see `markOf`. A job without it is not ours, whatever its id. */
-  mark: z.string(),
+  mark: text,
   /** Left out: no answer of sbatch has arrived. */
-  jobId: z.string().optional(),
+  jobId: optional(text),
   /** Its nodes were handed out. */
-  hasBegun: z.literal(true).optional(),
+  hasBegun: optional(oneOf(true)),
   /** Nodes on which jobs have lost attempts, with these jobs, which must not run there again. */
-  lostJobs: z.record(z.string(), z.array(z.int())).optional(),
+  lostJobs: optional(record(list(whole()))),
   /** We have decided to cancel it, so its end is no surprise. */
-  isGivenUp: z.literal(true).optional(),
+  isGivenUp: optional(oneOf(true)),
 });
+export type StoredPilot = TypeOf<typeof storedPilot>;
 
-const contentSchema = z.object({
-  schema: z.literal("tutti.pilot/1"),
-  /** Random name of this state folder. */
-  owner: z.string().regex(/^[0-9a-f]{16}$/),
+export const pilotContent = object({
+  schema: oneOf("tutti.pilot/1"),
+  owner,
   /** Number of the last pilot. */
-  counter: z.int().min(0),
+  counter: whole(),
   /** Pilots submitted since somebody asked for pilots. */
-  submitted: z.int().min(0),
+  submitted: whole(),
   /** The most processors that a pilot can have, as far as known. */
-  mostProcessors: z.int().min(1).optional(),
+  mostProcessors: optional(whole(1)),
   /** When somebody last asked for pilots, monotonic. */
-  askedMs: z.number().optional(),
+  askedMs: optional(number),
   /** Why no pilot is submitted until somebody asks for one. */
-  halted: z.string().optional(),
+  halted: optional(text),
   /** The one in use first; the one that follows it second. */
-  pilots: z.array(pilotSchema).max(2),
+  pilots: refined(list(storedPilot), ({ length }) => (length > 2 ? " is longer than 2" : undefined)),
 });
-
-export type StoredPilot = z.infer<typeof pilotSchema>;
-export type PilotContent = z.infer<typeof contentSchema>;
+export type PilotContent = TypeOf<typeof pilotContent>;
 
 const MARK = /^tutti:[0-9a-f]{16}:\d+$/;
 
@@ -57,17 +58,10 @@ export function isMark(comment: string): boolean {
   return MARK.test(comment);
 }
 
-/** Where the content is kept between front ends; tests keep it in memory. */
-export interface PilotStore {
-  read(): PilotContent | undefined;
-  /** The content is safe when this returns. @throws InputError if the disk refuses it */
-  write(content: PilotContent): void;
-}
-
 export function newContent(): PilotContent {
   return {
     schema: "tutti.pilot/1",
-    owner: randomBytes(8).toString("hex"),
+    owner: newOwner(),
     counter: 0,
     submitted: 0,
     pilots: [],
@@ -79,60 +73,12 @@ export function storedOf({ mark, jobId, hasBegun, lostJobs, isGivenUp }: StoredP
   return { mark, jobId, ...(hasBegun && { hasBegun }), lostJobs, ...(isGivenUp && { isGivenUp }) };
 }
 
-export class PilotFile implements PilotStore {
-  readonly #path: string;
-
-  /** Creates the folder, private, if it is missing. */
-  constructor(path: string) {
-    this.#path = path;
-    makeFolder(dirname(path), 0o700);
-  }
-
-  read(): PilotContent | undefined {
-    let text: string;
-    try {
-      text = readFileSync(this.#path, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
-    const parsed = contentSchema.safeParse(jsonIn(text));
-    if (parsed.success) return parsed.data;
-    throw new InputError(
-      `Cannot read "${this.#path}": it is not a file of pilots of this version of Tutti; if no pilot of this folder runs (squeue --me shows a comment that begins with tutti:), remove the file`,
-    );
-  }
-
-  write(content: PilotContent): void {
-    try {
-      this.#write(content);
-    } catch (error) {
-      throw new InputError(
-        `Cannot write "${this.#path}": ${(error as Error).message}; no pilot is submitted before it is in this file`,
-      );
-    }
-  }
-
-  #write(content: PilotContent): void {
-    const whole = `${this.#path}.new`;
-    const descriptor = openSync(whole, "w", 0o600);
-    try {
-      writeSync(descriptor, `${JSON.stringify(content, null, 2)}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(whole, this.#path);
-    syncPath(dirname(this.#path));
-  }
-}
-
 /** Keeps what the store refuses, until it takes it. */
 export class PatientStore {
-  readonly #store: PilotStore;
+  readonly #store: KeptStore<PilotContent>;
   #refused: PilotContent | undefined;
 
-  constructor(store: PilotStore) {
+  constructor(store: KeptStore<PilotContent>) {
     this.#store = store;
   }
 
@@ -149,14 +95,6 @@ export class PatientStore {
   retry(): void {
     if (this.#refused !== undefined) this.#store.write(this.#refused);
     this.#refused = undefined;
-  }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

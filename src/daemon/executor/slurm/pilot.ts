@@ -2,14 +2,8 @@
 import { assert } from "../../../core/errors.ts";
 import type { Allocation } from "../cluster/cluster.ts";
 import type { SlurmJob } from "./formats/squeue.ts";
-import {
-  markOf,
-  PatientStore,
-  type PilotContent,
-  type PilotStore,
-  type StoredPilot,
-  storedOf,
-} from "./pilot-file.ts";
+import type { KeptStore } from "./kept-file.ts";
+import { markOf, PatientStore, type PilotContent, type StoredPilot, storedOf } from "./pilot-file.ts";
 
 /** Time between two questions while a pilot waits, by how long it has waited. */
 const WAITING_MS = [
@@ -106,7 +100,7 @@ export class PilotList {
   readonly content: PilotContent;
   readonly #disk: PatientStore;
 
-  constructor(content: PilotContent, store: PilotStore, nowMs: number) {
+  constructor(content: PilotContent, store: KeptStore<PilotContent>, nowMs: number) {
     this.content = content;
     this.#disk = new PatientStore(store);
     this.all = content.pilots.map((stored) => newPilot(stored, nowMs));

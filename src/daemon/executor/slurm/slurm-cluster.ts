@@ -12,8 +12,9 @@ import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { runCommand } from "./commands.ts";
 import { Connector } from "./connector.ts";
+import { KeptFile } from "./kept-file.ts";
 import type { PilotStatus } from "./pilot.ts";
-import { learnSize, newContent, type PilotContent, PilotFile } from "./pilot-file.ts";
+import { learnSize, newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
 import { type Slurm, SlurmCommands } from "./slurm.ts";
@@ -41,7 +42,7 @@ export async function slurmCluster({ options, name, folder, clock }: ClusterSetu
   checkTimes(options);
   checkSbatchOptions(options.sbatch);
   const slurm = new SlurmCommands(runCommand);
-  const store = new PilotFile(join(folder, "pilot.json"));
+  const store = new KeptFile(join(folder, "pilot.json"), pilotContent);
   const content = store.read() ?? newContent();
   await learnSize(content, () => mostProcessors(slurm, options));
   // Without an answer: an option too many is only a warning of srun.
@@ -76,7 +77,7 @@ async function mostProcessors(slurm: Slurm, { nodes, sbatch }: SlurmOptions): Pr
 
 interface KnownSetup extends ClusterSetup {
   readonly slurm: Slurm;
-  readonly store: PilotFile;
+  readonly store: KeptFile<PilotContent>;
   readonly content: PilotContent;
   readonly bindsTasks: boolean;
 }

@@ -10,7 +10,8 @@ import type { Demand } from "../executor.ts";
 import { SlurmError } from "./commands.ts";
 import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
 import type { SlurmJob } from "./formats/squeue.ts";
-import { newContent, type PilotContent, type PilotStore } from "./pilot-file.ts";
+import type { KeptStore } from "./kept-file.ts";
+import { newContent, type PilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import type { Slurm } from "./slurm.ts";
 
@@ -179,7 +180,7 @@ export class Stage {
   /** A front end starts, as after the death of the one before. */
   startFrontEnd(): void {
     this.pilots?.close();
-    const store: PilotStore = {
+    const store: KeptStore<PilotContent> = {
       read: () => this.stored,
       write: (content) => {
         if (this.isDiskFull) throw new InputError("Cannot write: no space left on device");

@@ -1,9 +1,10 @@
 /** Says what keeps a pilot waiting in Slurm, and what people can do about it. */
 import type { Clock } from "../../../host/clock.ts";
 import type { EndSettings } from "./allocation.ts";
+import type { KeptStore } from "./kept-file.ts";
 import { LOST_PATIENCE_MS } from "./need.ts";
 import type { Pilot } from "./pilot.ts";
-import type { PilotContent, PilotStore } from "./pilot-file.ts";
+import type { PilotContent } from "./pilot-file.ts";
 import type { Slurm } from "./slurm.ts";
 
 /** Slurm is asked about its nodes at most this often. */
@@ -30,7 +31,7 @@ export interface PilotSettings extends EndSettings, Wishes {
 export interface PilotSetup {
   readonly slurm: Slurm;
   readonly clock: Clock;
-  readonly store: PilotStore;
+  readonly store: KeptStore<PilotContent>;
   readonly content: PilotContent;
   readonly settings: PilotSettings;
   /** Whether a conductor of the allocation has sent anything within the last seconds. */

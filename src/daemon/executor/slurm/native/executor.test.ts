@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FakeClock } from "../../../../host/clock-for-tests.ts";
 import type { LaunchSpec } from "../../../../protocol/attempts.ts";
 import type { Report } from "../../executor.ts";
+import { KeptFile } from "../kept-file.ts";
 import { attemptScript } from "./attempt.ts";
 import { NativeExecutor } from "./executor.ts";
-import { NativeFile } from "./file.ts";
+import { nativeContent } from "./file.ts";
 import { FakeNativeSlurm } from "./slurm-for-tests.ts";
 
 const START_UNIX_S = 1_800_000_000;
@@ -36,7 +37,7 @@ afterEach(() => {
 /** A front end's new executor, with the file of the one before. */
 function start(): void {
   reports = [];
-  const store = new NativeFile(join(folder, "slurm/native.json"));
+  const store = new KeptFile(join(folder, "slurm/native.json"), nativeContent);
   executor = new NativeExecutor({ slurm, nodes: NODES, store, clock, sbatch: ["--partition=long"] });
   executor.listen(
     (report) => reports.push(report),

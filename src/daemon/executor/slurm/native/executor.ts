@@ -18,6 +18,7 @@ import { type Capacity, type Command, type Executor, ON_SLURM, type Report } fro
 import { SlurmError } from "../commands.ts";
 import type { SlurmNode } from "../formats/nodes.ts";
 import type { QueuedJob } from "../formats/queue.ts";
+import { type KeptStore, newOwner } from "../kept-file.ts";
 import type { JobsOfSlurm } from "../slurm.ts";
 import {
   attemptOf,
@@ -37,12 +38,12 @@ import {
   storedOf,
   submitOptions,
 } from "./attempt.ts";
-import type { NativeStore } from "./file.ts";
+import type { NativeContent } from "./file.ts";
 
 interface NativeSetup {
   readonly slurm: JobsOfSlurm;
   readonly nodes: readonly SlurmNode[];
-  readonly store: NativeStore;
+  readonly store: KeptStore<NativeContent>;
   readonly clock: Clock;
   /** More options for sbatch, such as --partition=long. */
   readonly sbatch: readonly string[];
@@ -82,7 +83,7 @@ export class NativeExecutor implements Executor {
 
   constructor(setup: NativeSetup) {
     this.#setup = setup;
-    const { owner, attempts } = setup.store.read();
+    const { owner = newOwner(), attempts = [] } = setup.store.read() ?? {};
     this.#owner = owner;
     for (const stored of attempts) {
       const mark = markOf(owner, stored);
@@ -90,6 +91,7 @@ export class NativeExecutor implements Executor {
       const stop = reason && { reason, killAtMs: setup.clock.nowMs() + graceMs };
       this.#attempts.set(mark, { ...stored, mark, missing: 0, stop });
     }
+    this.#save();
     this.capacity = {
       nodes: new NodeTable(
         setup.nodes.map(({ node, cpus }) => ({ node, cpus: Array.from({ length: cpus }, (_, i) => i) })),

@@ -5,11 +5,12 @@ import type { Clock } from "../../../../host/clock.ts";
 import type { Executor } from "../../executor.ts";
 import { runCommand } from "../commands.ts";
 import type { SlurmNode } from "../formats/nodes.ts";
+import { KeptFile } from "../kept-file.ts";
 import { checkSbatchOptions, partitionIn } from "../sbatch-options.ts";
 import { SlurmCommands } from "../slurm.ts";
 import type { NativeOptions } from "../slurm-options.ts";
 import { NativeExecutor } from "./executor.ts";
-import { NativeFile } from "./file.ts";
+import { nativeContent } from "./file.ts";
 
 interface NativeSetup {
   readonly options: NativeOptions;
@@ -26,7 +27,7 @@ export async function nativeExecutor({ options, folder, clock }: NativeSetup): P
   return new NativeExecutor({
     slurm,
     nodes: await nodesFor(slurm, nodes, partitionIn(sbatch)),
-    store: new NativeFile(join(folder, "native.json")),
+    store: new KeptFile(join(folder, "native.json"), nativeContent),
     clock,
     sbatch,
   });
