@@ -1,7 +1,7 @@
 /** The nodes of a running pilot, with their CPUs and memory, and when they will be taken away. */
 import type { Clock } from "../../../host/clock.ts";
 import type { Allocation } from "../cluster/cluster.ts";
-import type { SlurmJob } from "./formats/squeue.ts";
+import type { QueuedJob } from "./formats/queue.ts";
 import type { Slurm } from "./slurm.ts";
 
 export interface EndSettings {
@@ -16,7 +16,7 @@ export interface EndSettings {
 export async function allocationOf(
   slurm: Slurm,
   clock: Clock,
-  job: SlurmJob,
+  job: QueuedJob,
   settings: EndSettings,
   lostJobs: Readonly<Record<string, readonly number[]>> = {},
 ): Promise<Allocation> {
@@ -38,7 +38,7 @@ export async function allocationOf(
 
 /** When the nodes will be taken away, by an answer of Slurm. */
 export function endOf(
-  { leftS }: SlurmJob,
+  { leftS }: QueuedJob,
   answeredMs: number,
   { drainMs, stopBeforeMs }: Pick<EndSettings, "drainMs" | "stopBeforeMs">,
 ): Allocation["end"] {

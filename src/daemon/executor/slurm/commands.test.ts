@@ -114,6 +114,6 @@ describe("Slurm", () => {
     const slurm = new SlurmCommands(
       answering({ squeue: { stdout: "{}\n" }, "squeue --version": { stdout: "slurm 99.05.1\n" } }),
     );
-    expect((await failure(slurm.ownJobs())).message).toMatch(/squeue of slurm 99\.05\.1: found "{}"/);
+    expect((await failure(slurm.queue())).message).toMatch(/squeue of slurm 99\.05\.1: found "{}"/);
   });
 });

@@ -1,7 +1,7 @@
 /** A pilot as the front end knows it, and the words for its states. */
 import { assert } from "../../../core/errors.ts";
 import type { Allocation } from "../cluster/cluster.ts";
-import type { SlurmJob } from "./formats/squeue.ts";
+import type { QueuedJob } from "./formats/queue.ts";
 import type { KeptStore } from "./kept-file.ts";
 import { markOf, PatientStore, type PilotContent, type StoredPilot, storedOf } from "./pilot-file.ts";
 
@@ -55,7 +55,7 @@ export interface Pilot extends StoredPilot {
   /** sbatch may have worked although no answer came. */
   mayExist: boolean;
   refusals: number;
-  job: SlurmJob | undefined;
+  job: QueuedJob | undefined;
   /** What people can do while it waits, and when that was found out. */
   advice: { readonly text: string; readonly atMs: number } | undefined;
   readonly waitsSinceMs: number;
@@ -202,7 +202,7 @@ export function endText(jobId: string, state: string): string {
 }
 
 /** What became of a pilot that waited. @param found job that has its id now */
-export function lostText({ jobId, mark }: Pilot, found: SlurmJob | undefined): string {
+export function lostText({ jobId, mark }: Pilot, found: QueuedJob | undefined): string {
   if (found === undefined) return `Slurm has lost the waiting pilot ${jobId}`;
   const comment = `the comment of Slurm's job ${jobId} is "${found.comment}", expected "${mark}"`;
   return `${comment} (another job has that id now, or the site changes comments)`;

@@ -15,7 +15,7 @@ import type { AllocatedNode, Allocation, ClusterListener } from "../cluster/clus
 import type { Demand } from "../executor.ts";
 import { allocationOf, endOf } from "./allocation.ts";
 import { SlurmError } from "./commands.ts";
-import type { SlurmJob } from "./formats/squeue.ts";
+import type { QueuedJob } from "./formats/queue.ts";
 import { Need } from "./need.ts";
 import {
   ASKED_MS,
@@ -268,7 +268,7 @@ export class Pilots {
 
   // ── A pilot in use ──────────────────────────────────────────────────────────────────────────────────────
 
-  async #running(pilot: Pilot, job: SlurmJob): Promise<void> {
+  async #running(pilot: Pilot, job: QueuedJob): Promise<void> {
     if (this.#allocation === undefined) return this.#allocate(pilot, job);
     if (!this.#isInUse(pilot)) return;
     const { isForgotten: isBack } = pilot;
@@ -297,7 +297,7 @@ export class Pilots {
     }
   }
 
-  async #allocate(pilot: Pilot, job: SlurmJob): Promise<void> {
+  async #allocate(pilot: Pilot, job: QueuedJob): Promise<void> {
     const { slurm, clock, settings } = this.#setup;
     const allocation = await allocationOf(slurm, clock, job, settings, pilot.lostJobs);
     for (const id of await cancelStrays(slurm, markOf(this.#content), this.#pilots)) {
@@ -374,7 +374,7 @@ export class Pilots {
 
   // ── Pilots that are gone ────────────────────────────────────────────────────────────────────────────────
 
-  #unknown(pilot: Pilot, found: SlurmJob | undefined): void {
+  #unknown(pilot: Pilot, found: QueuedJob | undefined): void {
     const now = this.#setup.clock.nowMs();
     pilot.unknownSinceMs ??= now;
     const isLong = now - pilot.unknownSinceMs >= UNKNOWN_MS;

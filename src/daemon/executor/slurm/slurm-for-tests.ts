@@ -9,7 +9,7 @@ import type { Allocation, ClusterListener } from "../cluster/cluster.ts";
 import type { Demand } from "../executor.ts";
 import { SlurmError } from "./commands.ts";
 import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
-import type { SlurmJob } from "./formats/squeue.ts";
+import type { QueuedJob } from "./formats/queue.ts";
 import type { KeptStore } from "./kept-file.ts";
 import { newContent, type PilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
@@ -18,7 +18,7 @@ import type { Slurm } from "./slurm.ts";
 export const NODES = ["n1", "n2", "n3", "n4"];
 const ALIVE = new Set(["PENDING", "RUNNING", "COMPLETING"]);
 
-export interface FakeJob extends SlurmJob {
+export interface FakeJob extends QueuedJob {
   state: string;
   leftS: number | undefined;
   nodes: readonly string[];
@@ -81,17 +81,19 @@ export class FakeSlurm implements Slurm {
       state: "PENDING",
       leftS: this.limitS,
       nodes: [],
+      nodeList: "",
       batchHost: "",
       reason: "Resources",
+      ...{ restarts: 0, startS: undefined, eligibleS: undefined },
     });
   }
 
-  async job(id: string): Promise<SlurmJob | undefined> {
+  async job(id: string): Promise<QueuedJob | undefined> {
     this.#answer();
     return this.jobs.find((job) => job.id === id);
   }
 
-  async ownJobs(): Promise<readonly SlurmJob[]> {
+  async queue(): Promise<readonly QueuedJob[]> {
     this.#answer();
     return [...this.jobs];
   }

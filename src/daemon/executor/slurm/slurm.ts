@@ -14,10 +14,11 @@ import {
 } from "./formats/nodes.ts";
 import { parseQueue, QUEUE_FORMAT, type QueuedJob } from "./formats/queue.ts";
 import { parseConfig, parseShownJobs, type ShownJob } from "./formats/scontrol.ts";
-import { JOB_FORMAT, parseJobs, type SlurmJob } from "./formats/squeue.ts";
 
 /** All methods reject with a SlurmError, or with a SlurmFormatError. */
 interface AnySlurm {
+  /** All jobs of this user that Slurm remembers. */
+  queue(): Promise<readonly QueuedJob[]>;
   /** @returns id of the job */
   submit(options: readonly string[], script: string): Promise<string>;
   /** Resolves also if the job has ended. */
@@ -27,9 +28,7 @@ interface AnySlurm {
 /** What a pilot needs. */
 export interface Slurm extends AnySlurm {
   /** The job, also after its end as long as Slurm remembers it; undefined: Slurm does not know it. */
-  job(id: string): Promise<SlurmJob | undefined>;
-  /** All jobs of this user that Slurm remembers. */
-  ownJobs(): Promise<readonly SlurmJob[]>;
+  job(id: string): Promise<QueuedJob | undefined>;
   /** What a running job has on each node. */
   nodesOfJob(id: string): Promise<readonly JobNode[]>;
   /** All nodes, or the given ones; of a partition, or of all. */
@@ -42,8 +41,6 @@ export interface Slurm extends AnySlurm {
 
 /** What attempts need that are jobs of their own. */
 export interface JobsOfSlurm extends AnySlurm {
-  /** All jobs of this user that Slurm remembers. */
-  queue(): Promise<readonly QueuedJob[]>;
   /** How a job ended; undefined: Slurm does not know it any longer. */
   shown(id: string): Promise<ShownJob | undefined>;
   release(id: string): Promise<void>;
@@ -53,6 +50,8 @@ export interface JobsOfSlurm extends AnySlurm {
 
 /** What the commands say about a job that they do not know, or that has ended. */
 const GONE = /invalid job id|already completing or completed|job\/step already/i;
+/** Asks squeue also for jobs that have ended. */
+const QUEUE = ["--noheader", "--states=all", `--Format=${QUEUE_FORMAT}`];
 const JOB_ID = /^\d+$/;
 /** What sacct prints of a job that Slurm itself has forgotten. */
 const ACCOUNTED = /^(\d+)\|([A-Z_]+)[^|]*\|(\d+):(\d+)\|(\d+|Unknown|None)\|(\d+|Unknown|None)$/m;
@@ -74,27 +73,17 @@ export class SlurmCommands implements Slurm, JobsOfSlurm {
     return id;
   }
 
-  async job(id: string): Promise<SlurmJob | undefined> {
-    const query = ["--noheader", "--states=all", `--jobs=${idOf(id)}`, `--format=${JOB_FORMAT}`];
+  async job(id: string): Promise<QueuedJob | undefined> {
+    const query = [...QUEUE, `--jobs=${idOf(id)}`];
     const outcome = await this.#run("squeue", query);
     if (outcome.code !== 0 && !outcome.isTimeout && GONE.test(lastWords(outcome.stderr))) return undefined;
     const text = await outputOf(async () => outcome, "squeue", query);
-    return (await this.#read((version) => parseJobs(text, version))).find((job) => job.id === id);
-  }
-
-  async ownJobs(): Promise<readonly SlurmJob[]> {
-    const text = await this.#queueOfUser(`--format=${JOB_FORMAT}`);
-    return this.#read((version) => parseJobs(text, version));
+    return (await this.#read((version) => parseQueue(text, version))).find((job) => job.id === id);
   }
 
   async queue(): Promise<readonly QueuedJob[]> {
-    const text = await this.#queueOfUser(`--Format=${QUEUE_FORMAT}`);
+    const text = await this.#output("squeue", [...QUEUE, `--user=${process.getuid!()}`]);
     return this.#read((version) => parseQueue(text, version));
-  }
-
-  #queueOfUser(format: string): Promise<string> {
-    const which = ["--noheader", "--states=all", `--user=${process.getuid!()}`];
-    return this.#output("squeue", [...which, format]);
   }
 
   async shown(id: string): Promise<ShownJob | undefined> {
@@ -103,9 +92,7 @@ export class SlurmCommands implements Slurm, JobsOfSlurm {
     if (outcome.code !== 0 && !outcome.isTimeout && GONE.test(lastWords(outcome.stderr)))
       return this.#accounted(id);
     const text = await outputOf(async () => outcome, "scontrol", query);
-    return (await this.#read((version) => parseShownJobs(text, version))).find(
-      (job) => String(job.id) === id,
-    );
+    return (await this.#read((version) => parseShownJobs(text, version))).find((job) => job.id === id);
   }
 
   /** Asks the accounting, which not every site has. */
@@ -117,7 +104,7 @@ export class SlurmCommands implements Slurm, JobsOfSlurm {
     if (found !== id) return undefined;
     const timeOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined);
     return {
-      ...{ id: Number(id), state, reason: "None", exitCode: Number(exitCode), signal: Number(signal) },
+      ...{ id, state, reason: "None", exitCode: Number(exitCode), signal: Number(signal) },
       ...{ restarts: 0, startS: timeOf(start), endS: timeOf(end), eligibleS: undefined },
       ...{ nodes: "", comment: "" },
     };

@@ -20,7 +20,7 @@ export async function submitPilot(
   beforeSubmit: () => void,
 ): Promise<string | undefined> {
   if (pilot.mayExist) {
-    const found = (await slurm.ownJobs()).findLast(({ comment }) => comment === pilot.mark);
+    const found = (await slurm.queue()).findLast(({ comment }) => comment === pilot.mark);
     if (found !== undefined) return found.id;
     if (pilot.isGivenUp) return undefined;
   }
@@ -39,7 +39,7 @@ export async function cancelPilot(slurm: Slurm, clock: Clock, pilot: Pilot): Pro
     try {
       const job =
         pilot.jobId === undefined
-          ? (await slurm.ownJobs()).findLast(({ comment }) => comment === pilot.mark)
+          ? (await slurm.queue()).findLast(({ comment }) => comment === pilot.mark)
           : await slurm.job(pilot.jobId);
       if (job !== undefined && job.comment === pilot.mark && !ENDED.has(job.state))
         await slurm.cancel(job.id);
@@ -63,7 +63,7 @@ export async function cancelPilot(slurm: Slurm, clock: Clock, pilot: Pilot): Pro
  */
 export async function cancelStrays(slurm: Slurm, mark: string, known: readonly Pilot[]): Promise<string[]> {
   const prefix = mark.replace(/\d+$/, "");
-  const strays = (await slurm.ownJobs()).filter(
+  const strays = (await slurm.queue()).filter(
     ({ id, comment, state }) =>
       comment.startsWith(prefix) && !ENDED.has(state) && known.every(({ jobId }) => jobId !== id),
   );

@@ -3,7 +3,10 @@ import { newPilot, type Pilot } from "./pilot.ts";
 import { nextText } from "./waiting.ts";
 
 function pilot(jobId: string, state: string, reason = "None"): Pilot {
-  const job = { id: jobId, state, reason, comment: "", leftS: 60, nodes: [], batchHost: "" };
+  const job = {
+    ...{ id: jobId, state, reason, comment: "", leftS: 60, nodes: [], nodeList: "", batchHost: "" },
+    ...{ restarts: 0, startS: undefined, eligibleS: undefined },
+  };
   return { ...newPilot({ mark: `tutti:0123456789abcdef:${jobId}`, jobId }, 0), job };
 }
 

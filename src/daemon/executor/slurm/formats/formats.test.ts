@@ -9,32 +9,25 @@ import { forcedSharing, parseConfig, parseShownJobs, parseShownNodes } from "./s
 const recorded = (version: "22.05" | "23.11", name: string) =>
   readFileSync(new URL(`recorded/${version}/${name}`, import.meta.url), "utf8");
 
-const QUEUE = [
+const NODES = ["n1", "n2", "n3", "n4"];
+/** How jobs of Slurm 22.05 ended. */
+const SHOWN = [
   // What was done: sbatch -H; two steps; an array whose script exits with 7; a script that kills itself
   // with 9; requeued, then held; restarted by Slurm after its controller was killed; suspended; over its
   // limit.
-  [1, "PENDING", "JobHeldUser", 0, undefined, undefined, "", "tutti=abc 1.1"],
-  [2, "COMPLETED", "None", 0, 1795397768, 1795397767, "n[1-2]", "tutti x"],
-  [3, "PENDING", "JobHeldAdmin", 1, undefined, 1795398124, "", ""],
-  [4, "TIMEOUT", "TimeLimit", 0, 1795397768, 1795397767, "n2", ""],
-  [5, "RUNNING", "None", 1, 1795398243, 1795398242, "n[1-4]", "tutti-pilot"],
-  [6, "FAILED", "NonZeroExitCode", 0, 1795397774, 1795397774, "n1", ""],
-  [7, "FAILED", "JobLaunchFailure", 0, 1795397771, 1795397768, "n2", ""],
-  [8, "FAILED", "NonZeroExitCode", 0, 1795397771, 1795397768, "n2", ""],
-  [9, "FAILED", "NonZeroExitCode", 0, 1795397774, 1795397774, "n1", ""],
-  [10, "COMPLETED", "None", 0, 1795398026, 1795398026, "n[1-2]", "a | b"],
-  [11, "SUSPENDED", "None", 0, 1795398026, 1795398026, "n1", ""],
-].map(([id, state, reason, restarts, startS, eligibleS, nodes, comment]) => ({
-  id,
-  state,
-  reason,
-  restarts,
-  startS,
-  eligibleS,
-  nodes,
-  comment,
-}));
-const byId = (a: { readonly id: number }, b: { readonly id: number }) => a.id - b.id;
+  ["1", "PENDING", "JobHeldUser", 0],
+  ["2", "COMPLETED", "None", 0],
+  ["3", "PENDING", "JobHeldAdmin", 1],
+  ["4", "TIMEOUT", "TimeLimit", 0],
+  ["5", "RUNNING", "None", 1],
+  ["6", "FAILED", "NonZeroExitCode", 0],
+  ["7", "FAILED", "JobLaunchFailure", 0],
+  ["8", "FAILED", "NonZeroExitCode", 0],
+  ["9", "FAILED", "NonZeroExitCode", 0],
+  ["10", "COMPLETED", "None", 0],
+  ["11", "SUSPENDED", "None", 0],
+];
+const byId = (a: { readonly id: string }, b: { readonly id: string }) => Number(a.id) - Number(b.id);
 
 describe("parseReasons()", () => {
   test("reads states and reasons of nodes, recorded of Slurm 22.05, also with the separator in a reason", () => {
@@ -54,7 +47,34 @@ describe("parseReasons()", () => {
 
 describe("parseQueue()", () => {
   test("reads the queue of Slurm 22.05", () => {
-    expect(parseQueue(recorded("22.05", "squeue-usual.txt")).sort(byId)).toEqual(QUEUE);
+    const HOURS_8 = 8 * 3600 - 12;
+    const DAY = 86_400;
+    const NOW = 1795821499;
+    const none = undefined;
+    const rows = [
+      // What was done: sbatch -H; two nodes; a pilot; without limit; an array, one at a time; exit 7; on all
+      // nodes; --begin; three of 5 minutes, one suspended, one cancelled; requeuehold; --comment=.
+      ["1", "PENDING", "JobHeldUser", 0, none, none, none, "", "", [], "tutti=abc 1.1"],
+      ["2", "COMPLETED", "None", 0, NOW, NOW - 2, none, "n1", "n[1-2]", ["n1", "n2"], "tutti x"],
+      ["3", "RUNNING", "None", 0, NOW, NOW - 2, HOURS_8, "n1", "n[1-4]", NODES, "tutti:0123456789abcdef:1"],
+      ["4", "RUNNING", "None", 0, NOW, NOW - 1, none, "n1", "n1", ["n1"], ""],
+      ["5", "PENDING", "JobArrayTaskLimit", 0, none, none, DAY, "", "", [], ""],
+      ["6", "FAILED", "NonZeroExitCode", 0, NOW, NOW - 1, none, "n2", "n[2-3]", ["n2", "n3"], "a | b"],
+      ["7", "COMPLETED", "None", 0, NOW, NOW - 1, 1800, "n1", "n[1-4]", NODES, ""],
+      ["8", "PENDING", "BeginTime", 0, NOW + 3599, NOW + 3599, none, "", "", [], ""],
+      ["9", "RUNNING", "None", 0, NOW, NOW - 1, 288, "n2", "n2", ["n2"], ""],
+      ["10", "SUSPENDED", "None", 0, NOW, NOW - 1, 293, "n3", "n3", ["n3"], ""],
+      ["11", "CANCELLED", "None", 0, NOW, NOW - 1, 293, "n3", "n3", ["n3"], ""],
+      ["12", "PENDING", "job requeued in held state", 1, NOW + 128, NOW + 128, 60, "", "", [], ""],
+      ["13", "RUNNING", "None", 0, NOW, NOW, 588, "n1", "n[1,3]", ["n1", "n3"], ""],
+      ["14", "RUNNING", "None", 0, NOW, NOW, DAY - 12, "n1", "n1", ["n1"], ""],
+    ];
+    const fields = "id state reason restarts startS eligibleS leftS batchHost nodeList nodes comment".split(
+      " ",
+    );
+    expect(parseQueue(recorded("22.05", "squeue-usual.txt")).sort(byId)).toEqual(
+      rows.map((row) => Object.fromEntries(fields.map((field, index) => [field, row[index]]))),
+    );
     expect(parseQueue("")).toEqual([]);
   });
 
@@ -67,22 +87,26 @@ describe("parseQueue()", () => {
     }
   });
 
-  test("refuses lines of another form", () => {
-    for (const line of [
-      "1|PENDING|None|0|N/A|N/A\n",
-      "x|PENDING|None|0|N/A|N/A||\n",
-      "1|R|None|0|noon|N/A||\n",
-    ])
-      expect(() => parseQueue(line)).toThrow(SlurmFormatError);
+  test.each([
+    "1|PENDING|None|0|N/A|N/A|1:00|n/a|\n",
+    "x|PENDING|None|0|N/A|N/A|1:00|n/a||\n",
+    "7_[1-3]|PENDING|None|0|N/A|N/A|1:00|n/a||\n",
+    "1|R|None|0|noon|N/A|1:00|n/a||\n",
+    "4|RUNNING|None|0|1|1|soon|n1|n1|c\n",
+    "4|RUNNING|None|0|1|1|0:10|n1|n[1|c\n",
+    "JOBID PARTITION NAME USER ST TIME NODES\n",
+    '{"jobs": []}\n',
+  ])("%j is one error that names the version", (line) => {
+    const parse = () => parseQueue(line, "slurm 99.1");
+    expect(parse).toThrow(SlurmFormatError);
+    expect(parse).toThrow(/slurm 99\.1.*lines of job id.*22\.05 and 23\.11/);
   });
 });
 
 describe("parseShownJobs()", () => {
   test("reads how the jobs of Slurm 22.05 ended", () => {
     const jobs = parseShownJobs(recorded("22.05", "show-job-usual.txt")).sort(byId);
-    expect(jobs.map(({ id, state, reason, restarts }) => [id, state, reason, restarts])).toEqual(
-      QUEUE.map(({ id, state, reason, restarts }) => [id, state, reason, restarts]),
-    );
+    expect(jobs.map(({ id, state, reason, restarts }) => [id, state, reason, restarts])).toEqual(SHOWN);
     expect(jobs.map(({ exitCode, signal }) => `${exitCode}:${signal}`)).toEqual(
       "0:0 0:0 0:0 0:15 0:0 7:0 0:9 7:0 7:0 0:0 0:0".split(" "),
     );
@@ -99,7 +123,7 @@ describe("parseShownJobs()", () => {
   test("reads that of 23.11, whose free texts look like fields", () => {
     expect(parseShownJobs(recorded("23.11", "show-job-usual.txt"))).toEqual([
       {
-        id: 102,
+        id: "102",
         state: "FAILED",
         reason: "NonZeroExitCode",
         exitCode: 7,

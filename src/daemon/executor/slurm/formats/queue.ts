@@ -3,10 +3,11 @@
  * 20.02 print alike. Its JSON changed its types from 22.05 to 23.11.
  */
 import { SlurmFormatError } from "./format-error.ts";
+import { expandHostlist } from "./hostlist.ts";
 
-/** A job in Slurm's queue. Times are Unix times in seconds. */
+/** A job in Slurm's queue. Times are Unix times in seconds. Texts without a value are empty. */
 export interface QueuedJob {
-  readonly id: number;
+  readonly id: string;
   /** In capitals, such as PENDING or RUNNING. */
   readonly state: string;
   /** Why it waits, such as Resources; None if it does not wait. */
@@ -17,18 +18,28 @@ export interface QueuedJob {
   readonly startS: number | undefined;
   /** Slurm does not start it before; undefined: unknown, as for a held job. */
   readonly eligibleS: number | undefined;
-  /** Slurm's list of its nodes; empty while it has none. */
-  readonly nodes: string;
-  /** Comment of its submitter; empty if it has none. */
+  /** Time until its limit ends it, in seconds; undefined: it has no limit, or it has not started. */
+  readonly leftS: number | undefined;
+  /** Node of its batch script. */
+  readonly batchHost: string;
+  /** As Slurm writes the names of its nodes, such as n[1-2]. */
+  readonly nodeList: string;
+  /** The names of its nodes. */
+  readonly nodes: readonly string[];
+  /** Comment of its submitter. */
   readonly comment: string;
 }
 
 /** For `squeue --Format`. Comments come last, because they may contain the separator. */
 export const QUEUE_FORMAT =
-  "JobID:|,State:|,Reason:|,RestartCnt:|,StartTime:|,EligibleTime:|,NodeList:|,Comment:";
+  "JobID:|,State:|,Reason:|,RestartCnt:|,StartTime:|,EligibleTime:|,TimeLeft:|,BatchHost:|,NodeList:|,Comment:";
 
-const LINE = /^(\d+)\|([A-Z_]+)\|([^|]*)\|(\d+)\|([^|]*)\|([^|]*)\|([^|]*)\|(.*)$/;
-const EXPECTED = "lines of job id, state, reason, restarts, start, eligible time, nodes and comment";
+const LINE = /^(\d+)\|([A-Z_]+)\|([^|]*)\|(\d+)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|(.*)$/;
+const EXPECTED =
+  "lines of job id, state, reason, restarts, start, eligible time, time left, batch host, nodes and comment";
+/** Slurm has several words for a value that it does not have, and for a time that never comes. */
+const NOTHING = new Set(["", "(null)", "n/a", "N/A", "NONE", "None", "Unknown"]);
+const NO_LIMIT = new Set(["UNLIMITED", "NOT_SET", "INVALID"]);
 
 /**
  * @param text standard output of `squeue --noheader --Format` with `QUEUE_FORMAT`, times in Unix seconds
@@ -39,29 +50,40 @@ export function parseQueue(text: string, version?: string): QueuedJob[] {
   const rest = lines.pop();
   if (rest !== "") throw new SlurmFormatError("squeue", rest!, "a complete last line", version);
   return lines.map((line) => {
-    const [, id, state, reason, restarts, start, eligible, nodes, comment] = LINE.exec(line) ?? [];
-    if (id === undefined || !isTime(start) || !isTime(eligible))
-      throw new SlurmFormatError("squeue", line, `${EXPECTED}, separated by |`, version);
-    return {
-      id: Number(id),
-      state,
-      reason,
-      restarts: Number(restarts),
-      startS: secondsOf(start),
-      eligibleS: secondsOf(eligible),
-      nodes,
-      comment: comment === "(null)" ? "" : comment,
-    };
+    const job = jobIn(line);
+    if (job === undefined) throw new SlurmFormatError("squeue", line, `${EXPECTED}, separated by |`, version);
+    return job;
   });
 }
 
-/** Slurm has several words for a time that it does not know. */
-const UNKNOWN_TIMES = new Set(["N/A", "NONE", "Unknown", "None", ""]);
-
-function isTime(text: string): boolean {
-  return UNKNOWN_TIMES.has(text) || /^\d{1,11}$/.test(text);
+function jobIn(line: string): QueuedJob | undefined {
+  const fields = LINE.exec(line)?.slice(1);
+  if (fields === undefined) return undefined;
+  const [id, state, reason, restarts, ...rest] = fields;
+  const [start, eligible, left, batchHost, nodeList, comment] = rest.map((field) =>
+    NOTHING.has(field) ? "" : field,
+  );
+  const nodes = nodeList === "" ? [] : expandHostlist(nodeList);
+  const leftS = NO_LIMIT.has(left) || left === "" ? Number.POSITIVE_INFINITY : secondsIn(left);
+  if (!isTime(start) || !isTime(eligible) || leftS === undefined || nodes === undefined) return undefined;
+  return {
+    ...{ id, state, reason, restarts: Number(restarts), batchHost, nodeList, nodes, comment },
+    startS: Number(start) || undefined,
+    eligibleS: Number(eligible) || undefined,
+    leftS: Number.isFinite(leftS) ? leftS : undefined,
+  };
 }
 
-function secondsOf(text: string): number | undefined {
-  return UNKNOWN_TIMES.has(text) || Number(text) === 0 ? undefined : Number(text);
+/** Unix time in seconds; empty or 0 if Slurm does not know it. */
+function isTime(text: string): boolean {
+  return /^\d{0,11}$/.test(text);
+}
+
+/** Seconds in `1-02:03:04`, `2:03:04` or `3:04`; undefined if it is no time. */
+function secondsIn(text: string): number | undefined {
+  const match = /^(-?)(?:(?:(\d+)-)?(\d+):)?(\d+):(\d\d)$/.exec(text);
+  if (match === null) return undefined;
+  const [, sign, days = "0", hours = "0", minutes, seconds] = match;
+  const s = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  return sign === "-" ? 0 : s;
 }

@@ -7,7 +7,7 @@ import { SlurmFormatError } from "./format-error.ts";
 
 /** What Slurm knows of a job. Times are Unix times in seconds. */
 export interface ShownJob {
-  readonly id: number;
+  readonly id: string;
   /** In capitals, such as FAILED. */
   readonly state: string;
   readonly reason: string;
@@ -62,7 +62,7 @@ function shownJobOf(fields: ReadonlyMap<string, string>): ShownJob | undefined {
   if (code === undefined || state === undefined || times.some((time) => !isTime(time))) return undefined;
   const [startS, endS, eligibleS] = times.map((time) => (/^\d+$/.test(time!) ? Number(time) : undefined));
   return {
-    id: Number(fields.get("JobId")),
+    id: fields.get("JobId") ?? "",
     state,
     reason: fields.get("Reason") ?? "None",
     exitCode: Number(code),

@@ -240,10 +240,10 @@ export function blockBeginning(attempt: NativeAttempt): boolean {
 /** What Slurm says about a job that has not ended, in words. */
 export function noteOn(
   { id, startedAtMs }: NativeAttempt,
-  { state, reason, nodes, eligibleS }: QueuedJob,
+  { state, reason, nodeList, eligibleS }: QueuedJob,
 ): string {
   if (phaseOf(state) === "running")
-    return `It runs as Slurm's job ${id} on ${nodes}${state === "RUNNING" ? "" : ` (${state})`}`;
+    return `It runs as Slurm's job ${id} on ${nodeList}${state === "RUNNING" ? "" : ` (${state})`}`;
   if (reason.startsWith("JobHeld")) return `Slurm holds its job ${id} (${reason})`;
   const from =
     reason === "BeginTime" && eligibleS !== undefined

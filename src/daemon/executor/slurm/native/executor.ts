@@ -258,7 +258,7 @@ export class NativeExecutor implements Executor {
         attempt.id =
           found === undefined
             ? await slurm.submit([...submitOptions(spec, attempt.mark), ...sbatch], batchScript(spec))
-            : String(found.id);
+            : found.id;
         this.#save();
       }
       if (attempt.stop !== undefined) {
@@ -287,7 +287,7 @@ export class NativeExecutor implements Executor {
     const { id, stop } = attempt;
     if (id === undefined || attempt.releasedAtMs === undefined) return;
     // Slurm can use an id again after it has lost its state.
-    if (this.#jobs.some((job) => String(job.id) === id && job.comment !== attempt.mark)) return;
+    if (this.#jobs.some((job) => job.id === id && job.comment !== attempt.mark)) return;
     if (attempt.startedAtMs === undefined) this.#order(() => slurm.cancel(id));
     else if (kill) {
       stop.killAtMs = nowMs + AGAIN_MS;
@@ -323,7 +323,7 @@ export class NativeExecutor implements Executor {
   async #compare(attempt: NativeAttempt, askedMs: number): Promise<void> {
     const { id, mark, releasedAtMs, end } = attempt;
     if (end !== undefined || id === undefined) return;
-    const job = this.#jobs.find((one) => String(one.id) === id && one.comment === mark);
+    const job = this.#jobs.find((one) => one.id === id && one.comment === mark);
     attempt.missing = job === undefined ? attempt.missing + 1 : 0;
     if (job === undefined) {
       if (attempt.missing >= FORGOTTEN_POLLS) await this.#explain(attempt);
@@ -423,18 +423,17 @@ export class NativeExecutor implements Executor {
       ({ comment, state, reason }) =>
         comment.startsWith(prefix) && state === "PENDING" && reason.startsWith("JobHeld"),
     );
-    const ids = new Set(held.map(({ id }) => String(id)));
+    const ids = new Set(held.map(({ id }) => id));
     for (const id of this.#strays.keys()) if (!ids.has(id)) this.#strays.delete(id);
     for (const { id, comment } of held) {
       const attempt = this.#attempts.get(comment);
-      const name = String(id);
-      if (attempt !== undefined && (attempt.id === name || attempt.id === undefined)) {
-        this.#strays.delete(name);
+      if (attempt !== undefined && (attempt.id === id || attempt.id === undefined)) {
+        this.#strays.delete(id);
         continue;
       }
-      const sinceMs = this.#strays.get(name) ?? clock.nowMs();
-      this.#strays.set(name, sinceMs);
-      if (clock.nowMs() - sinceMs >= STRAY_MS) await slurm.cancel(name);
+      const sinceMs = this.#strays.get(id) ?? clock.nowMs();
+      this.#strays.set(id, sinceMs);
+      if (clock.nowMs() - sinceMs >= STRAY_MS) await slurm.cancel(id);
     }
   }
 }

@@ -71,8 +71,8 @@ export class FakeNativeSlurm implements JobsOfSlurm {
       this.jobs
         .filter(({ id }) => !this.forgotten.has(id))
         .map(({ id, state, reason, restarts, startS, comment }) => ({
-          ...{ id, state, reason, restarts, startS, comment },
-          ...{ eligibleS: undefined, nodes: startS === undefined ? "" : "n[1-2]" },
+          ...{ id: String(id), state, reason, restarts, startS, comment, leftS: undefined, batchHost: "" },
+          ...{ eligibleS: undefined, nodes: [], nodeList: startS === undefined ? "" : "n[1-2]" },
         })),
     );
   }
@@ -81,7 +81,7 @@ export class FakeNativeSlurm implements JobsOfSlurm {
     return this.#answer(() => {
       const job = this.job(id);
       if (this.forgotten.has(job.id)) return undefined;
-      return { ...job, eligibleS: undefined, nodes: "n[1-2]" };
+      return { ...job, id, eligibleS: undefined, nodes: "n[1-2]" };
     });
   }
 
