@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/daemon/config/config.ts";
 import { Bench as ClusterBench, specOf } from "../../src/daemon/executor/cluster/bench-for-tests.ts";
-import { NativeExecutor } from "../../src/daemon/executor/slurm/native/executor.ts";
+import { QueueExecutor } from "../../src/daemon/executor/queue/queue-executor.ts";
+import { SlurmBatch } from "../../src/daemon/executor/slurm/native/slurm-batch.ts";
 import { FakeNativeSlurm } from "../../src/daemon/executor/slurm/native/slurm-for-tests.ts";
 import {
   ANNA,
@@ -236,7 +237,7 @@ export const slurmLimit: Scene = {
     const content = { schema: "tutti.native/1", owner: "0123456789abcdef", attempts: [] } as const;
     const store = { read: () => ({ ...content, attempts: [] }), write: () => {} };
     const node = { node: "n1", state: "idle", isDown: false, memoryMib: 1000, cpus: 4 };
-    const executor = new NativeExecutor({ slurm, nodes: [node], store, clock, sbatch: [] });
+    const executor = new QueueExecutor({ system: new SlurmBatch(slurm, []), nodes: [node], store, clock });
     executor.listen(
       () => {},
       () => {},

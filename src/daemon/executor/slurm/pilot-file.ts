@@ -11,8 +11,8 @@ import {
   text,
   whole,
 } from "../../../protocol/shape.ts";
+import { type KeptStore, newOwner, owner } from "../kept-file.ts";
 import { SlurmError } from "./commands.ts";
-import { type KeptStore, newOwner, owner } from "./kept-file.ts";
 
 const storedPilot = object({
   /** Comment of the job in Slurm; see `markOf`. A job without it is not ours, whatever its id. */

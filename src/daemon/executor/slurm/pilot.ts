@@ -1,8 +1,8 @@
 /** A pilot as the front end knows it, and the words for its states. */
 import { assert } from "../../../core/errors.ts";
 import type { Allocation } from "../cluster/cluster.ts";
+import type { KeptStore } from "../kept-file.ts";
 import type { QueuedJob } from "./formats/queue.ts";
-import type { KeptStore } from "./kept-file.ts";
 import { markOf, PatientStore, type PilotContent, type StoredPilot, storedOf } from "./pilot-file.ts";
 
 /** Time between two questions while a pilot waits, by how long it has waited. */

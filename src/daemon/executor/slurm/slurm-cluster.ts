@@ -8,16 +8,16 @@ import { programFile } from "../../../host/programs.ts";
 import type { LaunchSpec } from "../../../protocol/attempts.ts";
 import type { Cluster, ClusterListener, LinkListener, NodeLink } from "../cluster/cluster.ts";
 import type { Demand } from "../executor.ts";
+import { KeptFile } from "../kept-file.ts";
 import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { runCommand } from "./commands.ts";
 import { Connector } from "./connector.ts";
-import { KeptFile } from "./kept-file.ts";
 import type { PilotStatus } from "./pilot.ts";
 import { learnSize, newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
-import { type Slurm, SlurmCommands } from "./slurm.ts";
+import { IN_SLURM, type Slurm, SlurmCommands } from "./slurm.ts";
 import { checkTimes, mostLimitMs, type SlurmOptions } from "./slurm-options.ts";
 import { gangVariables, stepCommand } from "./step.ts";
 
@@ -42,7 +42,7 @@ export async function slurmCluster({ options, name, folder, clock }: ClusterSetu
   checkTimes(options);
   checkSbatchOptions(options.sbatch);
   const slurm = new SlurmCommands(runCommand);
-  const store = new KeptFile(join(folder, "pilot.json"), pilotContent);
+  const store = new KeptFile(join(folder, "pilot.json"), pilotContent, IN_SLURM);
   const content = store.read() ?? newContent();
   await learnSize(content, () => mostProcessors(slurm, options));
   // Without an answer: an option too many is only a warning of srun.

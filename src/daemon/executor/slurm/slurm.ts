@@ -56,6 +56,9 @@ const JOB_ID = /^\d+$/;
 /** What sacct prints of a job that Slurm itself has forgotten. */
 const ACCOUNTED = /^(\d+)\|([A-Z_]+)[^|]*\|(\d+):(\d+)\|(\d+|Unknown|None)\|(\d+|Unknown|None)$/m;
 
+/** Where the jobs of a state folder can be. */
+export const IN_SLURM = "in Slurm (squeue --me shows a comment that begins with tutti:)";
+
 /** The Slurm that the commands of this machine belong to. */
 export class SlurmCommands implements Slurm, JobsOfSlurm {
   readonly #run: RunCommand;

@@ -1,7 +1,7 @@
 /** Says what keeps a pilot waiting in Slurm, and what people can do about it. */
 import type { Clock } from "../../../host/clock.ts";
+import type { KeptStore } from "../kept-file.ts";
 import type { EndSettings } from "./allocation.ts";
-import type { KeptStore } from "./kept-file.ts";
 import { LOST_PATIENCE_MS } from "./need.ts";
 import type { Pilot } from "./pilot.ts";
 import type { PilotContent } from "./pilot-file.ts";

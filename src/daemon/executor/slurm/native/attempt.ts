@@ -1,68 +1,11 @@
-/** What an attempt is in Slurm: its mark, its options of sbatch, its script, and how its end is read. */
-
-import { mkdirSync } from "node:fs";
+/** What an attempt is in Slurm: its options of sbatch, its script, and what Slurm's states mean. */
 import { constants } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { outputsElsewhere } from "../../../../conductor/attempts/shim.ts";
 import { environmentInShell, quote } from "../../../../host/shell.ts";
-import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../../../protocol/attempts.ts";
-import type { QueuedJob } from "../formats/queue.ts";
-import type { ShownJob } from "../formats/scontrol.ts";
+import type { EndReason, LaunchSpec } from "../../../../protocol/attempts.ts";
+import { beganFolder, scriptFile } from "../../queue/queued-attempt.ts";
 import { minutesOf } from "../sbatch-options.ts";
-import type { StoredAttempt } from "./file.ts";
-
-/** An attempt while the executor knows it. */
-export interface NativeAttempt extends StoredAttempt {
-  /** Comment of its job in Slurm. A job without it is not ours, whatever its id. */
-  readonly mark: string;
-  /** Left out: another front end has launched it. */
-  spec?: LaunchSpec;
-  /** Its start on the monotonic clock in ms, so that its limit does not depend on the wall clock. */
-  runsSinceMs?: number;
-  /** What Slurm says about it now, in words. */
-  note?: string;
-  /**
-   * Why Tutti ends it, and when KILL follows on the monotonic clock in ms; ∞: it has not been signalled.
-   */
-  stop?: { readonly reason: EndReason; killAtMs: number };
-  end?: AttemptEnd;
-  /** Polls in a row in which Slurm did not list it. */
-  missing: number;
-}
-
-export function markOf(
-  owner: string,
-  { job, attempt, identity = "" }: Pick<StoredAttempt, "job" | "attempt" | "identity">,
-): string {
-  return `${prefixOf(owner)}${job}.${attempt}.${identity}`;
-}
-
-export function prefixOf(owner: string): string {
-  return `tutti:${owner}:native:`;
-}
-
-const MAX_WORDS = 20;
-const MAX_WORD = 200;
-
-export function attemptOf(owner: string, spec: LaunchSpec): NativeAttempt {
-  const { job, attempt, identity, folder, cwd, command, graceMs, limitMs } = spec;
-  return {
-    ...{ job, attempt, folder, cwd, graceMs, spec, missing: 0 },
-    command: command.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD)),
-    identity,
-    limitMs,
-    mark: markOf(owner, spec),
-  };
-}
-
-/** What the file keeps. */
-export function storedOf(attempt: NativeAttempt): StoredAttempt {
-  const { job, identity, folder, cwd, command, graceMs, limitMs, id, releasedAtMs, startedAtMs } = attempt;
-  return {
-    ...{ job, attempt: attempt.attempt, folder, cwd, command: [...command], graceMs },
-    ...{ identity, limitMs, id, releasedAtMs, startedAtMs, endReason: attempt.stop?.reason },
-  };
-}
 
 /**
  * The job is held until the policy starts it. Slurm chooses its nodes: it may spread the tasks in another
@@ -87,20 +30,8 @@ export function submitOptions(
   ];
 }
 
-/** A folder that the attempt's script makes before anything else, so that it runs once. */
-const BEGAN = "began";
-const SCRIPT = "slurm-job";
-
-export function beganFolder({ folder }: Pick<StoredAttempt, "folder">): string {
-  return join(folder, BEGAN);
-}
-
-export function scriptFile({ folder }: Pick<StoredAttempt, "folder">): string {
-  return join(folder, SCRIPT);
-}
-
 /** What sbatch gets; Slurm keeps it where administrators can read it, so the environment is elsewhere. */
-export function batchScript(attempt: Pick<StoredAttempt, "folder">): string {
+export function batchScript(attempt: Pick<LaunchSpec, "folder">): string {
   return `#!/bin/sh\nexec /bin/sh ${quote(scriptFile(attempt))}\n`;
 }
 
@@ -158,104 +89,15 @@ export function phaseOf(state: string): "waiting" | "running" | "again" | "ended
   return AGAIN.has(state) ? "again" : "ended";
 }
 
-const REASONS: Readonly<Record<string, EndReason>> = {
+/** Why Slurm ended a job, by its state; others have ended by themselves. */
+export const REASONS: Readonly<Record<string, EndReason>> = {
   CANCELLED: "cancelled",
   TIMEOUT: "time-limit",
   DEADLINE: "time-limit",
   OUT_OF_MEMORY: "memory-limit",
 };
 
-/** @param began whether its command has begun */
-export function endOf(
-  attempt: NativeAttempt,
-  { state, exitCode, signal, startS, endS }: ShownJob,
-  began: boolean,
-): AttemptEnd {
-  const { job, identity, id, stop } = attempt;
-  const reason = stop?.reason ?? REASONS[state] ?? "none";
-  const endedAtMs = (endS ?? 0) * 1000;
-  const startedAtMs = attempt.startedAtMs ?? (startS ?? endS ?? 0) * 1000;
-  const name = signalName(signal);
-  const status =
-    state === "COMPLETED" || (state === "FAILED" && name === undefined)
-      ? { code: exitCode }
-      : name !== undefined
-        ? { signal: name }
-        : {};
-  const isKnown = "code" in status || "signal" in status || reason !== "none";
-  return {
-    ...{ job, attempt: attempt.attempt, reason, endedAtMs },
-    identity,
-    ...status,
-    ...(!isKnown && { lost: `Slurm has ended its job ${id}: ${state}` }),
-    ...(began ? { startedAtMs } : { neverBegan: true }),
-    ranMs: began ? Math.max(0, endedAtMs - startedAtMs) : 0,
-  };
-}
-
-/** An end that Slurm does not explain. */
-export function lostEnd(
-  { job, attempt, identity, stop }: NativeAttempt,
-  lost: string,
-  endedAtMs: number,
-  began: boolean,
-): AttemptEnd {
-  return {
-    ...{ job, attempt, reason: stop?.reason ?? "none", lost, endedAtMs, ranMs: 0 },
-    identity,
-    ...(!began && { neverBegan: true }),
-  } as AttemptEnd;
-}
-
-export function stateOf(attempt: NativeAttempt, unixMs: number): AttemptState {
-  const { job, identity, end, startedAtMs, command, cwd, folder, stop } = attempt;
-  const phase =
-    end !== undefined
-      ? "ended"
-      : startedAtMs === undefined
-        ? "launching"
-        : stop === undefined
-          ? "running"
-          : "stopping";
-  return {
-    ...{ job, attempt: attempt.attempt, phase },
-    identity,
-    about: { command, cwd, folder, startedAtMs },
-    ranMs: end?.ranMs ?? (startedAtMs === undefined ? 0 : Math.max(0, unixMs - startedAtMs)),
-    end,
-  };
-}
-
-/** Prevents a later start of the attempt's command. @returns false if it has begun */
-export function blockBeginning(attempt: NativeAttempt): boolean {
-  if (attempt.startedAtMs !== undefined) return false;
-  try {
-    mkdirSync(beganFolder(attempt));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** What Slurm says about a job that has not ended, in words. */
-export function noteOn(
-  { id, startedAtMs }: NativeAttempt,
-  { state, reason, nodeList, eligibleS }: QueuedJob,
-): string {
-  if (phaseOf(state) === "running")
-    return `It runs as Slurm's job ${id} on ${nodeList}${state === "RUNNING" ? "" : ` (${state})`}`;
-  if (reason.startsWith("JobHeld")) return `Slurm holds its job ${id} (${reason})`;
-  const from =
-    reason === "BeginTime" && eligibleS !== undefined
-      ? ` until ${new Date(eligibleS * 1000).toTimeString().slice(0, 8)}`
-      : "";
-  const why = reason === "None" ? ", and takes about 3 s for that" : ` (${reason}${from})`;
-  return startedAtMs === undefined
-    ? `Slurm has yet to start its job ${id}${why}`
-    : `Slurm's job ${id} waits${why}`;
-}
-
 /** Name of a signal such as SIGKILL; undefined for 0. */
-function signalName(number: number): string | undefined {
+export function signalName(number: number): string | undefined {
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
 }

@@ -6,10 +6,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FakeClock } from "../../../../host/clock-for-tests.ts";
 import type { LaunchSpec } from "../../../../protocol/attempts.ts";
 import type { Report } from "../../executor.ts";
-import { KeptFile } from "../kept-file.ts";
+import { KeptFile } from "../../kept-file.ts";
+import { QueueExecutor } from "../../queue/queue-executor.ts";
+import { queueContent } from "../../queue/queue-file.ts";
+import { IN_SLURM } from "../slurm.ts";
 import { attemptScript } from "./attempt.ts";
-import { NativeExecutor } from "./executor.ts";
-import { nativeContent } from "./file.ts";
+import { SlurmBatch } from "./slurm-batch.ts";
 import { FakeNativeSlurm } from "./slurm-for-tests.ts";
 
 const START_UNIX_S = 1_800_000_000;
@@ -18,7 +20,7 @@ const NODES = ["n1", "n2"].map((node) => ({ node, state: "idle", isDown: false, 
 let folder: string;
 let clock: FakeClock;
 let slurm: FakeNativeSlurm;
-let executor: NativeExecutor;
+let executor: QueueExecutor;
 let reports: Report[];
 
 beforeEach(() => {
@@ -37,8 +39,10 @@ afterEach(() => {
 /** A front end's new executor, with the file of the one before. */
 function start(): void {
   reports = [];
-  const store = new KeptFile(join(folder, "slurm/native.json"), nativeContent);
-  executor = new NativeExecutor({ slurm, nodes: NODES, store, clock, sbatch: ["--partition=long"] });
+  const store = new KeptFile(join(folder, "slurm/native.json"), queueContent, IN_SLURM);
+  executor = new QueueExecutor({
+    ...{ system: new SlurmBatch(slurm, ["--partition=long"]), nodes: NODES, store, clock },
+  });
   executor.listen(
     (report) => reports.push(report),
     (because) => reports.push({ type: "notice", kind: "disconnected", text: because }),

@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { InputError } from "../../../../core/errors.ts";
 import type { Clock } from "../../../../host/clock.ts";
 import type { Executor } from "../../executor.ts";
+import { KeptFile } from "../../kept-file.ts";
+import { QueueExecutor } from "../../queue/queue-executor.ts";
+import { queueContent } from "../../queue/queue-file.ts";
 import { runCommand } from "../commands.ts";
 import type { SlurmNode } from "../formats/nodes.ts";
-import { KeptFile } from "../kept-file.ts";
 import { checkSbatchOptions, partitionIn } from "../sbatch-options.ts";
-import { SlurmCommands } from "../slurm.ts";
+import { IN_SLURM, SlurmCommands } from "../slurm.ts";
 import type { NativeOptions } from "../slurm-options.ts";
-import { NativeExecutor } from "./executor.ts";
-import { nativeContent } from "./file.ts";
+import { SlurmBatch } from "./slurm-batch.ts";
 
 interface NativeSetup {
   readonly options: NativeOptions;
@@ -24,12 +25,11 @@ export async function nativeExecutor({ options, folder, clock }: NativeSetup): P
   const { nodes, sbatch } = options;
   checkSbatchOptions(sbatch);
   const slurm = new SlurmCommands(runCommand);
-  return new NativeExecutor({
-    slurm,
+  return new QueueExecutor({
+    system: new SlurmBatch(slurm, sbatch),
     nodes: await nodesFor(slurm, nodes, partitionIn(sbatch)),
-    store: new KeptFile(join(folder, "native.json"), nativeContent),
+    store: new KeptFile(join(folder, "native.json"), queueContent, IN_SLURM),
     clock,
-    sbatch,
   });
 }
 

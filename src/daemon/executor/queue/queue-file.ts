@@ -1,6 +1,6 @@
-/** What the next front end must know about jobs of Slurm that are attempts: STATE/slurm/native.json. */
-import { endReason, KEY } from "../../../../protocol/attempts.ts";
-import { list, number, object, oneOf, optional, type TypeOf, text } from "../../../../protocol/shape.ts";
+/** What the next front end must know about attempts that are jobs of a batch system: native.json. */
+import { endReason, KEY } from "../../../protocol/attempts.ts";
+import { list, number, object, oneOf, optional, type TypeOf, text } from "../../../protocol/shape.ts";
 import { owner } from "../kept-file.ts";
 
 const storedAttempt = object({
@@ -11,9 +11,9 @@ const storedAttempt = object({
   command: list(text),
   graceMs: number,
   limitMs: optional(number),
-  /** Id of its job in Slurm; left out: no answer of sbatch has arrived. */
+  /** Id of its job in the batch system; left out: no answer to the submit has arrived. */
   id: optional(text),
-  /** Unix time in ms at which Slurm was asked to start it. */
+  /** Unix time in ms at which the batch system was asked to start it. */
   releasedAtMs: optional(number),
   /** Unix time in ms of its start. */
   startedAtMs: optional(number),
@@ -22,9 +22,9 @@ const storedAttempt = object({
 });
 export type StoredAttempt = TypeOf<typeof storedAttempt>;
 
-export const nativeContent = object({
+export const queueContent = object({
   schema: oneOf("tutti.native/1"),
   owner,
   attempts: list(storedAttempt),
 });
-export type NativeContent = TypeOf<typeof nativeContent>;
+export type QueueContent = TypeOf<typeof queueContent>;

@@ -1,52 +1,42 @@
 /**
- * Runs each attempt as a job of Slurm of its own, for sites that forbid pilots. The job is submitted held,
- * with the attempt's mark as its comment, and released at once when it is known; so a submission whose
- * answer was lost has started nothing, is found by its mark, and is not repeated. Slurm places and starts
- * it. What Slurm does on its own is read back and wins: another start, a hold, a requeue, a cancel.
+ * Runs each attempt as a job of its own in a batch system, such as Slurm, for sites that forbid pilots. The
+ * job is submitted held, with the attempt's mark, and released at once when it is known; so a submission
+ * whose answer was lost has started nothing, is found by its mark, and is not repeated. The batch system
+ * places and starts it. What the batch system does on its own is read back and wins: another start, a hold,
+ * a requeue, a cancel. In Slurm:
  *
  *   front end ── launch ──▶ sbatch --hold ──▶ scontrol release ──▶ RUNNING after Slurm's own 2.5 to 3 s
  *             ◀─ launched, ended ── squeue every second, scontrol show job at the end
  *
- * While Slurm does not answer, the executor is disconnected: running jobs continue, nothing is submitted.
- * When it answers again, the front end repeats what it wants.
+ * While the batch system does not answer, the executor is disconnected: running jobs continue, nothing is
+ * submitted. When it answers again, the front end repeats what it wants.
  */
-import { existsSync, writeFileSync } from "node:fs";
-import { NodeTable } from "../../../../core/machine.ts";
-import type { Clock } from "../../../../host/clock.ts";
-import type { AttemptEnd, AttemptKey, EndReason, LaunchSpec } from "../../../../protocol/attempts.ts";
-import { type Capacity, type Command, type Executor, ON_SLURM, type Report } from "../../executor.ts";
-import { SlurmError } from "../commands.ts";
-import type { SlurmNode } from "../formats/nodes.ts";
-import type { QueuedJob } from "../formats/queue.ts";
+import { existsSync } from "node:fs";
+import { NodeTable } from "../../../core/machine.ts";
+import type { Clock } from "../../../host/clock.ts";
+import type { AttemptEnd, AttemptKey, EndReason, LaunchSpec } from "../../../protocol/attempts.ts";
+import { type Capacity, type Command, type Executor, ON_SLURM, type Report } from "../executor.ts";
 import { type KeptStore, newOwner } from "../kept-file.ts";
-import type { JobsOfSlurm } from "../slurm.ts";
+import type { BatchJob, BatchSystem } from "./batch-system.ts";
+import type { QueueContent } from "./queue-file.ts";
 import {
   attemptOf,
-  attemptScript,
-  batchScript,
   beganFolder,
   blockBeginning,
   endOf,
   lostEnd,
   markOf,
-  type NativeAttempt,
-  noteOn,
-  phaseOf,
   prefixOf,
-  scriptFile,
+  type QueuedAttempt,
   stateOf,
   storedOf,
-  submitOptions,
-} from "./attempt.ts";
-import type { NativeContent } from "./file.ts";
+} from "./queued-attempt.ts";
 
-interface NativeSetup {
-  readonly slurm: JobsOfSlurm;
-  readonly nodes: readonly SlurmNode[];
-  readonly store: KeptStore<NativeContent>;
+interface QueueSetup<Job extends BatchJob> {
+  readonly system: BatchSystem<Job>;
+  readonly nodes: readonly { readonly node: string; readonly cpus: number; readonly memoryMib: number }[];
+  readonly store: KeptStore<QueueContent>;
   readonly clock: Clock;
-  /** More options for sbatch, such as --partition=long. */
-  readonly sbatch: readonly string[];
 }
 
 type OnReport = (report: Report) => void;
@@ -62,17 +52,17 @@ const NODES_MS = 5000;
 /** KILL is repeated after this time. */
 const AGAIN_MS = 5000;
 
-export class NativeExecutor implements Executor {
+export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor {
   readonly capabilities = { ...ON_SLURM, canPause: false, beginsAtOnce: false, timeSharing: false };
   readonly capacity: Capacity;
-  readonly #setup: NativeSetup;
+  readonly #setup: QueueSetup<Job>;
   readonly #owner: string;
-  readonly #attempts = new Map<string, NativeAttempt>();
+  readonly #attempts = new Map<string, QueuedAttempt>();
   readonly #listeners = new Set<readonly [OnReport, OnDisconnect]>();
   /** Held jobs with our mark without an attempt, by id: since when they were seen. */
   readonly #strays = new Map<string, number>();
-  #jobs: readonly QueuedJob[] = [];
-  /** Orders to Slurm, one after the other, so that jobs are released in the order of the decisions. */
+  #jobs: readonly Job[] = [];
+  /** Orders, one after the other, so that jobs are released in the order of the decisions. */
   #orders: Promise<void> = Promise.resolve();
   #isConnected = false;
   #trouble: string | undefined;
@@ -81,7 +71,7 @@ export class NativeExecutor implements Executor {
   #nodesReportedMs = Number.NEGATIVE_INFINITY;
   #stopTimer = () => {};
 
-  constructor(setup: NativeSetup) {
+  constructor(setup: QueueSetup<Job>) {
     this.#setup = setup;
     const { owner = newOwner(), attempts = [] } = setup.store.read() ?? {};
     this.#owner = owner;
@@ -116,7 +106,7 @@ export class NativeExecutor implements Executor {
     return attempt?.startedAtMs === undefined ? undefined : attempt.note;
   }
 
-  #live({ job, attempt }: AttemptKey): NativeAttempt | undefined {
+  #live({ job, attempt }: AttemptKey): QueuedAttempt | undefined {
     const live = [...this.#attempts.values()].filter(({ end }) => end === undefined);
     return live.find((one) => one.job === job && one.attempt === attempt);
   }
@@ -190,7 +180,7 @@ export class NativeExecutor implements Executor {
     });
   }
 
-  /** Also shows that Slurm still answers. */
+  /** Also shows that the batch system still answers. */
   #reportNodes(): void {
     const nowMs = this.#setup.clock.nowMs();
     if (nowMs - this.#nodesReportedMs < NODES_MS) return;
@@ -199,7 +189,7 @@ export class NativeExecutor implements Executor {
     this.#report({ type: "nodes", nodes });
   }
 
-  #find({ job, attempt }: AttemptKey, identity: string | undefined): NativeAttempt | undefined {
+  #find({ job, attempt }: AttemptKey, identity: string | undefined): QueuedAttempt | undefined {
     if (identity !== undefined) return this.#attempts.get(markOf(this.#owner, { job, attempt, identity }));
     return [...this.#attempts.values()].find((one) => one.job === job && one.attempt === attempt);
   }
@@ -220,7 +210,7 @@ export class NativeExecutor implements Executor {
     if (known?.spec !== undefined || known?.releasedAtMs !== undefined) return;
     const attempt = known ?? attemptOf(this.#owner, spec);
     attempt.spec = spec;
-    attempt.note = "Slurm is asked to take it";
+    attempt.note = `${this.#setup.system.name} is asked to take it`;
     this.#attempts.set(mark, attempt);
     this.#save();
     this.#order(() => this.#begin(attempt, spec));
@@ -247,64 +237,60 @@ export class NativeExecutor implements Executor {
     this.#disconnect(because);
   }
 
-  async #begin(attempt: NativeAttempt, spec: LaunchSpec): Promise<void> {
+  async #begin(attempt: QueuedAttempt, spec: LaunchSpec): Promise<void> {
     if (attempt.spec !== spec) return;
-    const { slurm, clock, sbatch } = this.#setup;
+    const { system, clock } = this.#setup;
     try {
       if (attempt.stop === undefined && attempt.id === undefined) {
         // The last poll is younger than every submission whose answer was lost.
-        const found = this.#jobs.find(({ comment }) => comment === attempt.mark);
-        writeFileSync(scriptFile(spec), attemptScript(spec), { mode: 0o600 });
-        attempt.id =
-          found === undefined
-            ? await slurm.submit([...submitOptions(spec, attempt.mark), ...sbatch], batchScript(spec))
-            : found.id;
+        const found = this.#jobs.find(({ mark }) => mark === attempt.mark);
+        attempt.id = found?.id ?? (await system.submit(spec, attempt.mark));
         this.#save();
       }
       if (attempt.stop !== undefined) {
-        if (attempt.id !== undefined) await slurm.cancel(attempt.id);
+        if (attempt.id !== undefined) await system.cancel(attempt.id);
         this.#ended(attempt, lostEnd(attempt, "it was stopped before its start", clock.unixMs(), false));
         return;
       }
-      await slurm.release(attempt.id!);
+      await system.release(attempt.id!);
       attempt.releasedAtMs = clock.unixMs();
-      attempt.note = `Slurm was asked to start it as job ${attempt.id}, and takes about 3 s for that`;
+      attempt.note = `${system.name} was asked to start it as job ${attempt.id}, and takes ${system.startsAfter} for that`;
       this.#save();
     } catch (error) {
-      if (!(error instanceof SlurmError) || error.isAway) throw error;
-      if (attempt.id !== undefined) await slurm.cancel(attempt.id);
+      if (!system.isRefusal(error)) throw error;
+      if (attempt.id !== undefined) await system.cancel(attempt.id);
       this.#ended(attempt, lostEnd(attempt, error.message, clock.unixMs(), false));
     }
   }
 
-  #stop(attempt: NativeAttempt, reason: EndReason, kill: boolean): void {
+  #stop(attempt: QueuedAttempt, reason: EndReason, kill: boolean): void {
     if (attempt.end !== undefined) return;
     const nowMs = this.#setup.clock.nowMs();
     const isNew = attempt.stop === undefined;
     attempt.stop ??= { reason, killAtMs: Number.POSITIVE_INFINITY };
     if (isNew) this.#save();
-    const { slurm } = this.#setup;
+    const { system } = this.#setup;
     const { id, stop } = attempt;
     if (id === undefined || attempt.releasedAtMs === undefined) return;
-    // Slurm can use an id again after it has lost its state.
-    if (this.#jobs.some((job) => job.id === id && job.comment !== attempt.mark)) return;
-    if (attempt.startedAtMs === undefined) this.#order(() => slurm.cancel(id));
+    // A batch system can use an id again after it has lost its state.
+    if (this.#jobs.some((job) => job.id === id && job.mark !== attempt.mark)) return;
+    if (attempt.startedAtMs === undefined) this.#order(() => system.cancel(id));
     else if (kill) {
       stop.killAtMs = nowMs + AGAIN_MS;
-      this.#order(() => slurm.signal(id, "KILL"));
+      this.#order(() => system.signal(id, "KILL"));
     } else if (isNew) {
       stop.killAtMs = nowMs + attempt.graceMs;
-      this.#order(() => slurm.signal(id, "TERM"));
+      this.#order(() => system.signal(id, "TERM"));
     }
   }
 
   async #poll(): Promise<void> {
-    const { slurm, clock } = this.#setup;
+    const { system, clock } = this.#setup;
     const askedMs = clock.unixMs();
     try {
-      // Orders that were given before are done, so what Slurm says is not older than they are.
+      // Orders that were given before are done, so what the batch system says is not older than they are.
       await this.#orders;
-      this.#jobs = await slurm.queue();
+      this.#jobs = await system.queue();
       for (const attempt of [...this.#attempts.values()]) await this.#compare(attempt, askedMs);
       await this.#cancelStrays();
       this.#trouble = undefined;
@@ -319,11 +305,11 @@ export class NativeExecutor implements Executor {
     if (!this.#isClosed) this.#stopTimer = clock.at(clock.nowMs() + POLL_MS, () => void this.#poll());
   }
 
-  /** Learns what Slurm has done with an attempt. */
-  async #compare(attempt: NativeAttempt, askedMs: number): Promise<void> {
+  /** Learns what the batch system has done with an attempt. */
+  async #compare(attempt: QueuedAttempt, askedMs: number): Promise<void> {
     const { id, mark, releasedAtMs, end } = attempt;
     if (end !== undefined || id === undefined) return;
-    const job = this.#jobs.find((one) => one.id === id && one.comment === mark);
+    const job = this.#jobs.find((one) => one.id === id && one.mark === mark);
     attempt.missing = job === undefined ? attempt.missing + 1 : 0;
     if (job === undefined) {
       if (attempt.missing >= FORGOTTEN_POLLS) await this.#explain(attempt);
@@ -332,16 +318,15 @@ export class NativeExecutor implements Executor {
     if (releasedAtMs === undefined) return;
     // Released since the question; one that is later than now was released before the clock was set back.
     if (releasedAtMs > askedMs && releasedAtMs <= this.#setup.clock.unixMs()) return;
-    const phase = phaseOf(job.state);
-    if (phase === "ended") return this.#explain(attempt);
-    if (phase === "again" || job.restarts > 0) return this.#requeued(attempt);
-    attempt.note = noteOn(attempt, job);
-    if (phase === "running" && job.startS !== undefined && attempt.startedAtMs === undefined)
-      this.#reportStart(attempt, job.startS * 1000);
+    if (job.phase === "ended") return this.#explain(attempt);
+    if (job.phase === "again") return this.#requeued(attempt);
+    attempt.note = this.#setup.system.noteOn(job, attempt.startedAtMs !== undefined);
+    if (job.phase === "running" && job.startedAtMs !== undefined && attempt.startedAtMs === undefined)
+      this.#reportStart(attempt, job.startedAtMs);
     if (attempt.startedAtMs !== undefined) this.#watchTime(attempt, attempt.startedAtMs);
   }
 
-  #reportStart(attempt: NativeAttempt, startedAtMs: number): void {
+  #reportStart(attempt: QueuedAttempt, startedAtMs: number): void {
     const isNew = attempt.startedAtMs === undefined;
     attempt.startedAtMs = startedAtMs;
     if (isNew) this.#save();
@@ -350,14 +335,14 @@ export class NativeExecutor implements Executor {
       type: "launched",
       attempt: { job, attempt: attempt.attempt },
       identity,
-      // No process of this machine: Slurm's id of the job.
-      shim: { bootId: "slurm", pid: Number(attempt.id), startTicks: 0 },
+      // No process of this machine: the batch system's id of the job.
+      shim: { bootId: this.#setup.system.kind, pid: Number(attempt.id), startTicks: 0 },
       startedAtMs,
     });
   }
 
-  /** Slurm's limits are whole minutes and late; ours are exact. */
-  #watchTime(attempt: NativeAttempt, startedAtMs: number): void {
+  /** The limits of batch systems may be whole minutes and late; ours are exact. */
+  #watchTime(attempt: QueuedAttempt, startedAtMs: number): void {
     const { clock } = this.#setup;
     const { limitMs = Number.POSITIVE_INFINITY, stop } = attempt;
     attempt.runsSinceMs ??= clock.nowMs() - Math.max(0, clock.unixMs() - startedAtMs);
@@ -366,35 +351,34 @@ export class NativeExecutor implements Executor {
     if (stop !== undefined && clock.nowMs() >= stop.killAtMs) this.#stop(attempt, stop.reason, true);
   }
 
-  /** The job has ended, or Slurm does not list it any longer. */
-  async #explain(attempt: NativeAttempt): Promise<void> {
-    const { slurm, clock } = this.#setup;
-    const shown = await slurm.shown(attempt.id!);
-    // The accounting does not keep comments.
-    if (shown === undefined || (shown.comment !== attempt.mark && shown.comment !== "")) {
-      const lost = `Slurm no longer knows its job ${attempt.id}, so how it ended is unknown`;
+  /** The job has ended, or the batch system does not list it any longer. */
+  async #explain(attempt: QueuedAttempt): Promise<void> {
+    const { system, clock } = this.#setup;
+    const shown = await system.shown(attempt.id!);
+    if (shown === undefined || (shown.mark !== attempt.mark && shown.mark !== "")) {
+      const lost = `${system.name} no longer knows its job ${attempt.id}, so how it ended is unknown`;
       this.#ended(attempt, lostEnd(attempt, lost, clock.unixMs(), !blockBeginning(attempt)));
       return;
     }
-    if (phaseOf(shown.state) !== "ended") return;
+    if (!shown.hasEnded) return;
     const began = attempt.startedAtMs !== undefined || existsSync(beganFolder(attempt));
-    if (began && attempt.startedAtMs === undefined && shown.startS !== undefined)
-      this.#reportStart(attempt, shown.startS * 1000);
-    if (shown.state === "CANCELLED" && attempt.stop === undefined)
-      this.#notice(attempt, `Slurm's job ${attempt.id} was cancelled outside of Tutti`);
-    this.#ended(attempt, endOf(attempt, shown, began));
+    if (began && attempt.startedAtMs === undefined && shown.startedAtMs !== undefined)
+      this.#reportStart(attempt, shown.startedAtMs);
+    if (shown.reason === "cancelled" && attempt.stop === undefined)
+      this.#notice(attempt, `${system.name}'s job ${attempt.id} was cancelled outside of Tutti`);
+    this.#ended(attempt, endOf(attempt, shown, began, system.name));
   }
 
   /**
-   * Slurm has queued the job again, and would start it after two minutes. Tutti's policy decides about its
-   * next start, so this job of Slurm ends here.
+   * The batch system has queued the job again, and would start it later. Tutti's policy decides about the
+   * next start, so this job of the batch system ends here.
    */
-  async #requeued(attempt: NativeAttempt): Promise<void> {
-    const { slurm, clock } = this.#setup;
-    await slurm.cancel(attempt.id!);
+  async #requeued(attempt: QueuedAttempt): Promise<void> {
+    const { system, clock } = this.#setup;
+    await system.cancel(attempt.id!);
     const { job, identity, startedAtMs, stop } = attempt;
     const nowMs = clock.unixMs();
-    this.#notice(attempt, `Slurm has queued its job ${attempt.id} again`);
+    this.#notice(attempt, `${system.name} has queued its job ${attempt.id} again`);
     this.#ended(attempt, {
       ...{ job, attempt: attempt.attempt, reason: stop?.reason ?? "requeued", endedAtMs: nowMs },
       identity,
@@ -403,11 +387,11 @@ export class NativeExecutor implements Executor {
     });
   }
 
-  #notice({ job }: NativeAttempt, text: string): void {
-    this.#report({ type: "notice", kind: "slurm", text: `job ${job}: ${text}` });
+  #notice({ job }: QueuedAttempt, text: string): void {
+    this.#report({ type: "notice", kind: this.#setup.system.kind, text: `job ${job}: ${text}` });
   }
 
-  #ended(attempt: NativeAttempt, end: AttemptEnd): void {
+  #ended(attempt: QueuedAttempt, end: AttemptEnd): void {
     attempt.end = end;
     this.#report({ type: "ended", end });
   }
@@ -417,23 +401,20 @@ export class NativeExecutor implements Executor {
    * answer came too late, or of an attempt that the store does not know.
    */
   async #cancelStrays(): Promise<void> {
-    const { slurm, clock } = this.#setup;
+    const { system, clock } = this.#setup;
     const prefix = prefixOf(this.#owner);
-    const held = this.#jobs.filter(
-      ({ comment, state, reason }) =>
-        comment.startsWith(prefix) && state === "PENDING" && reason.startsWith("JobHeld"),
-    );
+    const held = this.#jobs.filter(({ mark, isHeld }) => isHeld && mark.startsWith(prefix));
     const ids = new Set(held.map(({ id }) => id));
     for (const id of this.#strays.keys()) if (!ids.has(id)) this.#strays.delete(id);
-    for (const { id, comment } of held) {
-      const attempt = this.#attempts.get(comment);
+    for (const { id, mark } of held) {
+      const attempt = this.#attempts.get(mark);
       if (attempt !== undefined && (attempt.id === id || attempt.id === undefined)) {
         this.#strays.delete(id);
         continue;
       }
       const sinceMs = this.#strays.get(id) ?? clock.nowMs();
       this.#strays.set(id, sinceMs);
-      if (clock.nowMs() - sinceMs >= STRAY_MS) await slurm.cancel(id);
+      if (clock.nowMs() - sinceMs >= STRAY_MS) await system.cancel(id);
     }
   }
 }

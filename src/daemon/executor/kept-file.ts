@@ -1,16 +1,16 @@
 /**
- * Keeps what the next front end must know about jobs of Slurm, as a file in STATE/slurm. A job is in the file
+ * Keeps what the next front end must know about jobs of a batch system, in a file. A job is in the file
  * before it is submitted, so none is forgotten or submitted twice, wherever the front end dies.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { InputError } from "../../../core/errors.ts";
-import { syncPath } from "../../../host/files.ts";
-import { makeFolder } from "../../../host/make-folders.ts";
-import { matching, problemIn, type Shape } from "../../../protocol/shape.ts";
+import { InputError } from "../../core/errors.ts";
+import { syncPath } from "../../host/files.ts";
+import { makeFolder } from "../../host/make-folders.ts";
+import { matching, problemIn, type Shape } from "../../protocol/shape.ts";
 
-/** Random name of a state folder, in the comments of its jobs in Slurm. */
+/** Random name of a state folder, in the marks of its jobs. */
 export const owner = matching("16 hexadecimal digits", /^[0-9a-f]{16}$/);
 
 export function newOwner(): string {
@@ -28,11 +28,16 @@ export interface KeptStore<Content> {
 export class KeptFile<Content> implements KeptStore<Content> {
   readonly #path: string;
   readonly #shape: Shape<Content>;
+  readonly #jobs: string;
 
-  /** Creates the folder, private, if it is missing. */
-  constructor(path: string, shape: Shape<Content>) {
+  /**
+   * Creates the folder, private, if it is missing.
+   * @param jobs where jobs of the folder can be, for people who may remove the file
+   */
+  constructor(path: string, shape: Shape<Content>, jobs: string) {
     this.#path = path;
     this.#shape = shape;
+    this.#jobs = jobs;
     makeFolder(dirname(path), 0o700);
   }
 
@@ -47,7 +52,7 @@ export class KeptFile<Content> implements KeptStore<Content> {
     const [content, problem] = this.#contentIn(text);
     if (problem === undefined) return content as Content;
     throw new InputError(
-      `Cannot read "${this.#path}": it is not a file of this version of Tutti (${problem}); if no job of this folder is in Slurm (squeue --me shows a comment that begins with tutti:), remove the file`,
+      `Cannot read "${this.#path}": it is not a file of this version of Tutti (${problem}); if no job of this folder is ${this.#jobs}, remove the file`,
     );
   }
 

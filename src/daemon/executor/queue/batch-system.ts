@@ -1,0 +1,58 @@
+/** Defines what an executor needs of a batch system, such as Slurm, whose jobs are attempts. */
+import type { EndReason, LaunchSpec } from "../../../protocol/attempts.ts";
+
+/** A job in the batch system's queue. */
+export interface BatchJob {
+  readonly id: string;
+  /** The mark with which it was submitted. A job with another one is not ours, whatever its id. */
+  readonly mark: string;
+  /** again: the batch system has queued it again after a start. */
+  readonly phase: "waiting" | "running" | "again" | "ended";
+  /** It waits until somebody releases it. */
+  readonly isHeld: boolean;
+  /** Unix time in ms of its start; undefined: unknown. */
+  readonly startedAtMs: number | undefined;
+}
+
+/** What the batch system knows of a single job. Unix times in ms. */
+export interface ShownBatchJob {
+  /** Empty if the batch system has not kept it. */
+  readonly mark: string;
+  readonly hasEnded: boolean;
+  /** The batch system's word for its state. */
+  readonly state: string;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number;
+  /** Why the batch system ended it. */
+  readonly reason: EndReason;
+  /** How its script ended by itself; empty: unknown. */
+  readonly status: { readonly code?: number } | { readonly signal?: string };
+}
+
+export interface BatchSystem<Job extends BatchJob = BatchJob> {
+  /** For people. */
+  readonly name: string;
+  /** Time until a job starts that need not wait, such as "about 3 s". */
+  readonly startsAfter: string;
+  /** Its name for programs: of its notices, and in place of the machine of a process. */
+  readonly kind: string;
+  /**
+   * Submits the attempt's job, held, with the mark. Its script makes the folder `began` of the attempt before
+   * anything else, and ends if it is there: the batch system may start the job again.
+   * @returns its id
+   */
+  submit(spec: LaunchSpec, mark: string): Promise<string>;
+  release(id: string): Promise<void>;
+  /** To all processes. Resolves also if the job has ended. */
+  signal(id: string, signal: "TERM" | "KILL"): Promise<void>;
+  /** Resolves also if the job has ended. */
+  cancel(id: string): Promise<void>;
+  /** All jobs of this user. */
+  queue(): Promise<readonly Job[]>;
+  /** undefined: it does not know the job any longer. */
+  shown(id: string): Promise<ShownBatchJob | undefined>;
+  /** What it says about a job that has not ended, as a sentence. */
+  noteOn(job: Job, hasStarted: boolean): string;
+  /** Whether the error is an answer: the batch system does not take the job, now or later. */
+  isRefusal(error: unknown): error is Error;
+}
