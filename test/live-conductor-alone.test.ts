@@ -24,7 +24,8 @@ beforeAll(async () => {
   for (const room of ROOMS) {
     cpSync(resolve(import.meta.dirname, "../src", room), join(folder, "node", room), { recursive: true });
   }
-  writeFileSync(join(folder, "node", "package.json"), '{ "type": "module" }');
+  // It tells its version to those who say hello.
+  writeFileSync(join(folder, "package.json"), '{ "type": "module", "version": "0.0.0" }');
   mkdirSync(home, { mode: 0o700 });
   conductor = spawn(process.execPath, [join(folder, "node/conductor/main.ts"), home], { stdio: "inherit" });
   await until(() => existsSync(join(home, "socket")) || conductor.exitCode !== null);
@@ -44,9 +45,9 @@ function say(message: object): void {
 }
 
 test("gangs of two rows take turns and end with their status", async () => {
-  say({ type: "hello", protocol: 2, frontEnd: "test" });
+  say({ type: "hello", protocol: 3, frontEnd: "test" });
   await until(() => messages.some(({ type }) => type === "state"));
-  expect(messages[0]).toMatchObject({ type: "state", protocol: 2, attempts: [] });
+  expect(messages[0]).toMatchObject({ type: "state", protocol: 3, attempts: [] });
   const cpus = allowedCpus().slice(0, 2);
   const gangs = [1, 2].map((job) => ({ job, attempt: 1, cpus }));
   const rows = gangs.map((gang) => [gang]);
