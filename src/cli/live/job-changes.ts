@@ -3,7 +3,7 @@ import type { Client } from "../../api/client/client.ts";
 import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
 import type { BatchAnswer, BatchBody } from "../../protocol/schema.ts";
 
-export type Change = Pick<BatchBody, "action" | "priority" | "release" | "update">;
+export type Change = Omit<BatchBody, "jobs">;
 
 type ChangeResult = BatchAnswer["results"][number];
 
@@ -11,15 +11,17 @@ type ChangeResult = BatchAnswer["results"][number];
  * `cancel` begins with the last jobs. Running jobs are mostly among the first ones: if those ended first,
  * other jobs that should also be cancelled would start.
  */
-export async function* changesOf(
+export async function changesOf(
   client: Client,
   change: Change,
   numbers: readonly number[],
-): AsyncGenerator<ChangeResult> {
+): Promise<readonly ChangeResult[]> {
   const order = change.action === "cancel" ? numbers.toReversed() : numbers;
+  const results: ChangeResult[] = [];
   for (let i = 0; i < order.length; i += MAX_JOBS_PER_BATCH) {
     const jobs = order.slice(i, i + MAX_JOBS_PER_BATCH);
     const body: BatchBody = { ...change, jobs: jobs.join(",") };
-    yield* (await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results;
+    results.push(...(await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results);
   }
+  return results;
 }

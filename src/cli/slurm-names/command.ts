@@ -14,9 +14,14 @@ export function writeOut(text: string): void {
   process.stdout.write(text);
 }
 
-/** The refusal of an option that Slurm has and that cannot be honoured here. */
-export function unsupported(option: string, instead: string): SlurmError {
-  return new SlurmError(`${option} is not supported by Tutti; use ${instead}`);
+/** Refuses options that Slurm has and that cannot be honoured here. @throws SlurmError for the first one given */
+export function refuseOptions(
+  given: Readonly<Record<string, string>>,
+  names: readonly string[],
+  instead: string,
+): void {
+  const name = names.find((one) => one in given);
+  if (name !== undefined) throw new SlurmError(`--${name} is not supported by Tutti; use ${instead}`);
 }
 
 /** Names on standard error, once, the options that have no effect here. */

@@ -195,7 +195,7 @@ class Top {
     const jobs: Job[] = [];
     let refusal: string | undefined;
     try {
-      for await (const result of changesOf(this.#connection.client, { action }, numbers)) {
+      for (const result of await changesOf(this.#connection.client, { action }, numbers)) {
         if ("job" in result) jobs.push(result.job);
         else refusal ??= visibleLine(result.message);
       }

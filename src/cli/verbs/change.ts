@@ -78,11 +78,8 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   const jobs: Job[] = [];
   const refusals: RefusedError[] = [];
   const unchanged: RefusedError[] = [];
-  for await (const result of changesOf(
-    client,
-    change,
-    await selectJobs(client, words, CHANGEABLE_STATES[change.action]),
-  )) {
+  const numbers = await selectJobs(client, words, CHANGEABLE_STATES[change.action]);
+  for (const result of await changesOf(client, change, numbers)) {
     if ("job" in result) jobs.push(result.job);
     else {
       const isFailure = result.refused !== "wrong-state" || named.has(result.number);

@@ -64,9 +64,8 @@ export const sacctmgr: Command = {
     const conditions = rest.filter((word) => !/^(?:format|where|withassoc)(?:=|$)/i.test(word));
     const format = rest.map((word) => /^format=(.+)$/i.exec(word)?.[1]).find((text) => text !== undefined);
     const fields = fieldsNamed(format ?? USUAL[kind], FIELDS);
-    const style = "parsable2" in options ? "between" : "parsable" in options ? "after" : "table";
     const rows = (await rowsOf(kind)).filter((row) => matches(row, kind, conditions));
-    writeOut(accountingText(fields, rows, { style, delimiter: "|", hasHeader: !("noheader" in options) }));
+    writeOut(accountingText(fields, rows, options));
   },
 };
 

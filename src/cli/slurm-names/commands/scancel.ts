@@ -1,14 +1,14 @@
 /** `scancel`: cancels jobs; with STOP and CONT, pauses and resumes them. */
 import type { Client } from "../../../api/client/client.ts";
-import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
-import type { BatchAnswer, BatchBody, Job } from "../../../protocol/schema.ts";
+import type { BatchBody, Job } from "../../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../../protocol/states.ts";
-import { type Command, remarkIgnored, unsupported } from "../command.ts";
+import { changesOf } from "../../live/job-changes.ts";
+import { type Command, refuseOptions, remarkIgnored } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { jobId } from "../job/facts.ts";
 import { queuesOf } from "../job/machine.ts";
-import { jobsInStates, jobsNamed, parseJobName } from "../job/select.ts";
+import { jobNames, jobsNamed, jobsOf } from "../job/select.ts";
 import { slurmState, statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 
@@ -32,39 +32,31 @@ export const scancel: Command = {
   },
   usage:
     "scancel [-n NAME] [-p QUEUE] [-t STATE] [-u USER | --me] [-s KILL|STOP|CONT] [JOB | ARRAY_INDEX | ARRAY_[INDICES]]...",
-  async run(words) {
-    const { given, words: ids } = parseWords(this.spec, words);
+  async run(typed) {
+    const { given, words } = parseWords(this.spec, typed);
     const options = lastValues(given);
-    if ("interactive" in options) throw unsupported("--interactive", "scancel without it");
+    refuseOptions(options, ["interactive"], "scancel without it");
     if ("reservation" in options) throw new SlurmError("Requested reservation is invalid");
     const action = actionOf(options.signal);
     remarkIgnored("scancel", given, ["clusters", "account", "qos", "wckey"]);
     const filters = ["name", "jobname", "partition", "state", "user", "me", "nodelist", "account", "qos"];
-    if (ids.length === 0 && !filters.some((name) => name in options))
+    if (words.length === 0 && !filters.some((name) => name in options))
       throw new SlurmError("No job identification provided");
     const client = await patientClient();
-    const jobs = await chosenJobs(client, ids, options);
+    const jobs = await chosenJobs(client, words, options);
     const isVerbose = "verbose" in options;
     let failed = false;
-    for (let i = 0; i < jobs.length; i += MAX_JOBS_PER_BATCH) {
-      // As `tutti cancel`: the last first, so that no waiting job starts when another one ends.
-      const part = jobs.slice(i, i + MAX_JOBS_PER_BATCH).toReversed();
-      const body: BatchBody = { action, jobs: part.map(({ job }) => job).join(",") };
-      const { results } = await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body });
-      for (const [k, result] of results.entries()) {
-        if ("job" in result) {
-          if (isVerbose) process.stderr.write(`scancel: Terminating job ${jobId(part[k])}\n`);
-        } else if (result.refused === "not-yours" || result.refused === "forbidden") {
-          failed = true;
-          process.stderr.write(
-            `scancel: error: Kill job error on job id ${jobId(part[k])}: Access/permission denied\n`,
-          );
-        } else if (isVerbose) {
-          process.stderr.write(
-            `scancel: error: Kill job error on job id ${jobId(part[k])}: Job/step already completing or completed\n`,
-          );
-        }
+    const ids = new Map(jobs.map((job) => [job.job, jobId(job)]));
+    for (const result of await changesOf(client, { action }, [...ids.keys()])) {
+      if ("job" in result) {
+        if (isVerbose) process.stderr.write(`scancel: Terminating job ${ids.get(result.job.job)}\n`);
+        continue;
       }
+      const isForbidden = result.refused === "not-yours" || result.refused === "forbidden";
+      failed ||= isForbidden;
+      const why = isForbidden ? "Access/permission denied" : "Job/step already completing or completed";
+      if (isForbidden || isVerbose)
+        process.stderr.write(`scancel: error: Kill job error on job id ${ids.get(result.number)}: ${why}\n`);
     }
     if (failed) process.exitCode = 1;
   },
@@ -84,18 +76,17 @@ async function chosenJobs(
   ids: readonly string[],
   options: Readonly<Record<string, string>>,
 ): Promise<readonly Job[]> {
-  const names = ids
-    .flatMap((text) => text.split(","))
-    .map((text) => {
-      const name = parseJobName(text);
-      if (name === undefined) throw new SlurmError(`Invalid job id ${text}`);
-      if (name.step !== undefined)
-        throw new SlurmError(
-          `Cannot cancel step ${text}: Tutti knows jobs, not their steps; cancel job ${name.number}`,
-        );
-      return name;
-    });
-  const jobs = names.length > 0 ? await jobsNamed(client, names) : await jobsInStates(client, ACTIVE_STATES);
+  const names = jobNames(
+    ids.flatMap((text) => text.split(",")),
+    (text) => new SlurmError(`Invalid job id ${text}`),
+  );
+  const step = names.find((name) => name.step !== undefined);
+  if (step !== undefined)
+    throw new SlurmError(
+      `Cannot cancel step ${step.text}: Tutti knows jobs, not their steps; cancel job ${step.number}`,
+    );
+  const jobs =
+    names.length > 0 ? await jobsNamed(client, names) : await jobsOf(client, { states: ACTIVE_STATES });
   const states =
     options.state === undefined
       ? undefined

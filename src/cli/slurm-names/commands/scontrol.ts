@@ -1,13 +1,14 @@
 /** `scontrol`: shows jobs, queues and nodes, and holds, releases, requeues, pauses and changes jobs. */
 import { Client } from "../../../api/client/client.ts";
-import type { BatchAnswer, BatchBody, Job, MatrixAnswer } from "../../../protocol/schema.ts";
+import type { BatchBody, Job, MatrixAnswer } from "../../../protocol/schema.ts";
+import { type Change, changesOf } from "../../live/job-changes.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { CLUSTER, nodeName, VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
 import { requeueJobs } from "../job/requeue.ts";
-import { allJobs, jobsNamed, parseJobName, withOpenDependencies } from "../job/select.ts";
+import { jobNames, jobsNamed, jobsOf, parseJobName, withOpenDependencies } from "../job/select.ts";
 import { updateOf } from "../job/update.ts";
 import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
 import { expandHosts, foldHosts } from "../text/hostlist.ts";
@@ -105,7 +106,7 @@ async function showJobs(id: string | undefined, isOneLine: boolean): Promise<voi
   const client = await patientClient();
   const name = id === undefined ? undefined : parseJobName(id.split(".")[0]);
   if (id !== undefined && name === undefined) throw new BareError(`slurm_load_jobs error: ${INVALID_JOB}`);
-  let jobs = name === undefined ? await allJobs(client) : await jobsNamed(client, [name]);
+  let jobs = name === undefined ? await jobsOf(client, {}) : await jobsNamed(client, [name]);
   if (name === undefined && jobs.length === 0) {
     writeOut("No jobs in the system\n");
     return;
@@ -193,28 +194,21 @@ async function jobsOfWords(
 ): Promise<readonly Job[]> {
   const texts = words.flatMap((word) => word.replace(/^job(?:id)?=/i, "").split(","));
   if (texts.length === 0) throw new BareError(`too few arguments for keyword:${keyword}`);
-  const names = texts.map((text) => {
-    const name = parseJobName(text);
-    if (name === undefined) throw new BareError(`Invalid job id specified: ${text}`);
-    return name;
-  });
+  const names = jobNames(texts, (text) => new BareError(`${INVALID_JOB}: ${text}`));
   const jobs = await jobsNamed(client, names);
   if (jobs.length === 0) throw new BareError(`${INVALID_JOB} for job ${texts[0]}`);
   return jobs;
 }
 
-async function change(
-  keyword: string,
-  body: Omit<BatchBody, "jobs">,
-  words: readonly string[],
-): Promise<void> {
+async function change(keyword: string, wanted: Change, words: readonly string[]): Promise<void> {
   const client = await patientClient();
   const jobs = await jobsOfWords(client, keyword, words);
   // Of an array, only the jobs that can be changed are meant; of a single job, a refusal is an error.
-  const { results } = await client.ask<BatchAnswer>("/v1/batch", {
-    method: "POST",
-    body: { ...body, jobs: jobs.map(({ job }) => job).join(",") },
-  });
+  const results = await changesOf(
+    client,
+    wanted,
+    jobs.map(({ job }) => job),
+  );
   const refused = results.flatMap((result) => ("job" in result ? [] : [result]));
   if (refused.length === results.length && refused[0] !== undefined) {
     throw new BareError(`${refused[0].message} for job ${refused[0].number}`);

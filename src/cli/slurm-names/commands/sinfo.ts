@@ -1,5 +1,5 @@
 /** `sinfo`: lists queues as partitions, and the nodes. */
-import { type Command, unsupported, writeOut } from "../command.ts";
+import { type Command, refuseOptions, writeOut } from "../command.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { type Machine, type Partition, readMachine, SHORT_STATES } from "../job/machine.ts";
 import { patientClient } from "../patient-client.ts";
@@ -63,8 +63,11 @@ export const sinfo: Command = {
   async run(words) {
     const { given } = parseWords(this.spec, words);
     const options = lastValues(given);
-    for (const option of ["json", "yaml", "Format", "iterate", "list-reasons", "reservation"])
-      if (option in options) throw unsupported(`--${option}`, "sinfo -o, tutti status or tutti windows");
+    refuseOptions(
+      options,
+      ["json", "yaml", "Format", "iterate", "list-reasons", "reservation"],
+      "sinfo -o, tutti status or tutti windows",
+    );
     const machine = await readMachine(await patientClient());
     const partitions = options.partition?.split(",");
     const nodes = options.nodes?.split(",");

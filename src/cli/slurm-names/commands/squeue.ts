@@ -2,139 +2,16 @@
 import type { Client } from "../../../api/client/client.ts";
 import type { Job } from "../../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../../protocol/states.ts";
-import { type Command, unsupported, writeOut } from "../command.ts";
+import { type Command, refuseOptions, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
-import {
-  ACCOUNT,
-  cpusOf,
-  dependencyText,
-  isWaiting,
-  jobId,
-  limitText,
-  memoryText,
-  nodesOf,
-  QOS,
-  tresText,
-} from "../job/facts.ts";
+import { cpusOf, nodesOf } from "../job/facts.ts";
+import { LETTERS, NAMES } from "../job/fields.ts";
 import { queuesOf } from "../job/machine.ts";
-import { allJobs, jobsInStates, jobsNamed, parseJobName, withOpenDependencies } from "../job/select.ts";
-import { exitCodeText, reasonText, STATES, slurmState, statesNamed } from "../job/states.ts";
+import { jobNames, jobsNamed, jobsOf, withOpenDependencies } from "../job/select.ts";
+import { STATES, slurmState, statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
-import { type Column, partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
-import { limitMs, shortDuration, timeText } from "../text/times.ts";
-
-const column = (header: string, value: (job: Job) => string): Column<Job> => ({ header, value });
-const nodes = (job: Job) => nodesOf(job).join(",");
-const whyOrWhere = (job: Job) => (isWaiting(job) ? `(${reasonText(job)})` : nodes(job));
-const rawId = ({ job }: Job) => String(job);
-const start = (job: Job) => timeText(job.startedAtMs, "N/A");
-const end = ({ endedAtMs, startedAtMs, limitMs: ms }: Job) =>
-  timeText(
-    endedAtMs ?? (startedAtMs === undefined || ms === undefined ? undefined : startedAtMs + ms),
-    "N/A",
-  );
-const left = (job: Job) =>
-  job.limitMs === undefined ? "UNLIMITED" : shortDuration(Math.max(0, limitMs(job.limitMs) - job.ranMs));
-
-const C = {
-  account: column("ACCOUNT", () => ACCOUNT),
-  array: column("ARRAY_JOB_ID", ({ array, job }) => String(array ?? job)),
-  command: column("COMMAND", ({ command }) => command.join(" ")),
-  cpus: column("CPUS", (job) => String(cpusOf(job))),
-  dependency: column("DEPENDENCY", dependencyText),
-  end: column("END_TIME", end),
-  exit: column("EXIT_CODE", exitCodeText),
-  id: column("JOBID", jobId),
-  index: column("ARRAY_TASK_ID", ({ arrayIndex }) => (arrayIndex === undefined ? "N/A" : String(arrayIndex))),
-  left: column("TIME_LEFT", left),
-  limit: column("TIME_LIMIT", (job) => limitText(job, shortDuration)),
-  memory: column("MIN_MEMORY", (job) => memoryText(job) ?? "0"),
-  name: column("NAME", ({ name }) => name),
-  nodeCount: column("NODES", (job) => String(Math.max(1, nodesOf(job).length))),
-  nodes: column("NODELIST", nodes),
-  partition: column("PARTITION", ({ queue }) => queue),
-  priority: column("PRIORITY", ({ priority }) => String(priority)),
-  qos: column("QOS", () => QOS),
-  rawId: column("JOBID", rawId),
-  reason: column("REASON", reasonText),
-  start: column("START_TIME", start),
-  state: column("STATE", (job) => slurmState(job)),
-  stateCode: column("ST", (job) => STATES[slurmState(job)]),
-  stderr: column("STDERR", ({ stderr }) => stderr),
-  stdout: column("STDOUT", ({ stdout }) => stdout),
-  submit: column("SUBMIT_TIME", ({ submittedAtMs }) => timeText(submittedAtMs)),
-  time: column("TIME", ({ ranMs }) => shortDuration(ranMs)),
-  tres: column("TRES_ALLOC", tresText),
-  user: column("USER", ({ user }) => user),
-  where: column("NODELIST(REASON)", whyOrWhere),
-  workDir: column("WORK_DIR", ({ cwd }) => cwd),
-};
-
-const LETTERS: Readonly<Record<string, Column<Job>>> = {
-  A: C.rawId,
-  a: C.account,
-  C: C.cpus,
-  D: C.nodeCount,
-  E: C.dependency,
-  e: C.end,
-  F: C.array,
-  i: C.id,
-  j: C.name,
-  K: C.index,
-  L: C.left,
-  l: C.limit,
-  M: C.time,
-  m: C.memory,
-  N: C.nodes,
-  o: C.command,
-  P: C.partition,
-  p: C.priority,
-  Q: C.priority,
-  q: C.qos,
-  R: C.where,
-  r: C.reason,
-  S: C.start,
-  T: C.state,
-  t: C.stateCode,
-  u: C.user,
-  V: C.submit,
-  Z: C.workDir,
-};
-
-const NAMES: Readonly<Record<string, Column<Job>>> = {
-  Account: C.account,
-  ArrayJobID: C.array,
-  ArrayTaskID: C.index,
-  Command: C.command,
-  Dependency: C.dependency,
-  EndTime: C.end,
-  exit_code: C.exit,
-  JobArrayID: C.id,
-  JobID: C.rawId,
-  MinMemory: C.memory,
-  Name: C.name,
-  NodeList: C.nodes,
-  NumCPUs: C.cpus,
-  NumNodes: C.nodeCount,
-  Partition: C.partition,
-  PriorityLong: C.priority,
-  QOS: C.qos,
-  Reason: C.reason,
-  ReasonList: C.where,
-  StartTime: C.start,
-  State: C.state,
-  StateCompact: C.stateCode,
-  STDERR: C.stderr,
-  STDOUT: C.stdout,
-  SubmitTime: C.submit,
-  TimeLeft: C.left,
-  TimeLimit: C.limit,
-  TimeUsed: C.time,
-  "tres-alloc": C.tres,
-  UserName: C.user,
-  WorkDir: C.workDir,
-};
+import { partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
 
 const USUAL = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
 const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
@@ -151,11 +28,9 @@ export const squeue: Command = {
   async run(words) {
     const { given } = parseWords(this.spec, words);
     const options = lastValues(given);
-    for (const name of ["json", "yaml"])
-      if (name in options) throw unsupported(`--${name}`, "tutti jobs --json");
-    for (const name of ["step", "steps", "iterate"])
-      if (name in options)
-        throw unsupported(`--${name}`, name === "iterate" ? "watch squeue" : "squeue without it");
+    refuseOptions(options, ["json", "yaml"], "tutti jobs --json");
+    refuseOptions(options, ["step", "steps"], "squeue without it");
+    refuseOptions(options, ["iterate"], "watch squeue");
     const client = await patientClient();
     writeOut(queueText(await withOpenDependencies(client, await chosenJobs(client, options)), options));
   },
@@ -178,7 +53,7 @@ async function chosenJobs(
   const states = options.states ?? process.env.SQUEUE_STATES;
   const wanted =
     states === undefined || states === ""
-      ? new Set(["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"])
+      ? new Set(ACTIVE)
       : statesNamed(
           states,
           (name) =>
@@ -189,18 +64,14 @@ async function chosenJobs(
   const ids = options.jobs || options.job;
   let jobs: readonly Job[];
   if (ids) {
-    const names = ids.split(",").map((text) => {
-      const name = parseJobName(text);
-      if (name === undefined) throw new SlurmError(`Invalid job id: ${text}`);
-      return name;
-    });
+    const names = jobNames(ids.split(","), (text) => new SlurmError(`Invalid job id: ${text}`));
     jobs = await jobsNamed(client, names);
     // As Slurm, which forgets ended jobs after some minutes, but a single one is asked for by its number.
     if (jobs.length === 0 && names.length === 1)
       throw new BareError("slurm_load_jobs error: Invalid job id specified");
-  } else if (wanted === undefined || [...wanted].some((state) => !(state in ACTIVE)))
-    jobs = await allJobs(client);
-  else jobs = await jobsInStates(client, ACTIVE_STATES);
+  } else if (wanted === undefined || [...wanted].some((state) => !ACTIVE.includes(state)))
+    jobs = await jobsOf(client, {});
+  else jobs = await jobsOf(client, { states: ACTIVE_STATES });
   const user = "me" in options ? await ownName(client) : undefined;
   const lists = {
     users: new Set((options.users ?? options.user ?? user)?.split(",")),
@@ -220,7 +91,8 @@ async function chosenJobs(
   );
 }
 
-const ACTIVE = { PENDING: 1, CONFIGURING: 1, RUNNING: 1, SUSPENDED: 1, COMPLETING: 1 };
+/** States of jobs that have not ended. */
+const ACTIVE: readonly string[] = ["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"];
 
 async function ownName(client: Client): Promise<string> {
   return (await client.ask<{ readonly user: string }>("/v1/status")).user;

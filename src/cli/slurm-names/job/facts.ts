@@ -36,6 +36,11 @@ export function isWaiting({ state }: Job): boolean {
   return state === "queued" || state === "held";
 }
 
+/** When the job ended, or is ended at its limit; undefined: nobody knows. */
+export function expectedEndMs({ endedAtMs, startedAtMs, limitMs: ms }: Job): number | undefined {
+  return endedAtMs ?? (startedAtMs === undefined || ms === undefined ? undefined : startedAtMs + ms);
+}
+
 /** `1:00`, or UNLIMITED. @param text of a number of milliseconds */
 export function limitText({ limitMs: ms }: Job, text: (ms: number) => string = longDuration): string {
   return ms === undefined ? "UNLIMITED" : text(limitMs(ms));

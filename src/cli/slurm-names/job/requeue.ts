@@ -5,8 +5,9 @@
  */
 import type { Client } from "../../../api/client/client.ts";
 import { MAX_RETRIES } from "../../../protocol/limits.ts";
-import type { BatchAnswer, BatchBody, Job } from "../../../protocol/schema.ts";
+import type { Job } from "../../../protocol/schema.ts";
 import { isEnded } from "../../../protocol/states.ts";
+import { type Change, changesOf } from "../../live/job-changes.ts";
 import { isWaiting, jobId } from "./facts.ts";
 import { jobsNamed, parseJobName } from "./select.ts";
 
@@ -49,14 +50,13 @@ async function requeueOne(
   hold: boolean,
 ): Promise<string | undefined> {
   const more = Math.min(MAX_RETRIES, attempt + 1);
-  const steps: readonly Omit<BatchBody, "jobs">[] = [
+  const steps: readonly Change[] = [
     ...(retries < more ? [{ action: "update", update: { retries: more } } as const] : []),
     { action: "requeue", ...(hold && { hold }) },
   ];
   for (const step of steps) {
-    const body = { ...step, jobs: String(job) };
-    const { results } = await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body });
-    for (const result of results) if (!("job" in result)) return result.message;
+    const [result] = await changesOf(client, step, [job]);
+    if (result !== undefined && !("job" in result)) return result.message;
   }
   return undefined;
 }

@@ -1,8 +1,9 @@
 /** Finds the jobs that a command line names by Slurm's numbers: `12`, `12_3`, `12_[1-4,7]`. */
 import type { Client } from "../../../api/client/client.ts";
+import { rangesOf } from "../../../core/number-ranges.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
-import type { Job, JobsAnswer } from "../../../protocol/schema.ts";
-import type { JobState } from "../../../protocol/states.ts";
+import type { Job } from "../../../protocol/schema.ts";
+import { type AskedJobs, jobPages } from "../../live/job-lists.ts";
 import { isWaiting } from "./facts.ts";
 
 /** A job, all jobs of an array, or some of them. */
@@ -32,10 +33,19 @@ export function parseJobName(text: string): JobName | undefined {
   return { ...named, indices };
 }
 
+/** The names of jobs. @param refuse makes the error of a text that is none */
+export function jobNames(texts: readonly string[], refuse: (text: string) => Error): readonly JobName[] {
+  return texts.map((text) => {
+    const name = parseJobName(text);
+    if (name === undefined) throw refuse(text);
+    return name;
+  });
+}
+
 /** Jobs of the numbers, of all states. A number of an array means all its jobs. Each job once, in order. */
 export async function jobsNamed(client: Client, names: readonly JobName[]): Promise<readonly Job[]> {
   const found = new Map<number, Job>();
-  const firsts = await jobsOfNumbers(client, [...new Set(names.map(({ number }) => String(number)))]);
+  const firsts = await jobsOf(client, { numbers: rangesOf(names.map(({ number }) => number)) });
   const byNumber = new Map(firsts.map((job) => [job.job, job]));
   const arrays = new Map<number, readonly Job[]>();
   for (const { number, indices } of names) {
@@ -57,21 +67,17 @@ export async function jobsNamed(client: Client, names: readonly JobName[]): Prom
   return [...found.values()].sort((a, b) => a.job - b.job);
 }
 
-/** All jobs that you may see, in these states. */
-export function jobsInStates(client: Client, states: readonly JobState[]): Promise<readonly Job[]> {
-  return paged(client, `states=${states.join(",")}`);
-}
-
-/** All jobs that are kept. */
-export function allJobs(client: Client): Promise<readonly Job[]> {
-  return paged(client, "");
+/** All jobs that you may see, or those that are asked for. */
+export async function jobsOf(client: Client, asked: AskedJobs): Promise<readonly Job[]> {
+  const found: Job[] = [];
+  for await (const { jobs } of jobPages(client, asked)) found.push(...jobs);
+  return found;
 }
 
 /** As Slurm, which forgets the dependencies of a waiting job on jobs that have ended. */
 export async function withOpenDependencies(client: Client, jobs: readonly Job[]): Promise<readonly Job[]> {
   const waiting = jobs.filter(isWaiting);
-  const numbers = [...new Set(waiting.flatMap(({ after }) => after))];
-  const others = await jobsOfNumbers(client, numbers.map(String));
+  const others = await jobsOf(client, { numbers: rangesOf(waiting.flatMap(({ after }) => after)) });
   const open = new Set(others.filter(({ endedAtMs }) => endedAtMs === undefined).map(({ job }) => job));
   return jobs.map((job) => {
     const kept = job.after.flatMap((other, i) => (open.has(other) ? [i] : []));
@@ -88,30 +94,9 @@ export async function withOpenDependencies(client: Client, jobs: readonly Job[])
 async function arrayJobs(client: Client, array: number): Promise<readonly Job[]> {
   const jobs: Job[] = [];
   for (let first = array; first < array + MAX_JOBS_PER_BATCH; first += 1000) {
-    const some = await jobsOfNumbers(client, [`${first}-${first + 999}`]);
+    const some = await jobsOf(client, { numbers: [{ first, last: first + 999 }] });
     jobs.push(...some.filter((job) => job.array === array));
     if (some.some((job) => job.array !== array) || some.length === 0) break;
-  }
-  return jobs;
-}
-
-const MAX_LIST = 500;
-
-async function jobsOfNumbers(client: Client, numbers: readonly string[]): Promise<readonly Job[]> {
-  const jobs: Job[] = [];
-  for (let i = 0; i < numbers.length; i += MAX_LIST)
-    jobs.push(...(await paged(client, `numbers=${numbers.slice(i, i + MAX_LIST).join(",")}`)));
-  return jobs;
-}
-
-async function paged(client: Client, query: string): Promise<readonly Job[]> {
-  const jobs: Job[] = [];
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const answer: JobsAnswer = await client.ask<JobsAnswer>(
-      `/v1/jobs?after=${after}${query === "" ? "" : `&${query}`}`,
-    );
-    jobs.push(...answer.jobs);
-    after = answer.next;
   }
   return jobs;
 }

@@ -18,7 +18,7 @@ import type { GivenOption } from "../getopt.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "./facts.ts";
 import { noQueues } from "./machine.ts";
 import type { Options } from "./options.ts";
-import { jobsNamed, parseJobName } from "./select.ts";
+import { jobNames, jobsNamed } from "./select.ts";
 
 /** Options that are not the job's, or that are dealt with here. */
 const NOT_FOR_THE_JOB: ReadonlySet<string> = new Set(
@@ -170,11 +170,11 @@ async function dependencyOf(client: Client, option: GivenOption | undefined): Pr
       if (ids.length === 0 || kind === "aftercorr") return part;
       const numbers = await Promise.all(
         ids.map(async (id) => {
-          const name = parseJobName(id);
-          if (name === undefined)
-            throw refusal(`--dependency=${part}`, "job numbers, such as afterok:12:13_4");
-          const jobs = await jobsNamed(client, [name]);
-          return jobs.length === 0 ? [name.number] : jobs.map(({ job }) => job);
+          const names = jobNames([id], () =>
+            refusal(`--dependency=${part}`, "job numbers, such as afterok:12:13_4"),
+          );
+          const jobs = await jobsNamed(client, names);
+          return jobs.length === 0 ? [names[0].number] : jobs.map(({ job }) => job);
         }),
       );
       return [kind, ...numbers.flat()].join(":");

@@ -11,13 +11,6 @@ export interface Field<Row> {
   readonly value: (row: Row) => string;
 }
 
-interface Style {
-  /** Delimiters between fields, after each field, or columns. */
-  readonly style: "between" | "after" | "table";
-  readonly delimiter: string;
-  readonly hasHeader: boolean;
-}
-
 /** @throws SlurmError for a field that is not in the list */
 export function fieldsNamed<Row>(list: string, fields: readonly Field<Row>[]): readonly Field<Row>[] {
   return list
@@ -35,16 +28,20 @@ export function fieldsNamed<Row>(list: string, fields: readonly Field<Row>[]): r
     });
 }
 
+/** @param options those of the command line: without parsable or parsable2, a table */
 export function accountingText<Row>(
   fields: readonly Field<Row>[],
   rows: readonly Row[],
-  { style, delimiter, hasHeader }: Style,
+  options: Readonly<Record<string, string>>,
 ): string {
+  const hasHeader = !("noheader" in options);
+  const { delimiter = "|" } = options;
   const values = rows.map((row) => fields.map(({ value }) => oneLine(value(row))));
   const names = fields.map(({ name }) => name);
-  if (style !== "table") {
-    const line = (cells: readonly string[]) =>
-      `${cells.join(delimiter)}${style === "after" ? delimiter : ""}\n`;
+  if ("parsable" in options || "parsable2" in options) {
+    // With parsable alone, a delimiter is also behind the last field.
+    const last = "parsable2" in options ? "" : delimiter;
+    const line = (cells: readonly string[]) => `${cells.join(delimiter)}${last}\n`;
     return [...(hasHeader ? [names] : []), ...values].map(line).join("");
   }
   const line = (cells: readonly string[]) =>

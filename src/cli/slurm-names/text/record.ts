@@ -8,6 +8,7 @@ import {
   commandText,
   cpusOf,
   dependencyText,
+  expectedEndMs,
   isWaiting,
   limitText,
   memoryText,
@@ -21,12 +22,10 @@ import { longDuration, timeText } from "./times.ts";
 import { uidOf } from "./users.ts";
 
 export function recordText(job: Job, isOneLine: boolean): string {
-  const { array, arrayIndex, threads = 1, attempt, submittedAtMs, startedAtMs, endedAtMs, limitMs } = job;
+  const { array, arrayIndex, threads = 1, attempt, submittedAtMs, startedAtMs } = job;
   const nodes = nodesOf(job).join(",");
   const uid = uidOf(job.user);
   const isArray = array !== undefined;
-  const expectedEndMs =
-    endedAtMs ?? (startedAtMs === undefined || limitMs === undefined ? undefined : startedAtMs + limitMs);
   const reason = isWaiting(job) ? reasonText(job) : endReason(job);
   const lines = [
     [
@@ -51,7 +50,7 @@ export function recordText(job: Job, isOneLine: boolean): string {
     ],
     [`RunTime=${longDuration(job.ranMs)}`, `TimeLimit=${limitText(job)}`, "TimeMin=N/A"],
     [`SubmitTime=${timeText(submittedAtMs)}`, `EligibleTime=${timeText(job.eligibleAtMs ?? submittedAtMs)}`],
-    [`StartTime=${timeText(startedAtMs)}`, `EndTime=${timeText(expectedEndMs)}`, "Deadline=N/A"],
+    [`StartTime=${timeText(startedAtMs)}`, `EndTime=${timeText(expectedEndMs(job))}`, "Deadline=N/A"],
     [`SuspendTime=${timeText(job.pausedAtMs, "None")}`],
     [`Partition=${job.queue}`],
     [`NodeList=${nodes}`],
