@@ -58,6 +58,13 @@ export async function endedAmong(
   );
 }
 
+/** The jobs of the numbers with all that is known about them: lists cut long commands. */
+export async function wholeJobs(client: Client, numbers: readonly number[]): Promise<Job[]> {
+  const jobs: Job[] = [];
+  for (const number of numbers) jobs.push((await client.job(number)).job);
+  return jobs;
+}
+
 /** Splits ranges into parts that fit into one request each. */
 export function requestParts(ranges: readonly NumberRange[]): NumberRange[][] {
   const parts: NumberRange[][] = [];

@@ -1,10 +1,10 @@
 /** `tutti efficiency JOBS`: says how much of what jobs asked for they used. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
-import type { Job } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 import { plural } from "../../report/text/format.ts";
 import { efficiencyText } from "../../words/efficiency.ts";
+import { wholeJobs } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { hint, wrap, writeJson, writeOut } from "../text/text.ts";
 
@@ -20,8 +20,7 @@ export function configure(command: Command): void {
       const states = words.includes("all") ? ENDED_STATES : undefined;
       const numbers = await selectJobs(client, words, states);
       const shown = json ? numbers : numbers.slice(0, MAX_JOBS);
-      const jobs: Job[] = [];
-      for (const number of shown) jobs.push((await client.job(number)).job);
+      const jobs = await wholeJobs(client, shown);
       if (json) return writeJson({ schema: "tutti.jobs/1", jobs });
       for (const job of jobs) writeOut(`${wrap(efficiencyText(job), 2)}\n`);
       const left = numbers.length - shown.length;

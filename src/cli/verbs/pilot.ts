@@ -1,9 +1,8 @@
 /** `tutti pilot [start]`: shows the jobs of Slurm that hold the scheduler's nodes, or asks for one. */
 import { Argument, type Command } from "commander";
-import { Client } from "../../api/client/client.ts";
 import type { PilotAnswer } from "../../protocol/schema.ts";
 import { pilotLines } from "../../words/status.ts";
-import { hint, writeJson, writeOut } from "../text/text.ts";
+import { type Asked, show } from "../live/show.ts";
 
 const HELP = `
 A pilot is one job of Slurm that holds nodes, on which tutti serve --on slurm
@@ -11,20 +10,11 @@ runs its own jobs. If somebody cancels the pilot, the scheduler submits no other
 one until tutti pilot start.`;
 
 export function configure(command: Command): void {
-  command
-    .addArgument(
-      new Argument("[action]", "start: ask for a pilot again; status: show them").choices([
-        "start",
-        "status",
-      ]),
-    )
-    .option("--json", "print as JSON")
-    .addHelpText("after", HELP)
-    .action(async (action: string | undefined, { json }: { readonly json?: boolean }) => {
-      const how = action === "start" ? { method: "POST" } : {};
-      const answer = await new Client().ask<PilotAnswer>("/v1/pilot", how);
-      if (json) writeJson(answer);
-      else writeOut(`${pilotLines(answer).join("\n")}\n`);
-      if (action === "start" && !json) hint("tutti: Slurm is asked for a pilot");
-    });
+  const action = new Argument("[action]", "start: ask for a pilot again; status: show them");
+  show(command.addArgument(action.choices(["start", "status"])).addHelpText("after", HELP), {
+    ask: ({ client, words: [action] }: Asked<object, [string | undefined]>) =>
+      client.ask<PilotAnswer>("/v1/pilot", action === "start" ? { method: "POST" } : {}),
+    text: (answer) => `${pilotLines(answer).join("\n")}\n`,
+    next: (_, { words: [action] }) => (action === "start" ? "tutti: Slurm is asked for a pilot" : undefined),
+  });
 }

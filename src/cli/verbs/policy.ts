@@ -1,15 +1,12 @@
 /** `tutti policy [POLICY]`: shows the current policy and its rules, or switches to another policy. */
 import type { Command } from "commander";
-import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer } from "../../protocol/schema.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { type Asked, show } from "../live/show.ts";
 import { ruleLines } from "../text/catalogue.ts";
-import { bold, commandName, hint, writeJson, writeOut } from "../text/text.ts";
+import { bold, commandName } from "../text/text.ts";
 
-interface Options {
-  readonly all?: boolean;
-  readonly json?: boolean;
-}
+type AskedPolicy = Asked<{ readonly all?: boolean }, [string | undefined]>;
 
 export function configure(command: Command): void {
   command
@@ -17,20 +14,19 @@ export function configure(command: Command): void {
       "[policy]",
       "policy to change to, name:parameter=value; tutti policies lists them; running jobs continue",
     )
-    .option("--all", "print all rules, including those that several policies share")
-    .option("--json", "print as JSON")
-    .action(async (policy: string | undefined, { all, json }: Options) => {
-      const change = policy === undefined ? {} : { method: "PUT", body: { policy } };
-      const answer = await new Client().ask<PolicyAnswer>("/v1/policy", change);
-      if (json) writeJson(answer);
-      else if (policy === undefined) writeOut(policyText(answer, all));
-      else {
-        writeOut(
-          `${bold(visibleLine(answer.policy))} is in force from now on; running jobs continue when there is room for them\n`,
-        );
-        hint(`next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`);
-      }
-    });
+    .option("--all", "print all rules, including those that several policies share");
+  show(command, {
+    ask: ({ client, words: [policy] }: AskedPolicy) =>
+      client.ask<PolicyAnswer>("/v1/policy", policy === undefined ? {} : { method: "PUT", body: { policy } }),
+    text: (answer, { words: [policy], options: { all } }) =>
+      policy === undefined
+        ? policyText(answer, all)
+        : `${bold(visibleLine(answer.policy))} is in force from now on; running jobs continue when there is room for them\n`,
+    next: (_, { words: [policy] }) =>
+      policy === undefined
+        ? undefined
+        : `next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`,
+  });
 }
 
 function policyText({ policy, rules, ownRules, mostRows }: PolicyAnswer, all = false): string {

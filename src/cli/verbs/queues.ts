@@ -1,18 +1,14 @@
 /** `tutti queues`: lists the queues, their limits and their numbers of jobs. */
 import type { Command } from "commander";
-import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";
 import { limitsText, ownLimitsText } from "../../words/limits.ts";
 import { limitCell } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { leftColumn, rightColumn, table, wrap, writeJson, writeOut } from "../text/text.ts";
+import { show } from "../live/show.ts";
+import { leftColumn, rightColumn, table, wrap } from "../text/text.ts";
 
 export function configure(command: Command): void {
-  command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
-    const answer = await new Client().ask<QueuesAnswer>("/v1/queues");
-    if (json) writeJson(answer);
-    else writeOut(queuesText(answer));
-  });
+  show(command, { ask: ({ client }) => client.ask<QueuesAnswer>("/v1/queues"), text: queuesText });
 }
 
 function queuesText({ queues, yours = [] }: QueuesAnswer): string {

@@ -1,13 +1,13 @@
 /** `tutti reserve`, `unreserve` and `windows`: keep the machine for some jobs, or for none, for a time. */
 import { type Command, InvalidArgumentError } from "commander";
-import { Client } from "../../api/client/client.ts";
 import { MAX_REASON_LENGTH } from "../../protocol/limits.ts";
 import type { WindowAnswer, WindowBody, WindowsAnswer } from "../../protocol/schema.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "../../words/begin-time.ts";
 import { windowText } from "../../words/windows.ts";
 import { UsageError } from "../errors.ts";
+import { type Asked, show } from "../live/show.ts";
 import { duration } from "../options/parse.ts";
-import { commandName, hint, wrap, writeJson, writeOut } from "../text/text.ts";
+import { commandName, wrap } from "../text/text.ts";
 
 const seconds = duration("above zero");
 
@@ -18,7 +18,6 @@ interface Options {
   readonly user?: readonly string[];
   readonly queue?: readonly string[];
   readonly reason?: string;
-  readonly json?: boolean;
 }
 
 const RESERVE_HELP = `
@@ -38,14 +37,12 @@ export function configure(command: Command): void {
 function configureUnreserve(command: Command): void {
   command
     .argument("<name>", "name of the window")
-    .option("--json", "print as JSON")
-    .addHelpText("after", "\nAdministrators only. Jobs that waited for its end may start.")
-    .action(async (name: string, { json }: Options) => {
-      const path = `/v1/windows/${encodeURIComponent(name)}`;
-      const answer = await new Client().ask<WindowAnswer>(path, { method: "DELETE" });
-      if (json) writeJson(answer);
-      else writeOut(`Removed window ${name}.\n`);
-    });
+    .addHelpText("after", "\nAdministrators only. Jobs that waited for its end may start.");
+  show(command, {
+    ask: ({ client, words: [name] }: Asked<object, [string]>) =>
+      client.ask<WindowAnswer>(`/v1/windows/${encodeURIComponent(name)}`, { method: "DELETE" }),
+    text: (_, { words: [name] }) => `Removed window ${name}.\n`,
+  });
 }
 
 function configureReserve(command: Command): void {
@@ -57,32 +54,25 @@ function configureReserve(command: Command): void {
     .option("--user <users>", "only jobs of these users start in it: anna,ben", names)
     .option("--queue <queues>", "only jobs in these queues start in it: night,long", names)
     .option("--reason <text>", `why, at most ${MAX_REASON_LENGTH} characters; all users see it`)
-    .option("--json", "print as JSON")
-    .addHelpText("after", RESERVE_HELP)
-    .action(async (name: string, options: Options) => {
-      const answer = await new Client().ask<WindowAnswer>("/v1/windows", {
-        method: "POST",
-        body: bodyOf(name, options),
-      });
-      if (options.json) writeJson(answer);
-      else {
-        writeOut(`Window ${wrap(windowText(answer.window), 0)}.\n`);
-        hint(`next: ${commandName()} windows lists them, ${commandName()} unreserve ${name} removes it`);
-      }
-    });
+    .addHelpText("after", RESERVE_HELP);
+  show(command, {
+    ask: ({ client, words: [name], options }: Asked<Options, [string]>) =>
+      client.ask<WindowAnswer>("/v1/windows", { method: "POST", body: bodyOf(name, options) }),
+    text: ({ window }) => `Window ${wrap(windowText(window), 0)}.\n`,
+    next: (_, { words: [name] }) =>
+      `next: ${commandName()} windows lists them, ${commandName()} unreserve ${name} removes it`,
+  });
 }
 
 function configureList(command: Command): void {
-  command
-    .option("--json", "print as JSON")
-    .addHelpText("after", "\nA window keeps the machine for some jobs, or for none; see tutti reserve.")
-    .action(async ({ json }: Options) => {
-      const answer = await new Client().ask<WindowsAnswer>("/v1/windows");
-      const { windows } = answer;
-      if (json) writeJson(answer);
-      else if (windows.length === 0) writeOut("No windows are announced.\n");
-      else writeOut(windows.map((window) => `${wrap(windowText(window), 2)}\n`).join(""));
-    });
+  command.addHelpText("after", "\nA window keeps the machine for some jobs, or for none; see tutti reserve.");
+  show(command, {
+    ask: ({ client }) => client.ask<WindowsAnswer>("/v1/windows"),
+    text: ({ windows }) =>
+      windows.length === 0
+        ? "No windows are announced.\n"
+        : windows.map((window) => `${wrap(windowText(window), 2)}\n`).join(""),
+  });
 }
 
 function bodyOf(name: string, options: Options): WindowBody {

@@ -1,25 +1,21 @@
 /** `tutti shares`: who should get how much of the machine, and what they have used of it. */
 import type { Command } from "commander";
-import { Client } from "../../api/client/client.ts";
 import type { SharesAnswer } from "../../protocol/schema.ts";
 import { formatDigits, formatDuration, formatPercent, plural } from "../../report/text/format.ts";
 import { quotaText } from "../../words/limits.ts";
 import { elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
+import { show } from "../live/show.ts";
+import { leftColumn, rightColumn, table } from "../text/text.ts";
 
 export function configure(command: Command): void {
-  command
-    .option("--json", "print as JSON")
-    .addHelpText(
+  show(
+    command.addHelpText(
       "after",
       "\nUsage is the CPUs of jobs times their running time; after a half-life, it\ncounts half. The factor is 2^(-usage/share): 1 without usage, 0.5 with exactly\nthe share. With a policy such as easy:order=fair-share, jobs of users with a\nlarger factor go first. Administrators see all users, others themselves and\ntheir rank.",
-    )
-    .action(async ({ json }: { readonly json?: boolean }) => {
-      const answer = await new Client().ask<SharesAnswer>("/v1/shares");
-      if (json) writeJson(answer);
-      else writeOut(`${sharesText(answer)}\n`);
-    });
+    ),
+    { ask: ({ client }) => client.ask<SharesAnswer>("/v1/shares"), text: sharesText },
+  );
 }
 
 function sharesText(answer: SharesAnswer): string {
@@ -30,15 +26,13 @@ function sharesText(answer: SharesAnswer): string {
     : `The policy ${visibleLine(policy)} does not order jobs by these factors.`;
   const own = rank === undefined ? [] : [`You are number ${rank} of ${plural(ofUsers, "user")}.`];
   const lines = [
-    ...(users.length === 0
-      ? ["No usage is known, and nobody has a share of their own."]
-      : [usersTable(users)]),
+    users.length === 0 ? "No usage is known, and nobody has a share of their own." : usersTable(users),
   ];
   if (groups !== undefined) lines.push("", groupsTable(groups));
   const ofQuotas = quotas.map(
     (quota) => `Quota of ${quota.of} ${visibleLine(quota.name)}: ${quotaText(quota)} are used.`,
   );
-  return [...lines, "", ...ofQuotas, ...own, halfLife, order].join("\n");
+  return [...lines, "", ...ofQuotas, ...own, halfLife, order, ""].join("\n");
 }
 
 const VALUES = [

@@ -25,8 +25,9 @@ import { bytesText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { windowText } from "../../words/windows.ts";
 import { jobPages, stoppedJobs } from "../live/job-lists.ts";
+import { show } from "../live/show.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
-import { bold, commandName, dim, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, commandName, dim, wrap, writeOut } from "../text/text.ts";
 
 const LINES_SHOWN = 10;
 const STRAYS_SHOWN = 10;
@@ -34,11 +35,9 @@ const NODES_SHOWN = 40;
 const WINDOWS_SHOWN = 3;
 
 export function configure(command: Command): void {
-  command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
-    const client = new Client();
-    const status = await client.ask<StatusAnswer>("/v1/status");
-    if (json) writeJson(status);
-    else await writeStatus(client, status);
+  show(command, {
+    ask: ({ client }) => client.ask<StatusAnswer>("/v1/status"),
+    text: (status, { client }) => statusText(client, status),
   });
 }
 
@@ -46,7 +45,7 @@ export function configure(command: Command): void {
 export async function overview(): Promise<void> {
   try {
     const client = new Client();
-    await writeStatus(client, await client.ask<StatusAnswer>("/v1/status"));
+    writeOut(await statusText(client, await client.ask<StatusAnswer>("/v1/status")));
   } catch (error) {
     if (!(error instanceof NoDaemonError)) throw error;
     writeOut(howToStart(commandName()));
@@ -70,7 +69,7 @@ function howToStart(tutti: string): string {
 `;
 }
 
-async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
+async function statusText(client: Client, status: StatusAnswer): Promise<string> {
   const { counts, conductor, cpus, busyCpus, trouble, drain, forecasts, nodes, machine, resources } = status;
   const { windows = [] } = status;
   const running = counts.starting + counts.running + counts.ending;
@@ -87,33 +86,31 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   };
   const paused = counts.paused > 0 ? `${counts.paused} paused, ` : "";
   const head = `tutti ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${paused}${counts.queued} queued, ${counts.held} held`;
-  writeOut(
-    [
-      wrap(head, 0).replace(/^tutti/, bold),
-      ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
-      ...(drain === undefined ? [] : [bold(wrap(`drained: ${drainText(drain)}`, 0))]),
-      ...windows.slice(0, WINDOWS_SHOWN).map((window) => bold(wrap(`window ${windowText(window)}`, 0))),
-      ...nodeWarnings(nodes ?? []).map((warning) => bold(wrap(`warning: ${warning}`, 0))),
-      ...Object.entries(facts).flatMap(([name, value]) =>
-        value === undefined ? [] : [dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)],
-      ),
-      ...nodeLines(nodes ?? []),
-      "",
-    ].join("\n"),
-  );
-  if (status.strays !== undefined) writeOut(`\n${strayLines(status.strays)}`);
+  const lines = [
+    wrap(head, 0).replace(/^tutti/, bold),
+    ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
+    ...(drain === undefined ? [] : [bold(wrap(`drained: ${drainText(drain)}`, 0))]),
+    ...windows.slice(0, WINDOWS_SHOWN).map((window) => bold(wrap(`window ${windowText(window)}`, 0))),
+    ...nodeWarnings(nodes ?? []).map((warning) => bold(wrap(`warning: ${warning}`, 0))),
+    ...Object.entries(facts).flatMap(([name, value]) =>
+      value === undefined ? [] : [dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)],
+    ),
+    ...nodeLines(nodes ?? []),
+  ];
+  const strays = status.strays === undefined ? "" : `\n${strayLines(status.strays)}`;
+  return `${lines.join("\n")}\n${strays}\n${await jobsText(client, status)}`;
+}
+
+/** The jobs that have not ended, at most some lines of them. */
+async function jobsText(client: Client, { counts, cpus, user }: StatusAnswer): Promise<string> {
   const listed = new JobLines(LINES_SHOWN);
   for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
     for (const job of jobs) listed.add(job);
-  if (listed.count === 0) {
-    writeOut(
-      `\n${noJobsText(counts)} Next: ${commandName()} submit -n ${Math.min(2, Math.max(1, cpus))} -- COMMAND\n`,
-    );
-    return;
-  }
+  if (listed.count === 0)
+    return `${noJobsText(counts)} Next: ${commandName()} submit -n ${Math.min(2, Math.max(1, cpus))} -- COMMAND\n`;
   const { lines: shown, more } = listed.shown();
-  writeOut(`\n${jobsTable(shown, status.user, await stoppedJobs(client, shown))}`);
-  if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
+  const left = more > 0 ? `and ${more} more: ${commandName()} jobs\n` : "";
+  return `${jobsTable(shown, user, await stoppedJobs(client, shown))}${left}`;
 }
 
 function nodeLines(nodes: readonly NodeAnswer[]): string[] {

@@ -1,19 +1,18 @@
 /** `tutti usage`: sums of what ended jobs had and used, by user and queue. */
 import { type Command, InvalidArgumentError } from "commander";
-import { Client } from "../../api/client/client.ts";
 import type { UsageAnswer, UsageRow } from "../../protocol/schema.ts";
 import { formatCount, NO_VALUE } from "../../report/text/format.ts";
 import { beginTimeMs } from "../../words/begin-time.ts";
 import { secondsOf } from "../../words/command-line.ts";
 import { clockText, elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { hint, leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
+import { type Asked, show } from "../live/show.ts";
+import { leftColumn, rightColumn, table } from "../text/text.ts";
 
 interface Options {
   readonly by: string;
   readonly since?: number;
   readonly until?: number;
-  readonly json?: boolean;
 }
 
 const WHEN = "such as 7d for the last seven days, 2026-11-01 or 2026-11-01T08:00";
@@ -23,12 +22,18 @@ export function configure(command: Command): void {
     .option("--by <names>", "a row for each: user, queue or user,queue", names, "user")
     .option("--since <when>", `only jobs that ended since then, ${WHEN}`, pastMs)
     .option("--until <when>", "only jobs that ended before then", pastMs)
-    .option("--json", "print as JSON")
     .addHelpText(
       "after",
       "\nAdministrators see all users, others their own jobs. Jobs that have not ended\nare not counted.",
-    )
-    .action(run);
+    );
+  show(command, {
+    ask,
+    text: ({ rows }) => (rows.length === 0 ? "No job ended in that time.\n" : `${usageTable(rows)}\n`),
+    next: ({ keptSinceMs }) =>
+      keptSinceMs === undefined
+        ? undefined
+        : `Jobs that ended before ${clockText(keptSinceMs)} are forgotten and not counted`,
+  });
 }
 
 function names(text: string): string {
@@ -45,17 +50,11 @@ function pastMs(text: string): number {
   throw new InvalidArgumentError(`Expected a time in the past, ${WHEN}.`);
 }
 
-async function run({ by, since, until, json }: Options): Promise<void> {
+function ask({ client, options: { by, since, until } }: Asked<Options>): Promise<UsageAnswer> {
   const query = new URLSearchParams({ by });
   if (since !== undefined) query.set("from", String(since));
   if (until !== undefined) query.set("to", String(until));
-  const answer = await new Client().ask<UsageAnswer>(`/v1/usage?${query}`);
-  if (json) return writeJson(answer);
-  if (answer.rows.length === 0) writeOut("No job ended in that time.\n");
-  else writeOut(`${usageTable(answer.rows)}\n`);
-  if (answer.keptSinceMs !== undefined) {
-    hint(`Jobs that ended before ${clockText(answer.keptSinceMs)} are forgotten and not counted`);
-  }
+  return client.ask(`/v1/usage?${query}`);
 }
 
 function usageTable(rows: readonly UsageRow[]): string {

@@ -4,7 +4,6 @@
  * the future from the current state and changes nothing.
  */
 import type { Command } from "commander";
-import { Client } from "../../api/client/client.ts";
 import { MAX_TASKS } from "../../protocol/limits.ts";
 import type { PolicyAnswer, StatusAnswer, WhatIfAnswer, WhatIfBody } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE, plural } from "../../report/text/format.ts";
@@ -12,9 +11,10 @@ import { expectedText, isRange, rangesText } from "../../words/expected.ts";
 import { pastErrorText } from "../../words/jobs.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { changesText, changeText, hypotheticalText } from "../../words/what-if.ts";
+import { type Asked, show } from "../live/show.ts";
 import { integer } from "../options/parse.ts";
 import { hypotheticalJob } from "../options/submit-options.ts";
-import { bold, leftColumn, rightColumn, table, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, leftColumn, rightColumn, table, wrap } from "../text/text.ts";
 
 const JOBS_SHOWN = 30;
 
@@ -23,8 +23,9 @@ type PolicyForecast = WhatIfAnswer["policies"][number];
 interface Options {
   readonly job?: readonly string[];
   readonly withoutCpus?: number;
-  readonly json?: boolean;
 }
+
+type AskedForecast = Asked<Options, [readonly string[]]>;
 
 export function configure(command: Command): void {
   command
@@ -39,7 +40,6 @@ export function configure(command: Command): void {
       "take this many CPUs away, those with the highest numbers",
       integer(1, MAX_TASKS),
     )
-    .option("--json", "print as JSON")
     .addHelpText(
       "after",
       `
@@ -47,24 +47,35 @@ Examples:
   tutti whatif gang easy                 starts under these policies
   tutti whatif --job '-n 4 --time 2h'    when this job starts, whom it delays
   tutti whatif --without-cpus 8          who gains and loses with 8 CPUs fewer`,
-    )
-    .action(run);
+    );
+  show(command, { ask, text });
 }
 
-async function run(words: readonly string[], options: Options): Promise<void> {
-  const { job: texts = [], withoutCpus, json } = options;
-  const jobs = texts.map(hypotheticalJob);
-  const client = new Client();
+const isMoreThanPolicies = ({ job = [], withoutCpus }: Options) =>
+  job.length > 0 || withoutCpus !== undefined;
+
+async function ask(asked: AskedForecast): Promise<WhatIfAnswer> {
+  const { words, options } = asked;
+  const jobs = (options.job ?? []).map(hypotheticalJob);
+  const { client } = asked;
   const { policy } = await client.ask<PolicyAnswer>("/v1/policy");
-  const others = words.flatMap((word) => word.split(",")).filter((word) => word !== "");
-  const isMore = jobs.length > 0 || withoutCpus !== undefined;
+  const others = words[0].flatMap((word) => word.split(",")).filter((word) => word !== "");
+  const isMore = isMoreThanPolicies(options);
   const policies = [...new Set(isMore && others.length > 0 ? others : [policy, ...others])];
-  const body: WhatIfBody = { policies, ...(jobs.length > 0 && { jobs }), withoutCpus };
-  const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body });
-  if (json) writeJson(answer);
-  else if (isMore) writeOut(answer.policies.map((then) => thenNowText(then, answer.atMs, texts)).join("\n"));
-  else if (answer.policies.some(({ jobs }) => jobs.length > 0)) writeOut(whatIfText(answer));
-  else writeOut(`${nothingText((await client.ask<StatusAnswer>("/v1/status")).counts)}\n`);
+  const body: WhatIfBody = {
+    policies,
+    ...(jobs.length > 0 && { jobs }),
+    withoutCpus: options.withoutCpus,
+  };
+  return client.ask("/v1/whatif", { method: "POST", body });
+}
+
+async function text(answer: WhatIfAnswer, { client, options }: AskedForecast): Promise<string> {
+  const { policies, atMs } = answer;
+  if (isMoreThanPolicies(options))
+    return policies.map((then) => thenNowText(then, atMs, options.job ?? [])).join("\n");
+  if (policies.some(({ jobs }) => jobs.length > 0)) return whatIfText(answer);
+  return `${nothingText((await client.ask<StatusAnswer>("/v1/status")).counts)}\n`;
 }
 
 /** Why there is no forecast. */
