@@ -1,7 +1,7 @@
 /** Formats the lists of policies and models, and the full description of one policy or model. */
 import type { ParameterSpec, RulesInForce } from "../../core/policy.ts";
 import { plural } from "../../report/text/format.ts";
-import { bold, dim, wrap } from "./text.ts";
+import { bold, bullet, dim, wrap } from "./text.ts";
 
 /** Maximum number of a policy's own rules that are shown without `--all`. */
 const MAX_OWN_RULES = 5;
@@ -67,18 +67,13 @@ export function entryText({ name, summary, heading, schedules, rules, ...rest }:
 export function ruleLines({ own, inherited }: RulesInForce, all = false): string[] {
   const rules = [...own, ...inherited];
   const shown = all ? rules : own.slice(0, MAX_OWN_RULES);
-  const lines = shown.map(ruleText);
+  const lines = shown.map(bullet);
   const left = rules.length - shown.length;
   if (left > 0)
     lines.push(
       `  ${dim(shown.length > 0 ? `and ${left} more; --all shows all` : `${plural(left, "rule")}; --all shows all`)}`,
     );
   return lines;
-}
-
-/** One rule of an entry. */
-export function ruleText(rule: string): string {
-  return `  - ${wrap(rule, 4)}`;
 }
 
 /** One parameter of a policy or a model. */

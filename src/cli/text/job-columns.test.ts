@@ -10,7 +10,7 @@ import {
   chosenColumns,
   columnsOf,
 } from "./job-columns.ts";
-import { HistoryTable, JobLines, jobsTable } from "./job-text.ts";
+import { historyTable, JobLines, jobsTable } from "./job-text.ts";
 
 const at = (hour: number, minute = 0) => new Date(2026, 0, 5, hour, minute).getTime();
 const job = (number: number, more: Partial<Job> = {}): Job => ({
@@ -126,14 +126,14 @@ describe("jobsTable() with chosen columns", () => {
 });
 
 test("a table of ended jobs has the chosen columns on every page", () => {
-  const table = new HistoryTable([job(7)], 1000, false, { names: ["job", "name"], hasHeading: true });
+  const table = historyTable([job(7)], 1000, false, { names: ["job", "name"], hasHeading: true });
   expect([table.heading(), table.lines([job(7)]), table.lines([job(1000)]), table.foot()]).toEqual([
     " job  name\n",
     "   7  sim\n",
     "1000  sim\n",
     "",
   ]);
-  const bare = new HistoryTable([job(7)], 7, false, { names: ["name"], hasHeading: false });
+  const bare = historyTable([job(7)], 7, false, { names: ["name"], hasHeading: false });
   expect([bare.heading(), bare.lines([job(7)])]).toEqual(["", "sim\n"]);
 });
 

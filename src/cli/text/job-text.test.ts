@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
 import { outcomeText } from "../../words/jobs.ts";
 import { elapsedText, limitText } from "../../words/times.ts";
-import { HistoryTable, JobLines, jobsTable } from "./job-text.ts";
+import { historyTable, JobLines, jobsTable } from "./job-text.ts";
 import { foldedToTerminal } from "./text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
@@ -111,7 +111,7 @@ describe("elapsedText()", () => {
       limitMs: 500,
     });
     expect(jobsTable([brief], brief.user)).toMatch(/✓ done +1 +0:00:00 +0:00:01/);
-    const history = new HistoryTable([brief], 1, false);
+    const history = historyTable([brief], 1, false);
     expect(history.lines([brief])).toMatch(/✓ done +1 +\S+ \S+ +0:00:00 +0:00:00/);
   });
 });

@@ -23,6 +23,49 @@ import {
 } from "./job-columns.ts";
 import { tableOptions } from "./text.ts";
 
+interface JobTableOptions {
+  readonly width: number;
+  readonly colour: boolean;
+  readonly hasHeading?: boolean | undefined;
+  /** The highest job number that will come. */
+  readonly latest?: number;
+}
+
+/** A table of jobs that may come in parts. */
+export class JobTable {
+  readonly #columns: readonly JobColumn[];
+  readonly #hasHeading: boolean;
+  readonly #table: Table;
+
+  /** @param sample jobs that decide the widths of the columns */
+  constructor(
+    columns: readonly JobColumn[],
+    sample: readonly JobLine[],
+    { hasHeading = true, latest = 0, ...options }: JobTableOptions,
+  ) {
+    this.#columns = columns;
+    this.#hasHeading = hasHeading;
+    const widest = columns.map(({ textOf }) => (textOf === NUMBER.textOf ? String(latest) : ""));
+    this.#table = new Table(columns, [...this.#rows(sample), widest], options);
+  }
+
+  heading(): string {
+    return this.#hasHeading ? this.#table.heading() : "";
+  }
+
+  lines(jobs: readonly JobLine[]): string {
+    return this.#table.lines(this.#rows(jobs));
+  }
+
+  foot(): string {
+    return this.#table.foot();
+  }
+
+  #rows(jobs: readonly JobLine[]): string[][] {
+    return jobs.map((job) => this.#columns.map(({ textOf }) => textOf(job)));
+  }
+}
+
 /**
  * The table of `tutti jobs`.
  * @param stopped running jobs for which the matrix has no room
@@ -35,41 +78,37 @@ export function jobsTable(
   chosen?: ChosenColumns,
 ): string {
   const columns = chosen === undefined ? jobColumns(jobs, caller, stopped) : chosenColumns(chosen, stopped);
-  const rows = rowsOf(columns, jobs);
-  const table = new Table(columns, rows, tableOptions());
-  return `${chosen?.hasHeading === false ? "" : table.heading()}${table.lines(rows)}${table.foot()}`;
+  const table = new JobTable(columns, jobs, { ...tableOptions(), hasHeading: chosen?.hasHeading });
+  return `${table.heading()}${table.lines(jobs)}${table.foot()}`;
 }
 
-/** The same table for a part of the jobs, so that its columns do not depend on the part. */
-export class JobsTable {
-  readonly #columns: readonly JobColumn[];
-  readonly #table: Table;
-
-  /** @param sample jobs that decide the columns and their widths */
-  constructor(
-    sample: readonly JobLine[],
-    caller: string,
-    stopped: ReadonlySet<number>,
-    options: { readonly width: number; readonly colour: boolean },
-  ) {
-    this.#columns = jobColumns(sample, caller, stopped);
-    this.#table = new Table(this.#columns, rowsOf(this.#columns, sample), options);
-  }
-
-  heading(): string {
-    return this.#table.heading().trimEnd();
-  }
-
-  line(job: JobLine): string {
-    return this.#table.lines(rowsOf(this.#columns, [job])).trimEnd();
-  }
+/**
+ * The table of `tutti history`, which is printed page by page.
+ * @param first the first page, which decides the widths of the columns
+ * @param latest the highest job number that will come
+ * @param isShared whether the jobs may be of several users
+ * @param chosen default: the columns that matter for jobs that have ended
+ */
+export function historyTable(
+  first: readonly Job[],
+  latest: number,
+  isShared: boolean,
+  chosen?: ChosenColumns,
+): JobTable {
+  const usual = [
+    ...[NUMBER, NAME, STATE],
+    ...(isShared ? [USER] : []),
+    ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REMARK],
+  ];
+  const columns = chosen === undefined ? usual : chosenColumns(chosen, new Set());
+  return new JobTable(columns, first, { ...tableOptions(), latest, hasHeading: chosen?.hasHeading });
 }
 
 /**
  * The columns of waiting and running jobs: queues only if there are several, and users unless all jobs are
  * the caller's.
  */
-function jobColumns(
+export function jobColumns(
   jobs: readonly JobLine[],
   caller: string,
   stopped: ReadonlySet<number>,
@@ -132,49 +171,6 @@ export class JobLines {
     const shownJobs = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
     return { lines, more: this.#count - shownJobs };
   }
-}
-
-/** A table of ended jobs that is printed page by page. */
-export class HistoryTable {
-  readonly #columns: readonly JobColumn[];
-  readonly #hasHeading: boolean;
-  readonly #table: Table;
-
-  /**
-   * @param first the first page, which decides the widths of the columns
-   * @param latest the highest job number that will come
-   * @param isShared whether the jobs may be of several users
-   * @param chosen default: the columns that matter for jobs that have ended
-   */
-  constructor(first: readonly Job[], latest: number, isShared: boolean, chosen?: ChosenColumns) {
-    this.#hasHeading = chosen?.hasHeading !== false;
-    this.#columns =
-      chosen === undefined
-        ? [
-            ...[NUMBER, NAME, STATE],
-            ...(isShared ? [USER] : []),
-            ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REMARK],
-          ]
-        : chosenColumns(chosen, new Set());
-    const widest = this.#columns.map(({ textOf }) => (textOf === NUMBER.textOf ? String(latest) : ""));
-    this.#table = new Table(this.#columns, [...rowsOf(this.#columns, first), widest], tableOptions());
-  }
-
-  heading(): string {
-    return this.#hasHeading ? this.#table.heading() : "";
-  }
-
-  lines(jobs: readonly Job[]): string {
-    return this.#table.lines(rowsOf(this.#columns, jobs));
-  }
-
-  foot(): string {
-    return this.#table.foot();
-  }
-}
-
-function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string[][] {
-  return jobs.map((job) => columns.map(({ textOf }) => textOf(job)));
 }
 
 function rank({ state }: Job): 0 | 1 | 2 {

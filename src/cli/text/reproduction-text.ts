@@ -15,14 +15,14 @@ import {
 import { COUNT_TITLES, countTexts, pageClaims } from "../../report/paper-counts.ts";
 import { statementWords } from "../../report/paper-index.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
-import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
+import { bold, bullet, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
 /** One paper in full. */
 export function reproductionText(reproduction: ReproducedPaper): string {
   const { paper, tables, statements, notes, seed, tutti } = reproduction;
   const { claimed, notClaimed } = pageClaims(reproduction);
   const bullets = (title: string, texts: readonly string[]) =>
-    texts.length === 0 ? [] : [[bold(title), ...texts.map((text) => `  - ${wrap(text, 4)}`)].join("\n")];
+    texts.length === 0 ? [] : [[bold(title), ...texts.map(bullet)].join("\n")];
   const verdicts = statements.map(
     (said) => `  ${statementWords(said).padEnd(15)}${wrap(`${said.statement}: ${said.evidence}`, 17)}`,
   );

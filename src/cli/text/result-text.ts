@@ -25,7 +25,7 @@ import {
 import { displayWidth } from "../../report/text/table.ts";
 import { VERDICT_CAUTION, verdictSentence } from "../../report/text/verdict-text.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
-import { bold, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
+import { bold, bullet, dim, leftColumn, rightColumn, table, wrap } from "./text.ts";
 
 /** One policy in full: every metric, every class. */
 export function simulationText(comparison: Comparison): string {
@@ -148,7 +148,7 @@ function verdictLines(policies: readonly ComparedPolicy[]): string[] {
     verdict === undefined ? [] : [verdictSentence(label, verdict)],
   );
   if (sentences.length === 0) return [];
-  return ["", bold("Verdict"), ...[...sentences, VERDICT_CAUTION].map((line) => `  - ${wrap(line, 4)}`)];
+  return ["", bold("Verdict"), ...[...sentences, VERDICT_CAUTION].map(bullet)];
 }
 
 function rankingTable(policies: readonly ComparedPolicy[]): string[] {

@@ -3,7 +3,7 @@ import type { ProcessLimit, SiteDiagnosis, StepDiagnosis } from "../../daemon/ex
 import { plural } from "../../report/text/format.ts";
 import { offsetText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
-import { bold, wrap } from "./text.ts";
+import { bold, bullet, factLines } from "./text.ts";
 
 /** A round trip below this leaves enough time to agree on a slot two slots ahead, at 100 ms. */
 const SLOW_MS = 20;
@@ -28,14 +28,11 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     processes: processText(site),
     ...(typeof step === "string" ? { steps: `not examined: ${step}` } : stepFacts(step)),
   };
-  const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
-  return [
-    ...Object.entries(facts).map(
-      ([name, value]) => `${name.padEnd(width)}${wrap(visibleLine(value), width)}`,
-    ),
-    ...(advice.length === 0 ? [] : ["", bold("Advice"), ...advice.map((line) => `  - ${wrap(line, 4)}`)]),
-    "",
-  ].join("\n");
+  const visible = Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [name, visibleLine(value)]),
+  );
+  const advised = advice.length === 0 ? [] : ["", bold("Advice"), ...advice.map(bullet)];
+  return [...factLines(visible), ...advised, ""].join("\n");
 }
 
 function processText({ processes, step }: SiteDiagnosis): string {

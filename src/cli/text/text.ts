@@ -112,6 +112,39 @@ export function rightColumn(title: string, dropOrder = 0): TableColumn {
   return { title, align: "right", dropOrder };
 }
 
+/** A column with its text for a row of some kind. */
+interface ColumnOf<Row> extends TableColumn {
+  readonly textOf: (row: Row) => string;
+}
+
+export function left<Row>(title: string, textOf: (row: Row) => string, dropOrder = 0): ColumnOf<Row> {
+  return { ...leftColumn(title, dropOrder), textOf };
+}
+
+export function right<Row>(title: string, textOf: (row: Row) => string, dropOrder = 0): ColumnOf<Row> {
+  return { ...rightColumn(title, dropOrder), textOf };
+}
+
+/** A table of rows by what each column says about them. Columns that are undefined are left out. */
+export function tableOf<Row>(rows: readonly Row[], columns: readonly (ColumnOf<Row> | undefined)[]): string {
+  const shown = columns.filter((column) => column !== undefined);
+  return table(
+    shown,
+    rows.map((row) => shown.map(({ textOf }) => textOf(row))),
+  );
+}
+
+/** Facts as lines: values next to the column of their names. */
+export function factLines(facts: Readonly<Record<string, string>>): string[] {
+  const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
+  return Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}${wrap(value, width)}`);
+}
+
+/** One entry of a list. */
+export function bullet(text: string): string {
+  return `  - ${wrap(text, 4)}`;
+}
+
 /** A table that fits the terminal, without the last newline. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
   return renderTable(columns, rows, tableOptions()).trimEnd();

@@ -20,7 +20,7 @@ import { drainText, nodesText } from "../../words/status.ts";
 import { clockText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { windowText } from "../../words/windows.ts";
-import { JobsTable } from "../text/job-text.ts";
+import { JobTable, jobColumns } from "../text/job-text.ts";
 import { matrixLines } from "../text/matrix-text.ts";
 import { type TopView, whoText } from "./top-view.ts";
 import { stoppedIn } from "./world.ts";
@@ -166,18 +166,17 @@ function tableLines(view: TopView, frame: Frame, room: number): string[] {
   const title = rule(`${plural(jobs, "job")}${which}${part}`, columns);
   if (lines.length === 0)
     return [title, filter === "" ? "  No jobs." : "  No job matches; / changes the filter."];
-  const table = new JobsTable(
-    [...lines.slice(0, SAMPLE_LINES), ...shown],
-    world!.status.user,
-    stoppedIn(world!, frame.nowMs),
-    { width: columns - GUTTER, colour: false },
-  );
+  const sample = [...lines.slice(0, SAMPLE_LINES), ...shown];
+  const table = new JobTable(jobColumns(sample, world!.status.user, stoppedIn(world!, frame.nowMs)), sample, {
+    width: columns - GUTTER,
+    colour: false,
+  });
   return [
     title,
-    strong(`  ${shorten(table.heading(), columns - GUTTER)}`, frame),
+    strong(`  ${shorten(table.heading().trimEnd(), columns - GUTTER)}`, frame),
     ...shown.map((line, i) => {
       const isSelected = view.first + i === view.selected;
-      const text = shorten(table.line(line), columns - GUTTER);
+      const text = shorten(table.lines([line]).trimEnd(), columns - GUTTER);
       // A mark as wide as the screen is found at once.
       const gap = frame.colour ? " ".repeat(columns - GUTTER - displayWidth(text)) : "";
       return isSelected ? marked(`> ${text}${gap}`, frame) : `  ${text}`;

@@ -14,7 +14,7 @@ import type { Job, JobsAnswer, MatrixAnswer, StatusAnswer, SubmitJob } from "../
 import { CheckFailed, ExitCode } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
 import { duration } from "../options/parse.ts";
-import { HistoryTable } from "../text/job-text.ts";
+import { historyTable } from "../text/job-text.ts";
 import { commandName, hint, writeOut } from "../text/text.ts";
 import { watchMatrix } from "./matrix.ts";
 import { makeLink } from "./web.ts";
@@ -116,7 +116,7 @@ async function show(client: Client, work: number, interrupt: AbortSignal): Promi
   );
   if (interrupt.aborted) return;
   const done: Job[] = await waiting;
-  const table = new HistoryTable(done, 0, false);
+  const table = historyTable(done, 0, false);
   const next = `${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
   writeOut(`\n${table.heading()}${table.lines(done)}${table.foot()}\nNext: ${next}\n`);
   if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not succeed");

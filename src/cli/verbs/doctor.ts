@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { type Diagnosis, diagnose, type Spread } from "../../conductor/doctor.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { UsageError } from "../errors.ts";
-import { bold, wrap, writeOut } from "../text/text.ts";
+import { bold, bullet, factLines, writeOut } from "../text/text.ts";
 
 /** Lateness in ms above which the advice mentions a late clock. */
 const LATE_MS = 5;
@@ -93,14 +93,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     continue: `${us(switching.runsUs)} until the first process ran; the call took ${us(switching.continueCallUs)}`,
     load: `${diagnosis.load.toFixed(1)} running processes on ${diagnosis.cpus} CPUs before the measurement`,
   };
-  const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
-  return [
-    ...Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}${wrap(value, width)}`),
-    "",
-    bold("Advice"),
-    ...advice.map((line) => `  - ${wrap(line, 4)}`),
-    "",
-  ].join("\n");
+  return [...factLines(facts), "", bold("Advice"), ...advice.map(bullet), ""].join("\n");
 }
 
 function coresText({ sockets, cores, cpus }: Diagnosis["cores"]): string {

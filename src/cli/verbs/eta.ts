@@ -12,7 +12,10 @@ import { clockText, elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
-import { commandName, hint, leftColumn, rightColumn, table, writeJson, writeOut } from "../text/text.ts";
+import { commandName, hint, left, right, tableOf, writeJson, writeOut } from "../text/text.ts";
+
+type Forecast = WhatIfAnswer["policies"][number];
+type JobForecast = Forecast["jobs"][number];
 
 const WAITING = ["queued", "held"] as const;
 
@@ -49,28 +52,32 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
   }
 }
 
-function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number], nowMs: number): string {
+function etaTable(jobs: readonly Job[], present: Forecast, nowMs: number): string {
   const forecasts = new Map(present.jobs.map((forecast) => [forecast.job, forecast]));
-  const rows = jobs.map(({ job, name }) => {
-    const forecast = forecasts.get(job);
-    const cells =
-      forecast === undefined
-        ? [NO_VALUE, NO_VALUE, NO_VALUE]
-        : [
-            ...(isRange(forecast)
-              ? [`${elapsedText(forecast.p10Ms - nowMs)} to ${elapsedText(forecast.p90Ms - nowMs)}`, NO_VALUE]
-              : [elapsedText(forecast.p50Ms - nowMs), clockText(forecast.p50Ms)]),
-            `${clockText(forecast.p10Ms)} to ${clockText(forecast.p90Ms)}`,
-          ];
-    return [String(job), visibleLine(name), ...cells];
-  });
-  const columns = [
-    rightColumn("job"),
-    leftColumn("name", 1),
-    rightColumn("starts in"),
-    leftColumn("at"),
-    leftColumn("80 % range", 2),
-  ];
+  const known = (textOf: (forecast: JobForecast) => string) => (job: Job) => {
+    const forecast = forecasts.get(job.job);
+    return forecast === undefined ? NO_VALUE : textOf(forecast);
+  };
+  const range = ({ p10Ms, p90Ms }: JobForecast, text: (ms: number) => string) =>
+    `${text(p10Ms)} to ${text(p90Ms)}`;
+  const away = (ms: number) => elapsedText(ms - nowMs);
+  const rows = tableOf<Job>(jobs, [
+    right("job", ({ job }) => String(job)),
+    left("name", ({ name }) => visibleLine(name), 1),
+    right(
+      "starts in",
+      known((one) => (isRange(one) ? range(one, away) : away(one.p50Ms))),
+    ),
+    left(
+      "at",
+      known((one) => (isRange(one) ? NO_VALUE : clockText(one.p50Ms))),
+    ),
+    left(
+      "80 % range",
+      known((one) => range(one, clockText)),
+      2,
+    ),
+  ]);
   const why = rangesText(present.jobs);
-  return `${table(columns, rows)}\n${why === "" ? "" : `O${why.slice(1)}.\n`}${pastErrorText(present)}`;
+  return `${rows}\n${why === "" ? "" : `O${why.slice(1)}.\n`}${pastErrorText(present)}`;
 }

@@ -7,7 +7,7 @@ import { clockText } from "../../words/times.ts";
 import { type JobsPage, jobPages } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
 import { addColumnOptions, type ChosenColumns, type ColumnOptions, columnsOf } from "../text/job-columns.ts";
-import { HistoryTable } from "../text/job-text.ts";
+import { historyTable, type JobTable } from "../text/job-text.ts";
 import { Progress, withProgress } from "../text/progress.ts";
 import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 
@@ -51,7 +51,7 @@ async function writeTable(
   shape: Shape,
 ): Promise<number> {
   let count = 0;
-  let table: HistoryTable | undefined;
+  let table: JobTable | undefined;
   // On a terminal, the printed lines show the progress.
   const progress = new Progress("jobs", !process.stdout.isTTY);
   for await (const { jobs, hasMore } of withProgress(progress, pages, ({ jobs }) => jobs.length, last)) {
@@ -71,12 +71,12 @@ async function tableFor(
   first: readonly Job[],
   hasMore: boolean,
   { isAdministrator, chosen }: Shape,
-): Promise<HistoryTable> {
+): Promise<JobTable> {
   const isShared = new Set(first.map(({ user }) => user)).size > 1;
-  if (!hasMore) return new HistoryTable(first, 0, isShared, chosen);
+  if (!hasMore) return historyTable(first, 0, isShared, chosen);
   // The users of the jobs to come are not known yet. An administrator may see those of others.
   const { jobs } = await client.jobs({ last: 1 });
-  return new HistoryTable(first, jobs[0]?.job ?? 0, isAdministrator, chosen);
+  return historyTable(first, jobs[0]?.job ?? 0, isAdministrator, chosen);
 }
 
 async function* jobsOf(pages: AsyncIterable<JobsPage>): AsyncGenerator<readonly Job[]> {

@@ -8,8 +8,8 @@ import { jsonDocument } from "../../report/text/json.ts";
 import { WINGS } from "../../wings/wings.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { unknownName } from "../errors.ts";
-import { type EntryGroup, entryText, overviewText, ruleText } from "../text/catalogue.ts";
-import { bold, writeOut } from "../text/text.ts";
+import { type EntryGroup, entryText, overviewText } from "../text/catalogue.ts";
+import { bold, bullet, writeOut } from "../text/text.ts";
 
 interface Listed {
   readonly name: string;
@@ -67,5 +67,5 @@ function asData({ model, command }: Chosen) {
 
 function description({ model, command }: Chosen): string {
   const heading = `${bold(model.name)}: ${model.title}`;
-  return entryText({ ...model, heading, rules: model.rules.map(ruleText), command });
+  return entryText({ ...model, heading, rules: model.rules.map(bullet), command });
 }

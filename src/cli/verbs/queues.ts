@@ -5,36 +5,25 @@ import { limitsText, ownLimitsText } from "../../words/limits.ts";
 import { limitCell } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { show } from "../live/show.ts";
-import { leftColumn, rightColumn, table, wrap } from "../text/text.ts";
+import { left, right, tableOf, wrap } from "../text/text.ts";
 
 export function configure(command: Command): void {
   show(command, { ask: ({ client }) => client.ask<QueuesAnswer>("/v1/queues"), text: queuesText });
 }
 
 function queuesText({ queues, yours = [] }: QueuesAnswer): string {
-  const columns = [
-    leftColumn("queue"),
-    leftColumn("aliases"),
-    rightColumn("waiting"),
-    rightColumn("running"),
-    rightColumn("max CPUs", 1),
-    rightColumn("time limit", 2),
-    leftColumn("limits on all its jobs"),
-  ];
-  const rows = queues.map(({ name, aliases = [], queued, running, mostCpus, limitMs, limits }) => [
-    visibleLine(name),
-    aliases.map(visibleLine).join(", "),
-    ...[queued, running, mostCpus].map(String),
-    limitCell(limitMs),
-    limits === undefined ? "" : limitsText(limits),
+  const texts = tableOf<QueuesAnswer["queues"][number]>(queues, [
+    left("queue", ({ name }) => visibleLine(name)),
+    queues.some(({ aliases }) => aliases !== undefined)
+      ? left("aliases", ({ aliases = [] }) => aliases.map(visibleLine).join(", "))
+      : undefined,
+    right("waiting", ({ queued }) => String(queued)),
+    right("running", ({ running }) => String(running)),
+    right("max CPUs", ({ mostCpus }) => String(mostCpus), 1),
+    right("time limit", ({ limitMs }) => limitCell(limitMs), 2),
+    queues.some(({ limits }) => limits !== undefined)
+      ? left("limits on all its jobs", ({ limits }) => (limits === undefined ? "" : limitsText(limits)))
+      : undefined,
   ]);
-  const hasLimits = queues.some(({ limits }) => limits !== undefined);
-  const hasAliases = queues.some(({ aliases }) => aliases !== undefined);
-  const isShown = (_: unknown, i: number) =>
-    (i !== 1 || hasAliases) && (i !== columns.length - 1 || hasLimits);
-  const tableText = table(
-    columns.filter(isShown),
-    rows.map((row) => row.filter(isShown)),
-  );
-  return [tableText, ...yours.map((limits) => wrap(ownLimitsText(limits), 2)), ""].join("\n");
+  return [texts, ...yours.map((limits) => wrap(ownLimitsText(limits), 2)), ""].join("\n");
 }

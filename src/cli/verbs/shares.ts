@@ -6,7 +6,7 @@ import { quotaText } from "../../words/limits.ts";
 import { elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { show } from "../live/show.ts";
-import { leftColumn, rightColumn, table } from "../text/text.ts";
+import { left, right, tableOf } from "../text/text.ts";
 
 export function configure(command: Command): void {
   show(
@@ -28,49 +28,30 @@ function sharesText(answer: SharesAnswer): string {
   const lines = [
     users.length === 0 ? "No usage is known, and nobody has a share of their own." : usersTable(users),
   ];
-  if (groups !== undefined) lines.push("", groupsTable(groups));
+  if (groups !== undefined) lines.push("", tableOf(groups, [GROUP, ...VALUES]));
   const ofQuotas = quotas.map(
     (quota) => `Quota of ${quota.of} ${visibleLine(quota.name)}: ${quotaText(quota)} are used.`,
   );
   return [...lines, "", ...ofQuotas, ...own, halfLife, order, ""].join("\n");
 }
 
+type Share = Pick<SharesAnswer["users"][number], "shares" | "share" | "usedCpuMs" | "usage" | "factor">;
+
 const VALUES = [
-  rightColumn("shares"),
-  rightColumn("share"),
-  rightColumn("CPU time"),
-  rightColumn("usage"),
-  rightColumn("factor"),
+  right<Share>("shares", ({ shares }) => String(shares)),
+  right<Share>("share", ({ share }) => formatPercent(share)),
+  right<Share>("CPU time", ({ usedCpuMs }) => elapsedText(usedCpuMs)),
+  right<Share>("usage", ({ usage }) => formatPercent(usage)),
+  right<Share>("factor", ({ factor }) => formatDigits(factor, 4)),
 ];
 
+const GROUP = left<{ readonly group?: string }>("group", ({ group = "" }) => visibleLine(group));
+
 function usersTable(users: SharesAnswer["users"]): string {
-  const hasGroups = users.some(({ group }) => group !== undefined);
-  return table(
-    [rightColumn("rank"), leftColumn("user"), ...(hasGroups ? [leftColumn("group")] : []), ...VALUES],
-    users.map(({ rank, user, group = "", ...values }) => [
-      String(rank),
-      visibleLine(user),
-      ...(hasGroups ? [visibleLine(group)] : []),
-      ...cellsOf(values),
-    ]),
-  );
-}
-
-function groupsTable(groups: NonNullable<SharesAnswer["groups"]>): string {
-  return table(
-    [leftColumn("group"), ...VALUES],
-    groups.map(({ group, ...values }) => [visibleLine(group), ...cellsOf(values)]),
-  );
-}
-
-type Values = Pick<SharesAnswer["users"][number], "shares" | "share" | "usedCpuMs" | "usage" | "factor">;
-
-function cellsOf({ shares, share, usedCpuMs, usage, factor }: Values): string[] {
-  return [
-    String(shares),
-    formatPercent(share),
-    elapsedText(usedCpuMs),
-    formatPercent(usage),
-    formatDigits(factor, 4),
-  ];
+  return tableOf<(typeof users)[number]>(users, [
+    right("rank", ({ rank }) => String(rank)),
+    left("user", ({ user }) => visibleLine(user)),
+    users.some(({ group }) => group !== undefined) ? GROUP : undefined,
+    ...VALUES,
+  ]);
 }

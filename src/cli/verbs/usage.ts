@@ -7,7 +7,7 @@ import { secondsOf } from "../../words/command-line.ts";
 import { clockText, elapsedText } from "../../words/times.ts";
 import { visibleLine } from "../../words/visible.ts";
 import { type Asked, show } from "../live/show.ts";
-import { leftColumn, rightColumn, table } from "../text/text.ts";
+import { left, right, tableOf } from "../text/text.ts";
 
 interface Options {
   readonly by: string;
@@ -59,24 +59,23 @@ function ask({ client, options: { by, since, until } }: Asked<Options>): Promise
 
 function usageTable(rows: readonly UsageRow[]): string {
   const [first] = rows;
-  const columns = [
-    ...(first.user === undefined ? [] : [leftColumn("user")]),
-    ...(first.queue === undefined ? [] : [leftColumn("queue")]),
-    rightColumn("jobs"),
-    rightColumn("done", 3),
-    rightColumn("failed", 3),
-    rightColumn("cancelled", 4),
-    rightColumn("CPU time held"),
-    rightColumn("used", 1),
-    rightColumn("mean wait", 2),
-  ];
-  const cells = rows.map((row) => [
-    ...(row.user === undefined ? [] : [visibleLine(row.user)]),
-    ...(row.queue === undefined ? [] : [visibleLine(row.queue)]),
-    ...[row.done + row.failed + row.cancelled, row.done, row.failed, row.cancelled].map(formatCount),
-    elapsedText(row.heldMs),
-    row.countedMs === 0 ? NO_VALUE : `${Math.round((100 * row.cpuMs) / row.countedMs)} %`,
-    row.started === 0 ? NO_VALUE : elapsedText(row.waitMs / row.started),
+  return tableOf<UsageRow>(rows, [
+    first.user === undefined ? undefined : left("user", ({ user = "" }) => visibleLine(user)),
+    first.queue === undefined ? undefined : left("queue", ({ queue = "" }) => visibleLine(queue)),
+    right("jobs", ({ done, failed, cancelled }) => formatCount(done + failed + cancelled)),
+    right("done", ({ done }) => formatCount(done), 3),
+    right("failed", ({ failed }) => formatCount(failed), 3),
+    right("cancelled", ({ cancelled }) => formatCount(cancelled), 4),
+    right("CPU time held", ({ heldMs }) => elapsedText(heldMs)),
+    right(
+      "used",
+      ({ cpuMs, countedMs }) => (countedMs === 0 ? NO_VALUE : `${Math.round((100 * cpuMs) / countedMs)} %`),
+      1,
+    ),
+    right(
+      "mean wait",
+      ({ waitMs, started }) => (started === 0 ? NO_VALUE : elapsedText(waitMs / started)),
+      2,
+    ),
   ]);
-  return table(columns, cells);
 }

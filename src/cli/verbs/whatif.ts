@@ -14,7 +14,7 @@ import { changesText, changeText, hypotheticalText } from "../../words/what-if.t
 import { type Asked, show } from "../live/show.ts";
 import { integer } from "../options/parse.ts";
 import { hypotheticalJob } from "../options/submit-options.ts";
-import { bold, leftColumn, rightColumn, table, wrap } from "../text/text.ts";
+import { bold, left, leftColumn, right, table, tableOf, wrap } from "../text/text.ts";
 
 const JOBS_SHOWN = 30;
 
@@ -107,17 +107,14 @@ function thenText({ jobs, base }: PolicyForecast): string {
     .map((before) => ({ before, after: then.get(before.job) }))
     .map(({ before, after }) => ({ before, after, ms: after && after.p50Ms - before.p50Ms }))
     .sort((a, b) => (b.ms ?? Infinity) - (a.ms ?? Infinity) || a.before.job - b.before.job);
-  const columns = [rightColumn("job"), leftColumn("starts now"), leftColumn("then"), rightColumn("change")];
-  const shown = rows
-    .slice(0, JOBS_SHOWN)
-    .map(({ before, after, ms }) => [
-      String(before.job),
-      expectedText(before),
-      after === undefined ? NO_VALUE : expectedText(after),
-      ms === undefined ? NO_VALUE : changeText(ms),
-    ]);
+  const shown = tableOf<(typeof rows)[number]>(rows.slice(0, JOBS_SHOWN), [
+    right("job", ({ before }) => String(before.job)),
+    left("starts now", ({ before }) => expectedText(before)),
+    left("then", ({ after }) => (after === undefined ? NO_VALUE : expectedText(after))),
+    right("change", ({ ms }) => (ms === undefined ? NO_VALUE : changeText(ms))),
+  ]);
   const more = rows.length > JOBS_SHOWN ? `\nand ${rows.length - JOBS_SHOWN} more; --json has all` : "";
-  return `${table(columns, shown)}${more}`;
+  return `${shown}${more}`;
 }
 
 /** A table of jobs × policies: the median start, and the range from p10 to p90. */

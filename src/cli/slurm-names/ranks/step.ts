@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
 import { SlurmError } from "../errors.ts";
 import { nodeName } from "../job/facts.ts";
 import type { Options } from "../job/options.ts";
@@ -132,13 +133,7 @@ function troubleLines(ends: readonly RankEnd[], node: string): readonly string[]
   for (const { rank, trouble } of ends)
     if (trouble !== undefined) byTrouble.set(trouble, [...(byTrouble.get(trouble) ?? []), rank]);
   return [...byTrouble].map(([trouble, ranks]) => {
-    const runs: [number, number][] = [];
-    for (const rank of ranks) {
-      const last = runs.at(-1);
-      if (last !== undefined && rank === last[1] + 1) last[1] = rank;
-      else runs.push([rank, rank]);
-    }
-    const list = runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(",");
+    const list = rangesText(rangesOf(ranks));
     return `${node}: ${ranks.length === 1 ? "task" : "tasks"} ${list}: ${trouble}`;
   });
 }
