@@ -8,12 +8,13 @@ import type { Experiment } from "../../lab/experiments/comparison-of.ts";
 import type { OpenedJobs } from "../../lab/experiments/inputs.ts";
 import { openExperiment, requireUsablePolicies, runExperiment } from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
+import { chooseWing } from "../../lab/experiments/wings.ts";
 import { formatCount, plural } from "../../report/text/format.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { quoted } from "../../words/command-line.ts";
-import { CheckFailed } from "../errors.ts";
+import { asUsage, CheckFailed } from "../errors.ts";
 import { checkOutputs, makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
-import { Progress } from "../text/progress.ts";
+import { withBar } from "../text/progress.ts";
 import { hint, writeOut } from "../text/text.ts";
 
 export interface PolicyRun extends RunOptions, OutputOptions {
@@ -27,28 +28,36 @@ export interface PolicyRun extends RunOptions, OutputOptions {
 const IRRELEVANT_OPTIONS = ["json", "csv", "html", "swf", "workers", "progress", "audit"];
 
 /**
- * Runs the policies over the jobs of one machine; with --audit, first under the checker.
+ * Runs the policies over the jobs of one machine; with --audit, first under the checker. Runs those of a wing
+ * and prints its result.
  * @param counted the unit of the progress bar
+ * @returns undefined for a wing
  */
 export async function runPolicies(
   source: string,
   options: PolicyRun,
   counted: "jobs" | "runs",
   command: Command,
-): Promise<Comparison> {
+): Promise<Comparison | undefined> {
+  const wing = await asUsage(() => chooseWing(source));
+  if (wing !== undefined) {
+    const { runWing } = await import("./wing-run.ts");
+    await runWing(source, wing, options, command);
+    return undefined;
+  }
   const { policies, replications, workers, html, swf } = options;
   await checkOutputs(source, { "--html": html, "--swf": swf });
   const experiment = await makeExperiment(source, policies, options);
   const opened = await openExperiment(experiment, replications);
   const audited = options.audit ? await auditPolicies(experiment, opened, options) : undefined;
-  const progress = new Progress(counted, options.progress);
-  const update = (done: number, of: number) => progress.update(done, of);
-  const comparison = await runExperiment(experiment, {
-    ...{ policies, replications, workers, opened },
-    command: commandLine(command),
-    recordMatrix: html !== undefined,
-    ...(counted === "jobs" ? { progress: update } : { onDone: update }),
-  }).finally(() => progress.end());
+  const comparison = await withBar(counted, options.progress, (update) =>
+    runExperiment(experiment, {
+      ...{ policies, replications, workers, opened },
+      command: commandLine(command),
+      recordMatrix: html !== undefined,
+      ...(counted === "jobs" ? { progress: update } : { onDone: update }),
+    }),
+  );
   if (audited !== undefined) requireAudited(comparison, audited);
   return comparison;
 }

@@ -13,7 +13,7 @@ import { formatPercent, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import type { WingChoice } from "../../wings/wings.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { Progress } from "../text/progress.ts";
+import { withBar } from "../text/progress.ts";
 import { policyTable, replicatedTables } from "../text/result-text.ts";
 import { bold, dim, hint, leftColumn, rightColumn, table, wrap, writeOut } from "../text/text.ts";
 import { type PolicyRun, requireAllFinished } from "./policy-run.ts";
@@ -40,10 +40,10 @@ export async function runWing(
   const twice = labels.find((label, i) => labels.indexOf(label) < i);
   if (twice !== undefined)
     throw new UsageError(`Cannot use policy "${twice}" twice: expected different policies`);
-  const progress = new Progress("runs", options.progress);
-  const onDone = (done: number, of: number) => progress.update(done, of);
   const experiment = { source, policies, seed, replications, isAudited: audit };
-  const comparison = await runOnWing(choice, experiment, { workers, onDone }).finally(() => progress.end());
+  const comparison = await withBar("runs", options.progress, (onDone) =>
+    runOnWing(choice, experiment, { workers, onDone }),
+  );
   if (audit) reportAudit(comparison);
   if (options.json) writeOut(jsonDocument("tutti.wing/1", comparison));
   else if (options.csv) writeOut(wingCsv(comparison));

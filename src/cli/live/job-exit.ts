@@ -1,20 +1,9 @@
 /** The exit code of a command that stands for its job. */
+import { constants } from "node:os";
 import type { Job } from "../../protocol/schema.ts";
 import { outcomeText, saysMore } from "../../words/jobs.ts";
 import { ExitCode } from "../errors.ts";
 import { hint } from "../text/text.ts";
-
-const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
-  SIGXCPU: 24,
-};
 
 /** Exit code of a shell if a program cannot be run. */
 const NO_PROGRAM = 127;
@@ -24,7 +13,7 @@ export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
   if (state === "done") return 0;
   if (code !== undefined && code !== 0) return code;
   if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;
-  return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
+  return signal === undefined ? ExitCode.failed : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
 }
 
 /** Says how the job ended, unless its exit code says it all. */

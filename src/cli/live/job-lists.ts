@@ -95,15 +95,19 @@ export function missingText(missing: readonly MissingJobs[]): string {
   ].join("; ");
 }
 
+/** Jobs that run according to their state, but have no place in a matrix. @param nowMs Unix time */
+export function unplaced(jobs: readonly Job[], { rows }: MatrixAnswer, nowMs: number): readonly Job[] {
+  const placed = new Set(rows.flat().map(({ job }) => job));
+  return jobs.filter(
+    ({ job, state, startedAtMs = 0 }) =>
+      state === "running" && nowMs - startedAtMs > FRESH_MS && !placed.has(job),
+  );
+}
+
 /** Running jobs that are not in the matrix: after a change of policy they are stopped and wait for room. */
 export async function stoppedJobs(client: Client, jobs: readonly Job[]): Promise<ReadonlySet<number>> {
-  const running = jobs.filter(
-    ({ state, startedAtMs = 0 }) => state === "running" && Date.now() - startedAtMs > FRESH_MS,
-  );
-  if (running.length === 0) return new Set();
-  const { rows } = await client.ask<MatrixAnswer>("/v1/matrix");
-  const placed = new Set(rows.flat().map(({ job }) => job));
-  const absent = running.filter(({ job }) => !placed.has(job));
+  if (jobs.every(({ state }) => state !== "running")) return new Set();
+  const absent = unplaced(jobs, await client.ask<MatrixAnswer>("/v1/matrix"), Date.now());
   // Jobs that have ended in the meantime are also absent.
   const now = await Promise.all(absent.map(async ({ job }) => (await client.job(job)).job));
   return new Set(now.filter(({ state }) => state === "running").map(({ job }) => job));

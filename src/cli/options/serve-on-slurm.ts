@@ -22,20 +22,16 @@ const DEFAULT_DRAIN_S = 300;
 const DEFAULT_STOP_BEFORE_S = 60;
 const DEFAULT_IDLE_S = 300;
 const MAX_NODES = 65_536;
-/** Flags that mean nothing on one machine, as people type them. */
-const ONLY_ON_SLURM: readonly (readonly [flag: keyof SlurmFlags, typed: string])[] = [
-  ["nodes", "--nodes"],
-  ["time", "--time"],
-  ["pilots", "--pilots"],
-  ["idle", "--idle"],
-  ["drain", "--drain"],
-  ["stopBefore", "--stop-before"],
-  ["steps", "--steps"],
-  ["attach", "--attach"],
-  ["native", "--native"],
+/** Flags that mean nothing on one machine. */
+const ONLY_ON_SLURM: readonly (keyof SlurmFlags)[] = [
+  ...(["nodes", "time", "pilots", "idle", "drain"] as const),
+  ...(["stopBefore", "steps", "attach", "native"] as const),
 ];
 /** Flags that only pilots have. */
-const ONLY_FOR_PILOTS = ONLY_ON_SLURM.filter(([flag]) => flag !== "nodes" && flag !== "native");
+const ONLY_FOR_PILOTS = ONLY_ON_SLURM.filter((flag) => flag !== "nodes" && flag !== "native");
+
+/** A flag as people type it. */
+const typed = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 export function addSlurmOptions(command: Command): void {
   command
@@ -80,7 +76,7 @@ export function nativeOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): N
  */
 export function refuseWithoutPilot(flags: SlurmFlags): void {
   if (flags.on !== "slurm" || flags.native !== true) return;
-  const alien = ONLY_FOR_PILOTS.filter(([flag]) => flags[flag] !== undefined).map(([, typed]) => typed);
+  const alien = ONLY_FOR_PILOTS.filter((flag) => flags[flag] !== undefined).map(typed);
   if (alien.length === 0) return;
   throw new UsageError(`Cannot use ${alien.join(", ")} with --native: there is no pilot`);
 }
@@ -91,8 +87,9 @@ export function refuseWithoutPilot(flags: SlurmFlags): void {
  */
 export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): SlurmOptions | undefined {
   if (flags.on !== "slurm") {
-    const alien = ONLY_ON_SLURM.find(([flag]) => flags[flag] !== undefined)?.[1];
-    if (alien !== undefined) throw new UsageError(`Cannot use ${alien} on one machine: add --on slurm`);
+    const alien = ONLY_ON_SLURM.find((flag) => flags[flag] !== undefined);
+    if (alien !== undefined)
+      throw new UsageError(`Cannot use ${typed(alien)} on one machine: add --on slurm`);
     if (sbatch.length > 0) throw new UsageError(`Cannot use "${sbatch[0]}": tutti serve has no arguments`);
     return undefined;
   }

@@ -44,6 +44,16 @@ export class Progress {
   }
 }
 
+/** Shows a bar for work that says how far it is. */
+export async function withBar<Result>(
+  what: string,
+  wanted: boolean,
+  work: (update: (done: number, of: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const progress = new Progress(what, wanted);
+  return work((done, of) => progress.update(done, of)).finally(() => progress.end());
+}
+
 /**
  * Passes the pieces on, and counts them on a progress bar.
  * @param of the total; undefined if it is not known

@@ -2,6 +2,7 @@
 import { matchesGlob } from "../../core/glob.ts";
 import type { Job, MatrixAnswer, StatusAnswer } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
+import { unplaced } from "../live/job-lists.ts";
 import type { JobLine } from "../text/job-columns.ts";
 import { JobLines } from "../text/job-text.ts";
 
@@ -12,9 +13,6 @@ export interface World {
   readonly matrixAtMs: number;
   readonly jobs: ReadonlyMap<number, Job>;
 }
-
-/** A job that has just been placed may be missing from the matrix. */
-const FRESH_MS = 2000;
 
 /** Running jobs first, then waiting ones, then ended ones, the last end first. */
 export function linesOf(jobs: Iterable<Job>, filter: string): JobLine[] {
@@ -49,10 +47,5 @@ function matches({ job, name, state, queue, user }: Job, word: string): boolean 
 
 /** Running jobs for which the matrix has no room. @param nowMs Unix time */
 export function stoppedIn({ jobs, matrix }: World, nowMs: number): ReadonlySet<number> {
-  const placed = new Set(matrix.rows.flat().map(({ job }) => job));
-  return new Set(
-    [...jobs.values()].flatMap(({ job, state, startedAtMs = 0 }) =>
-      state === "running" && nowMs - startedAtMs > FRESH_MS && !placed.has(job) ? [job] : [],
-    ),
-  );
+  return new Set(unplaced([...jobs.values()], matrix, nowMs).map(({ job }) => job));
 }

@@ -1,7 +1,6 @@
 /** `tutti compare TRACE --policy A,B`: runs several policies on the same jobs. */
 import type { Command } from "commander";
-import { chooseWing } from "../../lab/experiments/wings.ts";
-import { asUsage, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { runPolicies, writeResult } from "../experiments/policy-run.ts";
 import {
   addOtherOptions,
@@ -44,12 +43,6 @@ async function run(source: string, options: CompareOptions, command: Command): P
       `Cannot use --seed ${seed} with ${replications} replications: the last seed would be above ${Number.MAX_SAFE_INTEGER}, expected a smaller seed`,
     );
   }
-  const all = { ...options, policies };
-  const wing = await asUsage(() => chooseWing(source));
-  if (wing !== undefined) {
-    const { runWing } = await import("../experiments/wing-run.ts");
-    return runWing(source, wing, all, command);
-  }
-  const comparison = await runPolicies(source, all, "runs", command);
-  await writeResult(comparison, options, comparisonText);
+  const comparison = await runPolicies(source, { ...options, policies }, "runs", command);
+  if (comparison !== undefined) await writeResult(comparison, options, comparisonText);
 }

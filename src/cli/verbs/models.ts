@@ -4,12 +4,12 @@
  */
 import type { Command } from "commander";
 import type { ParameterSpec } from "../../core/policy.ts";
-import { jsonDocument } from "../../report/text/json.ts";
 import { WINGS } from "../../wings/wings.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { unknownName } from "../errors.ts";
+import { type Asked, show } from "../live/show.ts";
 import { type EntryGroup, entryText, overviewText } from "../text/catalogue.ts";
-import { bold, bullet, writeOut } from "../text/text.ts";
+import { bold, bullet } from "../text/text.ts";
 
 interface Listed {
   readonly name: string;
@@ -42,30 +42,35 @@ const GROUPS: readonly EntryGroup<Listed>[] = [
 const NOTE = "tutti models NAME prints the rules and parameters of a model.";
 
 export function configure(command: Command): void {
-  command
-    .argument("[name]", "a model")
-    .option("--json", "print as JSON")
-    .action((name: string | undefined, options: { readonly json?: boolean }) => {
-      const all = GROUPS.flatMap(({ entries, command: commandOf }) =>
-        entries.map((model) => ({ model, command: commandOf(model.name, model) })),
-      );
-      const chosen = name === undefined ? all : all.filter(({ model }) => model.name === name.split(":")[0]);
-      if (chosen.length === 0) {
-        const names = all.map(({ model }) => model.name);
-        throw unknownName("model", name ?? "", names);
-      }
-      if (options.json) writeOut(jsonDocument("tutti.models/1", { models: chosen.map(asData) }));
-      else writeOut(name === undefined ? overviewText(GROUPS, NOTE) : description(chosen[0]));
-    });
+  show(command.argument("[name]", "a model"), {
+    ask: ({ words: [name] }: Asked<object, [string | undefined]>) => ({
+      schema: "tutti.models/1",
+      models: chosen(name),
+    }),
+    text: ({ models: [first] }, { words: [name] }) =>
+      name === undefined ? overviewText(GROUPS, NOTE) : description(first),
+  });
 }
 
-type Chosen = { readonly model: Listed; readonly command: string };
-
-function asData({ model, command }: Chosen) {
-  return { ...model, policies: model.policies?.map(({ name }) => name), command };
+function chosen(name: string | undefined) {
+  const all = GROUPS.flatMap(({ entries, command: commandOf }) =>
+    entries.map((model) => ({
+      ...model,
+      policies: model.policies?.map((policy) => policy.name),
+      command: commandOf(model.name, model),
+    })),
+  );
+  if (name === undefined) return all;
+  const found = all.filter((model) => model.name === name.split(":")[0]);
+  if (found.length > 0) return found;
+  const names = all.map((model) => model.name);
+  throw unknownName("model", name, names);
 }
 
-function description({ model, command }: Chosen): string {
-  const heading = `${bold(model.name)}: ${model.title}`;
-  return entryText({ ...model, heading, rules: model.rules.map(bullet), command });
+function description(model: ReturnType<typeof chosen>[number]): string {
+  return entryText({
+    ...model,
+    heading: `${bold(model.name)}: ${model.title}`,
+    rules: model.rules.map(bullet),
+  });
 }

@@ -8,7 +8,7 @@ import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { addWorkersOption } from "../options/options.ts";
 import { integer } from "../options/parse.ts";
-import { Progress } from "../text/progress.ts";
+import { withBar } from "../text/progress.ts";
 import { overviewText, reproductionText } from "../text/reproduction-text.ts";
 import { bold, hint, wrap, writeOut } from "../text/text.ts";
 
@@ -104,11 +104,9 @@ async function writeTo(folder: string, files: readonly PageFile[], first: string
 function reproduceOne(
   paper: Paper,
   what: string,
-  { seed, workers, progress: isShown }: ReproduceOptions,
+  { seed, workers, progress }: ReproduceOptions,
 ): Promise<ReproductionResult> {
-  const progress = new Progress(what, isShown);
-  const onDone = (done: number, of: number) => progress.update(done, of);
-  return reproduce(paper, seed, { workers, onDone }).finally(() => progress.end());
+  return withBar(what, progress, (onDone) => reproduce(paper, seed, { workers, onDone }));
 }
 
 async function writeFigures(folder: string, { paper, figures }: ReproductionResult): Promise<void> {

@@ -8,8 +8,8 @@ import type { Command } from "commander";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { ExitCode, UsageError } from "../errors.ts";
 import { exitCodeOf, reportEnd } from "../live/job-exit.ts";
-import { copyInput, withOwnInput } from "../live/job-input.ts";
-import { copyLog } from "../live/log-stream.ts";
+import { withOwnInput } from "../live/job-input.ts";
+import { copyStreams } from "../live/job-streams.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
 import { attachTerminal, needTerminal, terminalConnection } from "../live/terminal.ts";
@@ -46,30 +46,16 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   }
   if (options.pty) return runTerminal(wanted);
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
-  const withInput = await withOwnInput(connection, wanted, (text) => hint(`tutti: ${text}`));
+  const say = (text: string) => hint(`tutti: ${text}`);
+  const withInput = await withOwnInput(connection, wanted, say);
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
   const { jobs } = await submit(connection, [withInput]);
   const job = jobs[0];
   connection.next = `tutti logs -f ${job.job}`;
   const stop = cancelOnSignal(connection, job.job);
-  const over = new AbortController();
-  const sending = withInput.input === "pipe" ? copyInput(connection, job.job, over.signal) : undefined;
-  // Without its input, the job fails by itself, and says so.
-  sending?.catch((error) => hint(`tutti: ${(error as Error).message}`));
   await reportUnkept(connection, [wanted]);
-  const { raw = false } = options;
-  const copies = [
-    copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
-  ];
-  // If both streams go to the same file, shows it once.
-  if (job.stderr !== job.stdout) {
-    copies.push(
-      copyLog(connection, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
-    );
-  }
-  await Promise.all(copies);
-  over.abort();
-  const ended = await connection.retry((client) => client.ended(job.job));
+  const readsInput = withInput.input === "pipe";
+  const ended = await copyStreams(connection, job, { readsInput, raw: options.raw ?? false, from, say });
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   reportEnd(ended);
 }

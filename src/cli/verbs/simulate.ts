@@ -1,10 +1,8 @@
 /** `tutti simulate TRACE --policy P`: simulates one policy and prints all its results. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Instance } from "../../core/jobs.ts";
-import { chooseWing } from "../../lab/experiments/wings.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import type { Comparison } from "../../results/comparison.ts";
-import { asUsage } from "../errors.ts";
 import { checkStarted, runPolicies, writeResult } from "../experiments/policy-run.ts";
 import {
   addOtherOptions,
@@ -51,12 +49,8 @@ function onePolicy(text: string, before: string | undefined): string {
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
   const alone = { ...options, policies: [options.policy], replications: 1, workers: 1 };
-  const wing = await asUsage(() => chooseWing(source));
-  if (wing !== undefined) {
-    const { runWing } = await import("../experiments/wing-run.ts");
-    return runWing(source, wing, alone, command);
-  }
   const comparison = await runPolicies(source, alone, "jobs", command);
+  if (comparison === undefined) return;
   if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
   if (options.explain === undefined) return writeResult(comparison, options, simulationText);
   await writeExplanation(comparison.instance, options.explain, options);

@@ -9,26 +9,14 @@ import { BareError, SlurmError } from "../errors.ts";
 import { lastValues, parseWords } from "../getopt.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "../job/facts.ts";
 import { patientClient } from "../patient-client.ts";
-import { accountingText, type Field, fieldsNamed } from "../text/accounting-table.ts";
+import { accountingText, fieldsNamed, fieldsOf } from "../text/accounting-table.ts";
 
 type Row = Readonly<Record<string, string>>;
 
-const field = (name: string, width: number): Field<Row> => ({ name, width, value: (row) => row[name] ?? "" });
-
-const FIELDS: readonly Field<Row>[] = [
-  field("Account", 10),
-  field("Admin", 9),
-  field("Cluster", 10),
-  field("ControlHost", 15),
-  field("DefaultAccount", 10),
-  field("Description", 20),
-  field("Name", 10),
-  field("Organization", 20),
-  field("Partition", 10),
-  field("QOS", 20),
-  field("Share", 9),
-  field("User", 10),
-];
+const FIELDS = fieldsOf<Row>(
+  "Account:10 Admin:9 Cluster:10 ControlHost:15 DefaultAccount:10 Description:20 Name:10 Organization:20 Partition:10 QOS:20 Share:9 User:10",
+  (row, name) => row[name] ?? "",
+);
 
 /** Fields that are shown without format=. */
 const USUAL: Readonly<Record<string, string>> = {

@@ -10,8 +10,8 @@ import { SlurmError } from "../errors.ts";
 import { parseWords } from "../getopt.ts";
 import { nodeName } from "../job/facts.ts";
 import { merged, type Options, optionsOfScript, optionsOfVariables, SBATCH } from "../job/options.ts";
+import { exitCodeOf } from "../job/states.ts";
 import { jobOf, submit, submitRefusal } from "../job/submission.ts";
-import { exitCodeOf } from "../job/wait.ts";
 import { patientClient } from "../patient-client.ts";
 import { timeText } from "../text/times.ts";
 

@@ -1,6 +1,6 @@
 /** What squeue and sacct say about a job: a row for each text, with its names in both commands. */
 import type { Job } from "../../../protocol/schema.ts";
-import type { Field } from "../text/accounting-table.ts";
+import { type Field, fieldsOf } from "../text/accounting-table.ts";
 import type { Column } from "../text/columns.ts";
 import { limitMs, longDuration, shortDuration, timeText } from "../text/times.ts";
 import { uidOf } from "../text/users.ts";
@@ -160,12 +160,5 @@ export interface AccountingRow {
 
 /** The fields of sacct, by their names. */
 export const FIELDS: readonly Field<AccountingRow>[] = ROWS.flatMap(({ sacct, text, ofStep }) =>
-  sacct
-    .split(" ")
-    .filter((field) => field !== "")
-    .map((field) => {
-      const [name, width] = field.split(":");
-      const value = ({ job, isStep }: AccountingRow) => (isStep ? ofStep : text)(job);
-      return { name, width: Number(width), value };
-    }),
+  fieldsOf<AccountingRow>(sacct, ({ job, isStep }) => (isStep ? ofStep : text)(job)),
 ).sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));

@@ -1,14 +1,14 @@
 /** Runs a job to its end as `srun` and `salloc` do: shows its output, cancels it when interrupted. */
 import type { Client } from "../../../api/client/client.ts";
 import type { Job, SubmitJob } from "../../../protocol/schema.ts";
-import { copyInput, withOwnInput } from "../../live/job-input.ts";
-import { copyLog } from "../../live/log-stream.ts";
+import { withOwnInput } from "../../live/job-input.ts";
+import { copyStreams } from "../../live/job-streams.ts";
 import { ReconnectingClient } from "../../live/reconnecting-client.ts";
 import { onSignals } from "../../live/signals.ts";
 import { attachTerminal, needTerminal } from "../../live/terminal.ts";
 import { SlurmError } from "../errors.ts";
+import { exitCodeOf } from "./states.ts";
 import { submit } from "./submission.ts";
-import { exitCodeOf } from "./wait.ts";
 
 /** After this time a job that has not started is said to wait. */
 const QUIET_MS = 1000;
@@ -51,18 +51,14 @@ export async function runJob(
     ? await withOwnInput(new ReconnectingClient("squeue"), asked, sayerOf(command))
     : asked;
   const { connection, job, say, started } = await begin(client, command, own);
-  const over = new AbortController();
-  const sending = own.input === "pipe" ? copyInput(connection, job.job, over.signal) : undefined;
-  // Without its input, the job fails by itself, and says so.
-  sending?.catch((error) => say((error as Error).message));
   if (command === "salloc") say(`Granted job allocation ${job.job}`);
-  const options = { follow: true, raw: true, from: 0 };
-  const [, , ended] = await Promise.all([
-    copyLog(connection, job, { ...options, stream: "stdout" }, process.stdout),
-    copyLog(connection, job, { ...options, stream: "stderr" }, process.stderr),
-    connection.retry((now) => now.ended(job.job)),
-  ]);
-  over.abort();
+  const from = { stdout: 0, stderr: 0 };
+  const ended = await copyStreams(connection, job, {
+    readsInput: own.input === "pipe",
+    raw: true,
+    from,
+    say,
+  });
   started();
   return reportEnd(command, ended, say);
 }

@@ -78,6 +78,13 @@ export function exitCodeText({ code, signal, state, reason = "" }: Job): string 
   return `0:${constants.signals[signal as NodeJS.Signals] ?? 0}`;
 }
 
+/** For a program that stands for the job: its exit code; 128 plus its number for a signal; 1 without either. */
+export function exitCodeOf({ state, code, signal }: Job): number {
+  if (state === "done") return 0;
+  if (code !== undefined && code !== 0) return code;
+  return signal === undefined ? 1 : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+}
+
 /** Why a job waits; None for others. The scheduler says more with `tutti why`. */
 export function reasonText({ state, reason = "", notBeforeMs, beginAtMs, after, singleton }: Job): string {
   if (state === "held") return reason.endsWith("(requeued)") ? "job requeued in held state" : "JobHeldUser";

@@ -11,6 +11,18 @@ export interface Field<Row> {
   readonly value: (row: Row) => string;
 }
 
+/** Fields such as `Account:10 JobID:-12`, with their widths. */
+export function fieldsOf<Row>(
+  names: string,
+  textOf: (row: Row, name: string) => string,
+): readonly Field<Row>[] {
+  return [...names.matchAll(/(\w+):(-?\d+)/g)].map(([, name, width]) => ({
+    name,
+    width: Number(width),
+    value: (row) => textOf(row, name),
+  }));
+}
+
 /** @throws SlurmError for a field that is not in the list */
 export function fieldsNamed<Row>(list: string, fields: readonly Field<Row>[]): readonly Field<Row>[] {
   return list
