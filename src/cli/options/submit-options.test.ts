@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import type { SubmitJob } from "../../protocol/schema.ts";
-import { makeProgram } from "../program.ts";
 import { LAST_JOB } from "./job-values.ts";
 import { addSubmitOptions, hypotheticalJob, type SubmitOptions, submitJob } from "./submit-options.ts";
 
@@ -336,28 +335,4 @@ test("a folder of the output that cannot be made is said", async () => {
   // The name of the folder, or an earlier job, decides.
   expect(await said("-o", join(folder, "plain/%j/out"))).toBe("");
   expect(await said("--after", "1", "-o", join(folder, "plain/out"))).toBe("");
-});
-
-/** Options that only one of both commands has, with the reason. */
-const ONLY_SUBMIT = {
-  eachLine: "run shows one job: the output of several would be mixed",
-  grid: "run shows one job",
-  fromJson: "run shows one job",
-  resume: "a workflow has several jobs",
-  json: "run prints what the job prints",
-  parsable: "run prints what the job prints",
-  dryRun: "run is about a job that runs",
-};
-const ONLY_RUN = {
-  pty: "submit leaves its terminal at once",
-  raw: "submit shows no output",
-};
-
-test("submit and run take the same options but for those that have a reason", async () => {
-  const { commands } = await makeProgram("all");
-  const optionsOf = (verb: string) =>
-    commands.find((command) => command.name() === verb)!.options.map((option) => option.attributeName());
-  const [submit, run] = [optionsOf("submit"), optionsOf("run")];
-  expect(submit.filter((name) => !run.includes(name))).toEqual(Object.keys(ONLY_SUBMIT));
-  expect(run.filter((name) => !submit.includes(name))).toEqual(Object.keys(ONLY_RUN));
 });
