@@ -8,11 +8,10 @@ import type { Experiment } from "../../lab/experiments/comparison-of.ts";
 import type { OpenedJobs } from "../../lab/experiments/inputs.ts";
 import { openExperiment, requireUsablePolicies, runExperiment } from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
-import { chooseWing } from "../../lab/experiments/wings.ts";
 import { formatCount, plural } from "../../report/text/format.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { quoted } from "../../words/command-line.ts";
-import { asUsage, CheckFailed } from "../errors.ts";
+import { CheckFailed } from "../errors.ts";
 import { checkOutputs, makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
 import { withBar } from "../text/progress.ts";
 import { hint, writeOut } from "../text/text.ts";
@@ -28,23 +27,15 @@ export interface PolicyRun extends RunOptions, OutputOptions {
 const IRRELEVANT_OPTIONS = ["json", "csv", "html", "swf", "workers", "progress", "audit"];
 
 /**
- * Runs the policies over the jobs of one machine; with --audit, first under the checker. Runs those of a wing
- * and prints its result.
+ * Runs the policies over the jobs of one machine; with --audit, first under the checker.
  * @param counted the unit of the progress bar
- * @returns undefined for a wing
  */
 export async function runPolicies(
   source: string,
   options: PolicyRun,
   counted: "jobs" | "runs",
   command: Command,
-): Promise<Comparison | undefined> {
-  const wing = await asUsage(() => chooseWing(source));
-  if (wing !== undefined) {
-    const { runWing } = await import("./wing-run.ts");
-    await runWing(source, wing, options, command);
-    return undefined;
-  }
+): Promise<Comparison> {
   const { policies, replications, workers, html, swf } = options;
   await checkOutputs(source, { "--html": html, "--swf": swf });
   const experiment = await makeExperiment(source, policies, options);

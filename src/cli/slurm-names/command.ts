@@ -14,7 +14,7 @@ export function writeOut(text: string): void {
   process.stdout.write(text);
 }
 
-/** Refuses options that Slurm has and that cannot be honoured here. @throws SlurmError for the first one given */
+/** Refuses options that Slurm has and that cannot be honoured here. @throws SlurmError */
 export function refuseOptions(
   given: Readonly<Record<string, string>>,
   names: readonly string[],

@@ -1,7 +1,8 @@
 /** `tutti compare TRACE --policy A,B`: runs several policies on the same jobs. */
 import type { Command } from "commander";
 import { UsageError } from "../errors.ts";
-import { runPolicies, writeResult } from "../experiments/policy-run.ts";
+import { writeResult } from "../experiments/policy-run.ts";
+import { runSource } from "../experiments/source-run.ts";
 import {
   addOtherOptions,
   addOutputOptions,
@@ -43,6 +44,6 @@ async function run(source: string, options: CompareOptions, command: Command): P
       `Cannot use --seed ${seed} with ${replications} replications: the last seed would be above ${Number.MAX_SAFE_INTEGER}, expected a smaller seed`,
     );
   }
-  const comparison = await runPolicies(source, { ...options, policies }, "runs", command);
+  const comparison = await runSource(source, { ...options, policies }, "runs", command);
   if (comparison !== undefined) await writeResult(comparison, options, comparisonText);
 }

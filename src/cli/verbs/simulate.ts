@@ -3,7 +3,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Instance } from "../../core/jobs.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import type { Comparison } from "../../results/comparison.ts";
-import { checkStarted, runPolicies, writeResult } from "../experiments/policy-run.ts";
+import { checkStarted, writeResult } from "../experiments/policy-run.ts";
+import { runSource } from "../experiments/source-run.ts";
 import {
   addOtherOptions,
   addOutputOptions,
@@ -49,7 +50,7 @@ function onePolicy(text: string, before: string | undefined): string {
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
   const alone = { ...options, policies: [options.policy], replications: 1, workers: 1 };
-  const comparison = await runPolicies(source, alone, "jobs", command);
+  const comparison = await runSource(source, alone, "jobs", command);
   if (comparison === undefined) return;
   if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
   if (options.explain === undefined) return writeResult(comparison, options, simulationText);

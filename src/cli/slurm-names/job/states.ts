@@ -78,7 +78,7 @@ export function exitCodeText({ code, signal, state, reason = "" }: Job): string 
   return `0:${constants.signals[signal as NodeJS.Signals] ?? 0}`;
 }
 
-/** For a program that stands for the job: its exit code; 128 plus its number for a signal; 1 without either. */
+/** Of a program that stands for the job: its exit code, 128 plus the number of its signal, or else 1. */
 export function exitCodeOf({ state, code, signal }: Job): number {
   if (state === "done") return 0;
   if (code !== undefined && code !== 0) return code;
