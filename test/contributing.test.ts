@@ -145,6 +145,6 @@ function fieldIsEverywhere(): void {
     fact: ["niceness", "9"],
     column: "9",
     form: { request: { niceness: 3 }, problems: {} },
-    document: ["SubmitJob", "Job", "UpdateBody"],
+    document: ["Job", "SubmitJob", "UpdateBody"],
   });
 }

@@ -59,8 +59,8 @@ console.log(
     fact: jobFacts(changed).find(([name]) => name === "niceness"),
     column: column.textOf(changed),
     form: readTexts({ ...NO_TEXTS, niceness: "3" } as typeof NO_TEXTS, 0),
-    document: Object.entries(components.schemas).flatMap(([name, { properties = {} }]) =>
-      "niceness" in properties ? [name] : [],
-    ),
+    document: Object.entries(components.schemas)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, { properties = {} }]) => ("niceness" in properties ? [name] : [])),
   }),
 );
