@@ -65,9 +65,6 @@ export interface SitesJobsView {
   readonly drawn: ReadonlyColumn;
 }
 
-/** Lists by the number of what they belong to. */
-type Lists = readonly (readonly number[])[];
-
 /** The sites as a policy reads them. Columns of sites, processors and jobs are kept up to date. */
 export interface SitesView {
   readonly nowS: number;
@@ -90,14 +87,20 @@ export interface SitesView {
   readonly waitingGang: ReadonlyColumn;
   /** Jobs at the processor: in service, gang at the head, and local jobs waiting. */
   readonly load: ReadonlyColumn;
-  /** By processor: the local jobs waiting there, in order of arrival. */
-  readonly locals: Lists;
-  /** By gang: the processors that it has claimed, in the order of the claims. */
-  readonly claims: Lists;
+  /**
+   * Local jobs waiting at the processor, in order of arrival, each with a link to the next; NO_JOB ends the
+   * list.
+   */
+  readonly firstLocal: ReadonlyColumn;
+  readonly nextLocal: ReadonlyColumn;
+  /** Processors that a waiting gang has claimed, in the order of the claims; NO_PROCESSOR ends the list. */
+  readonly firstClaim: ReadonlyColumn;
+  readonly nextClaim: ReadonlyColumn;
   /** Claimed processors of a waiting gang that are still busy. */
   readonly busyClaims: ReadonlyColumn;
-  /** By job: its processors, if it is in service or departing. */
-  readonly processorsOf: Lists;
+  /** Processors of a job in service, or of the job that is departing. */
+  readonly firstProcessor: ReadonlyColumn;
+  readonly nextProcessor: ReadonlyColumn;
   /**
    * Seconds until the processor's job in service ends, as the processor reports it; 0 if it is idle or
    * overdue.

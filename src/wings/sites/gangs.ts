@@ -6,7 +6,7 @@ import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import type { ProcessorId, SitesJobsView, SitesMachine, SitesView } from "./contract.ts";
-import { SitesStartRule } from "./contract.ts";
+import { NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
 /**
  * The site that the random number picks among those with a count of at least `needed`; −1 if there is none.
@@ -184,7 +184,7 @@ export class GangDispatch {
     }
     let p = first + Math.floor(this.#jobs.drawn[gang] * (end - first));
     while (missing > 0) {
-      if (machine.locals[p].length === 0 && machine.waitingGang[p] === NO_JOB) {
+      if (machine.firstLocal[p] === NO_JOB && machine.waitingGang[p] === NO_JOB) {
         machine.claim(gang, p);
         missing--;
       }
@@ -212,44 +212,60 @@ export class GangDispatch {
 /** Seconds until the last of the gang's claimed processors becomes idle ("elapsed time" in the paper). */
 export function untilGangStartsS(machine: SitesView, gang: JobIndex): number {
   let latestS = 0;
-  for (const p of machine.claims[gang]) latestS = Math.max(latestS, machine.remainingS(p));
+  for (let p = machine.firstClaim[gang]; p !== NO_PROCESSOR; p = machine.nextClaim[p]) {
+    const leftS = machine.remainingS(p);
+    if (leftS > latestS) latestS = leftS;
+  }
   return latestS;
 }
 
-/** Gangs at the grid scheduler, in order of arrival by size: "largest, then oldest" is one look per size. */
+/**
+ * Gangs at the grid scheduler: a FIFO list per size, so that "largest, then oldest" costs one look per size.
+ */
 export class GangQueue {
   length = 0;
-  readonly #ofSize: JobIndex[][];
+  readonly #first: Int32Array;
+  readonly #last: Int32Array;
+  readonly #next: Int32Array;
   readonly #jobs: SitesJobsView;
 
   /** @param largest maximum tasks of a gang */
   constructor(jobs: SitesJobsView, largest: number) {
     this.#jobs = jobs;
-    this.#ofSize = Array.from({ length: largest + 1 }, () => []);
+    this.#first = new Int32Array(largest + 1).fill(NO_JOB);
+    this.#last = new Int32Array(largest + 1).fill(NO_JOB);
+    this.#next = new Int32Array(jobs.count).fill(NO_JOB);
   }
 
   add(gang: JobIndex): void {
-    this.#ofSize[this.#jobs.size[gang]].push(gang);
+    const size = this.#jobs.size[gang];
+    if (this.#first[size] === NO_JOB) this.#first[size] = gang;
+    else this.#next[this.#last[size]] = gang;
+    this.#last[size] = gang;
     this.length++;
   }
 
   /** Removes the gang, which must be the oldest of its size. */
   removeFirst(gang: JobIndex): void {
-    this.#ofSize[this.#jobs.size[gang]].shift();
+    this.#first[this.#jobs.size[gang]] = this.#next[gang];
     this.length--;
   }
 
   /** The oldest of the largest gangs with at most `tasks` tasks, or NO_JOB. */
   largest(tasks: number): JobIndex {
-    for (let size = Math.min(tasks, this.#ofSize.length - 1); size > 0; size--) {
-      if (this.#ofSize[size].length > 0) return this.#ofSize[size][0];
+    for (let size = Math.min(tasks, this.#first.length - 1); size > 0; size--) {
+      if (this.#first[size] !== NO_JOB) return this.#first[size];
     }
     return NO_JOB;
   }
 
   /** The oldest gang, or NO_JOB. */
   oldest(): JobIndex {
-    const first = this.#ofSize.filter((gangs) => gangs.length > 0).map(([gang]) => gang);
-    return first.length === 0 ? NO_JOB : Math.min(...first);
+    let oldest = NO_JOB;
+    for (let size = 1; size < this.#first.length; size++) {
+      const gang = this.#first[size];
+      if (gang !== NO_JOB && (oldest === NO_JOB || gang < oldest)) oldest = gang;
+    }
+    return oldest;
   }
 }

@@ -47,8 +47,8 @@ export class LocalScheduler {
     const machine = this.#machine;
     const gang = machine.waitingGang[processor];
     if (gang === NO_JOB) {
-      const waiting = machine.locals[processor];
-      if (waiting.length > 0) machine.startLocal(waiting[0], processor, SitesStartRule.inTurn);
+      const local = machine.firstLocal[processor];
+      if (local !== NO_JOB) machine.startLocal(local, processor, SitesStartRule.inTurn);
     } else if (machine.busyClaims[gang] === 0) machine.startGang(gang, SitesStartRule.gangGathered);
     else if (this.#thresholdS >= 0) this.#backfill(processor, gang);
   }
@@ -57,8 +57,11 @@ export class LocalScheduler {
     const machine = this.#machine;
     const speed = machine.speed[machine.siteOf[processor]];
     const limitS = untilGangStartsS(machine, gang) + this.#thresholdS;
-    const local = machine.locals[processor].find((job) => this.#jobs.predictedS[job] / speed <= limitS);
-    if (local !== undefined) machine.startLocal(local, processor, SitesStartRule.backfilled);
+    for (let local = machine.firstLocal[processor]; local !== NO_JOB; local = machine.nextLocal[local]) {
+      if (this.#jobs.predictedS[local] / speed > limitS) continue;
+      machine.startLocal(local, processor, SitesStartRule.backfilled);
+      return;
+    }
   }
 
   /** Draws one of the idle processors at which the job may pass the gang, or NO_PROCESSOR. */

@@ -1,29 +1,21 @@
 /**
  * Implements the machine of wings/sites/contract.ts in virtual time: every processor has its job in service,
- * the gang that waits at the head of its queue, and the local jobs after that gang. Counts per site are
- * updated with every change.
+ * the gang that waits at the head of its queue, and the local jobs after that gang. Lists are links in typed
+ * arrays; counts per site are updated with every change.
  *
  *   queue of a processor:   tail ▶ local … local  gang │ in service
+ *                                 nextLocal links   at most one; its claims are linked over processors
  */
 import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import { EventHeap } from "../../structures/event-heap.ts";
 import type { ProcessorId, SitesInstance, SitesMachine, SitesObserver, SitesSchedule } from "./contract.ts";
-import { GRID, SitesStartRule } from "./contract.ts";
+import { GRID, NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
 /** Position of a job that is in no queue. */
 const UNPLACED = -1;
 const LEFT_QUEUE = -2;
-
-/** The list of all jobs that have no processors; it stays empty. */
-const NONE: ProcessorId[] = [];
-
-function withOneMore(list: ProcessorId[], processor: ProcessorId): ProcessorId[] {
-  if (list === NONE) return [processor];
-  list.push(processor);
-  return list;
-}
 
 export class SimulatedSites implements SitesMachine {
   readonly siteCount: number;
@@ -51,16 +43,26 @@ export class SimulatedSites implements SitesMachine {
   readonly running: Int32Array;
   readonly #expectedEndS: Float64Array;
   readonly waitingGang: Int32Array;
-  readonly locals: JobIndex[][];
+  readonly #locals: Int32Array;
   /** Jobs in service, gangs and local jobs waiting: read for every arrival. */
   readonly load: Int32Array;
+  readonly firstLocal: Int32Array;
+  readonly #lastLocal: Int32Array;
+  readonly nextClaim: Int32Array;
+  readonly nextProcessor: Int32Array;
   // By job.
   /** Processor at whose queue a local job waits, UNPLACED or LEFT_QUEUE. */
   readonly #queuedAt: Int32Array;
-  readonly claims: ProcessorId[][];
+  readonly nextLocal: Int32Array;
+  readonly #previousLocal: Int32Array;
+  readonly #claims: Int32Array;
   readonly busyClaims: Int32Array;
-  /** Those that a job has taken; it keeps them after its start. */
-  readonly processorsOf: ProcessorId[][];
+  readonly firstClaim: Int32Array;
+  /** The last processor that a gang claimed or took. */
+  readonly #lastClaim: Int32Array;
+  readonly firstProcessor: Int32Array;
+  /** Number of processors that a gang has taken; it keeps them after its start. */
+  readonly #taken: Int32Array;
   readonly #startS: Float64Array;
   readonly #endS: Float64Array;
   readonly #split: Uint8Array;
@@ -94,12 +96,22 @@ export class SimulatedSites implements SitesMachine {
     this.running = byProcessor(NO_JOB);
     this.#expectedEndS = new Float64Array(this.processors);
     this.waitingGang = byProcessor(NO_JOB);
+    this.#locals = byProcessor(0);
     this.load = byProcessor(0);
-    this.locals = Array.from({ length: this.processors }, () => []);
-    this.#queuedAt = new Int32Array(count).fill(UNPLACED);
-    this.claims = new Array(count).fill(NONE);
-    this.busyClaims = new Int32Array(count);
-    this.processorsOf = new Array(count).fill(NONE);
+    this.firstLocal = byProcessor(NO_JOB);
+    this.#lastLocal = byProcessor(NO_JOB);
+    this.nextClaim = byProcessor(NO_PROCESSOR);
+    this.nextProcessor = byProcessor(NO_PROCESSOR);
+    const byJob = (value: number) => new Int32Array(count).fill(value);
+    this.#queuedAt = byJob(UNPLACED);
+    this.nextLocal = byJob(NO_JOB);
+    this.#previousLocal = byJob(NO_JOB);
+    this.#claims = byJob(0);
+    this.busyClaims = byJob(0);
+    this.firstClaim = byJob(NO_PROCESSOR);
+    this.#lastClaim = byJob(NO_PROCESSOR);
+    this.firstProcessor = byJob(NO_PROCESSOR);
+    this.#taken = byJob(0);
     this.#startS = new Float64Array(count).fill(Number.NaN);
     this.#endS = new Float64Array(count).fill(Number.NaN);
     this.#split = new Uint8Array(count);
@@ -114,11 +126,19 @@ export class SimulatedSites implements SitesMachine {
     this.#requireLocal(local, processor);
     if (this.#queuedAt[local] !== UNPLACED) this.#refuse("queued-twice", local, "it is in a queue already");
     const site = this.siteOf[processor];
-    if (this.locals[processor].length === 0 && this.waitingGang[processor] === NO_JOB) {
-      this.emptyQueues[site]--;
-      if (this.running[processor] === NO_JOB) this.free[site]--;
+    if (this.#locals[processor] === 0) {
+      this.firstLocal[processor] = local;
+      if (this.waitingGang[processor] === NO_JOB) {
+        this.emptyQueues[site]--;
+        if (this.running[processor] === NO_JOB) this.free[site]--;
+      }
+    } else {
+      const last = this.#lastLocal[processor];
+      this.nextLocal[last] = local;
+      this.#previousLocal[local] = last;
     }
-    this.locals[processor].push(local);
+    this.#lastLocal[processor] = local;
+    this.#locals[processor]++;
     this.load[processor]++;
     this.#queuedAt[local] = processor;
     this.#observer?.enqueued?.(this.nowS, local, processor);
@@ -138,12 +158,13 @@ export class SimulatedSites implements SitesMachine {
     if (gang !== NO_JOB) {
       this.busyClaims[gang]++;
       this.held[site]--;
-    } else if (this.locals[processor].length === 0) this.free[site]--;
+    } else if (this.#locals[processor] === 0) this.free[site]--;
     const speed = this.speed[site];
     const { serviceS, predictedS } = this.#instance;
     const endS = this.nowS + serviceS[local] / speed;
     this.#occupy(local, processor, this.#exact ? endS : this.nowS + predictedS[local] / speed);
-    this.processorsOf[local] = [processor];
+    this.nextProcessor[processor] = NO_PROCESSOR;
+    this.firstProcessor[local] = processor;
     this.#begin(local, endS, rule);
     this.#observer?.started?.(this.nowS, local, processor, rule);
   }
@@ -154,20 +175,24 @@ export class SimulatedSites implements SitesMachine {
     if (this.waitingGang[processor] !== NO_JOB) {
       this.#refuse("gang-behind-gang", gang, `another gang waits at processor ${processor} already`);
     }
-    if (this.claims[gang].length >= this.#instance.size[gang]) {
+    if (this.#claims[gang] >= this.#instance.size[gang]) {
       this.#refuse("claims-too-many", gang, "it has a processor for each task already");
     }
     const site = this.siteOf[processor];
     const isIdle = this.running[processor] === NO_JOB;
     this.waitingGang[processor] = gang;
     this.load[processor]++;
-    if (this.locals[processor].length === 0) {
+    if (this.#locals[processor] === 0) {
       this.emptyQueues[site]--;
       if (isIdle) this.free[site]--;
     }
     if (isIdle) this.held[site]++;
     else this.busyClaims[gang]++;
-    this.claims[gang] = withOneMore(this.claims[gang], processor);
+    if (this.#claims[gang] === 0) this.firstClaim[gang] = processor;
+    else this.nextClaim[this.#lastClaim[gang]] = processor;
+    this.#lastClaim[gang] = processor;
+    this.nextClaim[processor] = NO_PROCESSOR;
+    this.#claims[gang]++;
     this.#observer?.claimed?.(this.nowS, gang, processor);
   }
 
@@ -181,42 +206,47 @@ export class SimulatedSites implements SitesMachine {
     if (waiting !== NO_JOB) {
       this.busyClaims[waiting]++;
       this.held[site]--;
-    } else if (this.locals[processor].length === 0) this.free[site]--;
+    } else if (this.#locals[processor] === 0) this.free[site]--;
     this.running[processor] = gang;
     this.load[processor]++;
-    this.processorsOf[gang] = withOneMore(this.processorsOf[gang], processor);
+    if (this.#taken[gang] === 0) this.firstProcessor[gang] = processor;
+    else this.nextProcessor[this.#lastClaim[gang]] = processor;
+    this.#lastClaim[gang] = processor;
+    this.nextProcessor[processor] = NO_PROCESSOR;
+    this.#taken[gang]++;
     this.#incomplete = gang;
   }
 
   startGang(gang: JobIndex, rule: SitesStartRule): void {
     this.#requireGang(gang);
     const { size, serviceS, predictedS, splitOverhead } = this.#instance;
-    const taken = this.processorsOf[gang].length;
-    const claimed = this.claims[gang].length;
-    if (taken + claimed !== size[gang] || (taken > 0 && claimed > 0)) {
-      const has = `it has taken ${taken} processors and claimed ${claimed}`;
+    const taken = this.#taken[gang];
+    if (taken + this.#claims[gang] !== size[gang] || (taken > 0 && this.#claims[gang] > 0)) {
+      const has = `it has taken ${taken} processors and claimed ${this.#claims[gang]}`;
       this.#refuse("gang-torn", gang, `${has}, expected all ${size[gang]} taken or all claimed`);
     }
     if (taken === 0) this.#takeClaims(gang);
     this.#incomplete = NO_JOB;
-    const processors = this.processorsOf[gang];
+    const first = this.firstProcessor[gang];
     // Tasks run in step, so the slowest site sets the pace of all.
-    let speed = this.speed[this.siteOf[processors[0]]];
-    for (const p of processors) {
-      if (this.siteOf[p] !== this.siteOf[processors[0]]) this.#split[gang] = 1;
+    let speed = this.speed[this.siteOf[first]];
+    for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
+      if (this.siteOf[p] !== this.siteOf[first]) this.#split[gang] = 1;
       if (this.speed[this.siteOf[p]] < speed) speed = this.speed[this.siteOf[p]];
     }
     const stretch = this.#split[gang] === 1 ? 1 + splitOverhead : 1;
     const endS = this.nowS + (serviceS[gang] * stretch) / speed;
     const expectedEndS = this.#exact ? endS : this.nowS + (predictedS[gang] * stretch) / speed;
-    for (const p of processors) this.#occupy(gang, p, expectedEndS);
+    for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) this.#occupy(gang, p, expectedEndS);
     this.#begin(gang, endS, rule);
-    for (const p of processors) this.#observer?.started?.(this.nowS, gang, p, rule);
+    for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
+      this.#observer?.started?.(this.nowS, gang, p, rule);
+    }
   }
 
-  /** The job in service ends now. */
+  /** The job in service ends now; its list of processors can be read until one of them starts another job. */
   finish(job: JobIndex): void {
-    for (const p of this.processorsOf[job]) {
+    for (let p = this.firstProcessor[job]; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
       const site = this.siteOf[p];
       this.running[p] = NO_JOB;
       this.load[p]--;
@@ -225,7 +255,7 @@ export class SimulatedSites implements SitesMachine {
       if (gang !== NO_JOB) {
         this.busyClaims[gang]--;
         this.held[site]++;
-      } else if (this.locals[p].length === 0) this.free[site]++;
+      } else if (this.#locals[p] === 0) this.free[site]++;
     }
     this.#endS[job] = this.nowS;
     this.completed++;
@@ -260,13 +290,14 @@ export class SimulatedSites implements SitesMachine {
     if (this.busyClaims[gang] !== 0) {
       this.#refuse("processor-twice", gang, `${this.busyClaims[gang]} of its processors are busy`);
     }
-    for (const p of this.claims[gang]) {
+    for (let p = this.firstClaim[gang]; p !== NO_PROCESSOR; p = this.nextClaim[p]) {
       const site = this.siteOf[p];
       this.waitingGang[p] = NO_JOB;
       this.held[site]--;
-      if (this.locals[p].length === 0) this.emptyQueues[site]++;
+      if (this.#locals[p] === 0) this.emptyQueues[site]++;
+      this.nextProcessor[p] = this.nextClaim[p];
     }
-    this.processorsOf[gang] = this.claims[gang];
+    this.firstProcessor[gang] = this.firstClaim[gang];
   }
 
   #occupy(job: JobIndex, processor: ProcessorId, expectedEndS: number): void {
@@ -283,10 +314,14 @@ export class SimulatedSites implements SitesMachine {
   }
 
   #leaveQueue(local: JobIndex, processor: ProcessorId): void {
-    const locals = this.locals[processor];
-    if (locals[0] === local) locals.shift();
-    else locals.splice(locals.indexOf(local), 1);
-    if (locals.length === 0 && this.waitingGang[processor] === NO_JOB) {
+    const next = this.nextLocal[local];
+    const previous = this.#previousLocal[local];
+    if (previous === NO_JOB) this.firstLocal[processor] = next;
+    else this.nextLocal[previous] = next;
+    if (next === NO_JOB) this.#lastLocal[processor] = previous;
+    else this.#previousLocal[next] = previous;
+    this.#locals[processor]--;
+    if (this.#locals[processor] === 0 && this.waitingGang[processor] === NO_JOB) {
       const site = this.siteOf[processor];
       this.emptyQueues[site]++;
       this.free[site]++; // it is idle; startLocal takes it back at once

@@ -23,7 +23,7 @@ import type {
   SitesPolicyDefinition,
   SitesRules,
 } from "./contract.ts";
-import { GRID } from "./contract.ts";
+import { GRID, NO_PROCESSOR } from "./contract.ts";
 import { GangDispatch, GangQueue } from "./gangs.ts";
 import { LocalScheduler } from "./locals.ts";
 
@@ -51,7 +51,10 @@ class TwoLevelScheduler implements Policy {
   }
 
   depart(job: JobIndex): void {
-    for (const processor of this.#machine.processorsOf[job]) this.#freed.push(processor);
+    const machine = this.#machine;
+    for (let p = machine.firstProcessor[job]; p !== NO_PROCESSOR; p = machine.nextProcessor[p]) {
+      this.#freed.push(p);
+    }
   }
 
   decide(arrived: readonly JobIndex[]): void {
