@@ -174,7 +174,8 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
     await s.turn(s.matrix([[gang(70), gang(71)]]));
     await until("both run", () => s.out(70) !== "" && s.out(71) !== "");
     const staged = s.matrix([[gang(70), gang(71)]]);
-    const to = await s.turn(s.matrix([[gang(80), gang(81)]]), s.slot() + 8);
+    // On a busy machine, the next conductor takes seconds to come.
+    const to = await s.turn(s.matrix([[gang(80), gang(81)]]), s.slot() + 40);
     const node = s.node(0);
     node.link.send({ type: "stage", matrix: staged });
     const pid = node.conductorPid();
