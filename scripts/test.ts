@@ -1,7 +1,7 @@
 /**
- * Runs all tests: type check, linter and formatter, then the test files. Four runs of the test runner go side
- * by side: tests that compute, tests that start processes, those of them that only wait, and tests that boot
- * Slurm. With parameters, one run gets them. The last line is always `N passed, N failed, N skipped`;
+ * Runs all tests: type check, linter and formatter, then the test files. Three runs of the test runner go
+ * side by side: tests that compute, tests that start processes, and tests that boot Slurm; the last two
+ * mostly wait. With parameters, one run gets them. The last line is always `N passed, N failed, N skipped`;
  * each type check, the linter and the boot of Slurm count as one test.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -35,8 +35,7 @@ interface Lane {
 
 const LANES: readonly Lane[] = [
   { name: "computing", parameters: ["--project", "computing*"], yields: true },
-  { name: "processes", parameters: ["--project", "processes"] },
-  { name: "waiting", parameters: ["--project", "processes-waiting"] },
+  { name: "processes", parameters: ["--project", "processes*"] },
   { name: "slurm", parameters: ["--project", "slurm*"] },
 ];
 const root = fileURLToPath(new URL("..", import.meta.url));
