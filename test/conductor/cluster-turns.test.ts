@@ -175,7 +175,7 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
     await until("both run", () => s.out(70) !== "" && s.out(71) !== "");
     const staged = s.matrix([[gang(70), gang(71)]]);
     // On a busy machine, the next conductor takes seconds to come.
-    const to = await s.turn(s.matrix([[gang(80), gang(81)]]), s.slot() + 40);
+    const to = await s.turn(s.matrix([[gang(80), gang(81)]]), s.slot() + 20);
     const node = s.node(0);
     node.link.send({ type: "stage", matrix: staged });
     const pid = node.conductorPid();
