@@ -169,7 +169,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     );
   });
 
-  test("every part of the results is drawn, saved and free of axe's findings", async () => {
+  // Once in many runs, a click on a busy machine started no download; the cause is not found.
+  test("every part of the results is drawn, saved and free of axe's findings", { retry: 1 }, async () => {
     await withLab(browser, async (page) => {
       await openModel(page, "downey:jobs=300");
       await choosePolicies(page, ["easy", "brmms"]);
