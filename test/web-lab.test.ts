@@ -169,34 +169,46 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     );
   });
 
-  // Once in many runs, a click on a busy machine started no download; the cause is not found.
-  test("every part of the results is drawn, saved and free of axe's findings", { retry: 1 }, async () => {
-    await withLab(browser, async (page) => {
-      await openModel(page, "downey:jobs=300");
-      await choosePolicies(page, ["easy", "brmms"]);
-      await requireAccessible(page);
-      await runAll(page);
-      const tabs = await page.locator(".tabs a").allTextContents();
-      expect(tabs).toEqual([
-        ...["Comparison", "Metrics", "Distributions", "Over time", "Gantt", "Matrix", "Longest wait", "All"],
-      ]);
-      for (const [i] of tabs.entries()) {
-        await page.keyboard.press(String(i + 1));
-        await page.locator(".tabs a[aria-current]", { hasText: tabs[i] }).waitFor();
+  // Chromium starts only about ten downloads of a page, so each page saves the charts of one or two tabs.
+  test.each([[[0, 1]], [[2]], [[3]], [[4, 5]], [[6, 7]]])(
+    "tabs %j of the results are drawn, saved and free of axe's findings",
+    async (part) => {
+      await withLab(browser, async (page) => {
+        await openModel(page, "downey:jobs=300");
+        await choosePolicies(page, ["easy", "brmms"]);
         await requireAccessible(page);
-        // The same charts as before.
-        if (tabs[i] === "All") continue;
-        for (const kind of ["CSV", "SVG"])
-          for (const button of await page.locator(`.chart button:text-is("${kind}")`).all()) {
-            const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
-            const text = await textOf(download);
-            if (kind === "SVG") expect(text).toMatch(/^<svg .*<\/svg>\n$/s);
-            // Two policies with their statistics, or two classes with their means.
-            else expect(text.split("\n").length).toBeGreaterThan(/^(?:policy|class),/.test(text) ? 3 : 40);
-          }
-      }
-    });
-  });
+        await runAll(page);
+        const tabs = await page.locator(".tabs a").allTextContents();
+        expect(tabs).toEqual([
+          ...[
+            "Comparison",
+            "Metrics",
+            "Distributions",
+            "Over time",
+            "Gantt",
+            "Matrix",
+            "Longest wait",
+            "All",
+          ],
+        ]);
+        for (const i of part) {
+          await page.keyboard.press(String(i + 1));
+          await page.locator(".tabs a[aria-current]", { hasText: tabs[i] }).waitFor();
+          await requireAccessible(page);
+          // The same charts as before.
+          if (tabs[i] === "All") continue;
+          for (const kind of ["CSV", "SVG"])
+            for (const button of await page.locator(`.chart button:text-is("${kind}")`).all()) {
+              const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+              const text = await textOf(download);
+              if (kind === "SVG") expect(text).toMatch(/^<svg .*<\/svg>\n$/s);
+              // Two policies with their statistics, or two classes with their means.
+              else expect(text.split("\n").length).toBeGreaterThan(/^(?:policy|class),/.test(text) ? 3 : 40);
+            }
+        }
+      });
+    },
+  );
 
   test("a job of the Gantt chart leads to its story, and the time that is shown is that of all charts", async () => {
     await withLab(browser, async (page) => {
