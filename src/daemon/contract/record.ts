@@ -77,25 +77,37 @@ export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boole
   return caller.isAdministrator || caller.uid === record.uid;
 }
 
-/** Fields that answers take from the record as they are; the others are made of several. */
-const SHOWN = fieldsWith("answer").filter(
-  (field) => !["command", "retries", "notBeforeMs", "after", "afterKinds", "cpus", "nodes"].includes(field),
-) as readonly (keyof JobRecord & keyof Job)[];
+/** Fields that answers make of several. */
+const MADE: ReadonlySet<string> = new Set(
+  "command retries notBeforeMs after afterKinds cpus nodes stdout stderr".split(" "),
+);
+/** Fields that answers take from the record as they are. */
+const SHOWN = fieldsWith("answer").filter((field) => !MADE.has(field)) as readonly (keyof JobRecord &
+  keyof Job)[];
 
 /** The job as users see it. For a waiting job, `reason` says why it waits. */
 export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
   const { retries, notBeforeMs, after } = record;
-  const info: Record<string, unknown> = {};
-  for (const field of SHOWN) if (record[field] !== undefined) info[field] = record[field];
+  const info: { -readonly [Field in keyof Job]?: unknown } = {};
+  // Lists have up to 100,000 jobs, and Object.assign takes twice as long.
+  for (const field of SHOWN) {
+    const value = record[field];
+    if (value !== undefined) info[field] = value;
+  }
+  info.ranMs = ranMs;
   if (reason !== undefined) info.reason = reason;
   if (retries > 0) info.retries = retries;
   if (notBeforeMs !== undefined && !isEnded(record.state)) info.notBeforeMs = notBeforeMs;
+  info.command = commandWithValues(record.command, record.values, record.scriptWord);
+  const { stdout, stderr } = outputsOf(record);
+  info.stdout = stdout;
+  info.stderr = stderr;
+  const { cpus, nodes } = shownCpus(record.nodes);
+  info.cpus = cpus;
+  if (nodes !== undefined) info.nodes = nodes;
+  info.after = after.map(({ job }) => job);
   if (after.some(isConditional)) info.afterKinds = after.map(kindOf);
-  return Object.assign(info, outputsOf(record), shownCpus(record.nodes), {
-    command: commandWithValues(record.command, record.values, record.scriptWord),
-    ranMs,
-    after: after.map(({ job }) => job),
-  }) as unknown as Job;
+  return info as Job;
 }
 
 /** Starts that count against the retries. */
