@@ -25,6 +25,9 @@ export const NO_JOB: JobIndex = -1;
 /** Stands for a value that the source does not give, in every column in which −1 is not a legal value. */
 export const UNKNOWN = -1;
 
+/** The largest value of columns of whole numbers. */
+export const MAX_INT32 = 2147483647;
+
 /** A column that may be read but not written. */
 export interface ReadonlyColumn {
   readonly length: number;

@@ -12,7 +12,7 @@
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
-import { type JobColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { type JobColumns, MAX_INT32, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import { BATSIM_RULES, type BatsimCode } from "./batsim-rules.ts";
 import { WORKLOAD_SCHEMA } from "./jsonl-fields.ts";
 import { finishColumns, makeColumns } from "./swf-table.ts";
@@ -20,7 +20,6 @@ import { inPieces } from "./swf-writer.ts";
 
 /** Maximum size of the text, which is parsed as a whole and must fit in one string. */
 const MAX_BYTES = 400_000_000;
-const MAX_INT32 = 2147483647;
 const LATEST_S = 1e12;
 const DEEPEST = 100;
 

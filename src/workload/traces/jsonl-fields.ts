@@ -1,12 +1,12 @@
 /** Lists the fields of a workload file's lines, and checks their values. */
 import type { ShareSettings } from "../../core/fair-share.ts";
+import { MAX_INT32 } from "../../core/jobs.ts";
 import type { LimitSettings } from "../../core/limits/job-limits.ts";
 import type { Molding } from "../../core/molding.ts";
 import type { WorkloadEvent } from "../../core/workload-events.ts";
 
 /** Name and version in the first line of a file. */
 export const WORKLOAD_SCHEMA = "tutti.workload-file/1";
-export const MAX_INT32 = 2147483647;
 const LATEST_S = 1e12;
 const LONGEST_TEXT = 1000;
 const LONGEST_LIST = 10_000;

@@ -10,17 +10,16 @@
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
-import { type JobNotes, UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { type JobNotes, MAX_INT32, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import type { Demand, ResourceKind } from "../../core/resources.ts";
 import type { WorkloadEvent, WorkloadJob } from "../../core/workload-events.ts";
-import { EventReader, type LineEvent } from "./jsonl-events.ts";
+import { World } from "../world.ts";
 import {
   areLimits,
   areShares,
   type Entry,
   isEntry,
   JOB_FIELDS,
-  MAX_INT32,
   moldingOf,
   readEvent,
   type SizeFields,
@@ -30,7 +29,6 @@ import {
   WORKLOAD_SCHEMA,
 } from "./jsonl-fields.ts";
 import { JSONL_RULES, type JsonlCode } from "./jsonl-rules.ts";
-import type { WindowedJob } from "./jsonl-windows.ts";
 import { Numbering, SWF_STATUS } from "./swf-numbers.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
@@ -68,7 +66,9 @@ export class JsonlReader {
   readonly #diagnostics = new DiagnosticCollector<JsonlCode>(JSONL_RULES);
   readonly #columns: SwfColumns = makeColumns(FIRST_CAPACITY);
   readonly #details = new Map<number, Details>();
-  readonly #events: LineEvent[] = [];
+  readonly #events: WorkloadEvent[] = [];
+  /** Their lines. */
+  readonly #lines = new Map<WorkloadEvent, number>();
   readonly #users = new Numbering();
   readonly #queues = new Numbering();
   readonly #names = new Numbering();
@@ -85,15 +85,18 @@ export class JsonlReader {
     this.#name = name;
   }
 
-  /** Reads the next chunk. @throws InputError if the first line is not that of a workload file */
+  /**
+   * Reads the next chunk.
+   * @throws InputError if the first line is not that of a workload file, or if an event needs processors that
+   *   it does not state
+   */
   push(chunk: Uint8Array): void {
     this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
   /**
    * Ends the reading; without a usable job the workload has 0 jobs.
-   * @throws InputError if the first line is not that of a workload file, or if events need processors that it
-   *   does not state
+   * @throws InputError as `push`, or if there are too many events of some kinds
    */
   end(): Workload {
     this.#take(this.#decoder.decode());
@@ -102,31 +105,13 @@ export class JsonlReader {
     const machine = this.#machine;
     if (machine === undefined) throw this.#unreadable("it is empty");
     const columns = this.#columns;
-    this.#events.sort((a, b) => a.event.atS - b.event.atS || a.line - b.line);
+    this.#events.sort((a, b) => a.atS - b.atS);
     this.#moveBegins();
     this.#numberEarlierAttempts();
     const { jobs, trace } = finishColumns(columns, this.#count, this.#diagnostics);
     const details = Array.from(columns.line, (line) => this.#details.get(line)!);
     const rowsOf = this.#rowsByNumber(jobs.id, details);
-    const reader = new EventReader(
-      {
-        rowOf: (job, atS) => {
-          const rows = rowsOf.get(job);
-          return rows?.findLast((row) => jobs.submitS[row] <= atS) ?? rows?.[0];
-        },
-        arrivalOf: (row) => jobs.submitS[row],
-        tasksOf: (row) => jobs.size[row] / details[row].threads,
-        threadsOf: (row) => details[row].threads,
-        count: this.#count,
-        windowedOf: (row) => windowedJob(details[row].notes, jobs.submitS[row]),
-        processors: machine.processors,
-      },
-      (code, line, field, value) => this.#note(code, line, field, value),
-    );
-    const events = this.#events.filter((one) => reader.take(one)).map(({ event }) => event);
-    reader.end();
-    const { outages, stops, freezes, drains, withdrawals } = reader;
-    return {
+    const all: Workload = {
       name: this.#name,
       count: this.#count,
       jobs,
@@ -145,14 +130,20 @@ export class JsonlReader {
         demand: machine.resources.map(({ name }) => demandOf(name, details)),
       }),
       ...machine.stated,
-      ...(events.length > 0 && { events }),
-      ...([outages, stops, freezes, drains, withdrawals].some(({ length }) => length > 0) && {
-        interruptions: { outages, stops, freezes, drains, withdrawals },
-      }),
       notes: details.map(({ notes }) => notes),
       header: this.#header(machine),
-      diagnostics: this.#diagnostics.list(),
+      diagnostics: [],
     };
+    const world = new World(all, {
+      rowOf: (job, atS) => {
+        const rows = rowsOf.get(job);
+        return rows?.findLast((row) => jobs.submitS[row] <= atS) ?? rows?.[0];
+      },
+      note: (code, event, field, value) => this.#note(code, this.#lines.get(event)!, field, value),
+    });
+    for (const event of this.#events) world.apply(event);
+    const workload = world.workload();
+    return { ...workload, diagnostics: this.#diagnostics.list() };
   }
 
   /** The rows of each job that events may name: one for each of its attempts, in order of arrival. */
@@ -171,7 +162,7 @@ export class JsonlReader {
 
   /** A job whose begin was changed before it arrived does so at its new begin. */
   #moveBegins(): void {
-    const edits = this.#events.flatMap(({ event }) =>
+    const edits = this.#events.flatMap((event) =>
       event.event === "edit" && event.set.beginS !== undefined
         ? [{ job: event.job, atS: event.atS, beginS: event.set.beginS }]
         : [],
@@ -298,11 +289,21 @@ export class JsonlReader {
       const event = readEvent(entry);
       if (event === undefined) return this.#note("unknown-line", line, "event", entry.event);
       if ("field" in event) return this.#note("bad-needed-field", line, event.field, event.value);
-      this.#events.push({ line, event: event as WorkloadEvent });
-      return undefined;
+      return this.#addEvent(event as WorkloadEvent);
     }
     if (!Object.hasOwn(entry, "job")) return this.#note("unknown-line", line, undefined, text.trim());
     this.#readJob(entry);
+  }
+
+  #addEvent(event: WorkloadEvent): undefined {
+    const needsMachine = event.event === "capacity" || event.event === "window";
+    if (needsMachine && event.processors !== undefined && this.#machine!.processors === undefined) {
+      throw new InputError(
+        `Cannot use the event in line ${this.#line}: the first line does not state the processors of the machine, expected such as "processors":16`,
+      );
+    }
+    this.#events.push(event);
+    this.#lines.set(event, this.#line);
   }
 
   #readJob(entry: Entry): undefined {
@@ -397,16 +398,6 @@ interface JobFields extends SizeFields, Partial<Omit<WorkloadJob, "job" | "after
 }
 
 type Needed = Required<Pick<JobFields, "submitS" | "runS" | "tasks" | "threads" | "estimateS">>;
-
-/** A job without a limit may run forever, whatever its estimate is. */
-function windowedJob({ limitS, user, queue }: JobNotes, arrivalS: number): WindowedJob {
-  return {
-    arrivalS,
-    limitS: typeof limitS === "number" ? limitS : Number.POSITIVE_INFINITY,
-    user: typeof user === "string" ? user : undefined,
-    queue: typeof queue === "string" ? queue : undefined,
-  };
-}
 
 function demandOf(kind: string, details: readonly Details[]): Demand {
   return { kind, amount: Int32Array.from(details, ({ use }) => (Object.hasOwn(use, kind) ? use[kind] : 0)) };

@@ -13,7 +13,7 @@
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { assert, InputError } from "../../core/errors.ts";
-import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { MAX_INT32, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import {
   meaningOfState,
   parseDurationS,
@@ -50,7 +50,6 @@ const NAMES = {
 type Purpose = keyof typeof NAMES;
 
 const COMPUTER = "; Computer: Slurm";
-const MAX_INT32 = 2147483647;
 const STATUS = { completed: 1, failed: 0, cancelled: 5, unknown: UNKNOWN } as const;
 /** Maximum number of names per kind that the header lists; further names are numbered but not listed. */
 const MAX_NAMES_SHOWN = 1000;

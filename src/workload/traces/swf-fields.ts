@@ -6,6 +6,7 @@
  *   10 requested memory  11 status  12 user  13 group  14 application  15 queue  16 partition
  *   17 preceding job  18 think time
  */
+import { MAX_INT32 } from "../../core/jobs.ts";
 
 export const FIELD_COUNT = 18;
 
@@ -36,7 +37,6 @@ export const Field = {
  * seconds. The same limit holds for memory in KB.
  */
 const MAX_AMOUNT = 1e12;
-const MAX_INT32 = 2147483647;
 /** Whole numbers of this many digits are exact in a double. */
 const EXACT_DIGITS = 15;
 const SPACE = 32;

@@ -1,11 +1,11 @@
 /**
- * Turns the windows of a workload file that have the whole machine into withdrawals: a job that a window does
+ * Turns the windows of a world that have the whole machine into withdrawals: a job that a window does
  * not name is away from its last start, so that it would end by its limit at the window's begin, until the
  * window's end. The live scheduler does the same (daemon/scheduling/windows.ts).
  */
-import { InputError } from "../../core/errors.ts";
-import type { Withdrawal } from "../../core/interruptions.ts";
-import type { WorkloadEvent } from "../../core/workload-events.ts";
+import { InputError } from "../core/errors.ts";
+import type { Withdrawal } from "../core/interruptions.ts";
+import type { WorkloadEvent } from "../core/workload-events.ts";
 
 /** Of jobs by windows. */
 const MOST_WITHDRAWALS = 1_000_000;
@@ -31,11 +31,14 @@ type WholeWindow = Pick<Extract<WorkloadEvent, { event: "window" }>, "atS" | "fr
 };
 
 export class JobsInWindows {
+  readonly #first: number;
   readonly #count: number;
   readonly #jobOf: (row: number) => WindowedJob;
   readonly #edits = new Map<number, Terms[]>();
 
-  constructor(count: number, jobOf: (row: number) => WindowedJob) {
+  /** @param first row of the first job that windows concern */
+  constructor(first: number, count: number, jobOf: (row: number) => WindowedJob) {
+    this.#first = first;
     this.#count = count;
     this.#jobOf = jobOf;
   }
@@ -53,7 +56,7 @@ export class JobsInWindows {
   withdrawals(windows: readonly WholeWindow[]): Withdrawal[] {
     const made: Withdrawal[] = [];
     if (windows.length === 0) return made;
-    for (let row = 0; row < this.#count; row++) {
+    for (let row = this.#first; row < this.#count; row++) {
       const job = this.#jobOf(row);
       const all: readonly Terms[] = [{ ...job, fromS: 0 }, ...(this.#edits.get(row) ?? [])];
       for (const window of windows) {
