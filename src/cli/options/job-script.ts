@@ -2,7 +2,8 @@
  * Reads the options in job scripts. A line that begins with `#TUTTI` contains options of `tutti submit`.
  * Common `#SBATCH` lines of Slurm work too (slurm-options.ts). As in Slurm, options end at the first command.
  */
-import { SlurmOptions } from "./slurm-options.ts";
+import { readWords } from "./getopt.ts";
+import { SBATCH_OPTIONS, SlurmOptions } from "./slurm-options.ts";
 
 /** The options in a script. */
 interface ScriptOptions {
@@ -22,20 +23,31 @@ export function readJobScript(text: string): ScriptOptions {
   const lines: string[] = [];
   let isForSlurm = false;
   const slurm = new SlurmOptions();
-  for (const line of text.split(/\r?\n/)) {
-    if (!/^\s*(?:#|$)/.test(line)) break;
-    const [, kind, rest = ""] = /^#(TUTTI|SBATCH)(?=\s|$)(.*)$/.exec(line) ?? [];
+  for (const { line, kind, words: ofLine } of optionLines(text)) {
     if (kind === "TUTTI") {
       lines.push(line);
-      words.push(...splitWords(rest));
-    }
-    if (kind === "SBATCH") {
+      words.push(...ofLine);
+    } else {
       isForSlurm = true;
-      slurm.read(splitWords(rest));
+      slurm.read(readWords({ options: SBATCH_OPTIONS }, ofLine));
     }
   }
   // #TUTTI lines come last, so they override #SBATCH lines.
   return { words: [...slurm.words(), ...words], lines, warnings: slurm.warnings, isForSlurm };
+}
+
+/** The words of options in `#SBATCH` lines. */
+export function slurmWords(script: string): readonly string[] {
+  return [...optionLines(script)].flatMap(({ kind, words }) => (kind === "SBATCH" ? words : []));
+}
+
+/** The lines with options, which end at the first command. */
+function* optionLines(script: string) {
+  for (const line of script.split(/\r?\n/)) {
+    if (!/^\s*(?:#|$)/.test(line)) return;
+    const [, kind, rest = ""] = /^#(TUTTI|SBATCH)(?=\s|$)(.*)$/.exec(line) ?? [];
+    if (kind !== undefined) yield { line, kind, words: splitWords(rest) };
+  }
 }
 
 /** The program and the argument in the script's first line (`#!`); undefined if there is no such line. */

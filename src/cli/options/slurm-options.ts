@@ -10,44 +10,12 @@ import { areMailAddresses, MAIL_ADDRESSES, type NewsEvent } from "../../protocol
 import { parseUse, useText } from "../../protocol/resources.ts";
 import { beginTimeMs } from "../../words/begin-time.ts";
 import { UsageError } from "../errors.ts";
+import type { GivenOption, Parsed } from "./getopt.ts";
 
-const LONG_NAMES: Readonly<Record<string, string>> = {
-  n: "ntasks",
-  N: "nodes",
-  c: "cpus-per-task",
-  t: "time",
-  p: "partition",
-  J: "job-name",
-  o: "output",
-  e: "error",
-  a: "array",
-  d: "dependency",
-  D: "chdir",
-  H: "hold",
-  G: "gpus",
-  L: "licenses",
-};
-
-/** Options that have no value, or have a value only after `=`. */
-const FLAGS = [
-  "hold",
-  "requeue",
-  "no-requeue",
-  "exclusive",
-  "overcommit",
-  "oversubscribe",
-  "contiguous",
-  "get-user-env",
-  "verbose",
-  "quiet",
-  "parsable",
-  "wait",
-  "v",
-  "Q",
-  "W",
-  "s",
-  "O",
-];
+/** Options of sbatch, srun and salloc, in the form of getopt.ts. */
+export const COMMON_OPTIONS =
+  "account,A= acctg-freq= begin,b= bb= bbf= chdir,D= cluster-constraint= clusters,M= cluster= comment= constraint,C= container= context= contiguous core-spec,S= cores-per-socket= cpu-freq= cpus-per-gpu= cpus-per-task,c= deadline= delay-boot= dependency,d= distribution,m= exclude,x= exclusive? extra-node-info,B= get-user-env? gid= gpu-bind= gpu-freq= gpus,G= gpus-per-node= gpus-per-socket= gpus-per-task= gres= gres-flags= help,h hint= hold,H job-name,J= licenses,L= mail-type= mail-user= mcs-label= mem= mem-bind= mem-per-cpu= mem-per-gpu= mincpus= network= nice? no-kill,k? nodefile,F= nodelist,w= nodes,N= ntasks,n= ntasks-per-core= ntasks-per-gpu= ntasks-per-node= ntasks-per-socket= tasks-per-node= overcommit,O oversubscribe,s partition,p= power= prefer= priority= profile= qos,q= quiet,Q reboot reservation= signal= sockets-per-node= spread-job switches= thread-spec= threads-per-core= time,t= time-min= tmp= uid= use-min-nodes usage verbose,v version,V wckey=";
+export const SBATCH_OPTIONS = `${COMMON_OPTIONS} array,a= batch= error,e= export= export-file= ignore-pbs input,i= kill-on-invalid-dep= no-requeue open-mode= output,o= parsable propagate? requeue test-only umask wait,W wait-all-nodes= wrap=`;
 
 /** Why an option that people rely on has no effect here. */
 const REMARKS: Readonly<Record<string, string>> = {
@@ -97,12 +65,12 @@ const PASSED_ON: ReadonlyMap<string, string> = new Map(
 export interface OptionsOrigin {
   /** Before an option in a remark. */
   readonly prefix: string;
-  refusal(text: string, expected: string): Error;
+  refusal(option: GivenOption, expected: string): Error;
 }
 
 const SCRIPT: OptionsOrigin = {
   prefix: "#SBATCH ",
-  refusal: (text, expected) =>
+  refusal: ({ text }, expected) =>
     new UsageError(
       `Cannot use the line "#SBATCH ${text}": expected ${expected}; correct the line, or put a second # before it`,
     ),
@@ -140,26 +108,9 @@ export class SlurmOptions {
   }
 
   /** @throws UsageError */
-  read(words: readonly string[]): void {
-    for (let i = 0; i < words.length; i++) {
-      const word = words[i];
-      const [, long, longValue] = /^--([\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
-      const [, short, shortValue] = /^-(\w)(.*)$/s.exec(word) ?? [];
-      const name = long ?? (short === undefined ? undefined : (LONG_NAMES[short] ?? short));
-      if (name === undefined) {
-        this.#unknown.push(word);
-        continue;
-      }
-      let value = long === undefined ? shortValue || undefined : longValue;
-      let text = word;
-      const next = words[i + 1];
-      if (value === undefined && !FLAGS.includes(name) && next !== undefined && !next.startsWith("-")) {
-        value = next;
-        text = `${word} ${next}`;
-        i++;
-      }
-      this.#take(name, value ?? "", text);
-    }
+  read({ given, words }: Parsed): void {
+    for (const option of given) this.#take(option);
+    this.#unknown.push(...words);
   }
 
   words(): readonly string[] {
@@ -181,9 +132,10 @@ export class SlurmOptions {
     ];
   }
 
-  #take(name: string, value: string, text: string): void {
+  #take(option: GivenOption): void {
+    const { name, value = "", text } = option;
     const refuse = (expected: string): never => {
-      throw this.#origin.refusal(text, expected);
+      throw this.#origin.refusal(option, expected);
     };
     const count = (): number => (/^[1-9]\d{0,6}$/.test(value) ? Number(value) : refuse(WHOLE));
     const named = (): string => (value === "" ? refuse("a value") : value);

@@ -1,13 +1,31 @@
 /** What each of Slurm's commands has. */
-import { SlurmError } from "./errors.ts";
-import type { GivenOption, OptionSpec } from "./getopt.ts";
+import { type GivenOption, type OptionSpec, type Parsed, readWords } from "../options/getopt.ts";
+import { BareError, SlurmError } from "./errors.ts";
 
-export interface Command {
-  readonly spec: OptionSpec;
+/** The options of a call: all in their order, and the last value of each, empty if it has none. */
+interface Call extends Parsed {
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export interface Command extends OptionSpec {
+  /** Exit code for an option that does not exist; default: 1. */
+  readonly unknownCode?: number;
   /** How to call it, for --help and --usage. */
   readonly usage: string;
   /** Sets process.exitCode unless it succeeds. @throws SlurmError, NoDaemonError, RefusedError */
-  run(words: readonly string[]): Promise<void>;
+  run(call: Call): Promise<void>;
+}
+
+/** @throws BareError in the words of getopt */
+export function parseWords(name: string, command: Command, words: readonly string[]): Call {
+  const parsed = readWords(command, words, (problem) => {
+    throw new BareError(
+      `${name}: ${problem}\nTry "${name} --help" for more information`,
+      command.unknownCode ?? 1,
+    );
+  });
+  const last = parsed.given.map(({ name, value = "" }) => [name, value] as const);
+  return { ...parsed, options: Object.fromEntries(last) };
 }
 
 export function writeOut(text: string): void {

@@ -3,6 +3,7 @@
  * pass it. Errors are one or more lines that begin with the command's name, as Slurm's are.
  */
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
+import { parseWords } from "./command.ts";
 import { BareError, SlurmError } from "./errors.ts";
 import { VERSION } from "./job/facts.ts";
 import { COMMANDS } from "./registry.ts";
@@ -33,7 +34,7 @@ async function main([name = "", ...words]: readonly string[]): Promise<void> {
       process.stdout.write(
         `Usage: ${command.usage}\n\nThis is Tutti's ${name}: docs/slurm-names.md lists what it honours.\n`,
       );
-    else await command.run(words);
+    else await command.run(parseWords(name, command, words));
   } catch (error) {
     report(name, error);
   }

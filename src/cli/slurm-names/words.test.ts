@@ -1,19 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { slurmWords } from "../options/job-script.ts";
+import { parseWords } from "./command.ts";
 import { srun } from "./commands/srun.ts";
-import { parseWords } from "./getopt.ts";
-import { optionsOfScript, SBATCH } from "./job/options.ts";
 import { parseJobName } from "./job/select.ts";
 import { expandHosts, foldHosts } from "./text/hostlist.ts";
 import { limitMs, longDuration, parseTime, shortDuration } from "./text/times.ts";
 
 describe("parseWords()", () => {
   const spec = {
-    command: "sbatch",
     options: "ntasks,n= label,l nice? partition,p= parsable",
-    unknownCode: 255,
+    usage: "",
+    run: () => Promise.resolve(),
   };
-  const given = (...words: string[]) => parseWords(spec, words).given.map(({ name, value }) => [name, value]);
+  const given = (...words: string[]) =>
+    parseWords("sbatch", spec, words).given.map(({ name, value }) => [name, value]);
 
   test("reads options in every form of getopt_long", () => {
     expect(
@@ -32,8 +33,8 @@ describe("parseWords()", () => {
   });
 
   test("options may follow other words, unless a program's words do", () => {
-    expect(parseWords(spec, ["a", "-n", "1", "--", "-l"])).toMatchObject({ words: ["a", "-l"] });
-    expect(parseWords({ ...spec, stopsAtWord: true }, ["-n1", "a", "-n", "2"])).toMatchObject({
+    expect(parseWords("sbatch", spec, ["a", "-n", "1", "--", "-l"])).toMatchObject({ words: ["a", "-l"] });
+    expect(parseWords("sbatch", { ...spec, stopsAtWord: true }, ["-n1", "a", "-n", "2"])).toMatchObject({
       words: ["a", "-n", "2"],
       given: [{ name: "ntasks" }],
     });
@@ -47,19 +48,14 @@ describe("parseWords()", () => {
     [["--label=1"], "sbatch: option '--label' doesn't allow an argument"],
     [["--par"], "sbatch: option '--par' is ambiguous"],
   ])("%j is refused", (words, message) => {
-    expect(() => parseWords(spec, words)).toThrow(message);
+    expect(() => parseWords("sbatch", spec, words)).toThrow(message);
   });
 });
 
 test("options of a script end at its first command", () => {
   const script =
     '#!/bin/bash\n#SBATCH -J "a b" -n 2 # two\n# text\n\n##SBATCH -c 3\n#SBATCH --mem=1G\necho\n#SBATCH -p x\n';
-  expect(optionsOfScript(script).map(({ name, value }) => [name, value])).toEqual([
-    ["job-name", "a b"],
-    ["ntasks", "2"],
-    ["mem", "1G"],
-  ]);
-  expect(SBATCH.unknownCode).toBe(255);
+  expect(slurmWords(script)).toEqual(["-J", "a b", "-n", "2", "--mem=1G"]);
 });
 
 describe("parseJobName()", () => {
@@ -149,5 +145,7 @@ describe("times", () => {
 });
 
 test("srun starts one program: those behind a colon are not its arguments", async () => {
-  await expect(srun.run(["-n", "1", "./a", ":", "-n", "2", "./b"])).rejects.toThrow("separated by :");
+  await expect(srun.run(parseWords("srun", srun, ["-n", "1", "./a", ":", "-n", "2", "./b"]))).rejects.toThrow(
+    "separated by :",
+  );
 });

@@ -3,31 +3,23 @@ import type { Client } from "../../../api/client/client.ts";
 import type { Job } from "../../../protocol/schema.ts";
 import { type Command, refuseOptions, writeOut } from "../command.ts";
 import { SlurmError } from "../errors.ts";
-import { lastValues, parseWords } from "../getopt.ts";
 import { type AccountingRow, FIELDS } from "../job/fields.ts";
 import { queuesOf } from "../job/machine.ts";
-import { jobNames, jobsNamed, jobsOf } from "../job/select.ts";
-import { slurmState, statesNamed } from "../job/states.ts";
+import { jobNames, jobsNamed, jobsOf, jobsWith, listed } from "../job/select.ts";
+import { statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 import { accountingText, fieldsNamed } from "../text/accounting-table.ts";
 import { parseTime } from "../text/times.ts";
-import { uidOf } from "../text/users.ts";
 
 const USUAL = "jobid,jobname,partition,account,alloccpus,state,exitcode";
 const BRIEF = "jobid,state,exitcode";
 
 export const sacct: Command = {
-  spec: {
-    command: "sacct",
-    options:
-      "accounts,A= allocations,X allclusters,L allusers,a array batch-script brief,b clusters,M= cluster= completion,c constraints,C= delimiter= duplicates,D endtime,E= env-vars federation file,f= flags,F= format,o= group= gid,g= help,h helpformat,e jobs,j= json local long,l name= jobname= ncpus,I= nnodes,i= noconvert nodelist,N= noheader,n parsable,p parsable2,P partition,r= qos,q= reason,R= starttime,S= state,s= timelimit-max,K= timelimit-min,k= truncate,T uid= units= usage,U use-local-uid user,u= verbose,v version,V wckeys,W= whole-hetjob? associations,x= yaml",
-    unknownCode: 1,
-  },
+  options:
+    "accounts,A= allocations,X allclusters,L allusers,a array batch-script brief,b clusters,M= cluster= completion,c constraints,C= delimiter= duplicates,D endtime,E= env-vars federation file,f= flags,F= format,o= group= gid,g= help,h helpformat,e jobs,j= json local long,l name= jobname= ncpus,I= nnodes,i= noconvert nodelist,N= noheader,n parsable,p parsable2,P partition,r= qos,q= reason,R= starttime,S= state,s= timelimit-max,K= timelimit-min,k= truncate,T uid= units= usage,U use-local-uid user,u= verbose,v version,V wckeys,W= whole-hetjob? associations,x= yaml",
   usage:
     "sacct [-X] [-n] [-P | -p] [-o FIELDS] [-j JOBS] [--name NAMES] [-r QUEUES] [-s STATES] [-u USERS] [-S TIME] [-E TIME]; sacct -e lists the fields",
-  async run(words) {
-    const { given } = parseWords(this.spec, words);
-    const options = lastValues(given);
+  async run({ given, options }) {
     refuseOptions(options, ["json", "yaml"], "tutti history --json");
     refuseOptions(
       options,
@@ -87,19 +79,13 @@ async function chosenJobs(
         ),
       )
     : await jobsOf(client, {});
-  const list = (text: string | undefined) => (text === undefined ? undefined : new Set(text.split(",")));
-  const users = list(options.uid ?? options.user);
-  const names = list(options.name ?? options.jobname);
-  const partitions = await queuesOf(client, options.partition, (problem) =>
-    process.stderr.write(`sacct: ${problem}\n`),
-  );
-  return jobs.filter(
-    (job) =>
-      (job.endedAtMs ?? nowMs) >= fromMs &&
-      job.submittedAtMs <= untilMs &&
-      (states === undefined || states.has(slurmState(job))) &&
-      (users === undefined || users.has(job.user) || users.has(String(uidOf(job.user)))) &&
-      (names === undefined || names.has(job.name)) &&
-      (partitions?.has(job.queue) ?? true),
-  );
+  const found = jobsWith(jobs, {
+    states,
+    users: listed(options.uid ?? options.user),
+    names: listed(options.name ?? options.jobname),
+    queues: await queuesOf(client, options.partition, (problem) =>
+      process.stderr.write(`sacct: ${problem}\n`),
+    ),
+  });
+  return found.filter((job) => (job.endedAtMs ?? nowMs) >= fromMs && job.submittedAtMs <= untilMs);
 }

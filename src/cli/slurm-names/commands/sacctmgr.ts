@@ -6,7 +6,6 @@ import { userInfo } from "node:os";
 import type { StatusAnswer } from "../../../protocol/schema.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { lastValues, parseWords } from "../getopt.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "../job/facts.ts";
 import { patientClient } from "../patient-client.ts";
 import { accountingText, fieldsNamed, fieldsOf } from "../text/accounting-table.ts";
@@ -28,16 +27,10 @@ const USUAL: Readonly<Record<string, string>> = {
 };
 
 export const sacctmgr: Command = {
-  spec: {
-    command: "sacctmgr",
-    options:
-      "associations,s help,h immediate,i json noheader,n oneliner,o parsable,p parsable2,P quiet,Q readonly,r usage verbose,v version,V yaml",
-    unknownCode: 1,
-  },
+  options:
+    "associations,s help,h immediate,i json noheader,n oneliner,o parsable,p parsable2,P quiet,Q readonly,r usage verbose,v version,V yaml",
   usage: "sacctmgr [-n] [-P | -p] show user|account|association|cluster|qos [NAME] [format=FIELDS]",
-  async run(words) {
-    const { given, words: all } = parseWords(this.spec, words);
-    const [keyword = "", entity = "", ...rest] = all;
+  async run({ words: [keyword = "", entity = "", ...rest], options }) {
     if (keyword !== "show" && keyword !== "list")
       throw new SlurmError(
         `Cannot ${keyword || "do nothing"}: Tutti keeps no accounts; administrators set queues and limits in the configuration`,
@@ -48,7 +41,6 @@ export const sacctmgr: Command = {
         (entity.length > 3 && name.startsWith(entity.toLowerCase())),
     );
     if (kind === undefined) throw new BareError(` Unknown condition: ${entity}`);
-    const options = lastValues(given);
     const conditions = rest.filter((word) => !/^(?:format|where|withassoc)(?:=|$)/i.test(word));
     const format = rest.map((word) => /^format=(.+)$/i.exec(word)?.[1]).find((text) => text !== undefined);
     const fields = fieldsNamed(format ?? USUAL[kind], FIELDS);

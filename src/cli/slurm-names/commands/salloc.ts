@@ -3,18 +3,19 @@
  * so that srun works in it.
  */
 import { userInfo } from "node:os";
+import { COMMON_OPTIONS } from "../../options/slurm-options.ts";
 import type { Command } from "../command.ts";
-import { parseWords } from "../getopt.ts";
-import { merged, SALLOC } from "../job/options.ts";
+import { merged } from "../job/options.ts";
 import { checkTerminal, runInTerminal, runJob } from "../job/run-job.ts";
 import { jobOf } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
 
 export const salloc: Command = {
-  spec: SALLOC,
+  options: `${COMMON_OPTIONS} bell immediate,I? kill-command,K? no-bell no-shell wait-all-nodes= x11?`,
+  stopsAtWord: true,
+  unknownCode: 255,
   usage: "salloc [OPTIONS OF sbatch] [COMMAND [ARGUMENTS]]",
-  async run(words) {
-    const { given, words: command } = parseWords(SALLOC, words);
+  async run({ given, words: command }) {
     if (command.length === 0) checkTerminal("open a shell", "or write salloc [OPTIONS] COMMAND");
     const client = await patientClient();
     if (command.length === 0) {

@@ -4,25 +4,28 @@ import { basename, resolve } from "node:path";
 import type { Client } from "../../../api/client/client.ts";
 import { MAX_SCRIPT_BYTES } from "../../../protocol/limits.ts";
 import type { DryRunAnswer, Job, SubmitJob } from "../../../protocol/schema.ts";
-import { interpreterOf } from "../../options/job-script.ts";
-import { type Command, writeOut } from "../command.ts";
+import { interpreterOf, slurmWords } from "../../options/job-script.ts";
+import { SBATCH_OPTIONS } from "../../options/slurm-options.ts";
+import { type Command, parseWords, writeOut } from "../command.ts";
 import { SlurmError } from "../errors.ts";
-import { parseWords } from "../getopt.ts";
 import { nodeName } from "../job/facts.ts";
-import { merged, type Options, optionsOfScript, optionsOfVariables, SBATCH } from "../job/options.ts";
+import { merged, type Options, optionsOfVariables } from "../job/options.ts";
 import { exitCodeOf } from "../job/states.ts";
 import { jobOf, submit, submitRefusal } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
 import { timeText } from "../text/times.ts";
 
 export const sbatch: Command = {
-  spec: SBATCH,
+  options: SBATCH_OPTIONS,
+  stopsAtWord: true,
+  unknownCode: 255,
   usage: "sbatch [OPTIONS] SCRIPT [ARGUMENTS], sbatch [OPTIONS] < SCRIPT, or sbatch [OPTIONS] --wrap=COMMAND",
-  async run(words) {
-    const { given, words: rest } = parseWords(SBATCH, words);
+  async run({ given, words: rest }) {
     const typed = merged(optionsOfVariables(process.env), given);
     const { content, path, name } = scriptOf(typed.get("wrap")?.value, rest);
-    const options = merged(optionsOfScript(content.toString("utf8")), [...typed.values()]);
+    const inScript = slurmWords(content.toString("utf8"));
+    const { given: ofScript } = parseWords("sbatch", { ...sbatch, stopsAtWord: false }, inScript);
+    const options = merged(ofScript, [...typed.values()]);
     const interpreter = interpreterOf(content.toString("utf8"))!;
     const client = await patientClient();
     const job = await jobOf(client, "sbatch", options, {

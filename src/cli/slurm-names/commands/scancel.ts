@@ -5,11 +5,10 @@ import { ACTIVE_STATES } from "../../../protocol/states.ts";
 import { changesOf } from "../../live/job-changes.ts";
 import { type Command, refuseOptions, remarkIgnored } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { lastValues, parseWords } from "../getopt.ts";
 import { jobId } from "../job/facts.ts";
 import { queuesOf } from "../job/machine.ts";
-import { jobNames, jobsNamed, jobsOf } from "../job/select.ts";
-import { slurmState, statesNamed } from "../job/states.ts";
+import { jobNames, jobsNamed, jobsOf, jobsWith, listed, ownName } from "../job/select.ts";
+import { statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 
 /** What a signal means for the job as a whole. Others would have to reach its processes. */
@@ -24,17 +23,11 @@ const SIGNALS: Readonly<Record<string, BatchBody["action"]>> = {
 };
 
 export const scancel: Command = {
-  spec: {
-    command: "scancel",
-    options:
-      "account,A= batch,b clusters,M= ctld cron full,f help hurry,H interactive,i jobname= me name,n= nodelist,w= partition,p= qos,q= quiet,Q reservation,R= sibling= signal,s= state,t= usage user,u= verbose,v version,V wckey=",
-    unknownCode: 1,
-  },
+  options:
+    "account,A= batch,b clusters,M= ctld cron full,f help hurry,H interactive,i jobname= me name,n= nodelist,w= partition,p= qos,q= quiet,Q reservation,R= sibling= signal,s= state,t= usage user,u= verbose,v version,V wckey=",
   usage:
     "scancel [-n NAME] [-p QUEUE] [-t STATE] [-u USER | --me] [-s KILL|STOP|CONT] [JOB | ARRAY_INDEX | ARRAY_[INDICES]]...",
-  async run(typed) {
-    const { given, words } = parseWords(this.spec, typed);
-    const options = lastValues(given);
+  async run({ given, words, options }) {
     refuseOptions(options, ["interactive"], "scancel without it");
     if ("reservation" in options) throw new SlurmError("Requested reservation is invalid");
     const action = actionOf(options.signal);
@@ -97,19 +90,14 @@ async function chosenJobs(
               `Invalid job state specified: ${name}\nValid job states are PENDING, RUNNING, and SUSPENDED`,
             ),
         );
-  const user =
-    "me" in options ? (await client.ask<{ readonly user: string }>("/v1/status")).user : options.user;
-  const name = options.name ?? options.jobname;
-  const partitions = await queuesOf(client, options.partition, (problem) => {
+  const user = "me" in options ? await ownName(client) : options.user;
+  const queues = await queuesOf(client, options.partition, (problem) => {
     // Without this filter, more jobs would be cancelled.
     throw new SlurmError(`Invalid partition specified: ${problem}`);
   });
-  return jobs.filter(
-    (job) =>
-      job.endedAtMs === undefined &&
-      (states === undefined || states.has(slurmState(job))) &&
-      (user === undefined || user === job.user) &&
-      (name === undefined || name.split(",").includes(job.name)) &&
-      (partitions?.has(job.queue) ?? true),
+  const users = user === undefined ? undefined : new Set([user]);
+  return jobsWith(
+    jobs.filter(({ endedAtMs }) => endedAtMs === undefined),
+    { states, users, names: listed(options.name ?? options.jobname), queues },
   );
 }

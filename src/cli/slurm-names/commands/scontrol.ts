@@ -4,7 +4,6 @@ import type { BatchBody, Job, MatrixAnswer } from "../../../protocol/schema.ts";
 import { type Change, changesOf } from "../../live/job-changes.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { lastValues, parseWords } from "../getopt.ts";
 import { CLUSTER, nodeName, VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
 import { requeueJobs } from "../job/requeue.ts";
@@ -25,19 +24,13 @@ const ACTIONS: Readonly<Record<string, BatchBody["action"]>> = {
 const INVALID_JOB = "Invalid job id specified";
 
 export const scontrol: Command = {
-  spec: {
-    command: "scontrol",
-    options:
-      "all,a clusters,M= cluster= details,d federation,F future help,h hide json local oneliner,o quiet,Q sibling uid,u= verbose,v version,V yaml",
-    unknownCode: 1,
-  },
+  options:
+    "all,a clusters,M= cluster= details,d federation,F future help,h hide json local oneliner,o quiet,Q sibling uid,u= verbose,v version,V yaml",
   usage:
     "scontrol [-o] show job [JOB] | show partition|node|config|hostnames LIST|hostlist NAMES | hold|release|requeue|requeuehold|suspend|resume JOBS | update JobId=JOB NAME=VALUE... | ping | version",
-  async run(words) {
-    // Slurm's -dd is two letters; options may follow the words: `scontrol show job 12 -o`.
-    const { given, words: all } = parseWords(this.spec, words);
-    const [keyword = "", ...rest] = all;
-    const isOneLine = "oneliner" in lastValues(given);
+  // Slurm's -dd is two letters; options may follow the words: `scontrol show job 12 -o`.
+  async run({ words: [keyword = "", ...rest], options }) {
+    const isOneLine = "oneliner" in options;
     const action = Object.hasOwn(ACTIONS, keyword) ? ACTIONS[keyword] : undefined;
     if (action !== undefined) return change(keyword, { action }, rest);
     switch (keyword) {

@@ -1,6 +1,5 @@
 /** `sinfo`: lists queues as partitions, and the nodes. */
 import { type Command, refuseOptions, writeOut } from "../command.ts";
-import { lastValues, parseWords } from "../getopt.ts";
 import { type Machine, type Partition, readMachine, SHORT_STATES } from "../job/machine.ts";
 import { patientClient } from "../patient-client.ts";
 import { type Column, partsOfLetters, tableText } from "../text/columns.ts";
@@ -53,16 +52,10 @@ const SUMMARY = "%9P %.5a %.10l %.16F %N";
 const NODES = "%9N %.6D %.9P %6t";
 
 export const sinfo: Command = {
-  spec: {
-    command: "sinfo",
-    options:
-      "all,a clusters,M= dead,d exact,e federation format,o= Format,O= future,F help hide iterate,i= json list-reasons,R local long,l nodes,n= noconvert noheader,h Node,N partition,p= reservation,T responding,r sort,S= states,t= summarize,s usage verbose,v version,V yaml",
-    unknownCode: 1,
-  },
+  options:
+    "all,a clusters,M= dead,d exact,e federation format,o= Format,O= future,F help hide iterate,i= json list-reasons,R local long,l nodes,n= noconvert noheader,h Node,N partition,p= reservation,T responding,r sort,S= states,t= summarize,s usage verbose,v version,V yaml",
   usage: "sinfo [-h] [-s | -N] [-p QUEUES] [-t STATES] [-n NODES] [-o FORMAT]",
-  async run(words) {
-    const { given } = parseWords(this.spec, words);
-    const options = lastValues(given);
+  async run({ options }) {
     refuseOptions(
       options,
       ["json", "yaml", "Format", "iterate", "list-reasons", "reservation"],

@@ -4,11 +4,18 @@ import type { Job } from "../../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../../protocol/states.ts";
 import { type Command, refuseOptions, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { lastValues, parseWords } from "../getopt.ts";
 import { cpusOf, nodesOf } from "../job/facts.ts";
 import { LETTERS, NAMES } from "../job/fields.ts";
 import { queuesOf } from "../job/machine.ts";
-import { jobNames, jobsNamed, jobsOf, withOpenDependencies } from "../job/select.ts";
+import {
+  jobNames,
+  jobsNamed,
+  jobsOf,
+  jobsWith,
+  listed,
+  ownName,
+  withOpenDependencies,
+} from "../job/select.ts";
 import { STATES, slurmState, statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 import { partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
@@ -17,17 +24,11 @@ const USUAL = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
 const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
 
 export const squeue: Command = {
-  spec: {
-    command: "squeue",
-    options:
-      "account,A= all,a array,r array-unique clusters,M= federation format,o= Format,O= help hide iterate,i= jobs,j= json job= licenses,L= local long,l me name,n= node,w= nodelist,w= noconvert noheader,h only-job-state partition,p= priority,P qos,q= reservation,R= sort,S= start sibling states,t= step,s= steps= users,u= user= usage verbose,v version,V yaml",
-    unknownCode: 1,
-  },
+  options:
+    "account,A= all,a array,r array-unique clusters,M= federation format,o= Format,O= help hide iterate,i= jobs,j= json job= licenses,L= local long,l me name,n= node,w= nodelist,w= noconvert noheader,h only-job-state partition,p= priority,P qos,q= reservation,R= sort,S= start sibling states,t= step,s= steps= users,u= user= usage verbose,v version,V yaml",
   usage:
     "squeue [-h] [-l] [-j JOBS] [-n NAMES] [-p QUEUES] [-t STATES] [-u USERS | --me] [-o FORMAT | -O NAMES] [-S KEYS]",
-  async run(words) {
-    const { given } = parseWords(this.spec, words);
-    const options = lastValues(given);
+  async run({ options }) {
     refuseOptions(options, ["json", "yaml"], "tutti jobs --json");
     refuseOptions(options, ["step", "steps"], "squeue without it");
     refuseOptions(options, ["iterate"], "watch squeue");
@@ -73,30 +74,20 @@ async function chosenJobs(
     jobs = await jobsOf(client, {});
   else jobs = await jobsOf(client, { states: ACTIVE_STATES });
   const user = "me" in options ? await ownName(client) : undefined;
-  const lists = {
-    users: new Set((options.users ?? options.user ?? user)?.split(",")),
-    names: new Set(options.name?.split(",")),
-    partitions: await queuesOf(client, options.partition, (problem) =>
+  const nodes = listed(options.nodelist ?? options.node);
+  const found = jobsWith(jobs, {
+    states: wanted,
+    users: listed(options.users ?? options.user ?? user),
+    names: listed(options.name),
+    queues: await queuesOf(client, options.partition, (problem) =>
       process.stderr.write(`squeue: ${problem}\n`),
     ),
-    nodes: new Set((options.nodelist ?? options.node)?.split(",")),
-  };
-  return jobs.filter(
-    (job) =>
-      (wanted === undefined || wanted.has(slurmState(job))) &&
-      (lists.users.size === 0 || lists.users.has(job.user)) &&
-      (lists.names.size === 0 || lists.names.has(job.name)) &&
-      (lists.partitions?.has(job.queue) ?? true) &&
-      (lists.nodes.size === 0 || nodesOf(job).some((node) => lists.nodes.has(node))),
-  );
+  });
+  return nodes === undefined ? found : found.filter((job) => nodesOf(job).some((node) => nodes.has(node)));
 }
 
 /** States of jobs that have not ended. */
 const ACTIVE: readonly string[] = ["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"];
-
-async function ownName(client: Client): Promise<string> {
-  return (await client.ask<{ readonly user: string }>("/v1/status")).user;
-}
 
 /** As squeue: by queue, state, falling priority and number, or by the letters of `-S`, such as `-t,i`. */
 function sorted(jobs: readonly Job[], keys = "P,t,-p,i"): readonly Job[] {

@@ -2,10 +2,10 @@
  * `srun`: inside a job, starts ranks. Outside, it submits a job that starts them, shows its output, and exits
  * with its code.
  */
+import { COMMON_OPTIONS } from "../../options/slurm-options.ts";
 import { type Command, remarkIgnored, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { parseWords } from "../getopt.ts";
-import { merged, type Options, SRUN } from "../job/options.ts";
+import { merged, type Options } from "../job/options.ts";
 import { checkTerminal, runInTerminal, runJob } from "../job/run-job.ts";
 import { jobOf, launcherOf } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
@@ -20,10 +20,11 @@ const USUAL: ReadonlySet<string> = new Set(
 );
 
 export const srun: Command = {
-  spec: SRUN,
+  options: `${COMMON_OPTIONS} accel-bind= bcast? bcast-exclude= compress? cpu-bind= disable-status,X epilog= error,e= exact export= het-group= immediate,I? input,i= interactive jobid= kill-on-bad-exit,K? label,l mpi= msg-timeout= multi-prog no-allocate,Z open-mode= output,o= overlap? pack-group= preserve-env,E prolog= propagate? pty quit-on-interrupt relative,r= resv-ports? send-libs? slurmd-debug= task-epilog= task-prolog= test-only threads,T= unbuffered,u wait,W= whole x11?`,
+  stopsAtWord: true,
+  unknownCode: 255,
   usage: "srun [-n TASKS] [-c CPUS] [-l] [-o FILE] [-e FILE] [OPTIONS OF sbatch] COMMAND [ARGUMENTS]",
-  async run(words) {
-    const { given, words: command } = parseWords(SRUN, words);
+  async run({ given, words: command }) {
     const options = merged(given);
     const type = mpiType(options, process.env);
     if (type === "list") {

@@ -1,33 +1,5 @@
-/**
- * The options of sbatch, srun and salloc that describe a job, and where else than on the command line they
- * stand.
- */
-import { splitWords } from "../../options/job-script.ts";
-import { type GivenOption, parseWords } from "../getopt.ts";
-
-const COMMON =
-  "account,A= acctg-freq= begin,b= bb= bbf= chdir,D= cluster-constraint= clusters,M= cluster= comment= constraint,C= container= context= contiguous core-spec,S= cores-per-socket= cpu-freq= cpus-per-gpu= cpus-per-task,c= deadline= delay-boot= dependency,d= distribution,m= exclude,x= exclusive? extra-node-info,B= get-user-env? gid= gpu-bind= gpu-freq= gpus,G= gpus-per-node= gpus-per-socket= gpus-per-task= gres= gres-flags= help,h hint= hold,H job-name,J= licenses,L= mail-type= mail-user= mcs-label= mem= mem-bind= mem-per-cpu= mem-per-gpu= mincpus= network= nice? no-kill,k? nodefile,F= nodelist,w= nodes,N= ntasks,n= ntasks-per-core= ntasks-per-gpu= ntasks-per-node= ntasks-per-socket= tasks-per-node= overcommit,O oversubscribe,s partition,p= power= prefer= priority= profile= qos,q= quiet,Q reboot reservation= signal= sockets-per-node= spread-job switches= thread-spec= threads-per-core= time,t= time-min= tmp= uid= use-min-nodes usage verbose,v version,V wckey=";
-
-export const SBATCH = {
-  command: "sbatch",
-  options: `${COMMON} array,a= batch= error,e= export= export-file= ignore-pbs input,i= kill-on-invalid-dep= no-requeue open-mode= output,o= parsable propagate? requeue test-only umask wait,W wait-all-nodes= wrap=`,
-  stopsAtWord: true,
-  unknownCode: 255,
-};
-
-export const SRUN = {
-  command: "srun",
-  options: `${COMMON} accel-bind= bcast? bcast-exclude= compress? cpu-bind= disable-status,X epilog= error,e= exact export= het-group= immediate,I? input,i= interactive jobid= kill-on-bad-exit,K? label,l mpi= msg-timeout= multi-prog no-allocate,Z open-mode= output,o= overlap? pack-group= preserve-env,E prolog= propagate? pty quit-on-interrupt relative,r= resv-ports? send-libs? slurmd-debug= task-epilog= task-prolog= test-only threads,T= unbuffered,u wait,W= whole x11?`,
-  stopsAtWord: true,
-  unknownCode: 255,
-};
-
-export const SALLOC = {
-  command: "salloc",
-  options: `${COMMON} bell immediate,I? kill-command,K? no-bell no-shell wait-all-nodes= x11?`,
-  stopsAtWord: true,
-  unknownCode: 255,
-};
+/** The options of sbatch, srun and salloc that describe a job, from the command line and other places. */
+import type { GivenOption } from "../../options/getopt.ts";
 
 /** Variables that set options of sbatch. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -60,17 +32,6 @@ export function merged(...lists: readonly (readonly GivenOption[])[]): Options {
     options.set(name, { ...given, name });
   }
   return options;
-}
-
-/** Options in the #SBATCH lines of a script, which end at its first command. */
-export function optionsOfScript(script: string): readonly GivenOption[] {
-  const words: string[] = [];
-  for (const line of script.split("\n")) {
-    if (!/^\s*(?:#|$)/.test(line)) break;
-    const [, rest] = /^#SBATCH(?=\s)(.*)$/.exec(line) ?? [];
-    if (rest !== undefined) words.push(...splitWords(rest));
-  }
-  return parseWords({ ...SBATCH, stopsAtWord: false }, words).given;
 }
 
 export function optionsOfVariables(env: NodeJS.ProcessEnv): readonly GivenOption[] {

@@ -2,9 +2,11 @@
 import type { Client } from "../../../api/client/client.ts";
 import { rangesOf } from "../../../core/number-ranges.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
-import type { Job } from "../../../protocol/schema.ts";
+import type { Job, StatusAnswer } from "../../../protocol/schema.ts";
 import { type AskedJobs, jobPages } from "../../live/job-lists.ts";
+import { uidOf } from "../text/users.ts";
 import { isWaiting } from "./facts.ts";
+import { slurmState } from "./states.ts";
 
 /** A job, all jobs of an array, or some of them. */
 interface JobName {
@@ -65,6 +67,34 @@ export async function jobsNamed(client: Client, names: readonly JobName[]): Prom
     }
   }
   return [...found.values()].sort((a, b) => a.job - b.job);
+}
+
+/** Conditions on jobs, as options give them; undefined ones do not count. */
+interface Conditions {
+  readonly states?: ReadonlySet<string> | undefined;
+  readonly users?: ReadonlySet<string> | undefined;
+  readonly names?: ReadonlySet<string> | undefined;
+  readonly queues?: ReadonlySet<string> | undefined;
+}
+
+export function jobsWith(jobs: readonly Job[], { states, users, names, queues }: Conditions): readonly Job[] {
+  return jobs.filter(
+    (job) =>
+      (states?.has(slurmState(job)) ?? true) &&
+      (users === undefined || users.has(job.user) || users.has(String(uidOf(job.user)))) &&
+      (names?.has(job.name) ?? true) &&
+      (queues?.has(job.queue) ?? true),
+  );
+}
+
+/** The texts between the commas of an option's value; undefined without the option. */
+export function listed(value: string | undefined): ReadonlySet<string> | undefined {
+  return value === undefined ? undefined : new Set(value.split(","));
+}
+
+/** Name of the user who asks. */
+export async function ownName(client: Client): Promise<string> {
+  return (await client.ask<StatusAnswer>("/v1/status")).user;
 }
 
 /** All jobs that you may see, or those that are asked for. */

@@ -11,10 +11,10 @@ import { parseArray } from "../../../protocol/array.ts";
 import type { Job, JobsAnswer, QueuesAnswer, SubmitJob, WindowsAnswer } from "../../../protocol/schema.ts";
 import { UsageError } from "../../errors.ts";
 import { remarkMail } from "../../live/mail-remark.ts";
+import type { GivenOption } from "../../options/getopt.ts";
 import { type OptionsOrigin, SlurmOptions } from "../../options/slurm-options.ts";
 import { givenFields, parseOptions, surroundings } from "../../options/submit-options.ts";
 import { SlurmError } from "../errors.ts";
-import type { GivenOption } from "../getopt.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "./facts.ts";
 import { noQueues } from "./machine.ts";
 import type { Options } from "./options.ts";
@@ -33,8 +33,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["mail-user", "job-name", "com
 const FAILED = "Batch job submission failed: ";
 
 /** What Slurm says about a value that it cannot read, and its exit code. */
-function refusal(text: string, expected: string): Error {
-  const [, name = "", value = ""] = /^--([\w-]+)(?:=(.*))?$/s.exec(text) ?? [];
+function refusal({ name, value = "" }: Pick<GivenOption, "name" | "value">, expected: string): Error {
   const why = `\nexpected ${expected}`;
   if (["ntasks", "nodes", "cpus-per-task", "ntasks-per-node"].includes(name))
     return new SlurmError(`Invalid numeric value "${value}" for --${name}.`);
@@ -67,13 +66,11 @@ export async function jobOf(
   const queue = await queueOf(client, options.get("partition"), remarks);
   const dependency = await dependencyOf(client, options.get("dependency"));
   const slurm = new SlurmOptions(ORIGIN);
-  slurm.read([
-    ...words.map(({ name, value }) =>
-      value === undefined ? `--${name}` : `--${name}=${filePattern(name, value)}`,
-    ),
-    ...(queue === undefined ? [] : [`--partition=${queue}`]),
-    ...(dependency === undefined ? [] : [`--dependency=${dependency}`]),
-  ]);
+  const own = [
+    { name: "partition", value: queue },
+    { name: "dependency", value: dependency },
+  ].filter(({ value }) => value !== undefined);
+  slurm.read({ given: [...words, ...own].map(longOption), words: [] });
   forgetOuterJob(process.env);
   // The options check the list too, but Slurm has words of its own for this.
   const array = options.get("array")?.value;
@@ -83,12 +80,10 @@ export async function jobOf(
   const given = parseOptions(slurm.words(), (problem) => new UsageError(problem));
   const ignored = slurm.warnings;
   for (const remark of [...remarks, ...ignored]) process.stderr.write(`${command}: ${remark}\n`);
-  const own = surroundings(command, given);
-  const fields = givenFields(given);
   const job: SubmitJob = {
     name: program.name,
-    ...own,
-    ...fields,
+    ...surroundings(command, given),
+    ...givenFields(given),
     command: [...program.command],
     script: program.script,
     ...(command === "sbatch" && mayBeRequeued(options) && { retries: 1 }),
@@ -105,6 +100,12 @@ function mayBeRequeued(options: Options): boolean {
 function isUsual(options: Options, name: string): boolean {
   const { value } = options.get(name) ?? {};
   return (name === "account" && value === ACCOUNT) || (name === "qos" && value === QOS);
+}
+
+/** The option as messages say it. */
+function longOption({ name, value: given }: Pick<GivenOption, "name" | "value">): GivenOption {
+  const value = given === undefined ? undefined : filePattern(name, given);
+  return { name, value, text: value === undefined ? `--${name}` : `--${name}=${value}` };
 }
 
 /** In a batch script, the only task is the first one, on the first node. */
@@ -171,7 +172,7 @@ async function dependencyOf(client: Client, option: GivenOption | undefined): Pr
       const numbers = await Promise.all(
         ids.map(async (id) => {
           const names = jobNames([id], () =>
-            refusal(`--dependency=${part}`, "job numbers, such as afterok:12:13_4"),
+            refusal({ name: "dependency", value: part }, "job numbers, such as afterok:12:13_4"),
           );
           const jobs = await jobsNamed(client, names);
           return jobs.length === 0 ? [names[0].number] : jobs.map(({ job }) => job);

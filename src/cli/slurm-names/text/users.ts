@@ -1,6 +1,6 @@
 /** Finds the numbers of users. */
-import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
+import { readPasswd } from "../../../host/passwd.ts";
 
 let users: ReadonlyMap<string, number> | undefined;
 
@@ -13,10 +13,7 @@ export function uidOf(name: string): number | undefined {
 function readUsers(): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   try {
-    for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
-      const [name, , uid] = line.split(":");
-      if (/^\d+$/.test(uid ?? "") && !found.has(name)) found.set(name, Number(uid));
-    }
+    for (const { user, uid } of readPasswd()) if (!found.has(user)) found.set(user, uid);
     const { username, uid } = userInfo();
     found.set(username, uid);
   } catch {
