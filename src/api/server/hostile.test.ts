@@ -96,17 +96,15 @@ function countCalls(name: "job" | "list" | "status"): () => number {
 }
 
 describe("pipelining", () => {
-  test("400 requests sent at once are answered in their order, one after the other", async () => {
+  test("of requests sent at once, the first is answered, and the connection closed", async () => {
     await start();
-    for (let i = 0; i < 400; i++) {
-      await service.submit(OWNER, [someJob({ name: `job ${i + 1}` })]);
-    }
+    const calls = countCalls("job");
+    for (let i = 0; i < 3; i++) await service.submit(OWNER, [someJob()]);
     const socket = await connected();
-    const requests = Array.from({ length: 400 }, (_, i) => head(`/v1/jobs/${i + 1}`)).join("");
-    socket.write(`${requests}${head("/v1/jobs/400", api.token, "Connection: close\r\n")}`);
+    socket.write([1, 2, 3].map((job) => head(`/v1/jobs/${job}`)).join(""));
     const text = await received(socket);
-    const jobs = [...text.matchAll(/"job":\{"job":(\d+),/g)].map(([, job]) => Number(job));
-    expect(jobs).toEqual([...Array.from({ length: 400 }, (_, i) => i + 1), 400]);
+    expect([...text.matchAll(/"job":\{"job":(\d+),/g)].map(([, job]) => Number(job))).toEqual([1]);
+    expect(calls()).toBe(1);
   });
 
   test("a connection that sends too many requests is closed; others go on", async () => {
@@ -231,7 +229,7 @@ describe("clients that leave", () => {
     await service.submit(OWNER, [someJob()]);
     const calls = countCalls("list");
     const socket = await connected();
-    socket.write(head("/v1/jobs/1?wait=60") + head("/v1/jobs").repeat(20));
+    socket.write(head("/v1/jobs/1?wait=60") + head("/v1/jobs").repeat(5));
     await until(() => service.listenerCount === 1);
     socket.destroy();
     await until(() => service.listenerCount === 0);
@@ -280,10 +278,8 @@ describe("nonsense", () => {
 
 describe.skipIf(!isRoot)("users next to each other (as root)", () => {
   const token = (uid: number) => readFileSync(join(folder, "run", "tokens", String(uid)), "utf8").trim();
-  const ask = (socket: Socket, path: string, uid: number, count = 1) =>
-    socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token(uid)}\r\n\r\n`.repeat(count),
-    );
+  const ask = (socket: Socket, path: string, uid: number) =>
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token(uid)}\r\n\r\n`);
   /** Status of an answer on a new connection. */
   async function statusOf(path: string, uid: number): Promise<number> {
     const socket = await reached();
@@ -306,7 +302,7 @@ describe.skipIf(!isRoot)("users next to each other (as root)", () => {
     await service.submit(ADA, [someJob({ command: ["x".repeat(960_000)], name: "x" })]);
     const calls = countCalls("job");
     const sockets = await Promise.all(Array.from({ length: 12 }, reached));
-    for (const socket of sockets) ask(socket.pause(), "/v1/jobs/1", ADA.uid, 40);
+    for (const socket of sockets) ask(socket.pause(), "/v1/jobs/1", ADA.uid);
     while ((await statusOf("/v1/status", ADA.uid)) !== 503);
     // 8 MiB, and the answer that exceeds them.
     expect(calls()).toBe(9);

@@ -1,6 +1,7 @@
 /**
  * Runs Node's HTTP server on connections that the listeners pass on: one request per connection at a time, a
- * limit on connections, and refusals in the format of the API.
+ * limit on connections, and refusals in the format of the API. No work is done for requests that a client
+ * sends before it has the answer to the one before (pipelining).
  */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -10,7 +11,6 @@ import { type App, SAFE_HEADERS } from "../app.ts";
 import type { Entrance } from "../guard.ts";
 import { type ApiRefusal, refusalParts, refusalResponse } from "../refusal.ts";
 import type { Connections } from "./connections.ts";
-import { Pipelines } from "./pipelines.ts";
 
 /** Time limits for slow clients to send head and body. Answers may take any time. */
 const TIMES = {
@@ -26,6 +26,8 @@ const TIMES = {
 const STALLED_MS = 60_000;
 /** The same until the client has shown a token: strangers share one quota. */
 const STALLED_STRANGER_MS = 5_000;
+/** Of more requests that come before the present answer is sent, the connection is closed at once. */
+const MAX_EARLY = 8;
 
 export function makeHttpReader(app: App, connections: Connections<Socket>) {
   const entrances = new WeakMap<Socket, Entrance>();
@@ -45,24 +47,40 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
     overrideGlobalObjects: false,
     errorHandler: () => refusalResponse(refuse("invalid", "Cannot read the request's head")),
   });
-  const pipelines = new Pipelines((incoming, outgoing) => {
-    incoming.socket.setTimeout(STALLED_STRANGER_MS);
+  /** Connections with an unfinished answer; by them, how many further requests have come before its end. */
+  const busy = new WeakMap<Socket, number>();
+  const arrived = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const { socket } = incoming;
+    const early = busy.get(socket);
+    if (early !== undefined) {
+      // The connection is closed after its present answer: HTTP lets clients send the others again.
+      socket.pause();
+      if (early >= MAX_EARLY) socket.destroy();
+      busy.set(socket, early + 1);
+      return;
+    }
+    busy.set(socket, 0);
+    outgoing.once("close", () => {
+      if (busy.get(socket) !== 0) socket.destroySoon();
+      busy.delete(socket);
+    });
+    socket.setTimeout(STALLED_STRANGER_MS);
     const refusal = refusalOfHead(incoming);
     if (refusal === undefined) void listener(incoming, outgoing);
     else sendRefusal(outgoing, refusal);
-  });
+  };
   const server = createServer(TIMES)
-    .on("request", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
-    .on("checkExpectation", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
+    .on("request", arrived)
+    .on("checkExpectation", arrived)
     .on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
       // A refusal must not be written into the middle of an answer.
-      if (!socket.writable || pipelines.isBusy(socket)) socket.destroy();
+      if (!socket.writable || busy.has(socket)) socket.destroy();
       else socket.end(refusalText(refusalOfParser(error)), () => socket.destroy());
     })
     .on("timeout", (socket) => {
       // The connection is idle, or its client does not read. A client that waits for an answer may wait
       // longer.
-      if (socket.writableLength > 0 || !pipelines.isBusy(socket)) socket.destroy();
+      if (socket.writableLength > 0 || !busy.has(socket)) socket.destroy();
     });
   server.timeout = STALLED_MS;
   // The server never listens itself; this event starts its timers for slow heads and bodies.
