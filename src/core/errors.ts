@@ -41,3 +41,8 @@ export class RuleViolation extends Error {
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`Broken invariant: ${message}`);
 }
+
+/** What was thrown, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,5 +1,6 @@
 /** The papers that the page shows, and the tables of them that it has computed. */
 import { signal } from "@preact/signals";
+import { messageOf } from "../../core/errors.ts";
 import type { PrintedTable } from "../../report/printed-table.ts";
 import { workerUrl } from "../page/trusted.ts";
 import { Cancelled } from "./cancelled.ts";
@@ -30,7 +31,7 @@ export async function loadPapers(): Promise<void> {
   try {
     papers.value = await worker.ask("papers", { packed: await packedPapers() });
   } catch (error) {
-    papers.value = error instanceof Error ? error.message : String(error);
+    papers.value = messageOf(error);
   } finally {
     worker.end();
   }
@@ -58,7 +59,7 @@ export async function runTable(name: TableName): Promise<void> {
     const table = await pool.runTable(name, (done, of) => set(name, { state: "running", done, of, fromMs }));
     set(name, { state: "done", table, ms: performance.now() - fromMs });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     set(name, error instanceof Cancelled ? undefined : { state: "failed", message });
   } finally {
     running.value = undefined;

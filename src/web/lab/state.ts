@@ -1,6 +1,6 @@
 /** The state of the laboratory's page, and what a user can do with it. */
 import { computed, effect, signal } from "@preact/signals";
-import { InputError } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 import { cellsOf, comparisonOf } from "../../lab/experiments/comparison-of.ts";
 import { openJobs, prepareJobs } from "../../lab/experiments/inputs.ts";
 import type { Cell } from "../../lab/experiments/kinds.ts";
@@ -376,9 +376,4 @@ export function followAddress(): void {
 
 function settingNow(name: string): string {
   return settingOf(experiment.peek().settings, name);
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof InputError) return error.message;
-  return error instanceof Error ? error.message : String(error);
 }

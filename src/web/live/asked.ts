@@ -1,6 +1,7 @@
 /** Answers that a view asks for itself, and keeps up to date while it is visible. */
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { messageOf } from "../../core/errors.ts";
 import { ask } from "./client.ts";
 import { changes } from "./store.ts";
 
@@ -38,6 +39,37 @@ export function useAsked<Answer>(question: Question | undefined): Asked<Answer> 
   useEffect(() => asker.set(question), [asker, key]);
   useEffect(() => asker.follow(), [asker]);
   return asker.asked.value;
+}
+
+/**
+ * Loads now, when an input changes, and again after each `everyMs`, while the page is visible.
+ * @returns why the last load failed; empty if it did not
+ */
+export function useRepeated(
+  load: (signal: AbortSignal) => Promise<void>,
+  everyMs: number,
+  inputs: readonly unknown[],
+): string {
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    const loadNow = async () => {
+      if (document.hidden) return;
+      try {
+        await load(stop.signal);
+        setProblem("");
+      } catch (error) {
+        if (!stop.signal.aborted) setProblem(messageOf(error));
+      }
+    };
+    void loadNow();
+    const timer = setInterval(loadNow, everyMs);
+    return () => {
+      stop.abort();
+      clearInterval(timer);
+    };
+  }, inputs);
+  return problem;
 }
 
 class Asker<Answer> {
@@ -108,7 +140,7 @@ class Asker<Answer> {
         isAsking: false,
       };
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       const before = this.#asked.peek();
       this.#asked.value = { ...before, isAsking: false, ...(!abort.signal.aborted && { problem }) };
     }

@@ -2,6 +2,7 @@
 import "../page/style.css";
 import { render } from "preact";
 import { clockText } from "../../words/times.ts";
+import { Alarm, Button } from "../page/parts.tsx";
 import { Shell } from "../page/shell.tsx";
 import { connection, heard } from "./connection.ts";
 import { session, sessionProblem } from "./session.ts";
@@ -25,9 +26,7 @@ function Head() {
         {user}
         {isAdministrator ? " (administrator)" : ""}
       </span>
-      <button type="button" onClick={leave}>
-        Sign out
-      </button>
+      <Button onClick={leave}>Sign out</Button>
     </>
   );
 }
@@ -43,11 +42,7 @@ function Welcome() {
   return (
     <main class="welcome" id="main">
       <h1>Tutti</h1>
-      {sessionProblem.value === "" ? null : (
-        <p role="alert" class="alarm">
-          {sessionProblem.value}
-        </p>
-      )}
+      <Alarm>{sessionProblem.value}</Alarm>
       <p>
         To open this page as yourself, run <code>tutti web</code> in a terminal on this machine, and open the
         link that it prints, once.

@@ -3,6 +3,7 @@
  * only this file writes them.
  */
 import { signal } from "@preact/signals";
+import { messageOf } from "../../core/errors.ts";
 import { rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type {
   Event,
@@ -87,7 +88,7 @@ export async function start(): Promise<void> {
     try {
       keepSession(await exchange(code));
     } catch (error) {
-      sessionProblem.value = error instanceof Error ? error.message : String(error);
+      sessionProblem.value = messageOf(error);
     }
   } else {
     const kept = storedSession();

@@ -10,6 +10,7 @@
 import "./matrix.css";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKey } from "../page/keys.ts";
+import { Button } from "../page/parts.tsx";
 import { cellsOf, gangOf } from "./cells.ts";
 import { changesBetween, changesText } from "./changes.ts";
 import type { Grid } from "./grid.ts";
@@ -213,20 +214,13 @@ export function MatrixView({
         <output aria-live="polite">{words}</output>
         {step !== "" && <span class="muted">{step}</span>}
         <span class="matrix-buttons">
-          <button type="button" aria-label="zoom in" onClick={() => zoom(true)}>
+          <Button aria-label="zoom in" onClick={() => zoom(true)}>
             +
-          </button>
-          <button
-            type="button"
-            aria-label="zoom out"
-            disabled={selection.span === undefined}
-            onClick={() => zoom(false)}
-          >
+          </Button>
+          <Button aria-label="zoom out" disabled={selection.span === undefined} onClick={() => zoom(false)}>
             −
-          </button>
-          <button type="button" onClick={fit}>
-            Fit
-          </button>
+          </Button>
+          <Button onClick={fit}>Fit</Button>
         </span>
       </div>
       <TwinTable grid={grid} cells={cells} sequence={sequence} />

@@ -13,6 +13,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MatrixRecord } from "../../results/matrix-record.ts";
 import { useKey } from "../page/keys.ts";
 import { address, setQuery } from "../page/navigation.ts";
+import { Button, Choice, Tick } from "../page/parts.tsx";
 import { gridOfSnapshot } from "./grid.ts";
 import { MatrixView } from "./matrix-view.tsx";
 import { decisionsText, momentText, parsePlace, placeText, SPEEDS } from "./playback.ts";
@@ -81,15 +82,15 @@ export function MatrixPlayer({
   return (
     <div class="matrix-player">
       <div class="player">
-        <button type="button" class="primary" onClick={play}>
+        <Button class="primary" onClick={play}>
           {isPlaying ? "Pause" : "Play"}
-        </button>
-        <button type="button" aria-label="picture before" disabled={at === 0} onClick={() => step(-1)}>
+        </Button>
+        <Button aria-label="picture before" disabled={at === 0} onClick={() => step(-1)}>
           ◀
-        </button>
-        <button type="button" aria-label="next picture" disabled={at === last} onClick={() => step(1)}>
+        </Button>
+        <Button aria-label="next picture" disabled={at === last} onClick={() => step(1)}>
           ▶
-        </button>
+        </Button>
         <input
           type="range"
           aria-label="picture"
@@ -103,24 +104,15 @@ export function MatrixPlayer({
           }}
         />
         <span class="muted">{placeText(at, snapshots.length)}</span>
-        <label>
-          Speed
-          <select value={speed} onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}>
-            {SPEEDS.map((value) => (
-              <option key={value} value={value}>
-                {value} per second
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <input
-            type="checkbox"
-            checked={isTurning}
-            onChange={({ currentTarget }) => setTurning(currentTarget.checked)}
-          />
+        <Choice
+          title="Speed"
+          value={String(speed)}
+          options={SPEEDS.map((value) => [String(value), `${value} per second`])}
+          onChoose={(value) => setSpeed(Number(value))}
+        />
+        <Tick isOn={isTurning} onTick={setTurning}>
           Let rows take turns, slowed down
-        </label>
+        </Tick>
       </div>
       <p class="matrix-moment">{momentText(shown, originS, processors)}</p>
       <MatrixView

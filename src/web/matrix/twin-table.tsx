@@ -1,6 +1,7 @@
 /** The matrix as a table, for screen readers and for copying. */
 import { useState } from "preact/hooks";
 import { formatCount, formatPercent, plural } from "../../report/text/format.ts";
+import { Button, Headings, Scrollable } from "../page/parts.tsx";
 import type { Cells } from "./cells.ts";
 import type { Grid } from "./grid.ts";
 import { lineTexts, numbersOf, TABLE_HEAD, tableOf, tabText } from "./table.ts";
@@ -40,9 +41,7 @@ function Lines({ grid, cells, sequence }: TwinProps) {
   return (
     <>
       <p class="row">
-        <button type="button" onClick={copy}>
-          Copy with tabs
-        </button>
+        <Button onClick={copy}>Copy with tabs</Button>
         <span role="status">{copied}</span>
         {lines.length > MAX_LINES && (
           <span class="muted">
@@ -50,8 +49,7 @@ function Lines({ grid, cells, sequence }: TwinProps) {
           </span>
         )}
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: only what has the focus scrolls by keys */}
-      <section class="scroll" aria-label="The matrix as a table" tabIndex={0}>
+      <Scrollable label="The matrix as a table">
         <table data-sequence={sequence}>
           <caption>
             {plural(rows, "row")}, {plural(gangs, "gang")}
@@ -59,15 +57,7 @@ function Lines({ grid, cells, sequence }: TwinProps) {
             {plural(fragments, "idle fragment")}
             {fragments > 0 && `, the largest of ${plural(largestFragment, "CPU")}`}
           </caption>
-          <thead>
-            <tr>
-              {TABLE_HEAD.map((title) => (
-                <th key={title} scope="col" class={NUMBERS.includes(title) ? "number" : ""}>
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Headings titles={TABLE_HEAD} isNumber={(column) => NUMBERS.includes(TABLE_HEAD[column])} />
           <tbody>
             {lines.slice(0, MAX_LINES).map((line) => (
               <tr key={`${line.row} ${line.firstCpu}`}>
@@ -80,7 +70,7 @@ function Lines({ grid, cells, sequence }: TwinProps) {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scrollable>
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { formatCount, formatDuration } from "../../report/text/format.ts";
 import { visibleLine } from "../../words/visible.ts";
+import { Button, Headings } from "../page/parts.tsx";
 import { saveFile } from "../page/save.ts";
 import { type Area, sumsOf } from "./area.ts";
 import { colourOf, extentOf, jobTitle, type TimelineData, type TimelineJob } from "./data.ts";
@@ -38,27 +39,15 @@ export function AreaTable({
         From {timeTextOf(data, area.fromMs)} to {timeTextOf(data, area.toMs)}
       </p>
       <div class="row">
-        <button type="button" onClick={onClear}>
-          Clear the selection
-        </button>
+        <Button onClick={onClear}>Clear the selection</Button>
         <SaveCsv data={data} jobs={sums.jobs.map(({ index }) => data.jobs[index])} />
       </div>
       <div class="scroll">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">job</th>
-              <th scope="col">user</th>
-              <th scope="col" class="number">
-                CPU time used
-              </th>
-              <th scope="col" class="number">
-                expected
-              </th>
-              <th scope="col">start</th>
-              <th scope="col">end</th>
-            </tr>
-          </thead>
+          <Headings
+            titles={["job", "user", "CPU time used", "expected", "start", "end"]}
+            isNumber={(column) => column === 2 || column === 3}
+          />
           <tbody>
             {sums.jobs.slice(0, count).map(({ index, usedCpuMs, expectedCpuMs }) => {
               const job = data.jobs[index];
@@ -111,15 +100,10 @@ function TwinRows({ data, jobHref, shown }: TableProps & { readonly shown: Stret
       </div>
       <div class="scroll">
         <table>
-          <thead>
-            <tr>
-              {["job", "user", "queue", "state", "CPUs", "on", "start", "end"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Headings
+            titles={["job", "user", "queue", "state", "CPUs", "on", "start", "end"]}
+            isNumber={() => false}
+          />
           <tbody>
             {jobs.slice(0, count).map((job) => (
               <tr key={job.job}>
@@ -152,9 +136,9 @@ interface MoreProps {
 function More({ rows, count, onMore }: MoreProps) {
   if (rows <= count) return null;
   return (
-    <button type="button" onClick={() => onMore(count + 10 * PAGE_ROWS)}>
+    <Button onClick={() => onMore(count + 10 * PAGE_ROWS)}>
       Show more: {formatCount(rows - count)} are left
-    </button>
+    </Button>
   );
 }
 
@@ -183,8 +167,6 @@ export function JobName({
 
 function SaveCsv({ data, jobs }: { readonly data: TimelineData; readonly jobs: readonly TimelineJob[] }) {
   return (
-    <button type="button" onClick={() => saveFile("timeline.csv", [jobsCsv(data, jobs)], "text/csv")}>
-      Save as CSV
-    </button>
+    <Button onClick={() => saveFile("timeline.csv", [jobsCsv(data, jobs)], "text/csv")}>Save as CSV</Button>
   );
 }

@@ -2,6 +2,7 @@
 import "./timeline.css";
 import { useMemo, useRef } from "preact/hooks";
 import { useKey } from "../page/keys.ts";
+import { Button, Choice, Tick } from "../page/parts.tsx";
 import type { Area } from "./area.ts";
 import { extentOf, type TimelineData } from "./data.ts";
 import { useWidth } from "./measure.ts";
@@ -83,55 +84,28 @@ export function Timeline({ data, state, onState, label, jobHref, heightPx = 460 
   return (
     <div class="timeline" ref={root}>
       <div class="row timeline-tools">
-        <label>
-          Rows
-          <select
-            value={rows}
-            onChange={(event) =>
-              onState({ rows: event.currentTarget.value as RowKind, area: undefined }, true)
-            }
-          >
-            {rowNames(data).map(([kind, name]) => (
-              <option key={kind} value={kind}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          title="Rows"
+          value={rows}
+          options={rowNames(data)}
+          onChoose={(kind) => onState({ rows: kind as RowKind, area: undefined }, true)}
+        />
         <span class="timeline-buttons">
           <Tool text="−" hint="Zoom out (s)" onClick={() => zoom(1 / ZOOM)} />
           <Tool text="+" hint="Zoom in (w)" onClick={() => zoom(ZOOM)} />
           <Tool text="←" hint="Earlier (a)" onClick={() => pan(-PAN)} />
           <Tool text="→" hint="Later (d)" onClick={() => pan(PAN)} />
         </span>
-        <button type="button" onClick={fit}>
-          Fit
-        </button>
-        {data.nowMs === undefined ? null : (
-          <button type="button" onClick={follow}>
-            Around now
-          </button>
-        )}
-        <button type="button" onClick={selectShown}>
-          Select all shown
-        </button>
-        <label>
-          <input
-            type="checkbox"
-            checked={isCompressed}
-            onChange={(event) => onState({ isCompressed: event.currentTarget.checked }, true)}
-          />
+        <Button onClick={fit}>Fit</Button>
+        {data.nowMs === undefined ? null : <Button onClick={follow}>Around now</Button>}
+        <Button onClick={selectShown}>Select all shown</Button>
+        <Tick isOn={isCompressed} onTick={(isOn) => onState({ isCompressed: isOn }, true)}>
           Compress idle
-        </label>
+        </Tick>
         {data.clock === "elapsed" || data.nowMs === undefined ? null : (
-          <label>
-            <input
-              type="checkbox"
-              checked={isRelative}
-              onChange={(event) => onState({ isRelative: event.currentTarget.checked }, true)}
-            />
+          <Tick isOn={isRelative} onTick={(isOn) => onState({ isRelative: isOn }, true)}>
             Times from now
-          </label>
+          </Tick>
         )}
       </div>
       <Overview data={data} all={all} shown={shown} warp={warp} widthPx={widthPx} onShow={show} />
@@ -168,9 +142,9 @@ interface ToolProps {
 
 function Tool({ text, hint, onClick }: ToolProps) {
   return (
-    <button type="button" aria-label={hint} title={hint} onClick={onClick}>
+    <Button aria-label={hint} title={hint} onClick={onClick}>
       {text}
-    </button>
+    </Button>
   );
 }
 

@@ -2,8 +2,8 @@
 import "./charts.css";
 import type { ComponentChildren } from "preact";
 import { csvLine } from "../../../report/text/csv.ts";
+import { Button, Scrollable, TextTable } from "../../page/parts.tsx";
 import { saveFile } from "../../page/save.ts";
-import { Scrollable } from "./scrollable.tsx";
 
 export interface ChartTable {
   readonly headings: readonly string[];
@@ -43,20 +43,15 @@ export function Figure({
         <Heading>{title}</Heading>
         {controls}
         <span class="push row">
-          <button
-            type="button"
+          <Button
             class="small"
             onClick={() => saveFile(`${name}.csv`, Array.from(csv(), csvLine), "text/csv")}
           >
             CSV
-          </button>
-          <button
-            type="button"
-            class="small"
-            onClick={() => saveFile(`${name}.svg`, [svg()], "image/svg+xml")}
-          >
+          </Button>
+          <Button class="small" onClick={() => saveFile(`${name}.svg`, [svg()], "image/svg+xml")}>
             SVG
-          </button>
+          </Button>
         </span>
       </div>
       {note === undefined ? null : <p class="muted">{note}</p>}
@@ -64,45 +59,11 @@ export function Figure({
       {table === undefined ? null : (
         <details>
           <summary>Table</summary>
-          <TableOf table={table} caption={title} />
+          <Scrollable label={`${title} as a table`}>
+            <TextTable titles={table.headings} rows={table.rows} />
+          </Scrollable>
         </details>
       )}
     </figure>
-  );
-}
-
-function TableOf({
-  table: { headings, rows },
-  caption,
-}: {
-  readonly table: ChartTable;
-  readonly caption: string;
-}) {
-  return (
-    <Scrollable label={`${caption} as a table`}>
-      <table>
-        <thead>
-          <tr>
-            {headings.map((heading, i) => (
-              <th key={heading} scope="col" class={i === 0 ? undefined : "number"}>
-                {heading}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([first, ...values]) => (
-            <tr key={first}>
-              <th scope="row">{first}</th>
-              {values.map((value, i) => (
-                <td key={headings[i + 1]} class="number">
-                  {value}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scrollable>
   );
 }

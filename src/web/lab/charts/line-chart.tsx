@@ -1,6 +1,7 @@
 /** Lines over a common axis: drawn by uPlot, with a legend that hides lines, and a reading at the pointer. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { Button } from "../../page/parts.tsx";
 import { type ChartTable, Figure } from "./figure.tsx";
 import { type Lines, linesSvg } from "./lines.ts";
 import { colourOf, colours, dashOf } from "./theme.ts";
@@ -118,12 +119,7 @@ export function LineChart({ lines, note, name, onZoom, controls }: LineChartProp
       <ul class="legend">
         {series.map(({ label, values, index }, i) => (
           <li key={label}>
-            <button
-              type="button"
-              class="small"
-              aria-pressed={!hidden.has(label)}
-              onClick={() => toggle(label)}
-            >
+            <Button class="small" aria-pressed={!hidden.has(label)} onClick={() => toggle(label)}>
               <svg width="26" height="8" aria-hidden="true">
                 <line
                   x1="0"
@@ -136,7 +132,7 @@ export function LineChart({ lines, note, name, onZoom, controls }: LineChartProp
                 />
               </svg>{" "}
               {label}
-            </button>
+            </Button>
             {pointed === undefined ? null : <span class="muted"> {y.format(values[pointed])}</span>}
           </li>
         ))}

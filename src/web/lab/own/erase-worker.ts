@@ -1,5 +1,6 @@
 /** Erases the types of a policy, in a worker: a hostile text can at most keep this worker busy. */
 import { transform } from "sucrase";
+import { messageOf } from "../../../core/errors.ts";
 import type { Erased } from "./messages.ts";
 
 addEventListener("message", ({ data }: MessageEvent<string>) => {
@@ -19,7 +20,7 @@ function erase(text: string): Erased {
     });
     return { code };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const found = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/s.exec(message);
     if (found === null) return { problem: message };
     return { problem: `line ${found[2]}, column ${found[3]}: ${found[1]}` };

@@ -5,10 +5,10 @@ import { differenceColumns, longestWaitColumn, meanColumns } from "../../../repo
 import { summariesCsv } from "../../../report/text/csv.ts";
 import { comparisonJson } from "../../../report/text/json.ts";
 import type { ComparedPolicy } from "../../../results/comparison.ts";
+import { Button, Scrollable } from "../../page/parts.tsx";
 import { saveFile } from "../../page/save.ts";
-import { Scrollable } from "../charts/scrollable.tsx";
 import type { Finished } from "../state.ts";
-import { Facts, Provenance } from "./provenance.tsx";
+import { Provenance, RunFacts } from "./provenance.tsx";
 
 interface TextTable {
   readonly caption: string;
@@ -30,7 +30,7 @@ export function ComparisonTable({ done }: { readonly done: Finished }) {
   const tables = [rankingTable(policies, isReplicated), ...(isReplicated ? replicationTables(policies) : [])];
   return (
     <>
-      <Facts done={done} />
+      <RunFacts done={done} />
       {findings(policies).map((sentence) => (
         <p key={sentence}>
           {isReplicated ? "First seed: " : ""}
@@ -41,18 +41,12 @@ export function ComparisonTable({ done }: { readonly done: Finished }) {
         <TextTableView key={table.caption} table={table} />
       ))}
       <p class="row">
-        <button
-          type="button"
-          onClick={() => saveFile("comparison.csv", [summariesCsv(comparison)], "text/csv")}
-        >
+        <Button onClick={() => saveFile("comparison.csv", [summariesCsv(comparison)], "text/csv")}>
           CSV
-        </button>
-        <button
-          type="button"
-          onClick={() => saveFile("comparison.json", [comparisonJson(comparison)], "application/json")}
-        >
+        </Button>
+        <Button onClick={() => saveFile("comparison.json", [comparisonJson(comparison)], "application/json")}>
           JSON
-        </button>
+        </Button>
       </p>
       <Provenance comparison={comparison} />
     </>
@@ -78,13 +72,12 @@ function TextTableView({ table: { caption, headings, rows } }: { readonly table:
                 class={column === 0 ? undefined : "number"}
                 aria-sort={sort.column !== column ? undefined : sort.isFalling ? "descending" : "ascending"}
               >
-                <button
-                  type="button"
+                <Button
                   class="heading"
                   onClick={() => setSort({ column, isFalling: sort.column === column && !sort.isFalling })}
                 >
                   {heading}
-                </button>
+                </Button>
               </th>
             ))}
           </tr>

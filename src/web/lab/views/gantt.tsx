@@ -5,6 +5,7 @@ import { type Boxes, boxesWithin } from "../../../report/page/boxes.ts";
 import { formatCount, formatDuration, plural } from "../../../report/text/format.ts";
 import type { ComparedPolicy } from "../../../results/comparison.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { Alarm, Choice } from "../../page/parts.tsx";
 import type { TimelineData, TimelineJob } from "../../timeline/data.ts";
 import { queryOf, readState, type StateChanges } from "../../timeline/state.ts";
 import { timelineSvg } from "../../timeline/svg.ts";
@@ -39,9 +40,7 @@ export function Gantt({ done }: { readonly done: Finished }) {
     return (
       <>
         {select}
-        <p role="alert" class="alarm">
-          {boxes}
-        </p>
+        <Alarm>{boxes}</Alarm>
       </>
     );
   }
@@ -114,16 +113,15 @@ function GanttChart({ done, policy, boxes: all, select }: GanttChartProps) {
     >
       <div class="row">
         {select}
-        <label>
-          Colour
-          <select
-            value={isByWait ? "wait" : "job"}
-            onChange={({ currentTarget }) => setQuery({ colour: currentTarget.value })}
-          >
-            <option value="wait">by wait</option>
-            <option value="job">by job</option>
-          </select>
-        </label>
+        <Choice
+          title="Colour"
+          value={isByWait ? "wait" : "job"}
+          options={[
+            ["wait", "by wait"],
+            ["job", "by job"],
+          ]}
+          onChoose={(colour) => setQuery({ colour })}
+        />
       </div>
       {isByWait ? <WaitLegend colours={waits} /> : null}
       <div ref={figure}>

@@ -8,6 +8,7 @@ import {
 } from "../../../lab/jobs-in-words.ts";
 import { describeWorkload } from "../../../workload/describe.ts";
 import { useKey } from "../../page/keys.ts";
+import { Alarm, Button, TextTable } from "../../page/parts.tsx";
 import { ScatterChart } from "../charts/scatter.tsx";
 import type { OpenedJobs } from "../messages.ts";
 import { settingOf } from "../settings.ts";
@@ -89,9 +90,7 @@ function SourceState() {
         <>
           <p role="status">
             Reading {now.name} <progress value={now.share} aria-label="share of the file that is read" />{" "}
-            <button type="button" onClick={stopReading}>
-              Stop
-            </button>
+            <Button onClick={stopReading}>Stop</Button>
           </p>
           {now.beginning === undefined ? null : (
             <ScatterChart jobs={now.beginning} title={`The first jobs of ${now.name}`} />
@@ -99,11 +98,7 @@ function SourceState() {
         </>
       );
     case "failed":
-      return (
-        <p role="alert" class="alarm">
-          {now.message}
-        </p>
-      );
+      return <Alarm>{now.message}</Alarm>;
     case "open":
       return <JobsFacts opened={now.opened} />;
   }
@@ -131,32 +126,10 @@ function JobsFacts({ opened }: { readonly opened: OpenedJobs }) {
         <p key={sentence}>{sentence}</p>
       ))}
       <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="visually-hidden">quantity</span>
-              </th>
-              {SPREAD_HEADINGS.map((heading) => (
-                <th key={heading} scope="col" class="number">
-                  {heading}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {spreadRows(facts).map(([name, ...values]) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                {values.map((value, i) => (
-                  <td key={SPREAD_HEADINGS[i]} class="number">
-                    {value}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <TextTable
+          titles={[<span class="visually-hidden">quantity</span>, ...SPREAD_HEADINGS]}
+          rows={spreadRows(facts)}
+        />
       </div>
       <ScatterChart jobs={workload.jobs} title="When jobs were submitted" />
       <p class="muted">

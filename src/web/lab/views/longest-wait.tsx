@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { metricOf } from "../../../metrics/summary.ts";
 import { address, setQuery } from "../../page/navigation.ts";
+import { Alarm, Button } from "../../page/parts.tsx";
 import { explain, type Finished } from "../state.ts";
 import { chosenPolicy, PolicySelect } from "./policy-select.tsx";
 
@@ -45,19 +46,13 @@ export function LongestWait({ done }: { readonly done: Finished }) {
           />
         </label>
         {job === longest ? null : (
-          <button type="button" onClick={() => setQuery({ job: "" }, true)}>
-            The longest wait
-          </button>
+          <Button onClick={() => setQuery({ job: "" }, true)}>The longest wait</Button>
         )}
       </p>
       {story.state === "making" ? (
         <p role="status">Running the simulation once more to watch this job.</p>
       ) : null}
-      {story.state === "failed" ? (
-        <p role="alert" class="alarm">
-          {story.message}
-        </p>
-      ) : null}
+      <Alarm>{story.state === "failed" ? story.message : ""}</Alarm>
       {story.state === "told" ? (
         <div class="story card">
           {story.lines.map((line) => (

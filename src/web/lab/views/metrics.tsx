@@ -13,6 +13,7 @@ import {
 import type { ComparedPolicy } from "../../../results/comparison.ts";
 import type { ReproducedFigure } from "../../../results/reproduction.ts";
 import { address, setQuery } from "../../page/navigation.ts";
+import { Choice } from "../../page/parts.tsx";
 import { Bars, isWide } from "../charts/bars.tsx";
 import { Figure } from "../charts/figure.tsx";
 import type { Finished } from "../state.ts";
@@ -92,19 +93,12 @@ function Distributed({ policies }: PartProps) {
         <>
           <MetricSelect policies={policies} metric={metric} />
           {isOne ? null : (
-            <label>
-              Statistic
-              <select
-                value={statistic}
-                onChange={({ currentTarget }) => setQuery({ statistic: currentTarget.value })}
-              >
-                {NAMES.map((name) => (
-                  <option key={name} value={name}>
-                    {STATISTICS[name]}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              title="Statistic"
+              value={statistic}
+              options={Object.entries(STATISTICS)}
+              onChoose={(statistic) => setQuery({ statistic })}
+            />
           )}
         </>
       }
@@ -178,16 +172,12 @@ function chosenMetric(policies: readonly ComparedPolicy[], usual: string): Metri
 
 function MetricSelect({ policies, metric }: PartProps & { readonly metric: MetricSummary }) {
   return (
-    <label>
-      Metric
-      <select value={metric.name} onChange={({ currentTarget }) => setQuery({ metric: currentTarget.value })}>
-        {sharedMetrics(policies).map(({ name, title }) => (
-          <option key={name} value={name}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      title="Metric"
+      value={metric.name}
+      options={sharedMetrics(policies).map(({ name, title }) => [name, title])}
+      onChoose={(metric) => setQuery({ metric })}
+    />
   );
 }
 

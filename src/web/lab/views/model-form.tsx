@@ -1,6 +1,7 @@
 /** Chooses a workload model and its parameters. */
 import { parseModel } from "../../../lab/experiments/jobs.ts";
 import { MODELS } from "../../../workload/models/registry.ts";
+import { Bullets, Choice } from "../../page/parts.tsx";
 import { MAX_MODEL_JOBS, parametersInPage } from "../model-limit.ts";
 import { experiment, openModel } from "../state.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
@@ -12,20 +13,12 @@ export function ModelForm() {
   const model = choice?.model;
   return (
     <div class="model">
-      <label>
-        or a model
-        <select
-          value={model?.name ?? ""}
-          onChange={({ currentTarget }) => currentTarget.value !== "" && openModel(currentTarget.value)}
-        >
-          <option value="">choose</option>
-          {MODELS.map(({ name, title }) => (
-            <option key={name} value={name}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        title="or a model"
+        value={model?.name ?? ""}
+        options={[["", "choose"], ...MODELS.map(({ name, title }) => [name, title] as const)]}
+        onChoose={(name) => name !== "" && openModel(name)}
+      />
       {model === undefined || choice === undefined ? null : (
         <>
           <p>{model.summary}</p>
@@ -42,11 +35,7 @@ export function ModelForm() {
           </details>
           <details>
             <summary>Rules</summary>
-            <ul>
-              {model.rules.map((rule) => (
-                <li key={rule}>{rule}</li>
-              ))}
-            </ul>
+            <Bullets texts={model.rules} />
             <p class="muted">{model.source}</p>
           </details>
         </>

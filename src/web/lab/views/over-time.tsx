@@ -10,6 +10,7 @@ import {
   timeUnit,
 } from "../../../report/text/format.ts";
 import { address, setQuery } from "../../page/navigation.ts";
+import { Button, Choice } from "../../page/parts.tsx";
 import { LineChart } from "../charts/line-chart.tsx";
 import { type Lines, wholePercent } from "../charts/lines.ts";
 import type { Finished } from "../state.ts";
@@ -40,9 +41,9 @@ export function OverTime({ done }: { readonly done: Finished }) {
   }, [whole, toS]);
   const controls =
     fromS === whole.fromS && toS === whole.toS ? null : (
-      <button type="button" class="small" onClick={() => setQuery({ from: "", to: "" }, true)}>
+      <Button class="small" onClick={() => setQuery({ from: "", to: "" }, true)}>
         Show the whole run
-      </button>
+      </Button>
     );
   const note = "Drag over the chart to look at a part of the time.";
   return (
@@ -61,18 +62,15 @@ export function OverTime({ done }: { readonly done: Finished }) {
         onZoom={zoom}
         controls={
           <>
-            <label>
-              In each interval
-              <select
-                value={ofQueue}
-                onChange={({ currentTarget }) =>
-                  setQuery({ queue: currentTarget.value === "mean" ? "" : currentTarget.value })
-                }
-              >
-                <option value="mean">the mean</option>
-                <option value="longest">the longest</option>
-              </select>
-            </label>
+            <Choice
+              title="In each interval"
+              value={ofQueue}
+              options={[
+                ["mean", "the mean"],
+                ["longest", "the longest"],
+              ]}
+              onChoose={(queue) => setQuery({ queue: queue === "mean" ? "" : queue })}
+            />
             {controls}
           </>
         }

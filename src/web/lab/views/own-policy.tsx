@@ -1,6 +1,8 @@
 /** A policy of the user's own, typed into the page: its editor and its card. */
 import { useRef, useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import { cellsOf } from "../../../lab/experiments/comparison-of.ts";
+import { Button } from "../../page/parts.tsx";
 import { runnable } from "../experiment.ts";
 import { isOwn, OWN_PATH } from "../own/messages.ts";
 import { askOwn, eraseTypes } from "../own/own-worker.ts";
@@ -17,13 +19,12 @@ export function OwnCard({ policy, index }: { readonly policy: string; readonly i
       <div class="row">
         <h3>Your own policy</h3>
         <code>{policy}</code>
-        <button
-          type="button"
+        <Button
           class="small push"
           onClick={() => change({ policies: policies.filter((_, i) => i !== index) })}
         >
           Remove<span class="visually-hidden"> {policy}</span>
-        </button>
+        </Button>
       </div>
       <label>
         Parameters, such as reserve=8
@@ -52,7 +53,7 @@ export function OwnPolicy() {
     try {
       setSaid({ isWrong: false, lines: await work() });
     } catch (error) {
-      setSaid({ isWrong: true, lines: [error instanceof Error ? error.message : String(error)] });
+      setSaid({ isWrong: true, lines: [messageOf(error)] });
     } finally {
       setIsBusy(false);
     }
@@ -76,9 +77,7 @@ export function OwnPolicy() {
   if (own === "")
     return (
       <p>
-        <button type="button" onClick={() => change({ own: TUTTI_EXAMPLE })}>
-          Write a policy of your own
-        </button>
+        <Button onClick={() => change({ own: TUTTI_EXAMPLE })}>Write a policy of your own</Button>
       </p>
     );
   return (
@@ -90,25 +89,18 @@ export function OwnPolicy() {
       </p>
       <Editor text={own} onChange={(text) => change({ own: text })} />
       <p class="row">
-        <button type="button" disabled={isBusy} onClick={() => void check()}>
+        <Button disabled={isBusy} onClick={() => void check()}>
           Check
-        </button>
-        <button type="button" disabled={isBusy} onClick={() => void audit()}>
+        </Button>
+        <Button disabled={isBusy} onClick={() => void audit()}>
           Audit with these jobs
-        </button>
-        <button
-          type="button"
-          disabled={policies.some(isOwn)}
-          onClick={() => change({ policies: [...policies, OWN_PATH] })}
-        >
+        </Button>
+        <Button disabled={policies.some(isOwn)} onClick={() => change({ policies: [...policies, OWN_PATH] })}>
           Compare it
-        </button>
-        <button
-          type="button"
-          onClick={() => change({ own: "", policies: policies.filter((one) => !isOwn(one)) })}
-        >
+        </Button>
+        <Button onClick={() => change({ own: "", policies: policies.filter((one) => !isOwn(one)) })}>
           Delete it
-        </button>
+        </Button>
       </p>
       <div role={said.isWrong ? "alert" : "status"} class={said.isWrong ? "wrong said" : "said"}>
         {said.lines.map((line) => (

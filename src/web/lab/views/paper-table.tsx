@@ -1,6 +1,6 @@
 /** A table of a paper as its page prints it. */
 import type { PrintedTable, PrintedValue } from "../../../report/printed-table.ts";
-import { Scrollable } from "../charts/scrollable.tsx";
+import { Facts, Headings, Scrollable } from "../../page/parts.tsx";
 
 /** The places, such as `3 1`, of values that are not printed alike. */
 export function differentValues(published: PrintedTable, ours: PrintedTable): ReadonlySet<string> {
@@ -25,20 +25,10 @@ export function PaperTable({ table, different }: PaperTableProps) {
       <p class="muted">{legend}</p>
       <Scrollable label={`${id}. ${title}`}>
         <table class="paper">
-          <thead>
-            <tr>
-              {labels.map((label) => (
-                <th key={label} scope="col">
-                  {label}
-                </th>
-              ))}
-              {columns.map(({ heading }) => (
-                <th key={heading} scope="col" class="number">
-                  {heading}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Headings
+            titles={[...labels, ...columns.map(({ heading }) => heading)]}
+            isNumber={(column) => column >= labels.length}
+          />
           <tbody>
             {rows.map(({ labels: own, values }, row) => (
               <tr key={own.join(" ")}>
@@ -68,14 +58,7 @@ export function PaperTable({ table, different }: PaperTableProps) {
       )}
       <details>
         <summary>What the columns mean</summary>
-        <dl>
-          {columns.map(({ name, meaning }) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{meaning}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={columns.map(({ name, meaning }) => [name, meaning])} />
       </details>
     </>
   );

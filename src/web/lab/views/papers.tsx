@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { formatCount, formatDuration, plural } from "../../../report/text/format.ts";
 import { address, linkTo } from "../../page/navigation.ts";
+import { Alarm, Bullets, Button } from "../../page/parts.tsx";
 import { cancelTable, loadPapers, papers, running, runOf, runTable } from "../papers-state.ts";
 import type { ShownPaper } from "../worker/papers.ts";
 import { differentValues, PaperTable } from "./paper-table.tsx";
@@ -14,12 +15,7 @@ export function Papers() {
   const list = papers.value;
   const [key] = address.value.rest;
   if (list === undefined) return <p role="status">Loading the papers…</p>;
-  if (typeof list === "string")
-    return (
-      <p role="alert" class="alarm">
-        {list}
-      </p>
-    );
+  if (typeof list === "string") return <Alarm>{list}</Alarm>;
   const paper = list.find((one) => one.paper.key === key);
   return paper === undefined ? <PaperList list={list} unknown={key} /> : <OnePaper shown={paper} />;
 }
@@ -34,11 +30,7 @@ function PaperList({
   return (
     <>
       <h1>Papers</h1>
-      {unknown === undefined ? null : (
-        <p role="alert" class="alarm">
-          There is no paper “{unknown}”: choose one of these.
-        </p>
-      )}
+      {unknown === undefined ? null : <Alarm>There is no paper “{unknown}”: choose one of these.</Alarm>}
       <p>
         Five papers on scheduling parallel jobs. Each page has the published values next to ours, says what it
         does not claim, and computes its tables again in this page.
@@ -126,9 +118,7 @@ function TableSection({ shown, at, runs }: TableSectionProps) {
       <p class="row">
         {run?.state === "running" ? (
           <>
-            <button type="button" onClick={cancelTable}>
-              Cancel
-            </button>
+            <Button onClick={cancelTable}>Cancel</Button>
             <Progress
               share={run.of === 0 ? 0 : run.done / run.of}
               done={run.done}
@@ -137,14 +127,13 @@ function TableSection({ shown, at, runs }: TableSectionProps) {
             />
           </>
         ) : (
-          <button
-            type="button"
+          <Button
             disabled={running.value !== undefined}
             aria-describedby={heading}
             onClick={() => void runTable(name)}
           >
             Run here
-          </button>
+          </Button>
         )}
         <span role="status">
           {done === undefined || different === undefined
@@ -153,28 +142,14 @@ function TableSection({ shown, at, runs }: TableSectionProps) {
         </span>
         {run === undefined ? <span class="muted">{plural(runs, "simulation")}</span> : null}
       </p>
-      {run?.state === "failed" ? (
-        <p role="alert" class="alarm">
-          {run.message}
-        </p>
-      ) : null}
+      {run?.state === "failed" ? <Alarm>{run.message}</Alarm> : null}
       {different === undefined || different.size === 0 ? null : (
-        <p role="alert" class="alarm">
+        <Alarm>
           The marked values differ from the published page. Update the browser; if they still differ, the
           browser computes differently from others.
-        </p>
+        </Alarm>
       )}
       <PaperTable table={done?.table ?? table} different={different} />
     </div>
-  );
-}
-
-function Bullets({ texts }: { readonly texts: readonly string[] }) {
-  return (
-    <ul>
-      {texts.map((text) => (
-        <li key={text}>{text}</li>
-      ))}
-    </ul>
   );
 }

@@ -4,6 +4,7 @@ import type { PolicyChoice } from "../../../core/policy.ts";
 import { choosePolicy } from "../../../policies/parse-policy.ts";
 import { POLICIES } from "../../../policies/registry.ts";
 import { rulesOf } from "../../../simulator/rules.ts";
+import { Bullets, Button } from "../../page/parts.tsx";
 import { isOwn } from "../own/messages.ts";
 import { change, experiment } from "../state.ts";
 import { OwnCard, OwnPolicy } from "./own-policy.tsx";
@@ -42,13 +43,12 @@ function PolicyCard({ choice, index }: { readonly choice: PolicyChoice; readonly
       <div class="row">
         <h3>{definition.title}</h3>
         <code>{label}</code>
-        <button
-          type="button"
+        <Button
           class="small push"
           onClick={() => change({ policies: policies.filter((_, i) => i !== index) })}
         >
           Remove<span class="visually-hidden"> {label}</span>
-        </button>
+        </Button>
       </div>
       <p>{definition.summary}</p>
       {isTwice ? <p class="wrong">This policy is there twice: change a parameter of one.</p> : null}
@@ -67,11 +67,7 @@ function PolicyCard({ choice, index }: { readonly choice: PolicyChoice; readonly
       )}
       <details>
         <summary>Rules</summary>
-        <ul>
-          {[...rules.own, ...rules.inherited].map((rule) => (
-            <li key={rule}>{rule}</li>
-          ))}
-        </ul>
+        <Bullets texts={[...rules.own, ...rules.inherited]} />
         <p class="muted">{definition.source}</p>
       </details>
     </div>
@@ -104,8 +100,7 @@ function AddPolicy() {
             ))}
           </select>
         </label>
-        <button
-          type="button"
+        <Button
           disabled={definition === undefined}
           onClick={() => {
             change({ policies: [...experiment.peek().policies, name] });
@@ -113,7 +108,7 @@ function AddPolicy() {
           }}
         >
           Add
-        </button>
+        </Button>
       </div>
       {definition === undefined ? null : <p class="muted">{definition.summary}</p>}
     </div>

@@ -1,6 +1,7 @@
 /** Chooses one of the compared policies; the choice is in the address. */
 import type { ComparedPolicy } from "../../../results/comparison.ts";
 import { address, setQuery } from "../../page/navigation.ts";
+import { Choice } from "../../page/parts.tsx";
 
 /** Index of the policy in the address; the first if there is none. */
 export function chosenPolicy(count: number): number {
@@ -22,20 +23,11 @@ export function PolicySelect({
   shown = chosenPolicy(policies.length),
 }: PolicySelectProps) {
   return (
-    <label>
-      Policy
-      <select
-        value={String(shown + 1)}
-        onChange={({ currentTarget }) => setQuery({ policy: currentTarget.value, job: "" }, true)}
-      >
-        {policies.map((policy, i) =>
-          accepts(policy) ? (
-            <option key={policy.label} value={String(i + 1)}>
-              {policy.label}
-            </option>
-          ) : null,
-        )}
-      </select>
-    </label>
+    <Choice
+      title="Policy"
+      value={String(shown + 1)}
+      options={policies.flatMap((policy, i) => (accepts(policy) ? [[String(i + 1), policy.label]] : []))}
+      onChoose={(policy) => setQuery({ policy, job: "" }, true)}
+    />
   );
 }

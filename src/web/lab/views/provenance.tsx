@@ -10,9 +10,10 @@ import {
   plural,
 } from "../../../report/text/format.ts";
 import type { Comparison } from "../../../results/comparison.ts";
+import { Bullets, Facts } from "../../page/parts.tsx";
 import type { Finished } from "../state.ts";
 
-export function Facts({ done: { comparison, facts } }: { readonly done: Finished }) {
+export function RunFacts({ done: { comparison, facts } }: { readonly done: Finished }) {
   const { instance, policies } = comparison;
   const { machine, window } = policies[0].summary;
   const list: (readonly [string, string])[] = [
@@ -24,16 +25,7 @@ export function Facts({ done: { comparison, facts } }: { readonly done: Finished
     ["mean run time", formatDuration(facts.meanRunS)],
   ];
   if (window.countedJobs < instance.count) list.push(["jobs counted", formatCount(window.countedJobs)]);
-  return (
-    <dl class="run-facts">
-      {list.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts class="run-facts" facts={list} />;
 }
 
 export function Provenance({ comparison }: { readonly comparison: Comparison }) {
@@ -45,12 +37,7 @@ export function Provenance({ comparison }: { readonly comparison: Comparison }) 
     <>
       <h2>What these numbers rest on</h2>
       <Diagnostics comparison={comparison} />
-      <ul>
-        {rules.map((rule) => (
-          <li key={rule}>{rule}</li>
-        ))}
-        {rules.includes(window) ? null : <li>{window}</li>}
-      </ul>
+      <Bullets texts={rules.includes(window) ? rules : [...rules, window]} />
       <p class="muted">
         workload{ofFirst} <code data-hash="workload">{workloadHash}</code>
         {seed === undefined ? null : `, seed ${seed}`}; schedules{ofFirst}:{" "}
@@ -77,11 +64,7 @@ export function Provenance({ comparison }: { readonly comparison: Comparison }) 
             <h3>
               {label}: {title}
             </h3>
-            <ul>
-              {own.map((rule) => (
-                <li key={rule}>{rule}</li>
-              ))}
-            </ul>
+            <Bullets texts={own} />
             {starts.length === 0 ? null : (
               <p class="muted">
                 Starts: {starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ")}.
@@ -92,14 +75,7 @@ export function Provenance({ comparison }: { readonly comparison: Comparison }) 
       </details>
       <details>
         <summary>Definitions of the metrics</summary>
-        <dl>
-          {summary.metrics.map(({ name, title, definition }) => (
-            <div key={name}>
-              <dt>{title}</dt>
-              <dd>{definition}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={summary.metrics.map(({ title, definition }) => [title, definition])} />
         <p class="muted">
           Percentiles interpolate linearly between neighbouring values. Utilisation is busy processor-seconds
           ÷ (processors × measured time). On machines whose rows take turns, busy is the run time × size of

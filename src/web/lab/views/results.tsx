@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { useKey } from "../../page/keys.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { Alarm } from "../../page/parts.tsx";
 import { commandLine } from "../experiment.ts";
 import { experiment, type Finished, finished, hasResult, run } from "../state.ts";
 import { ComparisonTable } from "./comparison-table.tsx";
@@ -108,11 +109,11 @@ function RunNotes({ made: { of, mismatches } }: { readonly made: NonNullable<Fin
         </p>
       )}
       {mismatches === 0 ? null : (
-        <p role="alert" class="alarm">
+        <Alarm>
           {mismatches === 1 ? "One summary" : `${mismatches} summaries`} came out differently when computed
           twice and had to be computed again. This is a fault of the browser’s compiler; the numbers below
           agreed twice. Update the browser.
-        </p>
+        </Alarm>
       )}
     </>
   );

@@ -1,4 +1,5 @@
 /** The settings of an experiment, each in words; what differs from the default is marked. */
+import { Button } from "../../page/parts.tsx";
 import { settingsFor } from "../experiment.ts";
 import { type Setting, settingOf } from "../settings.ts";
 import { changeSetting, experiment } from "../state.ts";
@@ -61,9 +62,9 @@ function SettingField({ setting }: { readonly setting: Setting }) {
       {isChanged ? (
         <small>
           <em>changed</em>; default: {setting.default === "" ? "not set" : setting.default}{" "}
-          <button type="button" class="small" onClick={() => changeSetting(name, setting.default)}>
+          <Button class="small" onClick={() => changeSetting(name, setting.default)}>
             Set back<span class="visually-hidden"> {title}</span>
-          </button>
+          </Button>
         </small>
       ) : null}
     </div>

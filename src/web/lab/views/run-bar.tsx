@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { useKey } from "../../page/keys.ts";
 import { address, goTo } from "../../page/navigation.ts";
+import { Alarm, Button } from "../../page/parts.tsx";
 import { saveFile } from "../../page/save.ts";
 import { commandLine, experimentData } from "../experiment.ts";
 import { cancel, experiment, finished, problems, run, source, start } from "../state.ts";
@@ -35,9 +36,7 @@ function ExperimentBar() {
     <>
       {now.state === "running" ? (
         <>
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
+          <Button onClick={cancel}>Cancel</Button>
           <Progress
             share={now.shares.reduce((sum, one) => sum + one, 0) / Math.max(1, now.shares.length)}
             done={now.shares.filter((one) => one === 1).length}
@@ -46,9 +45,9 @@ function ExperimentBar() {
           />
         </>
       ) : (
-        <button type="button" class="primary" disabled={!isReady || problem !== undefined} onClick={runAll}>
+        <Button class="primary" disabled={!isReady || problem !== undefined} onClick={runAll}>
           Run
-        </button>
+        </Button>
       )}
       {now.state === "running" ? null : (
         <span
@@ -58,16 +57,11 @@ function ExperimentBar() {
           {problem ?? jobsProblem()}
         </span>
       )}
-      {now.state === "failed" ? (
-        <p role="alert" class="alarm">
-          {now.message}
-        </p>
-      ) : null}
+      {now.state === "failed" ? <Alarm>{now.message}</Alarm> : null}
       <span class="push row">
         <CopyLink />
         <CopyButton label="Copy the command line" text={() => commandLine(experiment.peek())} />
-        <button
-          type="button"
+        <Button
           onClick={() =>
             saveFile(
               "experiment.tutti.json",
@@ -77,7 +71,7 @@ function ExperimentBar() {
           }
         >
           Save
-        </button>
+        </Button>
       </span>
     </>
   );
@@ -120,10 +114,10 @@ function CopyButton({ label, text }: { readonly label: string; readonly text: ()
   };
   return (
     <>
-      <button type="button" onClick={copy}>
+      <Button onClick={copy}>
         {label}
         <span role="status">{state === "" ? "" : " ✓"}</span>
-      </button>
+      </Button>
       {shown === "" ? null : (
         <input readOnly value={shown} aria-label={label} ref={(element) => element?.select()} />
       )}

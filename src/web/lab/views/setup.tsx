@@ -1,4 +1,5 @@
 /** The view in which an experiment is put together: jobs, rules, policies. */
+import { Alarm } from "../../page/parts.tsx";
 import { notice } from "../state.ts";
 import { JobsPanel } from "./jobs-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
@@ -8,11 +9,7 @@ export function Setup() {
   return (
     <>
       <h1>Experiment</h1>
-      {notice.value === "" ? null : (
-        <p role="alert" class="alarm">
-          {notice.value}
-        </p>
-      )}
+      <Alarm>{notice.value}</Alarm>
       <div class="setup">
         <JobsPanel />
         <RulesPanel />

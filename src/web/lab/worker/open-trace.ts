@@ -2,7 +2,7 @@
  * Reads a trace in the page's worker: plain or gzip, in any format of workload/traces/formats.ts. The file is
  * read in pieces of several megabytes, because small pieces cost more than the parsing.
  */
-import { InputError } from "../../../core/errors.ts";
+import { InputError, messageOf } from "../../../core/errors.ts";
 import type { Workload } from "../../../core/jobs.ts";
 import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../../../workload/traces/formats.ts";
 import { parseSizeFrom } from "../../../workload/traces/size-from.ts";
@@ -156,7 +156,7 @@ async function bytesOf(file: File, from: number, until: number): Promise<Uint8Ar
 /** The browser reads the file only now, and it may have changed since the user chose it. */
 function readError(file: File, error: unknown): unknown {
   return new InputError(
-    `Cannot read "${file.name}": ${error instanceof Error ? error.message : String(error)}; expected a file that you may read and that has not changed since you chose it`,
+    `Cannot read "${file.name}": ${messageOf(error)}; expected a file that you may read and that has not changed since you chose it`,
     { cause: error },
   );
 }

@@ -1,5 +1,6 @@
 /** The buttons that change jobs, with a confirmation that names them, and what the scheduler refused. */
 import { useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
 import type { BatchAnswer, Job } from "../../../protocol/answers.ts";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../../protocol/limits.ts";
@@ -8,6 +9,7 @@ import { formatCount, plural } from "../../../report/text/format.ts";
 import { jobCountsText, jobName } from "../../../words/jobs.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
+import { Button, Tick } from "../../page/parts.tsx";
 import { session } from "../session.ts";
 import { matrix } from "../store.ts";
 import { ACTIONS, type ChangeAction, changeJobs, type MoreOfChange } from "./change.ts";
@@ -41,9 +43,8 @@ export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
         const able = jobs.filter(({ state }) => isChangeable(action, state));
         if (isSingle && able.length === 0) return null;
         return (
-          <button
+          <Button
             key={isSingle ? place : action}
-            type="button"
             disabled={able.length === 0}
             onClick={() =>
               isSingle && !isDestructive && !asksMore(action) ? run(action, able) : setAsked(action)
@@ -51,7 +52,7 @@ export function Actions({ jobs, isSingle = false, onDone }: ActionsProps) {
           >
             {label}
             {isSingle || able.length === 0 ? "" : ` ${formatCount(able.length)}`}
-          </button>
+          </Button>
         );
       })}
       <Update jobs={jobs} isSingle={isSingle} />
@@ -90,7 +91,7 @@ async function reportOf(action: ChangeAction, jobs: readonly Job[], more?: MoreO
   try {
     results = await changeJobs(action, numbers, more);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { text: `Nothing is known to have changed.`, refusals: [{ message }] };
   }
   const changed = results.flatMap((result) => ("job" in result ? [result.job] : []));
@@ -177,16 +178,11 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
       >
         {action === "pause" && asksMore(action) ? (
           <p>
-            <label>
-              <input
-                type="checkbox"
-                checked={release}
-                onChange={({ currentTarget }) => setRelease(currentTarget.checked)}
-              />
+            <Tick isOn={release} onTick={setRelease}>
               Other jobs may use{" "}
               {isOne ? "its CPUs; after a resume, it waits" : "their CPUs; after a resume, they wait"} for
               CPUs
-            </label>
+            </Tick>
           </p>
         ) : null}
         {action === "priority" ? (
@@ -208,9 +204,7 @@ function Confirmation({ action, jobs, onAnswer, onClose }: ConfirmationProps) {
           <button type="submit" class="primary">
             {action === "priority" ? `Change ${count}` : `${label} ${count}`}
           </button>
-          <button type="button" onClick={onClose}>
-            Leave as is
-          </button>
+          <Button onClick={onClose}>Leave as is</Button>
         </div>
       </form>
     </Dialog>

@@ -1,6 +1,6 @@
 /** One job: its state, why it waits, when it is expected to start, its CPUs and its output. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Job, JobAnswer, WhyAnswer } from "../../../protocol/answers.ts";
 import { isEnded } from "../../../protocol/states.ts";
 import { plural } from "../../../report/text/format.ts";
@@ -9,6 +9,8 @@ import { shareText, whySentences } from "../../../words/why.ts";
 import { useCalm, useNow } from "../../page/clock.ts";
 import { useKey } from "../../page/keys.ts";
 import { address, goTo, linkTo } from "../../page/navigation.ts";
+import { Alarm, Button, Facts } from "../../page/parts.tsx";
+import { useRepeated } from "../asked.ts";
 import { ask } from "../client.ts";
 import { connection } from "../connection.ts";
 import { session } from "../session.ts";
@@ -42,15 +44,11 @@ export function JobDrawer({ job: number }: { readonly job: number }) {
           Job {number}
           {job === undefined ? "" : ` · ${jobName(job)}`}
         </h2>
-        <button type="button" class="push" onClick={close}>
+        <Button class="push" onClick={close}>
           Close
-        </button>
+        </Button>
       </header>
-      {problem === "" ? null : (
-        <p role="alert" class="alarm">
-          {problem}
-        </p>
-      )}
+      <Alarm>{problem}</Alarm>
       {job === undefined ? null : <Details job={job} why={known?.why} />}
     </aside>
   );
@@ -59,33 +57,18 @@ export function JobDrawer({ job: number }: { readonly job: number }) {
 /** The job with everything about it, loaded again whenever it changes. */
 function useJob(number: number): readonly [Known | undefined, string] {
   const [known, setKnown] = useState<Known>();
-  const [problem, setProblem] = useState("");
   useCalm(changes, CALM_MS);
   const version = jobs.get(number);
   const isLive = connection.value === "live";
-  useEffect(() => {
-    const stop = new AbortController();
-    const load = async () => {
-      if (document.hidden || !isLive) return;
-      try {
-        const [{ job }, why] = await Promise.all([
-          ask<JobAnswer>(`/v1/jobs/${number}`, { signal: stop.signal }),
-          ask<WhyAnswer>(`/v1/jobs/${number}/why`, { signal: stop.signal }),
-        ]);
-        setKnown({ job, why });
-        setProblem("");
-      } catch (error) {
-        if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
-      }
-    };
-    void load();
-    const timer = setInterval(load, REFRESH_MS);
-    return () => {
-      stop.abort();
-      clearInterval(timer);
-    };
-  }, [number, version, isLive]);
-  return [known, problem];
+  const load = async (signal: AbortSignal) => {
+    if (!isLive) return;
+    const [{ job }, why] = await Promise.all([
+      ask<JobAnswer>(`/v1/jobs/${number}`, { signal }),
+      ask<WhyAnswer>(`/v1/jobs/${number}/why`, { signal }),
+    ]);
+    setKnown({ job, why });
+  };
+  return [known, useRepeated(load, REFRESH_MS, [number, version, isLive])];
 }
 
 function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | undefined }) {
@@ -117,14 +100,7 @@ function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | un
       {job.attempt === 0 ? null : <JobLog key={job.attempt} job={job.job} />}
       <details>
         <summary>Everything about the job</summary>
-        <dl class="facts">
-          {jobFacts(job).map(([name, text]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{text}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts class="facts" facts={jobFacts(job)} />
       </details>
     </>
   );
@@ -185,9 +161,7 @@ function Again({ job }: { readonly job: Job }) {
   if (!isOwn || !(status.value?.web?.submit ?? false)) return null;
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Copy
-      </button>
+      <Button onClick={() => setOpen(true)}>Copy</Button>
       {isOpen ? <SubmitDialog like={job} onClose={() => setOpen(false)} /> : null}
     </>
   );

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { StatusAnswer } from "../../../protocol/answers.ts";
 import { JOB_FIELDS, type JobField } from "../../../protocol/job-fields.ts";
 import { visibleLine } from "../../../words/visible.ts";
+import { Alarm, Button, Choice } from "../../page/parts.tsx";
 import { queues, status } from "../store.ts";
 import { FORM_FIELDS, type Problems, type Texts } from "./job-request.ts";
 
@@ -105,18 +106,18 @@ interface QueueFieldProps extends Pick<JobFieldsProps, "anyQueue" | "onChange"> 
 
 function QueueField({ value, anyQueue, onChange }: QueueFieldProps) {
   return (
-    <label>
-      {JOB_FIELDS.queue.form[0]}
-      <select value={value} onChange={({ currentTarget }) => onChange({ queue: currentTarget.value })}>
-        <option value="">{anyQueue}</option>
-        {queues.value.map(({ name }) => (
-          <option key={name} value={name}>
-            {visibleLine(name)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      title={JOB_FIELDS.queue.form[0]}
+      value={value}
+      options={queueOptions(anyQueue)}
+      onChoose={(queue) => onChange({ queue })}
+    />
   );
+}
+
+/** @param any what it means that none is chosen */
+export function queueOptions(any: string): (readonly [string, string])[] {
+  return [["", any], ...queues.value.map(({ name }) => [name, visibleLine(name)] as const)];
 }
 
 /** Such as `Resources, of 4 gpu, 3 licence`. */
@@ -148,18 +149,12 @@ export function JobForm({ problems, onSubmit, onClose, labels: [submit, leave], 
       }}
     >
       {children}
-      {problems[""] === undefined ? null : (
-        <p role="alert" class="alarm wide">
-          {visibleLine(problems[""])}
-        </p>
-      )}
+      <Alarm class="wide">{visibleLine(problems[""] ?? "")}</Alarm>
       <div class="row wide">
         <button type="submit" class="primary">
           {submit}
         </button>
-        <button type="button" onClick={onClose}>
-          {leave}
-        </button>
+        <Button onClick={onClose}>{leave}</Button>
       </div>
     </form>
   );

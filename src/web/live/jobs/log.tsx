@@ -4,6 +4,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { VisibleStream } from "../../../words/visible.ts";
+import { Button } from "../../page/parts.tsx";
 import { open, RefusedError } from "../client.ts";
 import { LogText } from "./log-text.ts";
 
@@ -24,9 +25,9 @@ export function JobLog({ job }: { readonly job: number }) {
       <div class="row">
         <h3>Output</h3>
         {(["stdout", "stderr"] as const).map((name) => (
-          <button key={name} type="button" aria-pressed={stream === name} onClick={() => setStream(name)}>
+          <Button key={name} aria-pressed={stream === name} onClick={() => setStream(name)}>
             {name}
-          </button>
+          </Button>
         ))}
       </div>
       <Followed key={stream} path={`/v1/jobs/${job}/logs/${stream}`} />

@@ -1,5 +1,6 @@
 /** The button that runs ended jobs again, where the administrator allows to submit from the page. */
 import { useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
 import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
@@ -8,6 +9,7 @@ import { isEnded } from "../../../protocol/states.ts";
 import { formatCount, plural } from "../../../report/text/format.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { goTo } from "../../page/navigation.ts";
+import { Button } from "../../page/parts.tsx";
 import { ask } from "../client.ts";
 import { status } from "../store.ts";
 
@@ -35,14 +37,14 @@ export function Rerun({ jobs, isSingle, onDone }: RerunProps) {
       onDone?.();
       goTo("jobs", [String(answer.jobs[0].job)]);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     }
   };
   return (
     <>
-      <button type="button" disabled={able.length === 0} onClick={() => (isSingle ? run() : setAsked(true))}>
+      <Button disabled={able.length === 0} onClick={() => (isSingle ? run() : setAsked(true))}>
         Run again{isSingle || able.length === 0 ? "" : ` ${formatCount(able.length)}`}
-      </button>
+      </Button>
       {problem === "" ? null : (
         <span role="alert" class="alarm">
           {problem}
@@ -55,12 +57,10 @@ export function Rerun({ jobs, isSingle, onDone }: RerunProps) {
           </p>
           <p>New jobs get the same command, environment and script. Only jobs that have ended run again.</p>
           <div class="row">
-            <button type="button" class="primary" onClick={run}>
+            <Button class="primary" onClick={run}>
               Run {plural(able.length, "job")} again
-            </button>
-            <button type="button" onClick={() => setAsked(false)}>
-              Leave as is
-            </button>
+            </Button>
+            <Button onClick={() => setAsked(false)}>Leave as is</Button>
           </div>
         </Dialog>
       ) : null}

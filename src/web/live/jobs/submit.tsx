@@ -1,5 +1,6 @@
 /** Submits a job, where the administrator allows it, and shows the same as a command line. */
 import { useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
 import { fieldsWith, JOB_FIELDS } from "../../../protocol/job-fields.ts";
 import type { SubmitJob } from "../../../protocol/requests.ts";
@@ -8,6 +9,7 @@ import { optionText } from "../../../words/job-fields.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
 import { goTo } from "../../page/navigation.ts";
+import { Choice, Tick } from "../../page/parts.tsx";
 import { ask } from "../client.ts";
 import { status } from "../store.ts";
 import { Field, JobFields, JobForm } from "./job-fields.tsx";
@@ -60,7 +62,7 @@ export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
       onClose();
       goTo("jobs", [String(answer.jobs[0].job)]);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       setProblems(problemsOf(message, [...Object.keys(NO_TEXTS), "command", "cwd"]));
     }
   };
@@ -81,14 +83,9 @@ export function SubmitDialog({ like, onClose }: SubmitDialogProps) {
           value={fields.command}
           onText={(command) => change({ command })}
         />
-        <label class="wide">
-          <input
-            type="checkbox"
-            checked={fields.isForShell}
-            onChange={({ currentTarget }) => change({ isForShell: currentTarget.checked })}
-          />
+        <Tick class="wide" isOn={fields.isForShell} onTick={(isForShell) => change({ isForShell })}>
           Run it with a shell: variables, pipes and * work
-        </label>
+        </Tick>
         <Field
           name="cwd"
           label="Working directory"
@@ -124,16 +121,15 @@ interface TasksRunFieldsProps {
 function TasksRunFields({ fields, change }: TasksRunFieldsProps) {
   return (
     <>
-      <label>
-        The command runs
-        <select
-          value={fields.tasksRun}
-          onChange={({ currentTarget }) => change({ tasksRun: currentTarget.value as TasksRun })}
-        >
-          <option value="once">once, and starts its other processes itself</option>
-          <option value="each">once per task, on all nodes of the job</option>
-        </select>
-      </label>
+      <Choice
+        title="The command runs"
+        value={fields.tasksRun}
+        options={[
+          ["once", "once, and starts its other processes itself"],
+          ["each", "once per task, on all nodes of the job"],
+        ]}
+        onChoose={(tasksRun) => change({ tasksRun: tasksRun as TasksRun })}
+      />
       {fields.tasksRun === "each" ? (
         <label>
           Type of MPI of the tasks, such as pmix

@@ -7,6 +7,7 @@ import type { Job } from "../../../protocol/answers.ts";
 import { useNow } from "../../page/clock.ts";
 import { useKey } from "../../page/keys.ts";
 import { address, goTo, linkTo, setQuery } from "../../page/navigation.ts";
+import { Button } from "../../page/parts.tsx";
 import { useVirtualList } from "../../page/virtual-list.ts";
 import { COLUMNS, type JobColumn } from "./columns.tsx";
 import { anchorAt, cursor, extendTo, moveCursor, selected, selectOnly, toggle } from "./selection.ts";
@@ -174,10 +175,10 @@ function SortHeading({ sort, column }: { readonly sort: string | undefined; read
       {column.sort === "" ? (
         column.title
       ) : (
-        <button type="button" class="plain" onClick={() => setQuery({ sort: next }, true)}>
+        <Button class="plain" onClick={() => setQuery({ sort: next }, true)}>
           {column.title}
           <span aria-hidden="true">{isUp ? " ▲" : isDown ? " ▼" : ""}</span>
-        </button>
+        </Button>
       )}
     </span>
   );

@@ -6,6 +6,7 @@ import { formatCount, plural } from "../../../report/text/format.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { useKey } from "../../page/keys.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { Button, Choice } from "../../page/parts.tsx";
 import { Actions } from "./actions.tsx";
 import { FILTERS, filterOf, searchOf } from "./filter.ts";
 import { selected, selectOnly } from "./selection.ts";
@@ -58,24 +59,19 @@ export function Toolbar({ all, list, older }: ToolbarProps) {
             const rest = states.filter((state) => !group.states.includes(state));
             const next = isPressed ? rest : [...rest, ...group.states];
             return (
-              <button
+              <Button
                 key={group.label}
-                type="button"
                 aria-pressed={isPressed}
                 onClick={() => setQuery({ state: next.join(",") }, true)}
               >
                 {group.label}
-              </button>
+              </Button>
             );
           })}
         </div>
-        <Choice name="user" all={all} of={({ user }) => user} />
-        <Choice name="queue" all={all} of={({ queue }) => queue} />
-        {isFiltered ? (
-          <button type="button" onClick={showAll}>
-            Show all
-          </button>
-        ) : null}
+        <Values name="user" all={all} of={({ user }) => user} />
+        <Values name="queue" all={all} of={({ queue }) => queue} />
+        {isFiltered ? <Button onClick={showAll}>Show all</Button> : null}
         <span class="muted push">
           {isFiltered
             ? `${formatCount(list.length)} of ${plural(all.length, "job")}`
@@ -93,9 +89,7 @@ export function Toolbar({ all, list, older }: ToolbarProps) {
         <div class="row bulk" role="group" aria-label="Selected jobs">
           <strong role="status">{formatCount(chosen.length)} selected</strong>
           <Actions jobs={chosen} onDone={() => selectOnly([])} />
-          <button type="button" onClick={() => selectOnly([])}>
-            Select none
-          </button>
+          <Button onClick={() => selectOnly([])}>Select none</Button>
         </div>
       )}
     </>
@@ -107,14 +101,14 @@ export function showAll(): void {
   setQuery(Object.fromEntries(FILTERS.map((name) => [name, ""])), true);
 }
 
-interface ChoiceProps {
+interface ValuesProps {
   readonly name: "user" | "queue";
   readonly all: readonly Job[];
   readonly of: (job: Job) => string;
 }
 
 /** Offered only if there is a choice. */
-function Choice({ name, all, of }: ChoiceProps) {
+function Values({ name, all, of }: ValuesProps) {
   const chosen = address.value.query[name];
   const known = useMemo(() => {
     const found = new Set<string>();
@@ -125,17 +119,14 @@ function Choice({ name, all, of }: ChoiceProps) {
   if (values.size < 2 && chosen === undefined) return null;
   if (chosen !== undefined) values.add(chosen);
   return (
-    <select
-      aria-label={name}
+    <Choice
+      label={name}
       value={chosen ?? ""}
-      onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value }, true)}
-    >
-      <option value="">any {name}</option>
-      {[...values].sort().map((value) => (
-        <option key={value} value={value}>
-          {visibleLine(value)}
-        </option>
-      ))}
-    </select>
+      options={[
+        ["", `any ${name}`],
+        ...[...values].sort().map((value) => [value, visibleLine(value)] as const),
+      ]}
+      onChoose={(value) => setQuery({ [name]: value }, true)}
+    />
   );
 }

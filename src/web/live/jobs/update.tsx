@@ -1,5 +1,6 @@
 /** The button that changes what jobs ask for. Empty fields stay as they are. */
 import { useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import { rangesOf, rangesText } from "../../../core/number-ranges.ts";
 import type { BatchAnswer, Job } from "../../../protocol/answers.ts";
 import { MAX_JOBS_PER_BATCH } from "../../../protocol/limits.ts";
@@ -7,6 +8,7 @@ import { CHANGEABLE_STATES, type JobState } from "../../../protocol/states.ts";
 import { formatCount, plural } from "../../../report/text/format.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { Dialog } from "../../page/dialog.tsx";
+import { Button } from "../../page/parts.tsx";
 import { ask } from "../client.ts";
 import { JobFields, JobForm } from "./job-fields.tsx";
 import { NO_TEXTS, type Problems, problemsOf, readTexts, type Texts, textsOf } from "./job-request.ts";
@@ -28,9 +30,9 @@ export function Update({ jobs, isSingle }: UpdateProps) {
   const asked = chosen.slice(0, MAX_JOBS_PER_BATCH);
   return (
     <>
-      <button type="button" disabled={asked.length === 0} onClick={() => setOpen(true)}>
+      <Button disabled={asked.length === 0} onClick={() => setOpen(true)}>
         Change{isSingle || asked.length === 0 ? "" : ` ${formatCount(asked.length)}`}
-      </button>
+      </Button>
       {isOpen ? (
         <UpdateDialog jobs={asked} hasStarted={waiting.length === 0} onClose={() => setOpen(false)} />
       ) : null}
@@ -63,7 +65,7 @@ function UpdateDialog({ jobs: given, hasStarted, onClose }: UpdateDialogProps) {
       if (refused.length === 0) onClose();
       else setProblems({ "": `${plural(refused.length, "job")} unchanged: ${refused[0]}` });
     } catch (error) {
-      setProblems(problemsOf(error instanceof Error ? error.message : String(error)));
+      setProblems(problemsOf(messageOf(error)));
     }
   };
   const count = plural(jobs.length, "job");

@@ -1,10 +1,12 @@
 /** Says that the scheduler is drained, and which windows there are; administrators drain and undrain it. */
 import { useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import type { DrainAnswer } from "../../../protocol/answers.ts";
 import { MAX_REASON_LENGTH } from "../../../protocol/limits.ts";
 import { drainText } from "../../../words/status.ts";
 import { windowText } from "../../../words/windows.ts";
 import { Dialog } from "../../page/dialog.tsx";
+import { Alarm, Button, Entry } from "../../page/parts.tsx";
 import { ask } from "../client.ts";
 import { session } from "../session.ts";
 import { status } from "../store.ts";
@@ -17,15 +19,13 @@ export function DrainBanner() {
   const [problem, send] = useChange();
   if (drain === undefined) return null;
   return (
-    <p role="alert" class="alarm">
+    <Alarm>
       {drainText(drain)}. Running jobs continue.{" "}
       {session.value?.isAdministrator ? (
-        <button type="button" onClick={() => send({ method: "DELETE" })}>
-          Undrain
-        </button>
+        <Button onClick={() => send({ method: "DELETE" })}>Undrain</Button>
       ) : null}{" "}
       {problem}
-    </p>
+    </Alarm>
   );
 }
 
@@ -55,9 +55,7 @@ export function DrainButton() {
       <h2>Drain</h2>
       <p>
         While the scheduler is drained, nothing starts, and running jobs continue.{" "}
-        <button type="button" onClick={() => setAsking(true)}>
-          Drain
-        </button>
+        <Button onClick={() => setAsking(true)}>Drain</Button>
       </p>
       <p role="status">{problem}</p>
       {isAsking ? (
@@ -71,23 +69,18 @@ export function DrainButton() {
             }}
           >
             <p>
-              <label>
-                Reason, which all users see
-                <input
-                  type="text"
-                  maxLength={MAX_REASON_LENGTH}
-                  value={reason}
-                  onInput={({ currentTarget }) => setReason(currentTarget.value)}
-                />
-              </label>
+              <Entry
+                title="Reason, which all users see"
+                maxLength={MAX_REASON_LENGTH}
+                value={reason}
+                onText={setReason}
+              />
             </p>
             <div class="row">
               <button type="submit" class="primary">
                 Drain the scheduler
               </button>
-              <button type="button" onClick={() => setAsking(false)}>
-                Leave as is
-              </button>
+              <Button onClick={() => setAsking(false)}>Leave as is</Button>
             </div>
           </form>
         </Dialog>
@@ -104,7 +97,7 @@ function useChange() {
       await ask<DrainAnswer>("/v1/drain", how);
       setProblem("");
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     }
   };
   return [problem, send] as const;

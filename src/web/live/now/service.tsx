@@ -1,9 +1,10 @@
 /** What the pinned gang gets of its CPUs, and what it is due. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { WhyAnswer } from "../../../protocol/answers.ts";
 import { formatPercent } from "../../../report/text/format.ts";
 import { shareText } from "../../../words/why.ts";
 import { linkTo } from "../../page/navigation.ts";
+import { useRepeated } from "../asked.ts";
 import { ask } from "../client.ts";
 import { status } from "../store.ts";
 
@@ -22,25 +23,8 @@ export function Service({ job }: { readonly job: number }) {
 
 function Numbers({ job }: { readonly job: number }) {
   const [why, setWhy] = useState<WhyAnswer>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    const stop = new AbortController();
-    const load = async () => {
-      if (document.hidden) return;
-      try {
-        setWhy(await ask<WhyAnswer>(`/v1/jobs/${job}/why`, { signal: stop.signal }));
-        setProblem("");
-      } catch (error) {
-        if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
-      }
-    };
-    void load();
-    const timer = setInterval(load, REFRESH_MS);
-    return () => {
-      stop.abort();
-      clearInterval(timer);
-    };
-  }, [job]);
+  const load = async (signal: AbortSignal) => setWhy(await ask<WhyAnswer>(`/v1/jobs/${job}/why`, { signal }));
+  const problem = useRepeated(load, REFRESH_MS, [job]);
   if (problem !== "") return <p>{problem}</p>;
   if (why?.share === undefined)
     return <p class="muted">{why === undefined ? "Loading" : "It has not started."}</p>;

@@ -1,5 +1,6 @@
 /** Whether the scheduler works as it should: conductor, forecasts, store, strays, and the rules in force. */
 import { useEffect, useState } from "preact/hooks";
+import { messageOf } from "../../../core/errors.ts";
 import type {
   NodeAnswer,
   PilotAnswer,
@@ -22,6 +23,7 @@ import {
 } from "../../../words/status.ts";
 import { bytesText, clockText } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
+import { Alarm, Bullets, Button } from "../../page/parts.tsx";
 import { useAsked } from "../asked.ts";
 import { ask } from "../client.ts";
 import { changeJobs } from "../jobs/change.ts";
@@ -50,11 +52,7 @@ export function Health() {
   return (
     <>
       <h1>Health</h1>
-      {trouble === undefined ? null : (
-        <p role="alert" class="alarm">
-          {visibleLine(trouble)}
-        </p>
-      )}
+      <Alarm>{visibleLine(trouble ?? "")}</Alarm>
       {warnings.map((warning) => (
         <p key={warning} role="alert" class="alarm">
           {warning}
@@ -127,11 +125,7 @@ function Pilots() {
   return (
     <section aria-label="Pilots">
       <h2>Pilots</h2>
-      <ul>
-        {pilotLines(answer).map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
+      <Bullets texts={pilotLines(answer)} />
     </section>
   );
 }
@@ -165,7 +159,7 @@ function Strays({ strays }: { readonly strays: readonly Stray[] }) {
         result !== undefined && "message" in result ? visibleLine(result.message) : `Job ${job} ends.`,
       );
     } catch (error) {
-      setReport(error instanceof Error ? error.message : String(error));
+      setReport(messageOf(error));
     }
   };
   return (
@@ -176,9 +170,7 @@ function Strays({ strays }: { readonly strays: readonly Stray[] }) {
         {strays.map((stray) => (
           <li key={`${stray.job}.${stray.attempt}`} class="stray">
             {strayText(stray)}, in <code>{visibleLine(stray.folder)}</code>{" "}
-            <button type="button" onClick={() => end(stray)}>
-              End job {stray.job}
-            </button>
+            <Button onClick={() => end(stray)}>End job {stray.job}</Button>
           </li>
         ))}
       </ul>
@@ -203,19 +195,11 @@ function Policy() {
     <section aria-label="Policy">
       <h2>Policy {visibleLine(policy)}</h2>
       {mostRows > 1 ? <p>At most {plural(mostRows, "row")}.</p> : null}
-      <ul>
-        {rules.slice(0, ownRules).map((rule) => (
-          <li key={rule}>{visibleLine(rule)}</li>
-        ))}
-      </ul>
+      <Bullets texts={rules.slice(0, ownRules).map(visibleLine)} />
       {rules.length === ownRules ? null : (
         <details>
           <summary>Rules that it shares with other policies</summary>
-          <ul>
-            {rules.slice(ownRules).map((rule) => (
-              <li key={rule}>{visibleLine(rule)}</li>
-            ))}
-          </ul>
+          <Bullets texts={rules.slice(ownRules).map(visibleLine)} />
         </details>
       )}
     </section>

@@ -1,4 +1,5 @@
 /** Jobs that have ended: sums by user or queue, how long they waited, and how much they were slowed down. */
+import { messageOf } from "../../../core/errors.ts";
 import "../history/history.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Job, JobsAnswer } from "../../../protocol/answers.ts";
@@ -19,8 +20,8 @@ import { spreadsheetCell } from "../../../words/spreadsheet.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { LineChart } from "../../lab/charts/line-chart.tsx";
 import { type Lines, wholePercent } from "../../lab/charts/lines.ts";
-import { Scrollable } from "../../lab/charts/scrollable.tsx";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { Alarm, Button, Choice, Headings, Scrollable } from "../../page/parts.tsx";
 import { saveFile } from "../../page/save.ts";
 import { ask } from "../client.ts";
 import { boundedSlowdown, type Sum, sumOf, sumsBy, waitS } from "../history/sums.ts";
@@ -50,7 +51,7 @@ export function History() {
       setAll(jobs);
       setShare(part);
     }).catch((error) => {
-      if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+      if (!stop.signal.aborted) setProblem(messageOf(error));
     });
     return () => stop.abort();
   }, [isReady, round]);
@@ -65,40 +66,30 @@ export function History() {
     <>
       <h1>History</h1>
       <div class="row">
-        <select
-          aria-label="Period"
+        <Choice
+          label="Period"
           value={period.id}
-          onChange={({ currentTarget }) => setQuery({ period: currentTarget.value }, true)}
-        >
-          {PERIODS.map(({ id, label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </select>
-        <select
-          aria-label="Sums by"
+          options={PERIODS.map(({ id, label }) => [id, label])}
+          onChoose={(period) => setQuery({ period }, true)}
+        />
+        <Choice
+          label="Sums by"
           value={by}
-          onChange={({ currentTarget }) => setQuery({ by: currentTarget.value }, true)}
-        >
-          <option value="user">by user</option>
-          <option value="queue">by queue</option>
-        </select>
-        <button type="button" onClick={() => setRound(round + 1)}>
-          Load again
-        </button>
-        <button type="button" disabled={jobs.length === 0} onClick={() => save(jobs)}>
+          options={[
+            ["user", "by user"],
+            ["queue", "by queue"],
+          ]}
+          onChoose={(by) => setQuery({ by }, true)}
+        />
+        <Button onClick={() => setRound(round + 1)}>Load again</Button>
+        <Button disabled={jobs.length === 0} onClick={() => save(jobs)}>
           CSV of the jobs
-        </button>
+        </Button>
         <span role="status" class="muted push">
           {share < 1 ? `Loading: ${Math.floor(100 * share)} %` : plural(jobs.length, "ended job")}
         </span>
       </div>
-      {problem === "" ? null : (
-        <p role="alert" class="alarm">
-          {problem}
-        </p>
-      )}
+      <Alarm>{problem}</Alarm>
       {jobs.length === 0 ? <p>No job ended in this period.</p> : <Found jobs={jobs} by={by} />}
       <p class="muted">
         Among the {formatCount(MAX_HISTORY)} newest jobs. The same on the command line:{" "}
@@ -148,16 +139,7 @@ function Sums({ sums, total, by }: SumsProps) {
   return (
     <Scrollable label={`Sums by ${by}`}>
       <table class="sums">
-        <thead>
-          <tr>
-            <th scope="col">{by}</th>
-            {[...headings, waits.heading("median wait"), waits.heading("90 % wait")].map((heading) => (
-              <th key={heading} scope="col" class="number">
-                {heading}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Headings titles={[by, ...headings, waits.heading("median wait"), waits.heading("90 % wait")]} />
         <tbody>
           {rows.map((sum) => (
             <tr key={sum === total ? "" : `=${sum.key}`}>

@@ -8,6 +8,7 @@ import { addressText } from "../../page/address.ts";
 import { isStale, useCalm } from "../../page/clock.ts";
 import { useKey } from "../../page/keys.ts";
 import { address } from "../../page/navigation.ts";
+import { Button } from "../../page/parts.tsx";
 import { JobDrawer } from "../jobs/drawer.tsx";
 import { FILTERS, filterOf, inOrder, isShown } from "../jobs/filter.ts";
 import { olderCount, useOlder } from "../jobs/older.ts";
@@ -69,9 +70,7 @@ function NoJobs({ all, isAll }: { readonly all: readonly Job[]; readonly isAll: 
   return (
     <p class="nothing" role="status">
       {isAll ? "No job" : "No job here"} matches {filters.join(" and ")}.{" "}
-      <button type="button" onClick={showAll}>
-        Show all {plural(all.length, "job")}
-      </button>
+      <Button onClick={showAll}>Show all {plural(all.length, "job")}</Button>
     </p>
   );
 }
@@ -88,9 +87,9 @@ function Submit() {
     );
   return (
     <>
-      <button type="button" class="primary push" onClick={() => setOpen(true)}>
+      <Button class="primary push" onClick={() => setOpen(true)}>
         Submit a job
-      </button>
+      </Button>
       {isOpen ? <SubmitDialog onClose={() => setOpen(false)} /> : null}
     </>
   );

@@ -12,6 +12,8 @@ import { MatrixView } from "../../matrix/matrix-view.tsx";
 import { useSelection } from "../../matrix/selection.ts";
 import { isStale, useCalm, useNow } from "../../page/clock.ts";
 import { goTo, linkTo } from "../../page/navigation.ts";
+import { Facts } from "../../page/parts.tsx";
+import { useRepeated } from "../asked.ts";
 import { ask } from "../client.ts";
 import { connection } from "../connection.ts";
 import { DrainBanner, WindowNotes } from "../now/drain.tsx";
@@ -61,16 +63,7 @@ function Numbers() {
     ["longest wait", waitedMs === undefined ? NO_VALUE : formatDuration(Math.floor(waitedMs / 1000))],
     ["next start", nextStart],
   ];
-  return (
-    <dl class="numbers">
-      {facts.map(([title, value]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts class="numbers" facts={facts} />;
 }
 
 function Rows({ timed: { answer, receivedAtMs } }: { readonly timed: TimedMatrix }) {
@@ -166,30 +159,17 @@ const LONG_MS = 30 * 24 * 3600 * 1000;
 function useNextStart(queued: number, nowMs: number): string {
   const [next, setNext] = useState<Expected | "none">();
   const isLive = connection.value === "live";
-  useEffect(() => {
+  const load = async (signal: AbortSignal) => {
     if (queued === 0) setNext(undefined);
-    if (queued === 0 || !isLive) return undefined;
-    const stop = new AbortController();
-    const load = async () => {
-      if (document.hidden) return;
-      const nowMs = Date.now();
-      const toMs = nowMs + (queued > LONG_QUEUE ? SHORT_MS : LONG_MS);
-      try {
-        const path = `/v1/timeline?from=${nowMs}&to=${toMs}`;
-        const { jobs } = await ask<TimelineAnswer>(path, { signal: stop.signal });
-        const starts = jobs.flatMap(({ start }) => start ?? []).sort((a, b) => a.p50Ms - b.p50Ms);
-        setNext(starts[0] ?? "none");
-      } catch {
-        // The page says that the scheduler does not answer.
-      }
-    };
-    void load();
-    const timer = setInterval(load, REFRESH_MS);
-    return () => {
-      stop.abort();
-      clearInterval(timer);
-    };
-  }, [queued, isLive]);
+    if (queued === 0 || !isLive) return;
+    const nowMs = Date.now();
+    const toMs = nowMs + (queued > LONG_QUEUE ? SHORT_MS : LONG_MS);
+    const { jobs } = await ask<TimelineAnswer>(`/v1/timeline?from=${nowMs}&to=${toMs}`, { signal });
+    const starts = jobs.flatMap(({ start }) => start ?? []).sort((a, b) => a.p50Ms - b.p50Ms);
+    setNext(starts[0] ?? "none");
+  };
+  // If it fails, the page says that the scheduler does not answer.
+  useRepeated(load, REFRESH_MS, [queued, isLive]);
   if (queued === 0 || next === "none") return NO_VALUE;
   return next === undefined ? "loading" : expectedInText(next, nowMs);
 }

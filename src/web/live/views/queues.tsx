@@ -4,6 +4,7 @@ import { limitsText, ownLimitsText } from "../../../words/limits.ts";
 import { limitCell } from "../../../words/times.ts";
 import { visibleLine } from "../../../words/visible.ts";
 import { linkTo } from "../../page/navigation.ts";
+import { Headings, Scrollable } from "../../page/parts.tsx";
 import { ownLimits, queues } from "../store.ts";
 
 const NUMBERS = ["waiting", "running", "max CPUs", "time limit"];
@@ -13,20 +14,12 @@ export function Queues() {
   return (
     <>
       <h1>Queues</h1>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <section class="scroll" aria-label="Queues" tabIndex={0}>
+      <Scrollable label="Queues">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">queue</th>
-              {NUMBERS.map((title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ))}
-              {hasLimits ? <th scope="col">limits on all its jobs</th> : null}
-            </tr>
-          </thead>
+          <Headings
+            titles={["queue", ...NUMBERS, ...(hasLimits ? ["limits on all its jobs"] : [])]}
+            isNumber={(column) => column > 0 && column <= NUMBERS.length}
+          />
           <tbody>
             {queues.value.map(({ name, queued, running, mostCpus, limitMs, limits }) => (
               <tr key={name}>
@@ -42,7 +35,7 @@ export function Queues() {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scrollable>
       {ownLimits.value.length === 0 ? null : (
         <section aria-label="Limits on your jobs">
           <h2>Limits on your jobs</h2>

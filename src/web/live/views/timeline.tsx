@@ -5,6 +5,7 @@ import { formatDuration, plural } from "../../../report/text/format.ts";
 import { clockText } from "../../../words/times.ts";
 import { useNow } from "../../page/clock.ts";
 import { address, linkTo, setQuery } from "../../page/navigation.ts";
+import { Alarm } from "../../page/parts.tsx";
 import { MAX_MS } from "../../timeline/scale.ts";
 import { queryOf, readState, type TimelineState } from "../../timeline/state.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
@@ -54,11 +55,7 @@ function Shown({ answer, receivedAtMs, problem, state, nowMs }: ShownProps) {
   return (
     <>
       <h1>Timeline</h1>
-      {problem === "" ? null : (
-        <p class="alarm" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alarm>{problem}</Alarm>
       {answer.truncated === undefined ? null : (
         <p class="muted">
           Too many jobs: what ended before {clockText(answer.fromMs)} is left out. Zoom in to see it.

@@ -1,4 +1,5 @@
 /** What would happen with another job, with fewer CPUs or under another policy. It changes nothing. */
+import { messageOf } from "../../../core/errors.ts";
 import "../what-if/what-if.css";
 import { useMemo, useState } from "preact/hooks";
 import type { WhatIfAnswer } from "../../../protocol/forecasts.ts";
@@ -10,11 +11,13 @@ import { visibleLine } from "../../../words/visible.ts";
 import { changesText, hypotheticalText } from "../../../words/what-if.ts";
 import { useKey } from "../../page/keys.ts";
 import { address, setQuery } from "../../page/navigation.ts";
+import { Alarm, Button, Choice, Entry } from "../../page/parts.tsx";
 import { panned, type Stretch, timeScale, zoomed } from "../../timeline/scale.ts";
 import { queryOf, readState } from "../../timeline/state.ts";
 import { useAsked } from "../asked.ts";
+import { queueOptions } from "../jobs/job-fields.tsx";
 import { SubmitDialog } from "../jobs/submit.tsx";
-import { jobs, matrix, queues, status } from "../store.ts";
+import { jobs, matrix, status } from "../store.ts";
 import { compare } from "../what-if/compared.ts";
 import { DifferenceTable } from "../what-if/differences.tsx";
 import { ComparePicture } from "../what-if/picture.tsx";
@@ -46,11 +49,7 @@ export function WhatIf() {
       <div class="what-if">
         <QuestionForm fields={fields} />
         <div>
-          {message === "" ? null : (
-            <p class="alarm" role="alert">
-              {message}
-            </p>
-          )}
+          <Alarm>{message}</Alarm>
           {asked === undefined || body !== undefined ? null : (
             <p>
               This is the queue as it is. Change something: a job that you might submit, fewer CPUs, or
@@ -74,93 +73,62 @@ function readBody(fields: Fields): readonly [WhatIfBody | undefined, string] {
   try {
     return [bodyOf(fields), ""];
   } catch (error) {
-    return [undefined, error instanceof Error ? error.message : String(error)];
+    return [undefined, messageOf(error)];
   }
 }
 
 function QuestionForm({ fields }: { readonly fields: Fields }) {
   const change = (changes: Partial<Fields>) => setQuery({ ...changes, range: "" });
   const { cpus = 1, resources } = status.value ?? {};
+  const number = { type: "number", min: 1, max: cpus } as const;
   return (
     <form onSubmit={(event) => event.preventDefault()}>
       <fieldset>
         <legend>A job that I might submit</legend>
-        <label>
-          Tasks
-          <input
-            type="number"
-            min={1}
-            max={cpus}
-            value={fields.tasks}
-            onInput={({ currentTarget }) => change({ tasks: currentTarget.value })}
-          />
-        </label>
+        <Entry title="Tasks" {...number} value={fields.tasks} onText={(tasks) => change({ tasks })} />
         {resources === undefined ? null : (
-          <label>
-            Resources, such as {visibleLine(resources[0].name)}:1
-            <input
-              value={fields.use}
-              spellcheck={false}
-              onInput={({ currentTarget }) => change({ use: currentTarget.value })}
-            />
-          </label>
+          <Entry
+            title={`Resources, such as ${visibleLine(resources[0].name)}:1`}
+            spellcheck={false}
+            value={fields.use}
+            onText={(use) => change({ use })}
+          />
         )}
-        <label>
-          Threads of each task
-          <input
-            type="number"
-            min={1}
-            max={cpus}
-            value={fields.threads}
-            onInput={({ currentTarget }) => change({ threads: currentTarget.value })}
-          />
-        </label>
-        <label>
-          Limit, such as 90s, 10m or 2h
-          <input
-            value={fields.limit}
-            onInput={({ currentTarget }) => change({ limit: currentTarget.value })}
-          />
-        </label>
-        <label>
-          Queue
-          <select
-            value={fields.queue}
-            onChange={({ currentTarget }) => change({ queue: currentTarget.value })}
-          >
-            <option value="">chosen by the scheduler</option>
-            {queues.value.map(({ name }) => (
-              <option key={name} value={name}>
-                {visibleLine(name)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Entry
+          title="Threads of each task"
+          {...number}
+          value={fields.threads}
+          onText={(threads) => change({ threads })}
+        />
+        <Entry
+          title="Limit, such as 90s, 10m or 2h"
+          value={fields.limit}
+          onText={(limit) => change({ limit })}
+        />
+        <Choice
+          title="Queue"
+          value={fields.queue}
+          options={queueOptions("chosen by the scheduler")}
+          onChoose={(queue) => change({ queue })}
+        />
       </fieldset>
       <fieldset>
         <legend>The machine</legend>
-        <label>
-          CPUs fewer, of {formatCount(cpus)}
-          <input
-            type="number"
-            min={1}
-            max={Math.max(1, cpus - 1)}
-            value={fields.without}
-            onInput={({ currentTarget }) => change({ without: currentTarget.value })}
-          />
-        </label>
-        <label>
-          Another policy, such as easy or gang
-          <input
-            value={fields.policy}
-            spellcheck={false}
-            onInput={({ currentTarget }) => change({ policy: currentTarget.value })}
-          />
-        </label>
+        <Entry
+          title={`CPUs fewer, of ${formatCount(cpus)}`}
+          {...number}
+          max={Math.max(1, cpus - 1)}
+          value={fields.without}
+          onText={(without) => change({ without })}
+        />
+        <Entry
+          title="Another policy, such as easy or gang"
+          spellcheck={false}
+          value={fields.policy}
+          onText={(policy) => change({ policy })}
+        />
       </fieldset>
-      <button type="button" onClick={() => setQuery({ ...NO_FIELDS, range: "" }, true)}>
-        As it is
-      </button>
+      <Button onClick={() => setQuery({ ...NO_FIELDS, range: "" }, true)}>As it is</Button>
     </form>
   );
 }
@@ -237,9 +205,7 @@ function CommandLine({ text }: { readonly text: string }) {
   return (
     <div class="row">
       <pre>{visibleLine(text)}</pre>
-      <button type="button" onClick={() => void copy()}>
-        {isCopied ? "Copied" : "Copy"}
-      </button>
+      <Button onClick={() => void copy()}>{isCopied ? "Copied" : "Copy"}</Button>
     </div>
   );
 }
@@ -265,9 +231,9 @@ function SubmitIt({ fields }: { readonly fields: Fields }) {
   return (
     <>
       <p>
-        <button type="button" class="primary" onClick={() => setOpen(true)}>
+        <Button class="primary" onClick={() => setOpen(true)}>
           Submit it
-        </button>
+        </Button>
       </p>
       {isOpen ? (
         <SubmitDialog

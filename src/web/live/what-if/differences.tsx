@@ -9,6 +9,7 @@ import { visibleLine } from "../../../words/visible.ts";
 import { changeText, hasTimes } from "../../../words/what-if.ts";
 import { gangCss } from "../../page/gang-colours.ts";
 import { linkTo } from "../../page/navigation.ts";
+import { Button, Headings } from "../../page/parts.tsx";
 import { saveFile } from "../../page/save.ts";
 import { jobs } from "../store.ts";
 import type { Difference } from "./compared.ts";
@@ -32,22 +33,14 @@ export function DifferenceTable({ differences, pinned }: DifferenceTableProps) {
     <>
       <div class="row">
         <h2>Your jobs, the largest loss first</h2>
-        <button type="button" onClick={() => saveFile("what-if.csv", [csvOf(differences)], "text/csv")}>
-          Save as CSV
-        </button>
+        <Button onClick={() => saveFile("what-if.csv", [csvOf(differences)], "text/csv")}>Save as CSV</Button>
       </div>
       <div class="scroll">
         <table class="what-if-table">
-          <thead>
-            <tr>
-              <th scope="col">job</th>
-              <th scope="col">change</th>
-              <th scope="col">starts as it is</th>
-              <th scope="col">starts then</th>
-              <th scope="col">ends as it is</th>
-              <th scope="col">ends then</th>
-            </tr>
-          </thead>
+          <Headings
+            titles={["job", "change", "starts as it is", "starts then", "ends as it is", "ends then"]}
+            isNumber={() => false}
+          />
           <tbody>
             {differences.slice(0, count).map(({ job, before, after, changeMs }) => (
               <tr
@@ -74,9 +67,9 @@ export function DifferenceTable({ differences, pinned }: DifferenceTableProps) {
         </table>
       </div>
       {differences.length <= count ? null : (
-        <button type="button" onClick={() => setCount(count + 10 * PAGE_ROWS)}>
+        <Button onClick={() => setCount(count + 10 * PAGE_ROWS)}>
           Show more: {formatCount(differences.length - count)} are left
-        </button>
+        </Button>
       )}
     </>
   );
