@@ -1,5 +1,5 @@
 /**
- * The form of the papers' data files, docs/papers/*.numbers.json and *.texts.json. `npm run build`
+ * The form of the papers' data files, docs/papers/*.{cells,numbers,texts}.json. `npm run build`
  * and `npm run papers` refuse a file that breaks it, and name file, line and value.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -111,6 +111,106 @@ const zhou2000Table = z.strictObject({
     ),
   ),
 });
+const times = z.strictObject({ meanMs: z.number().positive(), spread: share });
+const taskTimes = z.strictObject({ compute: times, io: times, latency: times });
+const sitesStudy = z.strictObject({
+  sites: z.array(z.strictObject({ processors: z.int().positive(), speed: z.number().positive() })),
+  localShares: z.array(share),
+  gangSizes: z.array(z.int().positive()),
+  criticalShare: share,
+  replications: z.int().positive(),
+  jobs: z.int().positive(),
+});
+/** What is simulated, for papers that have it as data. */
+const CELLS: Readonly<Record<string, z.ZodType>> = {
+  kawanami2008: z.strictObject({
+    schedulers: z.record(text, z.strictObject({ title: text, meaning: text, settings: z.array(text) })),
+  }),
+  silva1999: z.strictObject({
+    open: z.strictObject({
+      slotMs: z.int().positive(),
+      interarrivalFactor: z.number().positive(),
+      serviceFactor: z.number().positive(),
+      times: z.strictObject({
+        "I/O": taskTimes,
+        communication: taskTimes,
+        synchronisation: taskTimes,
+        mixed: taskTimes,
+      }),
+    }),
+    studies: z.record(
+      text,
+      z.strictObject({
+        workload: z.enum(WORKLOADS),
+        title: text,
+        unit: z.string(),
+        values: z.array(z.number().nonnegative()),
+      }),
+    ),
+  }),
+  dimitriadou2009: z.strictObject({
+    paper: sitesStudy,
+    studies: z.record(
+      text,
+      sitesStudy.partial().extend({
+        title: text,
+        variants: z.record(
+          text,
+          z.strictObject({
+            policy: text,
+            error: z.int().positive().optional(),
+            remaining: z.literal("predicted").optional(),
+          }),
+        ),
+      }),
+    ),
+  }),
+};
+
+const operations = z
+  .string()
+  .regex(
+    /^(?:(?:^|, )(?:end \w+|move \w \d+|place \w \d+ \d+|unite \w+ \d+|exchange \d+ \d+ \d+ \d+|deleteRow \d+))*$/,
+    "expected operations of a drawing",
+  );
+const DRAWN = z.array(
+  z.strictObject({
+    id: text,
+    title: text,
+    rows: z.array(text).min(1),
+    arrivals: z.record(text, z.int().positive()).optional(),
+    matrices: z.record(text, operations),
+    lowestLevel: z.int().positive().optional(),
+    steps: z.array(z.tuple([text, text])).min(1),
+    statements: z.array(
+      z.strictObject({
+        statement: text,
+        is: z.record(text, text),
+        lacks: z.tuple([text, text]).optional(),
+        evidence: text,
+      }),
+    ),
+  }),
+);
+const measure2009 = z.enum(Object.keys(DIMITRIADOU2009_MEASURES));
+/** What some papers have besides the texts of all. */
+const MORE_TEXTS: Readonly<Record<string, z.ZodRawShape>> = {
+  zhou2000: { drawn: DRAWN },
+  zhou1999: { drawn: DRAWN },
+  dimitriadou2009: {
+    figures: z.array(
+      z.strictObject({
+        id: text,
+        title: text,
+        yAxis: text,
+        study: text,
+        measure: measure2009,
+        series: z.array(z.tuple([text, text]).or(z.tuple([text, text, measure2009]))).min(1),
+      }),
+    ),
+  },
+};
+
 const NUMBERS: Readonly<Record<string, z.ZodType>> = {
   zhou2000: z.strictObject({
     loads: exactly(ZHOU2000_LOADS),
@@ -159,9 +259,9 @@ export function faultsOf(name: string, content: string): string[] {
   const schema =
     part === "numbers"
       ? NUMBERS[key]
-      : claims === undefined
-        ? TEXTS
-        : TEXTS.extend({ claims: z.array(claims) });
+      : part === "cells"
+        ? CELLS[key]
+        : TEXTS.extend({ ...MORE_TEXTS[key], ...(claims !== undefined && { claims: z.array(claims) }) });
   if (schema === undefined) return [`docs/papers/${name}: no paper has such a file`];
   let data: unknown;
   try {
@@ -206,7 +306,7 @@ function lineOf(path: readonly PropertyKey[], lines: ReadonlyMap<string, number>
 
 /** @throws Error with all faults of all data files */
 export function checkPaperData(): void {
-  const names = readdirSync(FOLDER).filter((name) => /\.(?:numbers|texts)\.json$/.test(name));
+  const names = readdirSync(FOLDER).filter((name) => /\.(?:cells|numbers|texts)\.json$/.test(name));
   const faults = names.flatMap((name) => faultsOf(name, readFileSync(FOLDER + name, "utf8")));
   if (faults.length > 0) throw new Error(`The papers' data cannot be used:\n${faults.join("\n")}`);
 }

@@ -4,10 +4,8 @@ import type { JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, MatrixView, RowId, RunId } from "../../core/policy.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
-import type { ReproducedMatrices, Reproduction } from "./paper.ts";
-
-/** What a figure that is worked through shows, and the statements on it. */
-export type DrawnFigures = Required<Pick<Reproduction, "matrices" | "statements">>;
+import type { DrawnFigures, ReproducedMatrices } from "./paper.ts";
+import { filled } from "./texts.ts";
 
 /** The figures together. */
 export function together(parts: readonly DrawnFigures[]): DrawnFigures {
@@ -146,4 +144,81 @@ export function idleSlots(matrix: MatrixView): number[] {
 
 export function step(caption: string, matrix: MatrixView): ReproducedMatrices["steps"][number] {
   return { caption, rows: cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? null)) };
+}
+
+/** What is done to a drawing, by the words of docs/papers/KEY.texts.json. */
+const OPERATIONS: Readonly<
+  Record<string, (drawing: Drawing, jobs: string, at: readonly number[]) => Drawing>
+> = {
+  end: (drawing, jobs) => drawing.end(jobs),
+  move: (drawing, job, [to]) => drawing.move(job, to),
+  place: (drawing, job, [row, first]) => drawing.place(job, row, first),
+  unite: (drawing, jobs, [row]) => drawing.unite(jobs, row),
+  exchange: (drawing, a, [b, first, end]) => drawing.exchange(Number(a), b, first, end),
+  deleteRow: (drawing, row) => drawing.deleteRow(Number(row)),
+};
+
+/** A figure that is worked through, as docs/papers/KEY.texts.json has it. */
+interface DrawnText {
+  readonly id: string;
+  readonly title: string;
+  /** The matrix before any operation. */
+  readonly rows: Picture;
+  /** Sizes of jobs that are not drawn. */
+  readonly arrivals?: Readonly<Record<string, number>>;
+  /** By name, the operations that lead to each matrix, such as `end xy, exchange 1 2 0 4`. */
+  readonly matrices: Readonly<Record<string, string>>;
+  /** Of the trees; default: single processors. */
+  readonly lowestLevel?: number;
+  readonly steps: readonly (readonly [caption: string, matrix: string])[];
+  readonly statements: readonly {
+    readonly statement: string;
+    /** What the values must be for the statement to hold. */
+    readonly is: Readonly<Record<string, string>>;
+    /** A matrix no row of which may have these cells. */
+    readonly lacks?: readonly [matrix: string, cells: string];
+    readonly evidence: string;
+  }[];
+}
+
+/**
+ * The figure, and the statements on it. Texts quote a matrix by its name in braces; with `_tree`, `_idle` and
+ * `_left` the values of the workload tree, the idle slots of each processor, and the left half; with `_rows`
+ * and `_more` the number of its rows, and one more.
+ */
+export function drawnFigure(text: unknown): DrawnFigures {
+  const { id, title, rows, arrivals, matrices, lowestLevel, steps, statements } = text as DrawnText;
+  const drawings = Object.entries(matrices).map(([name, operations]) => {
+    const drawing = new Drawing(rows, arrivals);
+    for (const operation of operations === "" ? [] : operations.split(", ")) {
+      const [verb, jobs, ...at] = operation.split(" ");
+      OPERATIONS[verb](drawing, jobs, at.map(Number));
+    }
+    return [name, drawing] as const;
+  });
+  const byName = new Map(drawings);
+  const values: Readonly<Record<string, string>> = Object.fromEntries(
+    drawings.flatMap(([name, drawing]) => [
+      [name, drawing.text],
+      [`${name}_tree`, drawing.tree(lowestLevel)],
+      [`${name}_idle`, idleSlots(drawing.machine).join(" ")],
+      [`${name}_left`, drawing.picture.map((row) => row.slice(0, row.length / 2)).join(" / ")],
+      [`${name}_rows`, String(drawing.picture.length)],
+      [`${name}_more`, String(drawing.picture.length + 1)],
+    ]),
+  );
+  const isWithout = (matrix: string, cells: string) =>
+    byName.get(matrix)!.picture.every((row) => !row.includes(cells));
+  return {
+    matrices: [
+      { id, title, steps: steps.map(([caption, name]) => byName.get(name)!.step(filled(caption, values))) },
+    ],
+    statements: statements.map(({ statement, is, lacks, evidence }) => ({
+      statement,
+      holds:
+        Object.entries(is).every(([name, value]) => values[name] === value) &&
+        (lacks === undefined || isWithout(...lacks)),
+      evidence: filled(evidence, values),
+    })),
+  };
 }

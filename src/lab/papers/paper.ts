@@ -10,7 +10,8 @@
  *   cells      what is simulated            run        the result of a cell of the paper's own kind
  *
  * Its data are next to its page: docs/papers/KEY.numbers.json has its numbers as printed, KEY.texts.json its
- * heading, how it was read, and every table, figure and sentence of the paper that claims something.
+ * heading, how it was read, and every table, figure and sentence of the paper that claims something, and
+ * KEY.cells.json what is simulated, where that is a list.
  */
 import type { PaperHeading, PaperIndex, ReproducedTable, Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
@@ -52,3 +53,6 @@ export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHead
   readonly index: PaperIndex;
   collect(results: Results<Place, CellResult<K>>): Reproduction;
 }
+
+/** What figures that are worked through by hand show, and the statements on them. */
+export type DrawnFigures = Required<Pick<Reproduction, "matrices" | "statements">>;

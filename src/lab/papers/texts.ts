@@ -10,8 +10,7 @@ import type {
   ReproducedStatement,
 } from "../../results/reproduction.ts";
 import type { CellResult, Kind } from "../experiments/kinds.ts";
-import type { DrawnFigures } from "./drawn-matrix.ts";
-import type { Paper, PaperTables } from "./paper.ts";
+import type { DrawnFigures, Paper, PaperTables } from "./paper.ts";
 import type { Results } from "./results.ts";
 
 interface PaperTexts extends Omit<PaperHeading, "key"> {

@@ -26,6 +26,7 @@ export const MEASURES = {
   "bounded SLD": (n) => n.locals.boundedSlowdown,
   "bounded WSLD": (n) => n.gangs.weightedBoundedSlowdown,
   finished: (n) => 100 * n.gangsFinished,
+  "critical WRT": (n) => n.critical.weightedResponseS,
 } as const satisfies Readonly<Record<string, Measure>>;
 
 /** A number as sentences print it: about three significant digits. */

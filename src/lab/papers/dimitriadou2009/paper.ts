@@ -7,12 +7,12 @@
 import texts from "../../../../docs/papers/dimitriadou2009.texts.json" with { type: "json" };
 import { paperOf } from "../texts.ts";
 import { claims } from "./claims.ts";
-import { extensionFigures, paperFigures } from "./figures.ts";
+import { figures } from "./figures.ts";
 import { noteValues } from "./notes.ts";
 import { dimitriadou2009Tables } from "./tables.ts";
 
 export const dimitriadou2009 = paperOf(dimitriadou2009Tables, texts, {
-  figures: (results) => [...paperFigures(results), ...extensionFigures(results)],
+  figures,
   statements: (results) =>
     claims(results).map(({ statement, holds, evidence }) => ({ statement, holds, evidence })),
   noteValues,

@@ -5,6 +5,7 @@
  * times and completions have roughly the printed size.
  */
 
+import data from "../../../../docs/papers/silva1999.cells.json" with { type: "json" };
 import type { JobKind, ProgramsOptions } from "../../../wings/tasks/task-programs.ts";
 import type { Cell } from "../../experiments/kinds.ts";
 import type { PlacedCell } from "../paper.ts";
@@ -13,24 +14,9 @@ import { SCHEDULERS, type SchedulerName, timesS, WORKLOADS, type WorkloadName } 
 import type { Series } from "./run.ts";
 
 const PROCESSORS = 32;
-const COMPUTE = { meanMs: 9000, spread: 0.5 };
-const IO = { meanMs: 20_000, spread: 0.5 };
-const LATENCY = { meanMs: 1500, spread: 0.5 };
 
 /** The parameters that the paper leaves open. */
-export const OPEN = {
-  slotMs: 30_000,
-  interarrivalFactor: 0.6,
-  serviceFactor: 8,
-  times: {
-    "I/O": { compute: { meanMs: 10_000, spread: 0.5 }, io: IO, latency: LATENCY },
-    communication: { compute: { meanMs: 6000, spread: 0.3 }, io: IO, latency: LATENCY },
-    synchronisation: { compute: { meanMs: 9000, spread: 0.7 }, io: IO, latency: LATENCY },
-    mixed: { compute: COMPUTE, io: IO, latency: LATENCY },
-  },
-} as const satisfies Pick<ProgramsOptions, "interarrivalFactor" | "serviceFactor" | "times"> & {
-  slotMs: number;
-};
+export const OPEN = data.open;
 
 const { times } = OPEN;
 const seconds = (ms: number) => `${ms / 1000} s`;
@@ -48,23 +34,13 @@ export const NOTE_VALUES = {
 };
 
 /** A study varies one setting on one workload. */
-export const STUDIES = {
-  alpha: { workload: "mixed", title: "α", unit: "", values: [0, 0.5, 1, 2, 4, 16] },
-  slot: { workload: "mixed", title: "Slot length", unit: "s", values: [5, 10, 30, 60, 120, 300] },
-  switch: { workload: "mixed", title: "Switch cost", unit: "% of a slot", values: [0, 1, 3, 10, 20] },
-  blocking: {
-    workload: "I/O",
-    title: "Share of a task's time in I/O",
-    unit: "%",
-    values: [0, 20, 40, 60, 80],
-  },
-  returns: {
-    workload: "mixed",
-    title: "Own task returns within its slot",
-    unit: "0 no, 1 yes",
-    values: [0, 1],
-  },
-} as const;
+export const STUDIES = data.studies as Readonly<Record<keyof typeof data.studies, Study>>;
+interface Study {
+  readonly workload: WorkloadName;
+  readonly title: string;
+  readonly unit: string;
+  readonly values: readonly number[];
+}
 export type StudyName = keyof typeof STUDIES;
 
 /** A workload of the tables, or a value of a study, under a scheduler. */
@@ -147,5 +123,8 @@ function blockingFor(percent: number): ProgramsOptions["times"] {
   const roundMs = OPEN.times["I/O"].compute.meanMs + OPEN.times["I/O"].io.meanMs;
   const ioMs = (roundMs * percent) / 100;
   const compute = { meanMs: roundMs - ioMs, spread: 0.5 };
-  return { ...OPEN.times, "I/O": { compute, io: { meanMs: ioMs, spread: 0.5 }, latency: LATENCY } };
+  return {
+    ...OPEN.times,
+    "I/O": { compute, io: { meanMs: ioMs, spread: 0.5 }, latency: times.mixed.latency },
+  };
 }

@@ -2,6 +2,7 @@
  * Figures 1 to 6 of zhou1999, made by the operations that its text describes. The text has figures 1 and 2 as
  * tables; 3 to 6 are lost, and are rebuilt so that every sentence about them holds.
  */
+import texts from "../../../../docs/papers/zhou1999.texts.json" with { type: "json" };
 import type { JobIndex } from "../../../core/jobs.ts";
 import { parseParameters } from "../../../core/parameters.ts";
 import type { GangPolicyDefinition } from "../../../core/policy.ts";
@@ -10,7 +11,7 @@ import { gang } from "../../../policies/gangs/gang.ts";
 import { wlv } from "../../../policies/gangs/wlv.ts";
 import {
   Drawing,
-  type DrawnFigures,
+  drawnFigure,
   idleSlots,
   Matrix,
   NAMES,
@@ -19,11 +20,12 @@ import {
   step,
   together,
 } from "../drawn-matrix.ts";
-import type { ReproducedStatement } from "../paper.ts";
+import type { DrawnFigures, ReproducedStatement } from "../paper.ts";
 import { repackRows } from "./row-repacking.ts";
 
 export function figureResults(): DrawnFigures {
-  return together([figure1(), figure2(), figures3And4(), figure5(), figure6()]);
+  const [figure2, figure6] = texts.drawn.map(drawnFigure);
+  return together([figure1(), figure2, figures3And4(), figure5(), figure6]);
 }
 
 /** Jobs 1 … 4 are J1 … J4. */
@@ -58,36 +60,6 @@ function figure1(): DrawnFigures {
         statement: "Figure 1: processors are active less than half of the time",
         holds: 2 * busy < 32,
         evidence: `${busy} of 32 slots`,
-      },
-    ],
-  };
-}
-
-function figure2(): DrawnFigures {
-  // x is J', y is J''.
-  const drawing = new Drawing(["55566.77", "xxxx44yy", "1122.333"]);
-  const steps = [
-    drawing.step("(a) before J' (x) and J'' (y) end"),
-    drawing.end("xy").exchange(1, 2, 0, 4).step("(b) J1 and J2 moved to S2"),
-    drawing.exchange(3, 1, 0, 5).step("(c) J5 and J6 moved to S1"),
-    drawing.move("7", 2).deleteRow(3).step("(d) J7 moved to S2; S3 is deleted"),
-  ];
-  const united = new Drawing(["55566.77", "....44..", "1122.333"]).unite("127", 2);
-  return {
-    matrices: [{ id: "Figure 2", title: "Re-packing saves a row; no process changes its processor", steps }],
-    statements: [
-      {
-        statement: "Figure 2: three steps of legal shifts empty S3",
-        holds: drawing.text === "11224477 / 55566333",
-        evidence: `five jobs change their row; (d) is ${drawing.text}`,
-      },
-      {
-        statement:
-          "Figure 2 (a): when J1, J2 and J7 get second slots instead, a job of six processors needs a fourth row",
-        holds:
-          united.text === "55566.77 / 11224477 / 1122.333" &&
-          united.picture.every((row) => !row.includes("......")),
-        evidence: `${united.text}: no row has six adjacent idle processors; after (d) there are two rows, so a third is enough`,
       },
     ],
   };
@@ -165,76 +137,6 @@ function figure5(): DrawnFigures {
   return {
     matrices: [{ id: "Figure 5", title: "Allocation with a workload vector (rebuilt)", steps }],
     statements,
-  };
-}
-
-/** The tree over the workload vector; its lowest level stands for pairs of processors. */
-function figure6(): DrawnFigures {
-  const opened = () => new Drawing(["555566..", "3333444.", "11....22"], { 7: 4 });
-  const p5 = 4;
-  const first = opened();
-  const pairs = first.tree(1);
-  const ofTwo = opened().unite("2", 3).unite("6", 1);
-  const down = opened().move("6", 1).place("4", 3, p5);
-  const up = opened().move("2", 3).place("4", 1, p5);
-  const ended = opened().end("1");
-  const root = ended.tree(1);
-  ended.move("2", 3).deleteRow(1);
-  const fits = opened().move("6", 1).place("7", 3, p5);
-  const after = fits.tree(1);
-  const shared = ofTwo.tree(1);
-  const [leftBefore, leftAfter] = [first, fits].map(({ picture }) =>
-    picture.map((row) => row.slice(0, p5)).join(" / "),
-  );
-  return {
-    matrices: [
-      {
-        id: "Figure 6",
-        title: "The tree over the workload vector (rebuilt)",
-        steps: [
-          first.step(`vector ${idleSlots(first.machine).join(" ")}, tree ${pairs}`),
-          ofTwo.step("J2 and J6 run in S1 and S3"),
-          down.step("J6 moved to S1: J4 runs in S2 and S3"),
-          up.step("or J2 moved to S3: J4 runs in S1 and S2"),
-          ended.step(`J1 has ended (tree ${root}) and J2 moved to S3: S1 is deleted`),
-          fits.step(`a job of four processors, J6 moved to S1: tree ${after}`),
-        ],
-      },
-    ],
-    statements: [
-      {
-        statement: "Figure 6: J2 and J6 can run in two rows, because the nodes of their pairs are nonzero",
-        holds: pairs === "0 | 0 5 | 0 2 2 3" && ofTwo.text === "55556622 / 3333444. / 11..6622",
-        evidence: `tree from the root: ${pairs}; ${ofTwo.text}`,
-      },
-      {
-        statement: "Figure 6: J4 can run in a second row once J6 is in S1, or J2 in S3",
-        holds: down.text === "5555444. / 3333444. / 11..6622" && up.text === "55556622 / 3333444. / 11..444.",
-        evidence: `${down.text}, or ${up.text}`,
-      },
-      {
-        statement: "Figure 6: when J1 ends, the root becomes nonzero, and a row can be deleted",
-        holds: root === "9 | 4 5 | 2 2 2 3" && ended.text === "55556622 / 3333444.",
-        evidence: `tree from the root: ${root}; ${ended.text}`,
-      },
-      {
-        statement:
-          "Figure 6: an arrival of four processors gets P5 to P8 in S3 once J6 is in S1; then its nodes are 0",
-        holds: after === "0 | 0 0 | 0 2 0 0" && fits.text === "55557777 / 3333444. / 11..6622",
-        evidence: `tree from the root: ${after}; ${fits.text}`,
-      },
-      {
-        statement: "Figure 6: this re-packing within P5 to P8 changes no slot of P1 to P4",
-        holds: leftAfter === "5555 / 3333 / 11.." && leftAfter === leftBefore,
-        evidence: `P1 to P4 before ${leftBefore}, after ${leftAfter}`,
-      },
-      {
-        statement:
-          "Figure 6: if J2 and J6 already run in two rows, an arrival of four processors needs a new row",
-        holds: shared === "0 | 0 0 | 0 2 0 0",
-        evidence: `tree from the root: ${shared}; both nodes of four processors are 0`,
-      },
-    ],
   };
 }
 
