@@ -15,11 +15,12 @@ import { onSignals } from "../live/signals.ts";
 import { attachTerminal, needTerminal, terminalConnection } from "../live/terminal.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { hint } from "../text/text.ts";
-import { reportUnkept, submit } from "./submit.ts";
+import { DRY_RUN_HELP, reportUnkept, submit, tryOut } from "./submit.ts";
 
 interface Options extends SubmitOptions {
   readonly raw?: boolean;
   readonly pty?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export function configure(command: Command): void {
@@ -31,6 +32,7 @@ export function configure(command: Command): void {
   ])
     .option("--pty", "give the job a terminal, connected with yours: for a shell, an editor, a debugger")
     .option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text")
+    .option("--dry-run", DRY_RUN_HELP)
     .action(run);
   // The option is still accepted here, so that the message can say what to do instead.
   for (const option of command.options) if (option.long === "--array") option.hideHelp();
@@ -44,8 +46,9 @@ async function run(words: readonly string[], options: Options): Promise<void> {
       "Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead",
     );
   }
-  if (options.pty) return runTerminal(wanted);
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
+  if (options.dryRun) return tryOut(connection, [wanted]);
+  if (options.pty) return runTerminal(wanted);
   const say = (text: string) => hint(`tutti: ${text}`);
   const withInput = await withOwnInput(connection, wanted, say);
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };

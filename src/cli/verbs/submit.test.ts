@@ -44,7 +44,6 @@ const ONLY_SUBMIT = {
   resume: "a workflow has several jobs",
   json: "run prints what the job prints",
   parsable: "run prints what the job prints",
-  dryRun: "run is about a job that runs",
 };
 const ONLY_RUN = {
   pty: "submit leaves its terminal at once",

@@ -37,6 +37,8 @@ interface Options extends SubmitOptions, SweepOptions {
   readonly dryRun?: boolean;
 }
 
+export const DRY_RUN_HELP = "submit nothing; say what a submit would do, and when the job should start";
+
 export function configure(command: Command): void {
   addSubmitOptions(command, [
     "tutti submit -n 4 --time 10m -- ./a.out input.dat",
@@ -54,7 +56,7 @@ export function configure(command: Command): void {
     .optionsGroup("Options:")
     .option("--json", "print the jobs as JSON")
     .option("--parsable", "print only the number, or of an array the first and the last: 12-111")
-    .option("--dry-run", "submit nothing; say what a submit would do, and when the job should start")
+    .option("--dry-run", DRY_RUN_HELP)
     .action(run);
 }
 
@@ -64,7 +66,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const asked = await jobsOf(connect, words, options);
   if (asked.length === 0) return;
   const connection = connect();
-  if (options.dryRun) return tryOut(connection, asked, options);
+  if (options.dryRun) return tryOut(connection, asked, options.json);
   const answer = await submit(connection, asked);
   const [first] = answer.jobs;
   if (first === undefined) return options.json ? writeJson(answer) : undefined;
@@ -123,10 +125,10 @@ function refuseWords(words: readonly string[], why: string): void {
 }
 
 /** Says what a submit would do. It is refused if the submit would be refused. */
-async function tryOut(
+export async function tryOut(
   connection: ReconnectingClient,
   asked: readonly SubmitJob[],
-  { json }: Options,
+  json = false,
 ): Promise<void> {
   const body: SubmitBody = { jobs: await withLast(connection, asked) };
   const answer = await connection.retry((client) =>
