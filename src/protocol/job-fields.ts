@@ -63,6 +63,8 @@ export interface JobField {
   readonly fact?: string;
   /** The heading of its column in lists. */
   readonly column?: string;
+  /** What selects jobs by it: on the command line, before the value, and in a query of lists. */
+  readonly filter?: readonly [prefix: string, query: string];
   /** Its label in the forms of the page, and an example. */
   readonly form?: readonly [label: string, example?: string];
 }
@@ -82,8 +84,9 @@ export const JOB_FIELDS = {
     option: [START, "-J, --name <name>", "name of the job (default: the program's name)"],
     sbatch: "job-name",
     form: ["Name"],
+    filter: ["name:", "Only jobs with this name, in which * matches anything, such as sim*"],
   },
-  user: { kind: "text", answer: "", isAlways: true },
+  user: { kind: "text", answer: "", isAlways: true, filter: ["@", "Only jobs of this user"] },
   state: { kind: "state", isApart: true, answer: "", isAlways: true },
   tasks: {
     kind: "count",
@@ -207,6 +210,7 @@ export const JOB_FIELDS = {
     changes: "waiting",
     option: [RESOURCES, "-q, --queue <name>", "queue (default: chosen by the scheduler)"],
     form: ["Queue"],
+    filter: ["queue:", "Only jobs in this queue"],
   },
   after: {
     kind: "dependencies",
@@ -548,6 +552,10 @@ export function fieldsWith<Key extends keyof JobField>(
     ([name]) => name as FieldsWith<{ readonly [K in Key]: unknown }>,
   );
 }
+
+/** The fields by which jobs are selected. */
+export const FILTERS = fieldsWith("filter");
+export type Filters = { readonly [Name in (typeof FILTERS)[number]]?: string };
 
 /** What people call a field. */
 export function calledOf(name: JobFieldName): string {

@@ -3,6 +3,7 @@
  * this list.
  */
 import { z } from "zod";
+import { FILTERS, JOB_FIELDS } from "../../protocol/job-fields.ts";
 import * as c from "../../protocol/schema.ts";
 
 export interface Route {
@@ -118,9 +119,7 @@ export const ROUTES: readonly Route[] = [
         c.jobNumbers,
         "Only jobs with these numbers, such as 3-9,12; in the answer, missing lists the numbers that are not kept",
       ),
-      name: words("Only jobs with this name, in which * matches anything, such as sim*"),
-      queue: words("Only jobs in this queue"),
-      user: words("Only jobs of this user"),
+      ...Object.fromEntries(FILTERS.map((name) => [name, words(JOB_FIELDS[name].filter[1])])),
       wait: digits("If no job matches, wait for one, but no longer than this number of seconds (at most 60)"),
     },
   }),

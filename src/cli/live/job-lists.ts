@@ -5,11 +5,12 @@
 import type { Client } from "../../api/client/client.ts";
 import { type NumberRange, rangesText } from "../../core/number-ranges.ts";
 import type { JobQuery } from "../../daemon/contract/service.ts";
+import { FILTERS, type Filters } from "../../protocol/job-fields.ts";
 import type { Job, JobsAnswer, MatrixAnswer, MissingJobs } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 
 /** Which jobs to ask for. `last` cannot be combined with numbers, names, queues or users. */
-export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "name" | "queue" | "user" | "last">;
+export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "last"> & Filters;
 
 export interface JobsPage {
   readonly jobs: readonly Job[];
@@ -25,9 +26,9 @@ const FRESH_MS = 2000;
 
 /** The jobs in the order of their numbers, in pages of at most 1,000. */
 export async function* jobPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {
-  const { states, numbers, name, queue, user, last } = asked;
-  const filters = Object.entries({ states: states?.join(","), name, queue, user, last }).flatMap(
-    ([key, value]) => (value === undefined ? [] : [`&${key}=${encodeURIComponent(value)}`]),
+  const { numbers, last } = asked;
+  const filters = (["states", ...FILTERS, "last"] as const).flatMap((key) =>
+    asked[key] === undefined ? [] : [`&${key}=${encodeURIComponent(String(asked[key]))}`],
   );
   const parts = numbers === undefined ? [undefined] : requestParts(numbers);
   for (const [i, part] of parts.entries()) {

@@ -4,6 +4,7 @@
  */
 import type { Client } from "../../api/client/client.ts";
 import { closest } from "../../core/did-you-mean.ts";
+import { FILTERS, JOB_FIELDS } from "../../protocol/job-fields.ts";
 import type { MissingJobs } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, ENDED_STATES, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { NotFoundError, UsageError } from "../errors.ts";
@@ -138,22 +139,18 @@ function parseOne(part: string, whole: string): Selector {
   }
   if (part === "last") return { kind: "last" };
   if (part === "all") return { kind: "all" };
-  const [, key = "", value = ""] = /^(state:|name:|queue:|@)(.+)$/s.exec(part) ?? [];
-  switch (key) {
-    case "state:":
-      if (!(JOB_STATES as readonly string[]).includes(value)) {
-        throw new UsageError(
-          `Cannot use the state "${value}"${closest(value, JOB_STATES)}: expected one of ${JOB_STATES.join(", ")}`,
-        );
-      }
-      return { kind: "matching", asked: { states: [value as JobState] } };
-    case "name:":
-      return { kind: "matching", asked: { name: value } };
-    case "queue:":
-      return { kind: "matching", asked: { queue: value } };
-    case "@":
-      return { kind: "matching", asked: { user: value } };
-    default:
-      throw new UsageError(`Cannot use the selector "${whole}": expected ${SELECTOR_HELP}`);
+  const [, state] = /^state:(.+)$/s.exec(part) ?? [];
+  if (state !== undefined) {
+    if ((JOB_STATES as readonly string[]).includes(state))
+      return { kind: "matching", asked: { states: [state as JobState] } };
+    throw new UsageError(
+      `Cannot use the state "${state}"${closest(state, JOB_STATES)}: expected one of ${JOB_STATES.join(", ")}`,
+    );
   }
+  for (const name of FILTERS) {
+    const [prefix] = JOB_FIELDS[name].filter;
+    if (part.startsWith(prefix) && part !== prefix)
+      return { kind: "matching", asked: { [name]: part.slice(prefix.length) } };
+  }
+  throw new UsageError(`Cannot use the selector "${whole}": expected ${SELECTOR_HELP}`);
 }

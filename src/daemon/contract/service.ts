@@ -7,6 +7,7 @@
 import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { DaemonEvent } from "../../protocol/events.ts";
+import type { Filters } from "../../protocol/job-fields.ts";
 import type { Answer } from "../../protocol/refusal.ts";
 import type {
   DrainAnswer,
@@ -46,14 +47,10 @@ export interface Caller {
 }
 
 /** Selects jobs that meet all these conditions. */
-export interface JobQuery {
+export interface JobQuery extends Filters {
   readonly states?: readonly JobState[];
   /** In ascending order, without overlaps. */
   readonly numbers?: readonly NumberRange[];
-  /** `*` matches anything. */
-  readonly name?: string;
-  readonly queue?: string;
-  readonly user?: string;
   /** Only jobs with greater numbers. */
   readonly after?: JobNumber;
   /** Maximum number of jobs; the end of the list says whether there are more. */

@@ -5,6 +5,7 @@
 import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts";
 import type { Change, JobQuery, ListEnd, Service } from "../../../daemon/contract/service.ts";
 import { brief } from "../../../protocol/job-answers.ts";
+import { FILTERS } from "../../../protocol/job-fields.ts";
 import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";
 import { type Answer, isRefusal, refuse } from "../../../protocol/refusal.ts";
 import type * as c from "../../../protocol/schema.ts";
@@ -101,11 +102,11 @@ export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcom
 
 /** The query of a list request. Without any filter except states: all live jobs and the last ended ones. */
 function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
-  const { states, numbers, name, queue, user, after, limit, last } = query;
+  const { states, numbers, after, limit, last } = query;
   const ranges = numbers === undefined ? undefined : parseRanges(numbers);
   if (numbers !== undefined && ranges === undefined) return noNumbers(numbers);
-  const filters = { name, queue, user };
-  const isFiltered = ranges !== undefined || Object.values(filters).some((value) => value !== undefined);
+  const filters = FILTERS.filter((name) => query[name] !== undefined);
+  const isFiltered = ranges !== undefined || filters.length > 0;
   if (last !== undefined && isFiltered) {
     return refuse(
       "invalid",
@@ -122,7 +123,7 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   return {
     ...(states !== undefined && { states: states.split(",") as Job["state"][] }),
     ...(ranges !== undefined && { numbers: mergeRanges(ranges) }),
-    ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(filters.map((name) => [name, query[name]])),
     ...(after !== undefined && { after: Number(after), most: Math.max(1, most) }),
     ...(last !== undefined && { last: Number(last) }),
     ...(after === undefined && last === undefined && !isFiltered && { lastEnded: LISTED_ENDED }),
