@@ -266,13 +266,9 @@ export class FrontEnd implements Service {
     return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.rerun(caller, jobs, key, nowMs));
   }
 
-  list(caller: Caller, query: JobQuery) {
-    return this.#listing.list(caller, query);
-  }
+  list = (caller: Caller, query: JobQuery) => this.#listing.list(caller, query);
 
-  numbers(caller: Caller, query: Pick<JobQuery, "states" | "numbers">) {
-    return this.#listing.numbers(caller, query);
-  }
+  numbers = (caller: Caller, query: JobQuery) => this.#listing.numbers(caller, query);
 
   job(caller: Caller, job: JobNumber): Answer<Job> {
     return this.#shown(this.#requests.find(caller, job));
@@ -349,19 +345,13 @@ export class FrontEnd implements Service {
 
   usage = (caller: Caller, question: UsageQuestion) => usageOf(this.#context, caller, question);
 
-  exportSwf(caller: Caller) {
-    return this.#listing.exportSwf(caller);
-  }
+  exportSwf = (caller: Caller) => this.#listing.exportSwf(caller);
 
-  exportJsonl(caller: Caller) {
-    return this.#listing.exportJsonl(caller);
-  }
+  exportJsonl = (caller: Caller) => this.#listing.exportJsonl(caller);
 
   latestEvent = (): number => this.#context.feed.latest;
 
-  listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
-    return this.#context.feed.listen(caller, since, listener);
-  }
+  listen: Service["listen"] = (...asked) => this.#context.feed.listen(...asked);
 
   status(caller: Caller = SELF) {
     return this.#queries.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());

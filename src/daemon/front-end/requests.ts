@@ -129,24 +129,26 @@ export class Requests {
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
-    if (change.action !== "cancel") {
-      const record = this.find(caller, job);
-      const refusal = isRefusal(record) ? record : refuseMoreHistory(this.#context, caller, record);
-      if (refusal !== undefined) return refusal;
-    }
+    if (change.action === "cancel") return this.cancel(caller, job);
+    const record = this.find(caller, job);
+    if (isRefusal(record)) return record;
+    const refusal = refuseMoreHistory(this.#context, caller, record);
+    if (refusal !== undefined) return refusal;
     switch (change.action) {
-      case "priority":
-        return this.setPriority(caller, job, change.priority);
-      case "pause":
-        return this.pause(caller, job, change.release === true);
+      case "hold":
+        return this.#hold(record);
+      case "release":
+        return this.#release(record);
       case "requeue":
-        return this.requeue(caller, job, change.hold === true);
-      case "update": {
-        const record = this.find(caller, job);
-        return isRefusal(record) ? record : updateJob(this.#context, caller, record, change.update);
-      }
-      default:
-        return this[change.action](caller, job);
+        return this.#requeue(record, change.hold === true);
+      case "pause":
+        return this.#pause(caller, record, change.release === true);
+      case "resume":
+        return this.#resume(caller, record);
+      case "priority":
+        return this.#setPriority(record, change.priority);
+      case "update":
+        return updateJob(this.#context, caller, record, change.update);
     }
   }
 
@@ -162,9 +164,8 @@ export class Requests {
     return this.#dispatcher.cancel(record, `cancelled by ${caller.user}`);
   }
 
-  hold(caller: Caller, job: JobNumber): Answer<JobRecord> {
-    const record = this.find(caller, job);
-    if (isRefusal(record) || record.state === "held") return record;
+  #hold(record: JobRecord): Answer<JobRecord> {
+    if (record.state === "held") return record;
     if (record.state !== "queued") {
       const next = record.state === "running" ? "; tutti pause stops it" : "";
       return wrongState("hold", record, `only waiting jobs can be held${next}`);
@@ -176,16 +177,15 @@ export class Requests {
     return held;
   }
 
-  release(caller: Caller, job: JobNumber): Answer<JobRecord> {
-    const record = this.find(caller, job);
-    if (isRefusal(record) || record.state === "queued") return record;
+  #release(record: JobRecord): Answer<JobRecord> {
+    if (record.state === "queued") return record;
     if (record.state !== "held") {
       const next = record.state === "paused" ? "; tutti resume continues it" : "";
       return wrongState("release", record, `only held jobs can be released${next}`);
     }
     const { book, feed, scheduler, clock } = this.#context;
     // The next attempt gets a number that no started attempt had.
-    const attempt = Math.max(record.attempt, this.#dispatcher.earlierStarts.latestOf(job));
+    const attempt = Math.max(record.attempt, this.#dispatcher.earlierStarts.latestOf(record.job));
     const isRaised = attempt > record.attempt;
     const released = book.change(record, {
       state: "queued",
@@ -199,9 +199,7 @@ export class Requests {
     return released;
   }
 
-  requeue(caller: Caller, job: JobNumber, hold: boolean): Answer<JobRecord> {
-    const record = this.find(caller, job);
-    if (isRefusal(record)) return record;
+  #requeue(record: JobRecord, hold: boolean): Answer<JobRecord> {
     if (!hasProcess(record.state) || record.state === "ending") {
       return wrongState("requeue", record, "only running jobs can be requeued");
     }
@@ -209,7 +207,7 @@ export class Requests {
     if (starts > record.retries) {
       return refuse(
         "wrong-state",
-        `Cannot requeue job ${job}: it has been started ${plural(starts, "time")}, and its retries allow ${plural(record.retries, "restart")}; submit it again with more retries`,
+        `Cannot requeue job ${record.job}: it has been started ${plural(starts, "time")}, and its retries allow ${plural(record.retries, "restart")}; submit it again with more retries`,
       );
     }
     const { book, clock } = this.#context;
@@ -218,9 +216,8 @@ export class Requests {
     return this.#dispatcher.stop(book.change(record, pause), "requeued");
   }
 
-  pause(caller: Caller, job: JobNumber, release: boolean): Answer<JobRecord> {
-    const record = this.find(caller, job);
-    if (isRefusal(record) || record.state === "paused") return record;
+  #pause(caller: Caller, record: JobRecord, release: boolean): Answer<JobRecord> {
+    if (record.state === "paused") return record;
     if (record.state !== "running" && record.state !== "starting") {
       const next = record.state === "queued" ? "; tutti hold keeps it waiting" : "";
       return wrongState("pause", record, `only running jobs can be paused${next}`);
@@ -229,13 +226,13 @@ export class Requests {
     if (!executor.capabilities.canPause) {
       return refuse(
         "wrong-state",
-        `Cannot pause job ${job}: it is a job of Slurm, which only Slurm can suspend; ask its administrator, or use tutti serve --on slurm without --native`,
+        `Cannot pause job ${record.job}: it is a job of Slurm, which only Slurm can suspend; ask its administrator, or use tutti serve --on slurm without --native`,
       );
     }
     if (release && !scheduler.machine.isThisMachine) {
       return refuse(
         "wrong-state",
-        `Cannot release the CPUs of job ${job}: its processes cannot move to CPUs of other nodes; pause it without --release`,
+        `Cannot release the CPUs of job ${record.job}: its processes cannot move to CPUs of other nodes; pause it without --release`,
       );
     }
     const paused = pauseJob(this.#context, record, release, caller.user);
@@ -243,9 +240,8 @@ export class Requests {
     return paused;
   }
 
-  resume(caller: Caller, job: JobNumber): Answer<JobRecord> {
-    const record = this.find(caller, job);
-    if (isRefusal(record) || record.state === "running") return record;
+  #resume(caller: Caller, record: JobRecord): Answer<JobRecord> {
+    if (record.state === "running") return record;
     if (record.state !== "paused") {
       const next = record.state === "held" ? "; tutti release lets it start" : "";
       return wrongState("resume", record, `only paused jobs can be resumed${next}`);
@@ -253,9 +249,8 @@ export class Requests {
     return resumeJob(this.#context, record, caller.user);
   }
 
-  setPriority(caller: Caller, job: JobNumber, priority: number): Answer<JobRecord> {
-    const record = this.find(caller, job);
-    if (isRefusal(record) || record.priority === priority) return record;
+  #setPriority(record: JobRecord, priority: number): Answer<JobRecord> {
+    if (record.priority === priority) return record;
     if (record.state !== "queued" && record.state !== "held") {
       return wrongState("change the priority of", record, "only waiting jobs can get another priority");
     }

@@ -7,25 +7,19 @@ import { SlurmError } from "../errors.ts";
 
 type Reader = (value: string) => Partial<UpdateBody> | undefined;
 
-const whole = (value: string): number | undefined =>
-  /^[1-9]\d{0,6}$/.test(value) ? Number(value) : undefined;
+const name: Reader = (text) => (text === "" ? undefined : { name: text });
+const tasks: Reader = (value) => (/^[1-9]\d{0,6}$/.test(value) ? { tasks: Number(value) } : undefined);
 
 const READERS: Readonly<Record<string, Reader>> = {
-  name: (name) => (name === "" ? undefined : { name }),
-  jobname: (name) => (name === "" ? undefined : { name }),
+  name,
+  jobname: name,
   partition: (queue) => (queue === "" ? undefined : { queue }),
   timelimit: (value) => {
     const seconds = slurmSeconds(value);
     return seconds === undefined ? undefined : { limitMs: 60_000 * Math.max(1, Math.ceil(seconds / 60)) };
   },
-  numtasks: (value) => {
-    const tasks = whole(value);
-    return tasks === undefined ? undefined : { tasks };
-  },
-  numcpus: (value) => {
-    const tasks = whole(value);
-    return tasks === undefined ? undefined : { tasks };
-  },
+  numtasks: tasks,
+  numcpus: tasks,
   minmemorynode: (value) => {
     const mebibytes = slurmMebibytes(value);
     return mebibytes === undefined ? undefined : { memoryBytes: mebibytes * 2 ** 20 };
