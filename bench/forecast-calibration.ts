@@ -3,13 +3,13 @@
  * from the jobs that run, wait and have ended by then. Compares the range with the start in the replay, which
  * also knows all later jobs. Forecasts see limits, names, users and ends of jobs, and nothing else.
  */
-import { EQUAL_SHARES } from "../src/core/fair-share.ts";
 import type { Instance } from "../src/core/jobs.ts";
 import { Random } from "../src/core/random.ts";
 import { DEFAULT_CONFIG } from "../src/daemon/config/config.ts";
 import { ForecastRecord } from "../src/daemon/forecast/forecast-record.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB } from "../src/daemon/forecast/model.ts";
 import { PastJobs } from "../src/daemon/forecast/past-jobs.ts";
+import { worldOf } from "../src/daemon/forecast/world-for-tests.ts";
 import type { JudgedForecast } from "../src/daemon/store/store.ts";
 import { choosePolicy } from "../src/policies/parse-policy.ts";
 import { simulate } from "../src/simulator/simulate.ts";
@@ -132,20 +132,15 @@ export function calibrate(log: Log, policy: string): readonly [Calibration, Cali
     const first = [...running];
     const rows = [...first, ...[...waiting].slice(0, MAX_WAITING)];
     const jobs = new PastJobs(past.slice(-HISTORY).map(endedJob), []);
+    const sizes = Int32Array.from(rows, (row) => size[row]);
     const task: ForecastTask = {
       queues: DEFAULT_CONFIG.queues,
       slotS: 60,
       running: first.length,
-      job: Int32Array.from(rows, (row) => row + 1),
+      world: worldOf(first.length, sizes, (i) => String(log.uid(rows[i]))),
       estimateMs: Float64Array.from(rows, (row) => 1000 * estimateS[row]),
       ranMs: Float64Array.from(rows, (row, i) => (i < first.length ? 1000 * (atS - startS[row]) : 0)),
-      queue: new Int32Array(rows.length),
-      threads: new Int32Array(rows.length).fill(1),
       isLimited: new Uint8Array(rows.length).fill(1),
-      arrivesInMs: new Float64Array(rows.length),
-      closed: [],
-      users: rows.map((row) => String(log.uid(row))),
-      shares: EQUAL_SHARES,
       ...jobs.kindsOf(rows.map((row) => ({ uid: log.uid(row), name: log.name(row), array: undefined }))),
       history: jobs.history,
       scenarios: [
@@ -153,9 +148,7 @@ export function calibrate(log: Log, policy: string): readonly [Calibration, Cali
           policy,
           parameters: choice.parameters,
           processors,
-          size: Int32Array.from(rows, (row) => size[row]),
-          resources: [],
-          demand: [],
+          size: sizes,
           waiting: Int32Array.from({ length: rows.length - first.length }, (_, i) => first.length + i),
         },
       ],

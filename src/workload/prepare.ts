@@ -24,6 +24,7 @@ const MAX_PROCESSORS_SHOWN = 2147483647;
  * out. The diagnostics count what each rule did, under the codes oversize-dropped, limit-dropped,
  * oversize-clipped, estimate-missing, overrun-raised, overrun-killed and other-sizes. An instance may have 0
  * jobs.
+ * @param among rows of the jobs that take part, by submit time; left out: all
  * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and
  *   resources and outages are possible
  */
@@ -32,6 +33,7 @@ export function prepare(
   processors: number,
   rules: Rules,
   resources: readonly ResourceKind[] = workload.resources ?? [],
+  among?: Int32Array,
 ): Instance {
   if (!(Number.isInteger(processors) && processors >= 1 && processors <= MAX_PROCESSORS_SHOWN)) {
     throw new InputError(
@@ -49,7 +51,7 @@ export function prepare(
   checkResources(resources);
   const diagnostics = new DiagnosticCollector(rulesFor(processors, rules));
   const demands = demandsOf(workload, resources);
-  const workloadRow = rowsThatFit(workload, processors, resources, demands, rules, diagnostics);
+  const workloadRow = rowsThatFit(workload, processors, resources, demands, rules, diagnostics, among);
   const { id, submitS, runS, size, estimateS } = workload.jobs;
   const pick = <Column extends Float64Array | Int32Array>(column: Column): Column =>
     workloadRow === undefined ? column : gather(column, workloadRow);
@@ -149,7 +151,7 @@ function demandsOf({ count, demand = [] }: Workload, resources: readonly Resourc
   );
 }
 
-/** Rows to keep; undefined for all. */
+/** Rows to keep, of all or of some; undefined for all. */
 function rowsThatFit(
   workload: Workload,
   processors: number,
@@ -157,21 +159,26 @@ function rowsThatFit(
   demands: readonly Int32Array[],
   rules: Rules,
   diagnostics: Diagnostics,
+  among?: Int32Array,
 ): Int32Array | undefined {
-  const { count, jobs } = workload;
+  const { jobs } = workload;
+  const count = among?.length ?? workload.count;
   const isClipped = rules.oversize === "clip";
-  if (isClipped && workload.limits === undefined) return undefined;
+  if (isClipped && workload.limits === undefined) return among;
   const isTooLarge = (row: number) => !isClipped && jobs.size[row] > processors;
   const lacking = (row: number) =>
     isClipped ? -1 : resources.findIndex(({ amount }, k) => demands[k][row] > amount);
   const exceeded = impossibleBy(workload, processors);
   let fitting = 0;
-  for (let row = 0; row < count; row++)
+  for (let i = 0; i < count; i++) {
+    const row = among?.[i] ?? i;
     if (!isTooLarge(row) && lacking(row) < 0 && exceeded(row) === undefined) fitting++;
-  if (fitting === count) return undefined;
+  }
+  if (fitting === count) return among;
   const rows = new Int32Array(fitting);
   let kept = 0;
-  for (let row = 0; row < count; row++) {
+  for (let i = 0; i < count; i++) {
+    const row = among?.[i] ?? i;
     const kind = lacking(row);
     const limit = exceeded(row);
     if (isTooLarge(row)) {
@@ -194,9 +201,10 @@ function impossibleBy(workload: Workload, processors: number): (row: number) => 
   const { limits, jobs } = workload;
   if (limits === undefined) return () => undefined;
   return (row) => {
-    const size = Math.min(jobs.size[row], processors);
+    if (limits.isThrough?.[row] === 1) return undefined;
+    const cpus = limits.cpus?.[row] ?? Math.min(jobs.size[row], processors);
     return limitsFor(limits, userOf(workload, row), queueOf(workload, row)).find(
-      ([, { runningCpus = size }]) => size > runningCpus,
+      ([, { runningCpus = cpus }]) => cpus > runningCpus,
     )?.[0];
   };
 }

@@ -3,7 +3,7 @@
  * the form of core/workload-events.ts. Events are applied in order of time, and a workload comes out:
  *
  *   jobs and events of a file (traces/jsonl.ts)  ──┐
- *                                                  ├─▶ World ── apply(event) … workload() ──▶ prepare
+ *                                                  ├─▶ World ── apply(event) … end() ──▶ prepare
  *   jobs and windows of a live scheduler, now    ──┘
  */
 import { InputError } from "../core/errors.ts";
@@ -59,11 +59,13 @@ export class World {
   readonly #rowOf: NonNullable<WorldOptions["rowOf"]>;
   readonly #note: Note;
   readonly #applied: WorkloadEvent[] = [];
-  readonly #outages: Outage[] = [];
-  readonly #stops: Stop[] = [];
-  readonly #freezes: Stop[] = [];
-  readonly #drains: Drain[] = [];
-  readonly #withdrawals: Withdrawal[] = [];
+  readonly #interruptions = {
+    outages: [] as Outage[],
+    stops: [] as Stop[],
+    freezes: [] as Stop[],
+    drains: [] as Drain[],
+    withdrawals: [] as Withdrawal[],
+  };
   readonly #pauses = new Map<number, Open<Of<"pause">>>();
   readonly #holds = new Map<number, Open>();
   /** Tasks and threads of jobs that were edited. */
@@ -101,8 +103,8 @@ export class World {
     return isUsed;
   }
 
-  /** The jobs and the machine with everything that happens to them. What is still open never ends. */
-  workload(): Workload {
+  /** Called once: the jobs and the machine with all that happens to them. What is still open never ends. */
+  end(): Workload {
     for (const [row, { event }] of [...this.#pauses]) {
       this.#note("never-ends", event, "event", "pause");
       this.#endPause(row, NEVER);
@@ -117,17 +119,12 @@ export class World {
     }
     this.#endCapacity(NEVER);
     for (const placed of this.#windows) if (!this.#isWhole(placed.window)) this.#place(placed);
-    this.#outages.sort((a, b) => a.fromS - b.fromS);
+    this.#interruptions.outages.sort((a, b) => a.fromS - b.fromS);
     const whole = this.#windows.filter(({ window }) => this.#isWhole(window));
     const windows = whole.map(({ window, endS }) => ({ ...window, endS }));
-    for (const withdrawal of this.#inWindows.withdrawals(windows)) this.#withdrawals.push(withdrawal);
-    const interruptions = {
-      outages: this.#outages,
-      stops: this.#stops,
-      freezes: this.#freezes,
-      drains: this.#drains,
-      withdrawals: this.#withdrawals,
-    };
+    for (const withdrawal of this.#inWindows.withdrawals(windows))
+      this.#interruptions.withdrawals.push(withdrawal);
+    const interruptions = this.#interruptions;
     return {
       ...this.#workload,
       ...(this.#applied.length > 0 && { events: this.#applied }),
@@ -197,7 +194,7 @@ export class World {
       case "edit":
         return this.#edit(event, row);
       case "cancel":
-        this.#withdrawals.push({ job: row, fromS: atS, untilS: NEVER });
+        this.#interruptions.withdrawals.push({ job: row, fromS: atS, untilS: NEVER });
         return true;
     }
   }
@@ -212,7 +209,7 @@ export class World {
     this.#shapes.set(row, { tasks, threads });
     this.#inWindows.edit(row, atS, set);
     const hasShape = set.tasks !== undefined || set.threads !== undefined;
-    this.#withdrawals.push({
+    this.#interruptions.withdrawals.push({
       job: row,
       fromS: atS,
       untilS: this.#beginOf(row, atS, set.beginS),
@@ -240,10 +237,10 @@ export class World {
     if (beginS === undefined || atS < this.#workload.jobs.submitS[row]) return atS;
     const earlier = this.#begins.get(row);
     if (earlier !== undefined) {
-      const { untilS, ...withdrawal } = this.#withdrawals[earlier];
-      this.#withdrawals[earlier] = { ...withdrawal, untilS: Math.min(untilS, atS) };
+      const { untilS, ...withdrawal } = this.#interruptions.withdrawals[earlier];
+      this.#interruptions.withdrawals[earlier] = { ...withdrawal, untilS: Math.min(untilS, atS) };
     }
-    this.#begins.set(row, this.#withdrawals.length);
+    this.#begins.set(row, this.#interruptions.withdrawals.length);
     return Math.max(atS, beginS);
   }
 
@@ -251,20 +248,25 @@ export class World {
     const open = this.#pauses.get(row);
     if (open === undefined) return false;
     const { fromS, event } = open;
-    if (untilS > fromS) (event.release ? this.#stops : this.#freezes).push({ job: row, fromS, untilS });
+    if (untilS > fromS)
+      (event.release ? this.#interruptions.stops : this.#interruptions.freezes).push({
+        job: row,
+        fromS,
+        untilS,
+      });
     return this.#pauses.delete(row);
   }
 
   #endHold(row: number, untilS: number): boolean {
     const open = this.#holds.get(row);
     if (open === undefined) return false;
-    this.#withdrawals.push({ job: row, fromS: open.fromS, untilS });
+    this.#interruptions.withdrawals.push({ job: row, fromS: open.fromS, untilS });
     return this.#holds.delete(row);
   }
 
   #endDrain(untilS: number): void {
     const { fromS } = this.#drain!;
-    if (untilS > fromS) this.#drains.push({ fromS, untilS });
+    if (untilS > fromS) this.#interruptions.drains.push({ fromS, untilS });
     this.#drain = undefined;
   }
 
@@ -291,7 +293,7 @@ export class World {
       this.#note("reserved-window", window, "window", window.name ?? processors);
     }
     const isNamed = first !== undefined;
-    const taken = this.#outages
+    const taken = this.#interruptions.outages
       .filter((other) => other.fromS < untilS && fromS < other.untilS)
       .map((other) => ({ first: other.first, end: other.first + other.processors }))
       .sort((a, b) => b.end - a.end);
@@ -311,8 +313,8 @@ export class World {
   }
 
   #away(outage: Outage): void {
-    this.#outages.push(outage);
-    if (this.#outages.length <= MOST_OUTAGES) return;
+    this.#interruptions.outages.push(outage);
+    if (this.#interruptions.outages.length <= MOST_OUTAGES) return;
     throw new InputError(
       `Cannot use more than ${MOST_OUTAGES} windows and changes of capacity in a workload file`,
     );

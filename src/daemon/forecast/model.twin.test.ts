@@ -5,7 +5,6 @@
  * In every second state, jobs also need some of four units of a resource.
  */
 import { expect, test } from "vitest";
-import { EQUAL_SHARES } from "../../core/fair-share.ts";
 import type { Instance } from "../../core/jobs.ts";
 import { Random } from "../../core/random.ts";
 import { instanceOf, type TestJob } from "../../policies/instances-for-tests.ts";
@@ -13,6 +12,7 @@ import { choosePolicy } from "../../policies/parse-policy.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { DEFAULT_CONFIG } from "../config/config.ts";
 import { forecast, NUMBERS_OF_JOB } from "./model.ts";
+import { worldOf } from "./world-for-tests.ts";
 
 /** Policies that decide by the present alone, so that the state says everything. */
 const POLICIES = [
@@ -79,33 +79,32 @@ test("the forecast of a hypothetical job is its start after a submit, to the ms,
     const waiting = rows.filter((row) => !(now.startS[row] < atS));
     const columns = [...running.map((row) => before[row]), ...waiting.map((row) => before[row]), asked];
     const firstWaiting = running.length;
+    const size = Int32Array.from(columns, (job) => job.size);
     const task = {
       queues: DEFAULT_CONFIG.queues,
       slotS: 1,
       running: running.length,
-      job: Int32Array.from(columns, (_, i) => i + 1),
+      world: {
+        ...worldOf(running.length, size),
+        ...(areNeedy && {
+          resources: UNITS,
+          demand: [{ kind: "gpu", amount: Int32Array.from(columns, (job) => job.units) }],
+        }),
+      },
       estimateMs: Float64Array.from(columns, ({ runS }) => 1000 * runS),
       ranMs: Float64Array.from(columns, (_, i) =>
         i < firstWaiting ? 1000 * (atS - now.startS[running[i]]) : 0,
       ),
-      queue: new Int32Array(columns.length),
       kind: new Int32Array(columns.length),
       kin: [{ ratios: new Float64Array(0), areSiblings: false }],
-      threads: new Int32Array(columns.length).fill(1),
       isLimited: new Uint8Array(columns.length),
-      arrivesInMs: new Float64Array(columns.length),
       history: { ratios: new Float64Array(0), launchMs: new Float64Array(0) },
-      closed: [],
-      users: columns.map(() => "anna"),
-      shares: EQUAL_SHARES,
       scenarios: [
         {
           policy,
           parameters: choice.parameters,
           processors,
-          size: Int32Array.from(columns, ({ size }) => size),
-          resources: areNeedy ? UNITS : [],
-          demand: areNeedy ? [Int32Array.from(columns, (job) => job.units)] : [],
+          size,
           waiting: Int32Array.from({ length: columns.length - firstWaiting }, (_, i) => firstWaiting + i),
         },
       ],

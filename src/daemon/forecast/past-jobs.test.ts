@@ -1,9 +1,9 @@
 /** Tests which ended jobs forecasts learn from, and that a job which tells nothing moves no forecast. */
 import { describe, expect, test } from "vitest";
-import { EQUAL_SHARES } from "../../core/fair-share.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { forecast, NUMBERS_OF_JOB } from "./model.ts";
 import { PastJobs } from "./past-jobs.ts";
+import { worldOf } from "./world-for-tests.ts";
 
 type Ended = ConstructorParameters<typeof PastJobs>[0][number];
 
@@ -38,16 +38,10 @@ function mediansAfter(...ended: readonly Ended[]): number[] {
     queues: [{ queueClass: { name: "default", processors: 2, processes: 2, threads: 2 } }],
     slotS: 0.1,
     running: 1,
-    job: Int32Array.from(names, (_, i) => i + 1),
+    world: worldOf(1, new Int32Array(count).fill(2)),
     estimateMs: Float64Array.of(10, 30, 10, 10, 10).map((minutes) => minutes * MINUTE),
     ranMs: new Float64Array(count),
-    queue: new Int32Array(count),
-    threads: new Int32Array(count).fill(1),
     isLimited: new Uint8Array(count).fill(1, 0, 1),
-    arrivesInMs: new Float64Array(count),
-    closed: [],
-    users: names.map(() => "anna"),
-    shares: EQUAL_SHARES,
     ...past.kindsOf(names.map((name) => ({ uid: 1, name, array: undefined }))),
     history: past.history,
     scenarios: [
@@ -55,8 +49,6 @@ function mediansAfter(...ended: readonly Ended[]): number[] {
         policy,
         parameters,
         processors: 2,
-        resources: [],
-        demand: [],
         size: new Int32Array(count).fill(2),
         waiting: Int32Array.of(1, 2, 3, 4),
       },

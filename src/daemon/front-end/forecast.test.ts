@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { EQUAL_SHARES } from "../../core/fair-share.ts";
 import { choosePolicy } from "../../policies/parse-policy.ts";
 import { isRefusal } from "../../protocol/refusal.ts";
 import { type ForecastTask, forecast, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
+import { worldOf } from "../forecast/world-for-tests.ts";
 import { startFrontEnd } from "../main.ts";
 import { ANNA, answerOf, asSent, BEN, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
@@ -28,16 +28,10 @@ function queueOf(count: number, fields: Partial<ForecastTask> = {}, policy = "fc
     queues: [{ queueClass: { name: "default", processors: 8, processes: 8, threads: 8 } }],
     slotS: 0.1,
     running: 1,
-    job: Int32Array.from({ length: count }, (_, i) => i + 1),
+    world: worldOf(fields.running ?? 1, new Int32Array(count).fill(1)),
     estimateMs: new Float64Array(count).fill(60_000),
     ranMs: new Float64Array(count).fill(20_000, 0, 1),
-    queue: new Int32Array(count),
-    threads: new Int32Array(count).fill(1),
     isLimited: new Uint8Array(count),
-    arrivesInMs: new Float64Array(count),
-    closed: [],
-    users: new Array<string>(count).fill("anna"),
-    shares: EQUAL_SHARES,
     kind: new Int32Array(count),
     kin: [{ ratios: new Float64Array(0), areSiblings: false }],
     history: historyOf(),
@@ -52,8 +46,6 @@ function scenarioOf(count: number, fields: Partial<Scenario> = {}): Scenario {
     policy: "fcfs",
     parameters: choosePolicy("fcfs").parameters,
     processors: 1,
-    resources: [],
-    demand: [],
     size: new Int32Array(count).fill(1),
     waiting: Int32Array.from({ length: count - 1 }, (_, i) => i + 1),
     ...fields,

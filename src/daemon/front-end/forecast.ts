@@ -14,7 +14,7 @@ import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { KeptWindow } from "../scheduling/windows.ts";
 import type { JudgedForecast } from "../store/store.ts";
-import { type Forecasts, LiveTask, MAX_WAITING, type Question } from "./live-task.ts";
+import { type Forecasts, LiveWorld, MAX_WAITING, type Question, type StartAndEnd } from "./live-world.ts";
 
 const HISTORY = 1000;
 /** Ended jobs that are looked through for those that tell running times: a sweep may fail in every job. */
@@ -176,18 +176,24 @@ export class Forecaster {
     const records = new Map<number, ForecastRecord | undefined>();
     // Until enough jobs of a user have started, ranges are as wide as those of all users require.
     const ofAll = recordOf(judged, undefined);
-    const recordOfUser = (uid: number) => {
+    const correct = (uid: number, forecast: StartAndEnd, atMs: number) => {
       if (!records.has(uid)) records.set(uid, recordOf(judged, uid) ?? ofAll);
-      return records.get(uid);
+      return records.get(uid)?.corrected(forecast, atMs) ?? forecast;
     };
-    const live = new LiveTask(this.#context, questions, this.#past(), recordOfUser);
+    const { queues, slotMs } = this.#context.config;
+    // All hypothetical jobs are those of the last question.
+    const live = new LiveWorld(this.#context, questions.at(-1)!.hypothetical, this.#past());
+    const asked = questions.map((question) => live.ask(question));
+    const scenarios = asked.map(({ scenario }) => scenario);
+    const world = live.workload;
     let times: readonly Float64Array[] = [];
     try {
-      if (!live.isEmpty) times = await this.#engine(live.task);
+      if (world.count > 0)
+        times = await this.#engine({ queues, slotS: slotMs / 1000, ...live.times, world, scenarios });
     } catch {
       // Jobs do not depend on forecasts.
     }
-    return questions.map((_, i) => live.read(i, times[i]));
+    return asked.map((one, i) => live.read(one, times[i], correct));
   }
 
   /** What ended jobs took. A short history soon has more to tell, and is quickly read. */

@@ -9,7 +9,7 @@ import { type JobRecord, mayAccess, shownCpus } from "../contract/record.ts";
 import type { Caller, Timeline, TimeSpan } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedRun } from "../store/kept.ts";
-import type { Forecasts, StartAndEnd } from "./live-task.ts";
+import type { Forecasts, StartAndEnd } from "./live-world.ts";
 
 type Context = Pick<FrontEndParts, "book" | "store" | "scheduler" | "clock">;
 type Mine = Timeline["jobs"][number];

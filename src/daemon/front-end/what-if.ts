@@ -11,7 +11,7 @@ import type { Caller, DryRun, WhatIf, WhatIfQuestion } from "../contract/service
 import { jobCount, nameOf, readBatch } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Forecaster } from "./forecast.ts";
-import type { Forecasts, Hypothetical } from "./live-task.ts";
+import type { Forecasts, Hypothetical } from "./live-world.ts";
 import type { Accepted } from "./new-jobs.ts";
 import type { Requests } from "./requests.ts";
 

@@ -44,20 +44,13 @@ export class Windows {
   }
 
   /**
-   * When the job may not start because of the windows, in the order of their begins. A job without a limit
-   * may run forever, so it may not start from now on.
+   * When the job may not start because of the first window that concerns it. No later one keeps the job
+   * waiting before this one does. A job without a limit may run forever, so it may not start from now on.
    */
-  *closedTo(job: Named & Pick<JobRecord, "limitMs">, nowMs: number): Generator<Closed, void> {
-    const unixMs = nowMs + this.aheadMs();
-    for (const window of this.#list) {
-      if (window.untilMs <= unixMs || isNamed(window, job)) continue;
-      const { limitMs = Number.POSITIVE_INFINITY } = job;
-      yield { window, fromMs: Math.max(Number.NEGATIVE_INFINITY, window.fromMs - limitMs) };
-    }
-  }
-
-  /** The first of them. No later one keeps the job waiting before this one does. */
   nextFor(job: Named & Pick<JobRecord, "limitMs">, nowMs: number): Closed | undefined {
-    return this.closedTo(job, nowMs).next().value ?? undefined;
+    const unixMs = nowMs + this.aheadMs();
+    const { limitMs = Number.POSITIVE_INFINITY } = job;
+    const window = this.#list.find((one) => one.untilMs > unixMs && !isNamed(one, job));
+    return window && { window, fromMs: window.fromMs - limitMs };
   }
 }

@@ -142,8 +142,7 @@ export class JsonlReader {
       note: (code, event, field, value) => this.#note(code, this.#lines.get(event)!, field, value),
     });
     for (const event of this.#events) world.apply(event);
-    const workload = world.workload();
-    return { ...workload, diagnostics: this.#diagnostics.list() };
+    return { ...world.end(), diagnostics: this.#diagnostics.list() };
   }
 
   /** The rows of each job that events may name: one for each of its attempts, in order of arrival. */
