@@ -4,13 +4,13 @@
  * changes suggest. Reasons on the paper's page quote the setting that comes nearest to a column.
  */
 
+import data from "../../../docs/studies/silva1999-settings.json" with { type: "json" };
 import type { ProgramsOptions } from "../../wings/tasks/task-programs.ts";
 import type { Cell } from "../experiments/kinds.ts";
 import { OPEN, paperCell } from "../papers/silva1999/cells.ts";
 import { mean } from "../papers/silva1999/claims.ts";
 import {
   MEASURES,
-  OUR_CHOICE,
   type PrintedMeasure,
   PUBLISHED,
   SCHEDULERS,
@@ -26,107 +26,61 @@ const CLEARLY_NEARER = 0.8;
 const FIRST_SEED = 1999;
 const REPLICATIONS = 4;
 
+/** What docs/studies/silva1999-settings.json changes of the paper's cell. Missing factors are 1. */
 interface Setting {
   /** The name that reasons use. */
   readonly name: string;
   /** Workloads on which it has an effect; default: all. */
-  readonly on?: readonly WorkloadName[];
-  readonly change: (cell: Cell<"tasks">) => Cell<"tasks">;
+  readonly on?: readonly string[];
+  /** Factors of the times between arrivals and of the service times. */
+  readonly arrivals?: number;
+  readonly services?: number;
+  /** The part of all kinds of rounds whose mean is multiplied, or whose spread is another one. */
+  readonly part?: keyof Times["mixed"];
+  readonly times?: number;
+  readonly spread?: number;
+  readonly slotS?: number;
+  readonly ownReturns?: boolean;
 }
-
-const ROUNDS: readonly WorkloadName[] = ["I/O", "communication", "synchronisation", "mixed"];
-
-const SETTINGS: readonly Setting[] = [
-  { name: OUR_CHOICE, change: (cell) => cell },
-  ...[0.1, 0.2, 0.4, 1.2, 2.4].map((factor) => ({
-    name: `times between arrivals × ${factor}`,
-    change: programs(({ interarrivalFactor }) => ({ interarrivalFactor: interarrivalFactor * factor })),
-  })),
-  ...[0.25, 0.5, 2, 4].map((factor) => ({
-    name: `service times × ${factor}`,
-    change: programs(({ serviceFactor }) => ({ serviceFactor: serviceFactor * factor })),
-  })),
-  ...[0.05, 0.1, 0.3, 3, 10].map((factor) => ({
-    name: `computations × ${factor}`,
-    on: ROUNDS,
-    change: lengths("compute", ({ meanMs }) => ({ meanMs: meanMs * factor })),
-  })),
-  ...[0, 0.3, 0.9].map((spread) => ({
-    name: `computations ± ${100 * spread} %`,
-    on: ROUNDS,
-    change: lengths("compute", () => ({ spread })),
-  })),
-  ...[0.3, 3].map((factor) => ({
-    name: `I/O × ${factor}`,
-    on: ["I/O", "mixed"] as const,
-    change: lengths("io", ({ meanMs }) => ({ meanMs: meanMs * factor })),
-  })),
-  ...[0.3, 3].map((factor) => ({
-    name: `ways of messages × ${factor}`,
-    on: ["communication", "mixed"] as const,
-    change: lengths("latency", ({ meanMs }) => ({ meanMs: meanMs * factor })),
-  })),
-  ...[5, 10, 100, 300].map((slotS) => ({
-    name: `slots of ${slotS} s`,
-    change: (cell: Cell<"tasks">) => ({ ...cell, slotMs: 1000 * slotS }),
-  })),
-  {
-    name: "no return before the clock signal",
-    change: (cell) => ({ ...cell, ownReturns: false }),
-  },
-  {
-    name: "times between arrivals × 0.2 and service times × 0.25",
-    change: programs(({ interarrivalFactor, serviceFactor }) => ({
-      interarrivalFactor: interarrivalFactor * 0.2,
-      serviceFactor: serviceFactor * 0.25,
-    })),
-  },
-  {
-    name: "computations × 0.05, times between arrivals × 2 and service times × 4",
-    on: ROUNDS,
-    change: (cell) =>
-      programs(({ interarrivalFactor, serviceFactor }) => ({
-        interarrivalFactor: interarrivalFactor * 2,
-        serviceFactor: serviceFactor * 4,
-      }))(lengths("compute", ({ meanMs }) => ({ meanMs: meanMs * 0.05 }))(cell)),
-  },
-];
-
-function programs(change: (options: ProgramsOptions) => Partial<ProgramsOptions>): Setting["change"] {
-  return (cell) => ({ ...cell, programs: { ...cell.programs, ...change(cell.programs) } });
-}
-
 type Times = ProgramsOptions["times"];
-type Duration = Times["mixed"]["compute"];
 
-/** Changes one kind of duration in all kinds of rounds. */
-function lengths(
-  part: keyof Times["mixed"],
-  change: (duration: Duration) => Partial<Duration>,
-): Setting["change"] {
-  const changed = (times: Times[keyof Times]) => ({
-    ...times,
-    [part]: { ...times[part], ...change(times[part]) },
-  });
-  return programs(({ times }) => ({
-    times: {
-      "I/O": changed(times["I/O"]),
-      communication: changed(times.communication),
-      synchronisation: changed(times.synchronisation),
-      mixed: changed(times.mixed),
+const SETTINGS = data.settings as readonly Setting[];
+
+function changed(cell: Cell<"tasks">, setting: Setting): Cell<"tasks"> {
+  const { arrivals = 1, services = 1, part, times: factor = 1, spread, slotS } = setting;
+  const { interarrivalFactor, serviceFactor, times } = cell.programs;
+  const ofRounds = (rounds: Times["mixed"]) => {
+    if (part === undefined) return rounds;
+    const { meanMs, spread: usual } = rounds[part];
+    return { ...rounds, [part]: { meanMs: meanMs * factor, spread: spread ?? usual } };
+  };
+  return {
+    ...cell,
+    slotMs: slotS === undefined ? cell.slotMs : 1000 * slotS,
+    ownReturns: setting.ownReturns ?? cell.ownReturns,
+    programs: {
+      ...cell.programs,
+      interarrivalFactor: interarrivalFactor * arrivals,
+      serviceFactor: serviceFactor * services,
+      times: {
+        "I/O": ofRounds(times["I/O"]),
+        communication: ofRounds(times.communication),
+        synchronisation: ofRounds(times.synchronisation),
+        mixed: ofRounds(times.mixed),
+      },
     },
-  }));
+  };
 }
 
 const settingsOf = (workload: WorkloadName) => SETTINGS.filter(({ on }) => on?.includes(workload) ?? true);
 
 const PLACED = WORKLOADS.flatMap((workload) =>
-  settingsOf(workload).flatMap(({ name: setting, change }) =>
+  settingsOf(workload).flatMap((setting) =>
     SCHEDULERS.flatMap((scheduler) =>
       Array.from({ length: REPLICATIONS }, (_, i) => {
-        const cell = change(paperCell(workload, FIRST_SEED + i));
+        const cell = changed(paperCell(workload, FIRST_SEED + i), setting);
         return {
-          place: { workload, setting, scheduler },
+          place: { workload, setting: setting.name, scheduler },
           cell: scheduler === "gang" ? { ...cell, alpha: undefined } : cell,
         };
       }),

@@ -5,11 +5,16 @@
  * for its figures, and section 4 only describes them in words.
  */
 import texts from "../../../../docs/papers/kawanami2008.texts.json" with { type: "json" };
+import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
+import { explainQueue } from "../../../policies/space/queue-selection.ts";
+import { formatQueueSelection } from "../../../report/text/queue-selection-text.ts";
+import { hpc2500 } from "../../../workload/models/hpc2500.ts";
 import { judge } from "../../claims.ts";
+import type { ReproducedFigure } from "../paper.ts";
 import { paperOf } from "../texts.ts";
-import { claims } from "./claims.ts";
-import { figures } from "./figures.ts";
-import { noteValues } from "./notes.ts";
+import { type KawanamiResults, SCHEDULER_KEYS, SCHEDULERS } from "./cells.ts";
+import { claims, JUDGEMENT } from "./claims.ts";
+import { QUEUE_NAMES } from "./run.ts";
 import { kawanami2008Tables } from "./tables.ts";
 
 export const kawanami2008 = paperOf(kawanami2008Tables, texts, {
@@ -17,3 +22,36 @@ export const kawanami2008 = paperOf(kawanami2008Tables, texts, {
   statements: (results) => claims(results).map(judge),
   noteValues,
 });
+
+function figures(results: KawanamiResults): ReproducedFigure[] {
+  const figure = (id: string, title: string, measure: "medianWaitS" | "maxWaitS"): ReproducedFigure => ({
+    id,
+    title,
+    xAxis: "queue",
+    yAxis: "wait in s",
+    categories: QUEUE_NAMES,
+    yScale: "log",
+    series: SCHEDULER_KEYS.map((scheduler) => ({
+      name: SCHEDULERS[scheduler].title,
+      ours: QUEUE_NAMES.map(
+        (_, queue) => [queue + 1, results.mean({ scheduler }, (run) => run[measure][queue])] as const,
+      ),
+    })),
+  });
+  return [
+    figure("Figure 2", "Median wait by queue", "medianWaitS"),
+    figure("Figure 3", "Longest wait by queue", "maxWaitS"),
+  ];
+}
+
+const sentence = (rule: string) => `${rule[0].toUpperCase()}${rule.slice(1)}.`;
+
+function noteValues() {
+  const shape = { processors: 4 * 16, processes: 4, threads: 16, estimateS: 600 };
+  return {
+    model: hpc2500.name,
+    modelRules: hpc2500.rules.map(sentence).join(" "),
+    judgement: JUDGEMENT,
+    example: formatQueueSelection(HPC2500_CLASSES, explainQueue(HPC2500_CLASSES, shape)),
+  };
+}
