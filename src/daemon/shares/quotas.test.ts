@@ -296,8 +296,7 @@ class Watched {
   }
 
   /** Jobs that wait for a quota although all their quotas have room. */
-  #waitsInVain(): readonly number[] {
-    const jobs = this.bench.frontEnd.jobs(ROOT, {});
+  #waitsInVain(jobs = this.bench.frontEnd.jobs(ROOT, {})): readonly number[] {
     const waiting = jobs.filter(({ reason }) => reason?.startsWith("waits for the quota of CPU time"));
     this.waits += waiting.length;
     return waiting
@@ -315,7 +314,7 @@ class Watched {
       expect(fromMs).toBe(this.clock.unixMs());
       for (const level of this.#levels(user, jobs)) expect(level).toBeLessThan(1 + 1e-9);
     }
-    const early = this.#waitsInVain();
+    const early = this.#waitsInVain(jobs);
     if (early.length > 0) {
       this.clock.advanceTo(this.clock.nowMs() + this.#roughMs);
       const late = this.#waitsInVain();
@@ -333,8 +332,8 @@ class Watched {
       // Between two looks of the scheduler at the wall clock, which are a minute apart.
       const stepMs = this.waits > before ? 20_000 : 100_000;
       clock.advanceTo(Math.min(clock.nextMs(), untilMs, clock.nowMs() + stepMs));
-      this.look();
     }
+    this.look();
   }
 }
 
