@@ -9,6 +9,7 @@
  *   of three gangs under Tutti are compared with those under Slurm's own gang scheduling.
  *
  *   npm run soak -- --seed 7 --faults 3000
+ *   npm run soak -- --short     all parts at tiny sizes, some minutes: whether the soak itself works
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -21,37 +22,67 @@ import { turningTable } from "../test/slurm/turning-table.ts";
 
 /** Faults of one run of the kill loop; each has another mode and policy. */
 const FAULTS_PER_RUN = 50;
-/** Kills, crashes and cuts of the parts of Tutti and Slurm on several nodes, and jobs meanwhile. */
-const SLURM_BLOWS = 300;
-const SLURM_JOBS = 500;
-const DEFAULTS = { seed: 1, faults: 1000 };
+/** The sizes of the parts. */
+const FULL = {
+  faults: 1000,
+  /** Words for scripts/test.ts: all tests. */
+  tests: [] as readonly string[],
+  /** Words for scripts/golden.ts: all sources. */
+  golden: [] as readonly string[],
+  /** Words for attack/main.ts. */
+  attack: [] as readonly string[],
+  /** Kills, crashes and cuts of the parts of Tutti and Slurm on several nodes, and jobs meanwhile. */
+  slurmBlows: 300,
+  slurmJobs: 500,
+  turningS: 60,
+};
+const SHORT: typeof FULL = {
+  faults: 6,
+  tests: ["--project", "computing", "scheduling/elastic.test.ts"],
+  golden: ["downey"],
+  attack: ["--short", "--only", "logs"],
+  slurmBlows: 6,
+  slurmJobs: 20,
+  turningS: 10,
+};
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { seed, faults } = readNumbers();
+const { values } = parseArgs({
+  options: { seed: { type: "string" }, faults: { type: "string" }, short: { type: "boolean" } },
+});
+const sizes = values.short ? SHORT : FULL;
+const seed = readNumber("seed", 1);
+const faults = readNumber("faults", sizes.faults);
 const summary: string[] = [];
 
-await runKillLoops();
 const testSeed = Math.floor(Math.random() * 2 ** 31);
-await runProgram(`all tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts"], {
-  TUTTI_SOAK: "1",
-  TUTTI_SEED: String(testSeed),
-});
-await runProgram("every golden schedule", ["scripts/golden.ts"]);
-await runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed)]);
-await runOnNodes();
+const soak = { TUTTI_SOAK: "1", TUTTI_SEED: String(testSeed) };
+await part("faults", runKillLoops);
+await part("tests", () =>
+  runProgram(`tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts", ...sizes.tests], soak),
+);
+await part("golden schedules", () => runProgram("golden schedules", ["scripts/golden.ts", ...sizes.golden]));
+await part("attacks", () =>
+  runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed), ...sizes.attack]),
+);
+await part("Slurm", runOnNodes);
 console.log(`\n── summary of the soak\n${summary.join("\n")}`);
 
-function readNumbers(): typeof DEFAULTS {
-  const texts = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: "string" } as const]));
-  const numbers: typeof DEFAULTS = { ...DEFAULTS };
-  for (const [name, text] of Object.entries(parseArgs({ options: texts }).values)) {
-    const number = Number(text);
-    if (!Number.isSafeInteger(number) || number < 1) {
-      console.error(`Cannot use "${text}" as --${name}: expected a whole number above 0`);
-      process.exit(2);
-    }
-    numbers[name as keyof typeof DEFAULTS] = number;
+function readNumber(name: "seed" | "faults", otherwise: number): number {
+  const text = values[name];
+  if (text === undefined) return otherwise;
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  console.error(`Cannot use "${text}" as --${name}: expected a whole number above 0`);
+  process.exit(2);
+}
+
+/** Runs a part. If it breaks down after hours, the others still run, and the summary still comes. */
+async function part(name: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    conclude(name, [`broke down: ${error instanceof Error ? error.stack : error}`], []);
   }
-  return numbers;
 }
 
 /** Prints the problems and adds the counts to the summary. */
@@ -111,12 +142,13 @@ async function runOnNodes(): Promise<void> {
     return;
   }
   for (const proctrack of ["linuxproc", "cgroup"] as const) {
-    const plan = { seed, jobs: SLURM_JOBS, blows: soakBlows(SLURM_BLOWS / 2), proctrack, log: console.log };
+    const blows = soakBlows(sizes.slurmBlows / 2);
+    const plan = { seed, jobs: sizes.slurmJobs, blows, proctrack, log: console.log };
     const { problems, reasons, ...counts } = await runOnSlurm(plan);
     conclude(`${counts.blows} blows to Slurm with ${proctrack}, --seed ${seed}`, problems, [
       ...Object.entries(counts),
       ["reasons", JSON.stringify([...reasons])],
     ]);
   }
-  summary.push(...(await turningTable({ lastsS: 60, slotMs: 100 })));
+  summary.push(...(await turningTable({ lastsS: sizes.turningS, slotMs: 100 })));
 }
