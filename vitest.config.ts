@@ -1,7 +1,10 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+// @ts-expect-error: plain JavaScript, which even an old Node can run, has no types.
+import { isBundleFresh } from "./bin/bundle.js";
 
-/** Tests that start real schedulers and real jobs: one file at a time, after all others, so that time is theirs. */
+/** Tests that start real schedulers and real jobs. */
 const WITH_PROCESSES = [
   "test/conductor/*.test.ts",
   "src/host/machine.test.ts",
@@ -9,15 +12,13 @@ const WITH_PROCESSES = [
   "src/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
 ];
-/** They mostly wait, and judge no times, so three can run at a time. */
-const WAITING_WITH_PROCESSES = [
-  "test/live-{hooks,hooks-adversity,shares,terminal,terminal-faults,terminal-users,top}.test.ts",
-  "test/conductor/{adversity,background,beginning,connect,home,identity,keep,malice,shim}.test.ts",
-  "test/live-{accounts,attack,cli,environment,hostile,job-limits,kill-loop,limits,lists,own-policy}.test.ts",
-  "test/live-{python,refusals,removed,restart,slurm-names,starter,store,sweeps,unit,upgrade,usage,users,verbs}.test.ts",
-  "test/live-{mpi,pause,threads,units,web,web-changes,web-jobs,web-matrix,web-origins,web-timeline,windows}.test.ts",
+/** They judge times, so they run one at a time. The others mostly wait, so three can run at a time. */
+const JUDGING_PROCESSES = [
+  "test/conductor/{cluster-steps,cluster-turns,conductor}.test.ts",
+  "src/daemon/executor/launcher.test.ts",
+  "test/live-{executor,what-if}.test.ts",
 ];
-/** Tests that boot a Slurm of several nodes, after all others; test/slurm/judge has none. */
+/** Tests that boot a Slurm of several nodes; test/slurm/judge has none. */
 const WITH_SLURM = ["test/slurm/*.test.ts"];
 /** They mostly wait for Slurm, so several can run at a time, each on a Slurm of its own. */
 const WAITING_FOR_SLURM = ["test/slurm/{cluster,doctor,import,native,need,pilot-end}.test.ts"];
@@ -30,12 +31,18 @@ const LONG = [
   "src/daemon/front-end/share.test.ts",
   "src/daemon/scheduling/{adoption,live-limits,loop,loop-windows}.test.ts",
   "src/daemon/store/migrations.test.ts",
+  // It replaces a module, so it needs a process of its own.
+  "src/daemon/wide-machine.test.ts",
   "src/host/remove-folder.test.ts",
   "src/lab/experiments/run.test.ts",
   "test/**/*.test.ts",
 ];
 const QUICK_AFTER_ALL = ["test/house-rules*.test.ts", "test/*-page.test.ts"];
+const BUNDLED_PROGRAMS = fileURLToPath(new URL("test/bundled-programs.ts", import.meta.url));
 const common = {
+  alias: isBundleFresh("tutti.js")
+    ? [{ find: /^(?:\.\.\/)+(?:src\/)?host\/programs\.ts$/, replacement: BUNDLED_PROGRAMS }]
+    : [],
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
   execArgv: ["--no-maglev"],
   setupFiles: ["test/seed.ts"],
@@ -58,6 +65,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", ...QUICK_AFTER_ALL],
           exclude: [...WITH_PROCESSES, ...LONG.filter((name) => !name.startsWith("test/"))],
           maxWorkers: availableParallelism(),
+          // A process for each of hundreds of short files would take a fifth of the CPU time.
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },
@@ -75,8 +84,7 @@ export default defineConfig({
         test: {
           ...common,
           name: "processes",
-          include: WITH_PROCESSES,
-          exclude: WAITING_WITH_PROCESSES,
+          include: JUDGING_PROCESSES,
           maxWorkers: 1,
           // A busy machine can be late by more than any deadline allows; a second failure is a failure.
           retry: 1,
@@ -87,10 +95,11 @@ export default defineConfig({
         test: {
           ...common,
           name: "processes-waiting",
-          include: WAITING_WITH_PROCESSES,
+          include: WITH_PROCESSES,
+          exclude: JUDGING_PROCESSES,
           maxWorkers: 3,
           retry: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -101,7 +110,7 @@ export default defineConfig({
           exclude: WAITING_FOR_SLURM,
           maxWorkers: 1,
           retry: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -111,7 +120,6 @@ export default defineConfig({
           include: WAITING_FOR_SLURM,
           maxWorkers: 3,
           retry: 1,
-          // First: meanwhile, in the other run, tests that judge times run one by one.
           sequence: { groupOrder: 3 },
         },
       },

@@ -1,8 +1,9 @@
 /**
  * Runs all tests: type check, linter and formatter, then the test files. Three runs of the test runner go
- * side by side: tests that compute, tests that start processes, and tests that boot Slurm; the last two
- * mostly wait. With parameters, one run gets them. The last line is always `N passed, N failed, N skipped`;
- * each type check, the linter and the boot of Slurm count as one test.
+ * side by side: tests that compute; tests with processes or Slurm that judge times, one at a time; and those
+ * that only wait for processes or Slurm, three at a time. With parameters, one run gets them. The last line
+ * is always `N passed, N failed, N skipped`; each type check, the linter and the boot of Slurm count as one
+ * test.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -35,8 +36,8 @@ interface Lane {
 
 const LANES: readonly Lane[] = [
   { name: "computing", parameters: ["--project", "computing*"], yields: true },
-  { name: "processes", parameters: ["--project", "processes*"] },
-  { name: "slurm", parameters: ["--project", "slurm*"] },
+  { name: "judging", parameters: ["--project", "processes", "--project", "slurm"] },
+  { name: "waiting", parameters: ["--project", "*-waiting"] },
 ];
 const root = fileURLToPath(new URL("..", import.meta.url));
 const counts = { passed: 0, failed: 0, skipped: 0 };

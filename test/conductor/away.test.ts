@@ -33,11 +33,14 @@ import { openContainment } from "../../src/conductor/freezers/open-containment.t
 import { HomeLock } from "../../src/conductor/home.ts";
 import { GangShares } from "../../src/conductor/shares.ts";
 import { allPids, bootId, readSmall, readStat } from "../../src/host/processes.ts";
+import { programFile } from "../../src/host/programs.ts";
 import type { LaunchSpec } from "../../src/protocol/attempts.ts";
 import { until } from "./stage.ts";
 
 const IDENTITY = "0123456789abcdef0123456789abcdef";
-const PROGRAM = fileURLToPath(new URL("../../src/conductor/main.ts", import.meta.url));
+const PROGRAM = fileURLToPath(
+  programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+);
 
 let base: string;
 let state: string;

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readStat, signal } from "../../src/host/processes.ts";
+import { programFile } from "../../src/host/programs.ts";
 import { CAN_MAKE_NODES, type ClusterNode, ClusterStage } from "./cluster-stage.ts";
 import { cpuTicks, isGone, until } from "./stage.ts";
 
@@ -193,7 +194,9 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
 
   test("a conductor whose keeper died before it had started ends", async () => {
     const home = join(s.folder, "orphan");
-    const program = fileURLToPath(new URL("../../src/conductor/main.ts", import.meta.url));
+    const program = fileURLToPath(
+      programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+    );
     mkdirSync(home, { mode: 0o700 });
     const gone = spawnSync("true").pid;
     const words = [home, "signals", "--cluster", s.name, "--parent", String(gone)];

@@ -26,6 +26,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { monotonicMs } from "../../src/host/clock.ts";
 import { signal } from "../../src/host/processes.ts";
+import { programFile } from "../../src/host/programs.ts";
 import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";
 import type {
   ConductorMatrix,
@@ -37,7 +38,9 @@ import type {
 import { LineReader } from "../../src/protocol/wire.ts";
 import { marked, until } from "./stage.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../src/conductor/main.ts", import.meta.url));
+const PROGRAM = fileURLToPath(
+  programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+);
 /** Between the clocks of one node and the next. */
 const CLOCKS_APART_S = 1000;
 const OWNER = "a".repeat(32);

@@ -29,6 +29,7 @@ import { readIdentity } from "../../src/conductor/attempts/claim.ts";
 import { ConductorClient } from "../../src/conductor/client.ts";
 import type { ProcessIdentity } from "../../src/host/processes.ts";
 import { allPids, identityOf, isAlive, readStat, signal } from "../../src/host/processes.ts";
+import { programFile } from "../../src/host/programs.ts";
 import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";
 import { Stage, until } from "./stage.ts";
 
@@ -212,7 +213,9 @@ test.skipIf(process.getuid!() !== 0)(
     const home = join(folder, "home");
     mkdirSync(home, { mode: 0o700 });
     for (const one of [folder, home]) chownSync(one, EVE, EVE);
-    const main = fileURLToPath(new URL("../../src/conductor/main.ts", import.meta.url));
+    const main = fileURLToPath(
+      programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+    );
     const conductor = spawn(process.execPath, [main, home, "signals"], {
       uid: EVE,
       gid: EVE,
