@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { buildLivePage, type PageFiles } from "../scripts/build-web.ts";
 import { holds, mergeRanges, parseRanges } from "../src/core/number-ranges.ts";
-import type { Job, PilotAnswer, StatusAnswer } from "../src/protocol/answers.ts";
+import type { AllocationsAnswer, Job, StatusAnswer } from "../src/protocol/answers.ts";
 import { JOB_STATES, type JobState } from "../src/protocol/states.ts";
 
 const KEY = Buffer.alloc(32, 1).toString("base64url");
@@ -24,7 +24,7 @@ export class FakeScheduler {
   /** Parts of the answer about the scheduler that a test sets. */
   facts: Partial<StatusAnswer> = {};
   /** Undefined: it does not run on Slurm. */
-  pilot: Omit<PilotAnswer, "schema"> | undefined;
+  allocations: Omit<AllocationsAnswer, "schema"> | undefined;
   /** All requests so far. */
   requests = 0;
   readonly #files: PageFiles;
@@ -131,7 +131,7 @@ export class FakeScheduler {
     if (pathname === "/v1/status") return this.#status();
     if (pathname === "/v1/matrix") return MATRIX;
     if (pathname === "/v1/events") return { events: [] };
-    if (pathname === "/v1/pilot") return this.pilot;
+    if (pathname === "/v1/allocations") return this.allocations;
     if (pathname === "/v1/queues")
       return { queues: [{ name: "default", queued: this.jobs.size, running: 0, mostCpus: 8 }] };
     if (pathname === "/v1/jobs") return this.#page(searchParams);

@@ -121,13 +121,17 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The doctor examines this machine without a scheduler.
   [
     /^src\/conductor\//,
-    /^src\/(conductor\/|daemon\/executor\/(local\.ts|cluster\/|slurm\/)|cli\/verbs\/doctor\.ts)/,
+    /^src\/(conductor\/|daemon\/executor\/(local|cluster|slurm)\/|cli\/verbs\/doctor\.ts)/,
   ],
   [
     /^src\/protocol\/(conductor|wire)\.ts/,
-    /^src\/(conductor\/|protocol\/|daemon\/executor\/(local\.ts|cluster\/|slurm\/))/,
+    /^src\/(conductor\/|protocol\/|daemon\/executor\/(local|cluster|slurm)\/)/,
   ],
-  [/^src\/daemon\/executor\/local\.ts/, /^src\/daemon\/main\.ts/],
+  // The door of the providers is their list, which loads them.
+  [
+    /^src\/daemon\/executor\/(local|cluster|queue|slurm)\//,
+    /^src\/(daemon\/executor\/|cli\/(text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
+  ],
   // The door of the wings is their list.
   [/^src\/wings\/(sites|tasks)\//, /^src\/(wings\/|lab\/(papers|studies)\/)/],
 ];
@@ -281,7 +285,11 @@ describe("the plan", () => {
     expect(forbidden(source("src/lab/x.ts", 'import { Command } from "commander";'))).toHaveLength(1);
     expect(forbidden(source("src/lab/x.ts", 'import fs from "node:fs";'))).toEqual([]);
     expect(forbidden(source("src/policies/x.ts", 'import { a } from "../core/a.ts";'))).toEqual([]);
-    for (const target of ["../../conductor/client.ts", "../../protocol/wire.ts", "../executor/local.ts"]) {
+    for (const target of [
+      "../../conductor/client.ts",
+      "../../protocol/wire.ts",
+      "../executor/local/local-executor.ts",
+    ]) {
       const text = `import type { a } from "${target}";`;
       expect(forbidden(source("src/daemon/dispatch/x.ts", text)), target).toHaveLength(1);
       expect(forbidden(source("src/daemon/dispatch/x.test.ts", text))).toEqual([]);

@@ -134,12 +134,12 @@ const SENDS: Readonly<Record<string, readonly Send[] | string>> = {
   requeue: [change({ action: "requeue" }, { retries: 9 })],
   cancel: "each job once; refused to nobody",
   ...Object.fromEntries(
-    "page webFile description openapi status jobs dryRun job why logs input matrix queues usage shares policy whatIf timeline exportSwf exportJsonl events metrics windows pilot prove"
+    "page webFile description openapi status jobs dryRun job why logs input matrix queues usage shares policy whatIf timeline exportSwf exportJsonl events metrics windows allocations pilot prove"
       .split(" ")
       .map((id) => [id, "reads; requests at a time are limited (api/server/fairness/)"]),
   ),
   ...Object.fromEntries(
-    "setPolicy drain undrain reserve unreserve shutdown startPilot"
+    "setPolicy drain undrain reserve unreserve shutdown startAllocation startPilot"
       .split(" ")
       .map((id) => [id, "administrators only"]),
   ),

@@ -56,6 +56,7 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
   status: () => [["status", "extra"]],
   web: () => [["web"]],
   demo: () => [["demo", "--slot", "0"]],
+  allocations: () => [["allocations"], ["allocations", "nonsense"]],
   pilot: () => [["pilot"], ["pilot", "nonsense"]],
   config: () => [
     ["config", "check", file("bad.toml")],
@@ -79,7 +80,7 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
   ],
   unreserve: () => [["unreserve", "missing"]],
   windows: () => [["windows", "extra"]],
-  down: () => [["down"], ["down", "--keep-pilot"], ["down", "--kill", "--keep-pilot"]],
+  down: () => [["down"], ["down", "--keep-pilot"], ["down", "--kill", "--keep-allocation"]],
   submit: () => [
     ["submit", "--queue", "missing", "--", "true"],
     ["submit", "-n", "0", "--", "true"],

@@ -54,18 +54,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       expect(alarms.join(" ")).toContain("Node n3 is lost: its gangs end, and nothing starts on it.");
       await page.getByText("needs attention").waitFor();
       await page.getByText("2 up, 1 lost").waitFor();
-      expect(await page.getByRole("region", { name: "Pilots" }).count()).toBe(0);
+      expect(await page.getByRole("region", { name: "Allocations" }).count()).toBe(0);
     });
   });
 
-  test("Health shows the pilots of Slurm, and why there are no nodes", async () => {
-    fake.pilot = {
-      pilots: [
-        { jobId: "71", state: "RUNNING", nodes: ["n1", "n2"], leftMs: 5_400_000 },
-        { jobId: "72", state: "PENDING", nodes: [] },
+  test("Health shows the allocations, and why there are no nodes", async () => {
+    fake.allocations = {
+      allocations: [
+        { name: "71", state: "RUNNING", nodes: ["n1", "n2"], leftMs: 5_400_000 },
+        { name: "72", state: "PENDING", nodes: [] },
       ],
     };
-    const lines = (page: Page) => page.getByRole("region", { name: "Pilots" }).getByRole("listitem");
+    const lines = (page: Page) => page.getByRole("region", { name: "Allocations" }).getByRole("listitem");
     await open("health", async (page) => {
       await lines(page).first().waitFor();
       expect(await lines(page).allTextContents()).toEqual([
@@ -73,10 +73,13 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         "72  PENDING (follows)",
       ]);
     });
-    fake.pilot = { pilots: [], trouble: "the pilot was cancelled; tutti pilot start asks for another" };
+    fake.allocations = {
+      allocations: [],
+      trouble: "the pilot was cancelled; tutti allocations start asks for another",
+    };
     await open("health", async (page) => {
       await lines(page).first().waitFor();
-      expect(await lines(page).allTextContents()).toEqual([fake.pilot?.trouble]);
+      expect(await lines(page).allTextContents()).toEqual([fake.allocations?.trouble]);
     });
   });
 

@@ -1,7 +1,7 @@
 /** Builds the command line as a tree of commands. To save time, only the command in use gets its options. */
 import { Command } from "commander";
 import { ownVersion } from "../host/version.ts";
-import { VERBS } from "./registry.ts";
+import { OLDER, VERBS } from "./registry.ts";
 import { foldedToTerminal } from "./text/text.ts";
 
 const EXAMPLES = `
@@ -39,7 +39,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     .action(async () => (await import("./verbs/status.ts")).overview());
   for (const { name, group, summary, load } of VERBS) {
     const command = program
-      .command(name)
+      .command(name, { hidden: group === OLDER })
       .description(summary)
       .helpGroup(`${group}:`)
       .copyInheritedSettings(program)

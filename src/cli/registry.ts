@@ -11,6 +11,9 @@ interface VerbModule {
 
 type Verbs = Readonly<Record<string, readonly [summary: string, load: () => Promise<VerbModule>]>>;
 
+/** Heading of commands that were renamed. The older name still works, but help does not show it. */
+export const OLDER = "Older names";
+
 /** Commands by their heading in the help. */
 const GROUPS: Readonly<Record<string, Verbs>> = {
   Scheduler: {
@@ -18,7 +21,10 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     status: ["show the scheduler's state; tutti alone does the same", () => import("./verbs/status.ts")],
     web: ["print a link to the scheduler's page in a browser", () => import("./verbs/web.ts")],
     demo: ["run six toy gangs and watch them take turns", () => import("./verbs/demo.ts")],
-    pilot: ["on Slurm: show the jobs that hold nodes, or ask for one", () => import("./verbs/pilot.ts")],
+    allocations: [
+      "on Slurm: show the nodes that the scheduler holds, or ask for some",
+      () => import("./verbs/allocations.ts"),
+    ],
     config: ["check a configuration file, or print its schema", () => import("./verbs/config.ts")],
     doctor: [
       "show how this machine can run gangs, and how fast it switches",
@@ -88,6 +94,9 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
       () => import("./verbs/slurm-names.ts"),
     ],
     completions: ["print the completion script for a shell", () => import("./verbs/completions.ts")],
+  },
+  [OLDER]: {
+    pilot: ["an older name of tutti allocations", () => import("./verbs/allocations.ts")],
   },
 };
 

@@ -6,35 +6,26 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
-import { cpusText } from "../core/machine.ts";
 import type { PolicyDefinition } from "../core/policy.ts";
 import { systemClock } from "../host/clock.ts";
-import { allowedCpus, memoryBytes } from "../host/machine.ts";
 import { groupLookup, readPasswd, userNameOf } from "../host/passwd.ts";
 import { bootId } from "../host/processes.ts";
-import { placesOf } from "../host/topology.ts";
 import { replaceablePart } from "../host/trusted-path.ts";
 import { withPrivateUmask } from "../host/umask.ts";
-import type { FreezerKind } from "../protocol/attempts.ts";
 import { type Config, DEFAULT_CONFIG, type ReadConfig, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
-import { withFoundGpus } from "./config/gpus.ts";
-import type { JobRecord } from "./contract/record.ts";
-import type { PilotControl } from "./contract/service.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
-import { type Executor, ON_SLURM } from "./executor/executor.ts";
+import type { Capabilities } from "./executor/executor.ts";
 import { Launcher } from "./executor/launcher.ts";
-import { canRunBehind, localExecutor } from "./executor/local.ts";
-import { type OwnCpus, ownCpus } from "./executor/own-cpus.ts";
-import { nativeExecutor } from "./executor/slurm/native/start.ts";
-import { slurmExecutor } from "./executor/slurm/slurm-executor.ts";
-import type { NativeOptions, SlurmOptions } from "./executor/slurm/slurm-options.ts";
+import type { Provider } from "./executor/provider.ts";
+import { PROVIDERS } from "./executor/providers.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
 import { runnerIn } from "./news/runner-process.ts";
 import {
   choosePolicyFor,
   ownPolicyIn,
+  refuseMode,
   refuseResources,
   refuseUnlessCapable,
   refuseWideMachine,
@@ -63,12 +54,8 @@ interface FrontEndSetup {
   readonly settings?: Partial<Config>;
   /** Jobs run as the users who submit them; for a front end run by root. */
   readonly isShared: boolean;
-  /** Undefined: the best one that works on this machine. */
-  readonly freezer?: FreezerKind | undefined;
-  /** Undefined: jobs run on this machine. */
-  readonly slurm?: SlurmOptions | undefined;
-  /** Each job is a job of Slurm. */
-  readonly native?: NativeOptions | undefined;
+  /** Where jobs run; left out: on this machine. */
+  readonly provider?: Provider;
   /** Checks of the caller: a start that they refuse has made and changed nothing. */
   readonly beforeMaking?: () => Promise<void>;
 }
@@ -90,16 +77,18 @@ export interface RunningFrontEnd {
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const file = configIn(setup.configFile);
-  const isLocal = setup.slurm === undefined && setup.native === undefined;
-  const given = { ...file.config, ...setup.settings };
-  const config = isLocal ? { ...given, resources: withFoundGpus(given.resources) } : given;
-  const ownPolicy = await ownPolicyIn(config);
-  refuseMode(config, setup);
-  refuseOnSlurm(config, setup, ownPolicy);
+  const { provider = await PROVIDERS.local(), settings, configFile } = setup;
+  const { capabilities } = provider;
+  const given = { config: { ...file.config, ...settings }, settings, configFile };
+  const ownPolicy = await ownPolicyIn(given.config);
+  refuseMode(given.config, capabilities);
+  const { config, processors } = provider.prepare(given);
+  refuseResources(config.resources, capabilities);
+  refuseFirstPolicy(config, setup, ownPolicy, capabilities);
   const refuseWide = (processors: number) =>
     refuseWideMachine(choosePolicyFor(config.policy, config, ownPolicy), processors, config);
   // Before a folder is made.
-  if (isLocal) refuseWide(chooseCpus(config, setup).cpus.length);
+  if (processors !== undefined) refuseWide(processors);
   const path = resolve(setup.stateFolder);
   const held = new DisposableStack();
   try {
@@ -126,8 +115,15 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       withPrivateUmask(() => new NumbersFile(lineFile(folder.numbers), bootId())),
       (opened) => opened.close(),
     );
-    const own = isLocal ? chooseCpus(config, setup, store.liveJobs()) : undefined;
-    const { executor, pilots } = await executorFor(config, setup, folder, own);
+    const { executor, notes = [] } = await provider.start({
+      ...given,
+      config,
+      clock: systemClock,
+      name: nameOf(folder),
+      conductor: folder.conductor,
+      folder: folder.slurm,
+      liveJobs: () => store.liveJobs(),
+    });
     held.defer(() => executor.close());
     const { nodes, mostProcessors = nodes.processors } = executor.capacity;
     refuseWide(mostProcessors);
@@ -142,14 +138,13 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         numbers: { path: folder.numbers, recreate: () => withPrivateUmask(() => numbers.recreate()) },
       }),
       executor,
-      pilots,
       clock: systemClock,
       config,
       isUser: setup.isShared
         ? (name) => readPasswd().some(({ user }) => user === name)
         : (name) => name === userNameOf(process.getuid!()),
       groupsOf: groupLookup(),
-      policy: setup.settings?.policy,
+      policy: settings?.policy,
       ownPolicy,
       forecastEngine: forecastThread(),
       bootId: bootId(),
@@ -158,7 +153,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         graceMs: config.graceMs,
         resources: config.resources,
         accounts: setup.isShared ? allAccounts() : ownAccount(),
-        choosesNodes: setup.slurm !== undefined,
+        choosesNodes: provider.choosesNodes,
       }),
     });
     service.news.start(runnerIn(folder.hooks));
@@ -169,11 +164,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       service,
       config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
-      notes: [
-        ...file.notes,
-        ...(own === undefined ? [] : keptThreads(own)),
-        ...(setup.isShared ? closedToUsers(folder) : []),
-      ],
+      notes: [...file.notes, ...notes, ...(setup.isShared ? closedToUsers(folder) : [])],
       stop: async () => held.dispose(),
     };
   } catch (error) {
@@ -182,73 +173,21 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   }
 }
 
-async function executorFor(
-  config: Config,
-  setup: FrontEndSetup,
-  folder: StateFolder,
-  own: OwnCpus | undefined,
-): Promise<{ readonly executor: Executor; readonly pilots?: PilotControl }> {
-  if (setup.native !== undefined) {
-    const options = setup.native;
-    return { executor: await nativeExecutor({ options, folder: folder.slurm, clock: systemClock }) };
-  }
-  if (setup.slurm !== undefined) {
-    return slurmExecutor({
-      options: setup.slurm,
-      folder: folder.slurm,
-      clock: systemClock,
-      name: nameOf(folder),
-    });
-  }
-  const executor = localExecutor({
-    own: own!,
-    memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
-    home: folder.conductor,
-    name: nameOf(folder),
-    freezer: setup.freezer,
-  });
-  return { executor };
-}
-
 /** Name of this front end, for people. */
 function nameOf({ path }: StateFolder): string {
   return `tutti serve on ${hostname()} (process ${process.pid}, state folder ${path})`;
 }
 
-function refuseMode({ mode }: Config, { freezer, slurm, native }: FrontEndSetup): void {
-  if (mode !== "concurrent") return;
-  if (slurm !== undefined || native !== undefined) {
-    throw new InputError(
-      'Cannot use the mode "concurrent" on Slurm: users cannot run gangs at low priority there, expected the mode "gang"',
-    );
-  }
-  if (!canRunBehind(freezer)) {
-    throw new InputError(
-      'Cannot use the mode "concurrent": this user cannot run gangs at low priority here, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE; tutti doctor shows what works here',
-    );
-  }
-}
-
-/**
- * Settings that nothing on Slurm can follow. A policy that the last run was switched to may take the place of
- * the configured one, so that one is looked at later.
- */
-function refuseOnSlurm(config: Config, setup: FrontEndSetup, ownPolicy: PolicyDefinition | undefined): void {
-  const { slurm, native, settings } = setup;
-  if (slurm === undefined && native === undefined) return;
-  const { cpus, memoryBytes, machine, resources } = config;
-  const setting =
-    cpus !== undefined ? "cpus" : memoryBytes !== undefined ? "memoryBytes" : machine.smt ? "smt" : undefined;
-  if (setting !== undefined) {
-    throw new InputError(
-      `Cannot use the setting "${setting}" on Slurm: jobs have the CPUs and the memory that Slurm gives, expected options of sbatch instead, such as -- --nodelist=n[1-4] --mem=64G`,
-    );
-  }
-  refuseResources(resources, ON_SLURM);
-  const isFirst = !existsSync(resolve(setup.stateFolder));
+/** The last run may have been switched to another policy, which is looked at later. */
+function refuseFirstPolicy(
+  config: Config,
+  { settings, stateFolder }: FrontEndSetup,
+  ownPolicy: PolicyDefinition | undefined,
+  capabilities: Capabilities,
+): void {
+  const isFirst = !existsSync(resolve(stateFolder));
   const policy = settings?.policy ?? (isFirst ? config.policy : undefined);
-  if (policy === undefined) return;
-  refuseUnlessCapable(choosePolicyFor(policy, config, ownPolicy), { timeSharing: native === undefined });
+  if (policy !== undefined) refuseUnlessCapable(choosePolicyFor(policy, config, ownPolicy), capabilities);
 }
 
 function configIn(file: string | undefined): Pick<ReadConfig, "config" | "notes"> {
@@ -276,22 +215,6 @@ function refuseOpenHooks({ hooks }: Config, file: string): void {
   }
 }
 
-function chooseCpus(
-  config: Config,
-  { settings, configFile }: FrontEndSetup,
-  live: readonly JobRecord[] = [],
-): OwnCpus {
-  const allowed = allowedCpus();
-  const { cpus = allowed } = config;
-  const missing = cpus.filter((cpu) => !allowed.includes(cpu));
-  if (missing.length === 0) return ownCpus(placesOf(cpus), config, live);
-  const change =
-    settings?.cpus === undefined ? `change "cpus" in "${configFile}"` : "name only these with --cpus";
-  throw new InputError(
-    `Cannot use CPU ${cpusText(missing)}: this process may use ${cpusText(allowed)}; ${change}`,
-  );
-}
-
 function closedToUsers({ path }: StateFolder): string[] {
   const closed = closedPart(path);
   return closed === undefined
@@ -299,13 +222,4 @@ function closedToUsers({ path }: StateFolder): string[] {
     : [
         `no job of a user can start unless the user may enter "${closed}", which is closed to most users; chmod o+x "${closed}", or use another folder with --state`,
       ];
-}
-
-/** What people should know if threads of cores are used although the setting says otherwise. */
-function keptThreads({ keptFor }: OwnCpus): string[] {
-  if (keptFor.length === 0) return [];
-  const jobs = `${keptFor.length === 1 ? "job" : "jobs"} ${keptFor.slice(0, 5).join(", ")}${keptFor.length > 5 ? " and others" : ""}`;
-  return [
-    `both threads of cores are CPUs for jobs until the next start, because ${jobs} of an earlier start need them; start again after their end, or write machine = { smt = true }`,
-  ];
 }

@@ -151,11 +151,8 @@ export class WindowKeeper {
     if (!caller.isAdministrator) {
       return refuse("not-yours", `Cannot ${verb}: only administrators may do that`);
     }
-    if (this.#context.executor.capabilities.beginsAtOnce) return undefined;
-    return refuse(
-      "wrong-state",
-      `Cannot ${verb} here: with --native, Slurm decides when jobs begin; use scontrol create reservation`,
-    );
+    const { beginsAtOnce } = this.#context.executor.capabilities;
+    return beginsAtOnce === true ? undefined : refuse("wrong-state", `Cannot ${verb} here: ${beginsAtOnce}`);
   }
 
   #refuseBody({ name, fromMs, untilMs, users = [], queues = [] }: WindowBody): Refusal | undefined {

@@ -366,29 +366,36 @@ export const webProofAnswer = answer("tutti.web-proof/1", {
 });
 export const shutdownAnswer = answer("tutti.shutdown/1", {
   stopping: z.literal(true),
-  warning: optional(z.string(), "What could not be cleaned up, such as a pilot that Slurm did not cancel"),
+  warning: optional(
+    z.string(),
+    "What could not be cleaned up, such as an allocation that was not given back",
+  ),
 });
 export const drainAnswer = answer("tutti.drain/1", { drain: drain.exactOptional() });
 export const windowAnswer = answer("tutti.window/1", { window });
 export const windowsAnswer = answer("tutti.windows/1", {
   windows: z.array(window).describe("Those that are not over, by their begin"),
 });
-export const pilotAnswer = answer("tutti.pilot/1", {
-  pilots: z
-    .array(
-      z.object({
-        jobId: optional(z.string(), "Slurm's number of the job; left out: Slurm has not answered yet"),
-        state: z.string().describe("Slurm's state, such as RUNNING"),
-        nodes: z.array(z.string()),
-        leftMs: optional(
-          count,
-          "Time until its limit when Slurm was last asked; left out: it waits, or has none",
-        ),
-      }),
-    )
-    .describe("The one in use first, then the one that follows it"),
+const allocation = z.object({
+  name: optional(z.string(), "On Slurm, the number of the job that holds the nodes; left out: not known yet"),
+  state: z.string().describe("In words of the provider; on Slurm such as RUNNING"),
+  nodes: z.array(z.string()),
+  leftMs: optional(count, "Time until its end when that was last asked for; left out: it waits, or has none"),
+});
+const nodeSource = {
   trouble: optional(z.string(), "Why there are no nodes now"),
   rests: optional(z.string(), "Why there are none, although nothing is wrong: no job waits for any"),
+};
+export const allocationsAnswer = answer("tutti.allocations/1", {
+  allocations: z.array(allocation).describe("The one in use first, then the one that follows it"),
+  ...nodeSource,
+});
+/** By older names, which stay in version 1. */
+export const pilotAnswer = answer("tutti.pilot/1", {
+  pilots: z.array(
+    allocation.omit({ name: true }).extend({ jobId: optional(z.string(), "The name of the allocation") }),
+  ),
+  ...nodeSource,
 });
 
 export const event = z
@@ -435,6 +442,7 @@ export type Window = Value<typeof window>;
 export type WindowAnswer = Value<typeof windowAnswer>;
 export type WindowsAnswer = Value<typeof windowsAnswer>;
 export type ShutdownAnswer = Value<typeof shutdownAnswer>;
+export type AllocationsAnswer = Value<typeof allocationsAnswer>;
 export type PilotAnswer = Value<typeof pilotAnswer>;
 export type WebLinkAnswer = Value<typeof webLinkAnswer>;
 export type WebProofAnswer = Value<typeof webProofAnswer>;

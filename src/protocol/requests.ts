@@ -104,10 +104,11 @@ export const whatIfBody = z
   .refine((body) => Object.keys(body).length > 0, "asks nothing, expected policies, jobs or withoutCpus");
 export const shutdownBody = z.strictObject({
   killJobs: z.boolean().describe("true: also ends running jobs; false: refused while jobs run"),
-  keepPilot: optional(
+  keepAllocation: optional(
     z.boolean(),
-    "On Slurm, true: the pilot and its jobs continue, and the next scheduler takes them over",
+    "true: nodes that the scheduler has for a while stay, with their jobs; the next scheduler takes them over",
   ),
+  keepPilot: optional(z.boolean(), "An older name of keepAllocation"),
 });
 
 export const drainBody = z.strictObject({

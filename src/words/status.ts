@@ -1,6 +1,6 @@
 /** Says in words how the scheduler is. */
 import { cpusText } from "../core/machine.ts";
-import type { Drain, NodeAnswer, PilotAnswer, StatusAnswer, Stray } from "../protocol/answers.ts";
+import type { AllocationsAnswer, Drain, NodeAnswer, StatusAnswer, Stray } from "../protocol/answers.ts";
 import { formatCount, formatDuration, plural } from "../report/text/format.ts";
 import { clockText, offsetText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
@@ -52,7 +52,7 @@ export function nodesText(nodes: readonly NodeAnswer[]): string {
 
 /** A node: whether it answers, and how exactly it turns the rows at the same time as the others. */
 export function nodeText({ node, state, cpus, offsetMs, uncertaintyMs, ...skew }: NodeAnswer): string {
-  // Without a pilot, no clock is measured.
+  // Where a batch system places jobs, no clock is measured.
   const clock =
     offsetMs === undefined || uncertaintyMs === undefined
       ? ""
@@ -118,15 +118,19 @@ export function strayText({ job, attempt, user, state, ranMs, command, nodes }: 
   return `job ${job}, attempt ${attempt}, of ${visibleLine(user)}: ${state}${where} for ${formatDuration(ranMs / 1000)}: ${visibleLine(command.join(" "))}`;
 }
 
-/** The jobs of Slurm that hold the scheduler's nodes, one line each, and why there are no nodes. */
-export function pilotLines({ pilots, trouble, rests }: PilotAnswer): string[] {
-  const lines = pilots.map(({ jobId = "(being submitted)", state, nodes, leftMs }, i) => {
+/** The allocations of the scheduler, one line each, and why there are no nodes. */
+export function allocationLines({
+  allocations,
+  trouble,
+  rests,
+}: Omit<AllocationsAnswer, "schema">): string[] {
+  const lines = allocations.map(({ name = "(being submitted)", state, nodes, leftMs }, i) => {
     const place = nodes.length === 0 ? "" : ` on ${nodes.map(visibleLine).join(", ")}`;
     const left = leftMs === undefined ? "" : `, ends in ${formatDuration(leftMs / 1000)}`;
-    return `${jobId}  ${visibleLine(state)}${place}${left}${i === 0 ? "" : " (follows)"}`;
+    return `${name}  ${visibleLine(state)}${place}${left}${i === 0 ? "" : " (follows)"}`;
   });
   if (trouble !== undefined) lines.push(visibleLine(trouble));
-  else if (pilots.length === 0)
-    lines.push(rests === undefined ? "There is no pilot" : `There is no pilot: ${visibleLine(rests)}`);
+  else if (allocations.length === 0)
+    lines.push(rests === undefined ? "There are no nodes" : `There are no nodes: ${visibleLine(rests)}`);
   return lines;
 }

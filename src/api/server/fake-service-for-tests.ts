@@ -271,8 +271,8 @@ export class FakeService extends FakeAnswers implements Service {
   reserve = (caller: Caller, body: WindowBody) => this.#windows.reserve(caller, body);
   unreserve = (caller: Caller, name: string) => this.#windows.unreserve(caller, name);
   windows = () => this.#windows.list;
-  pilots = () => ({ pilots: [] });
-  startPilots = this.pilots;
+  allocations = () => ({ allocations: [{ name: "7", state: "RUNNING", nodes: ["n1"], leftMs: 60_000 }] });
+  startAllocation = this.allocations;
   queues() {
     const of = (state: JobState) =>
       [...this.entries.values()].filter(({ info }) => info.state === state).length;

@@ -1,7 +1,7 @@
 /** Handles the requests of each route: reads the call, asks the service and returns the answer. */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
-import type { Change } from "../../daemon/contract/service.ts";
+import type { Change, Service } from "../../daemon/contract/service.ts";
 import { monotonicMs, unixMs } from "../../host/clock.ts";
 import { whyNoFolder } from "../../host/files.ts";
 import { brief } from "../../protocol/job-answers.ts";
@@ -178,11 +178,13 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   reserve: ({ caller, body }, { service }) => service.reserve(caller, body as c.WindowBody),
   unreserve: ({ caller, window }, { service }) => service.unreserve(caller, window),
   shutdown: ({ caller, body }, { service }) => {
-    const { killJobs, keepPilot } = body as c.ShutdownBody;
-    return service.shutdown(caller, killJobs, keepPilot);
+    const { killJobs, keepPilot, keepAllocation = keepPilot } = body as c.ShutdownBody;
+    return service.shutdown(caller, killJobs, keepAllocation);
   },
-  pilot: (_, { service }) => service.pilots(),
-  startPilot: ({ caller }, { service }) => service.startPilots(caller),
+  allocations: (_, { service }) => service.allocations(),
+  startAllocation: ({ caller }, { service }) => service.startAllocation(caller),
+  pilot: (_, { service }) => asPilots(service.allocations()),
+  startPilot: ({ caller }, { service }) => asPilots(service.startAllocation(caller)),
   makeLink,
   makeSession,
   prove,
@@ -317,4 +319,11 @@ function streamOf(
       atEnd();
     },
   );
+}
+
+/** The answer by the older names of version 1. */
+function asPilots(answer: ReturnType<Service["allocations"]>) {
+  if (isRefusal(answer)) return answer;
+  const { allocations, ...why } = answer;
+  return { pilots: allocations.map(({ name: jobId, ...rest }) => ({ jobId, ...rest })), ...why };
 }

@@ -1,6 +1,7 @@
 /** The options of `tutti serve` for a scheduler on Slurm, and their meaning. */
 import { type Command, Option } from "commander";
-import type { NativeOptions, SlurmOptions } from "../../daemon/executor/slurm/slurm-options.ts";
+import type { Provider } from "../../daemon/executor/provider.ts";
+import { PROVIDERS } from "../../daemon/executor/providers.ts";
 import { UsageError } from "../errors.ts";
 import { duration, integer } from "./parse.ts";
 
@@ -65,11 +66,6 @@ export function addSlurmOptions(command: Command): void {
     .option("--native", "on Slurm: without a pilot, each job is a job of Slurm; only policies without turns");
 }
 
-/** Undefined: on this machine, or with a pilot. */
-export function nativeOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): NativeOptions | undefined {
-  return flags.on === "slurm" && flags.native === true ? { nodes: flags.nodes, sbatch } : undefined;
-}
-
 /**
  * After what else is wrong without a pilot: leaving the options out would lead there.
  * @throws UsageError for options of pilots if there is none
@@ -81,19 +77,16 @@ export function refuseWithoutPilot(flags: SlurmFlags): void {
   throw new UsageError(`Cannot use ${alien.join(", ")} with --native: there is no pilot`);
 }
 
-/**
- * Undefined: on this machine, or without a pilot.
- * @throws UsageError for options that contradict each other
- */
-export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): SlurmOptions | undefined {
+/** @throws UsageError for options that contradict each other */
+export async function providerOf(flags: SlurmFlags, sbatch: readonly string[]): Promise<Provider> {
   if (flags.on !== "slurm") {
     const alien = ONLY_ON_SLURM.find((flag) => flags[flag] !== undefined);
     if (alien !== undefined)
       throw new UsageError(`Cannot use ${typed(alien)} on one machine: add --on slurm`);
     if (sbatch.length > 0) throw new UsageError(`Cannot use "${sbatch[0]}": tutti serve has no arguments`);
-    return undefined;
+    return PROVIDERS.local();
   }
-  if (flags.native === true) return undefined;
+  if (flags.native === true) return PROVIDERS["slurm-native"]({ nodes: flags.nodes, sbatch });
   const { nodes, time, drain = DEFAULT_DRAIN_S, stopBefore = DEFAULT_STOP_BEFORE_S } = flags;
   const { idle = DEFAULT_IDLE_S } = flags;
   if (nodes === undefined || time === undefined) {
@@ -101,7 +94,7 @@ export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): Sl
       "Cannot ask Slurm for nodes: expected --nodes and --time, such as --nodes 4 --time 8h",
     );
   }
-  return {
+  return PROVIDERS.slurm({
     nodes,
     timeMs: time * 1000,
     pilots: flags.pilots,
@@ -111,5 +104,5 @@ export function slurmOptionsOf(flags: SlurmFlags, sbatch: readonly string[]): Sl
     steps: flags.steps,
     sbatch,
     attach: flags.attach,
-  };
+  });
 }

@@ -1,5 +1,5 @@
 /** `tutti down`: stops the scheduler. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
 import { sleep } from "../../host/sleep.ts";
@@ -10,6 +10,8 @@ import { commandName, hint, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly kill?: boolean;
+  readonly keepAllocation?: boolean;
+  /** The older name. */
   readonly keepPilot?: boolean;
 }
 
@@ -22,18 +24,20 @@ export function configure(command: Command): void {
       "also end running jobs; without this option, the scheduler does not stop while jobs run",
     )
     .option(
-      "--keep-pilot",
-      "on Slurm: end only the scheduler; its pilot and running jobs continue until the next tutti serve",
+      "--keep-allocation",
+      "on Slurm: end only the scheduler; its nodes and running jobs stay for the next tutti serve",
     )
-    .action(async ({ kill = false, keepPilot = false }: Options) => {
-      if (kill && keepPilot)
-        throw new UsageError("Cannot end jobs and keep the pilot: use one of the options");
+    .addOption(new Option("--keep-pilot", "an older name of --keep-allocation").hideHelp())
+    .action(async ({ kill = false, keepPilot = false, keepAllocation = keepPilot }: Options) => {
+      if (kill && keepAllocation)
+        throw new UsageError("Cannot end jobs and keep the allocation: use one of the options");
       const client = new Client();
-      const body = { killJobs: kill, ...(keepPilot && { keepPilot }) };
+      // The older name, which schedulers of earlier versions know as well.
+      const body = { killJobs: kill, ...(keepAllocation && { keepPilot: true }) };
       const { warning } = await client.ask<ShutdownAnswer>("/v1/shutdown", { method: "POST", body });
       await untilGone(client);
       if (warning !== undefined) hint(`tutti: warning: ${visibleLine(warning)}`);
-      const kept = keepPilot ? "Its pilot and running jobs continue." : "Waiting jobs are kept.";
+      const kept = keepAllocation ? "Its allocation and running jobs continue." : "Waiting jobs are kept.";
       writeOut(`The scheduler has stopped. ${kept} The next ${commandName()} serve finds them.\n`);
     });
 }

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { currentUid, defaultSocket, runtimeDirOf } from "../../api/runtime-dir.ts";
 import { type Api, checkApi, startApi } from "../../api/server/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../../daemon/config/config.ts";
-import type { NativeOptions, SlurmOptions } from "../../daemon/executor/slurm/slurm-options.ts";
+import type { Provider } from "../../daemon/executor/provider.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { parseCpus } from "../../host/machine.ts";
@@ -19,10 +19,9 @@ import { untilSignal } from "../live/signals.ts";
 import { duration, integer } from "../options/parse.ts";
 import {
   addSlurmOptions,
-  nativeOptionsOf,
+  providerOf,
   refuseWithoutPilot,
   type SlurmFlags,
-  slurmOptionsOf,
 } from "../options/serve-on-slurm.ts";
 import { bold, commandName, dim, hint, writeOut } from "../text/text.ts";
 
@@ -45,6 +44,7 @@ interface ServeOptions extends SlurmFlags {
 
 interface RunningScheduler {
   readonly api: Api;
+  readonly provider: Provider;
   readonly frontEnd: RunningFrontEnd;
 }
 
@@ -118,11 +118,9 @@ export function configure(command: Command): void {
 }
 
 async function run(options: ServeOptions, sbatch: readonly string[]): Promise<void> {
-  const slurm = slurmOptionsOf(options, sbatch);
-  const native = nativeOptionsOf(options, sbatch);
-  const scheduler = await startScheduler(options, slurm, native);
+  const scheduler = await startScheduler(options, await providerOf(options, sbatch));
   const { api, frontEnd } = scheduler;
-  writeOut(announcement(scheduler, slurm, native !== undefined));
+  writeOut(announcement(scheduler));
   for (const note of frontEnd.notes) hint(`tutti: note: ${note}`);
   for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
   const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
@@ -141,14 +139,8 @@ async function run(options: ServeOptions, sbatch: readonly string[]): Promise<vo
  * Starts front end and API.
  * @throws InputError when another scheduler runs, or for a wrong setting
  */
-async function startScheduler(
-  options: ServeOptions,
-  slurm: SlurmOptions | undefined,
-  native: NativeOptions | undefined,
-): Promise<RunningScheduler> {
-  // On Slurm, all jobs are of one user, who has the pilot.
-  const isLocal = slurm === undefined && native === undefined;
-  const isShared = currentUid() === 0 && options.private !== true && isLocal;
+async function startScheduler(options: ServeOptions, provider: Provider): Promise<RunningScheduler> {
+  const isShared = currentUid() === 0 && options.private !== true && provider.servesAllUsers === true;
   const places = runtimeDirOf(defaultSocket(process.env));
   const ports = options.http === false ? [] : options.port === undefined ? [DEFAULT_PORT, 0] : [options.port];
   const frontEnd = await startFrontEnd({
@@ -156,8 +148,7 @@ async function startScheduler(
     configFile: options.config,
     settings: settingsOf(options),
     isShared,
-    slurm,
-    native,
+    provider,
     beforeMaking: async () => {
       refuseWithoutPilot(options);
       await checkApi({ places, ports });
@@ -176,7 +167,7 @@ async function startScheduler(
       onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
     });
-    return { api, frontEnd };
+    return { api, frontEnd, provider };
   } catch (error) {
     await frontEnd.stop();
     throw error;
@@ -184,22 +175,18 @@ async function startScheduler(
 }
 
 /** The page, the scheduler's addresses, and what to type next. */
-function announcement(
-  { api, frontEnd: { config, service, jobsFolder } }: RunningScheduler,
-  slurm: SlurmOptions | undefined,
-  isNative: boolean,
-): string {
+function announcement({ api, provider, frontEnd }: RunningScheduler): string {
+  const { config, service, jobsFolder } = frontEnd;
+  const { nodes, place, capabilities } = provider;
   const { cpus } = service.status();
-  const processors = isNative ? `${plural(cpus, "CPU")} of Slurm, without a pilot` : plural(cpus, "CPU");
-  const place = slurm === undefined ? processors : `${plural(slurm.nodes, "node")} of Slurm`;
-  const tasks = slurm === undefined ? Math.min(2, Math.max(1, cpus)) : 2;
+  const size = nodes === undefined ? plural(cpus, "CPU") : plural(nodes, "node");
+  const tasks = nodes === undefined ? Math.min(2, Math.max(1, cpus)) : 2;
   const next = [
     [`${commandName()} submit -n ${tasks} -- COMMAND`, "in another terminal"],
-    // Without a pilot, no jobs take turns.
-    isNative
-      ? [`${commandName()} jobs`, "lists them"]
-      : [`${commandName()} matrix --watch`, "shows the turns"],
-    ...(slurm === undefined ? [] : [[`${commandName()} pilot`, "shows the job that holds the nodes"]]),
+    capabilities.timeSharing
+      ? [`${commandName()} matrix --watch`, "shows the turns"]
+      : [`${commandName()} jobs`, "lists them"],
+    ...(nodes === undefined ? [] : [[`${commandName()} allocations`, "shows the job that holds the nodes"]]),
   ];
   const lines: (readonly [string, string])[] = [
     ["socket", api.socket],
@@ -210,8 +197,11 @@ function announcement(
         [i === 0 ? "next" : "", `${command.padEnd(next[0][0].length)}   (${what})`] as const,
     ),
   ];
-  const turns = isNative ? "" : `, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`;
-  const head = `${bold("tutti")} ${ownVersion()} schedules ${place}: policy ${config.policy}${turns}`;
+  const turns = capabilities.timeSharing
+    ? `, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`
+    : "";
+  const where = place === undefined ? size : `${size} ${place}`;
+  const head = `${bold("tutti")} ${ownVersion()} schedules ${where}: policy ${config.policy}${turns}`;
   const facts = lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`);
   return `${[...pageLines(api), head, ...facts].join("\n")}\n`;
 }

@@ -34,7 +34,7 @@ describe("docs/tutti.toml", () => {
       mostTasks: () => Number.POSITIVE_INFINITY,
       limitMs: Number.POSITIVE_INFINITY,
       memoryBytes: 1,
-      signalsBeforeLimit: true,
+      signalsBeforeLimit: true as const,
       jobHooks: true,
       tasksRunEach: false,
       resources: [],

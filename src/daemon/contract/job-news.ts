@@ -22,7 +22,7 @@ export interface NewsLimits {
   /** Whether jobs may have hooks of their own. */
   readonly jobHooks: boolean;
   /** Whether running jobs can be sent a signal before their limit. */
-  readonly signalsBeforeLimit: boolean;
+  readonly signalsBeforeLimit: true | string;
 }
 
 export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | undefined {
@@ -41,10 +41,10 @@ export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | und
     );
   }
   if (limitSignal === undefined) return undefined;
-  if (!limits.signalsBeforeLimit) {
+  if (limits.signalsBeforeLimit !== true) {
     return refuse(
       "invalid",
-      `Cannot send ${limitSignal.name} before the limit: jobs of this scheduler run under Slurm, expected a job without limitSignal (--signal)`,
+      `Cannot send ${limitSignal.name} before the limit: ${limits.signalsBeforeLimit}, expected a job without limitSignal (--signal)`,
     );
   }
   if (limitMs !== undefined && limitSignal.beforeMs < limitMs) return undefined;

@@ -10,13 +10,13 @@ import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Filters } from "../../protocol/job-fields.ts";
 import type { Answer } from "../../protocol/refusal.ts";
 import type {
+  AllocationsAnswer,
   DrainAnswer,
   DrainBody,
   DryRunAnswer,
   Job,
   JobsAnswer,
   MatrixAnswer,
-  PilotAnswer,
   PolicyAnswer,
   QueuesAnswer,
   SharesAnswer,
@@ -195,26 +195,15 @@ export interface Service {
   windows(): WindowsAnswer["windows"];
   /**
    * Ends the conductors; refused while jobs run, unless `killJobs`. Afterwards, the owner of the front end
-   * ends it, too (`drained`). With `keepPilot`, only the front end ends, and jobs continue.
+   * ends it, too (`drained`). With `keepAllocation`, only the front end ends, and jobs continue.
    */
-  shutdown(caller: Caller, killJobs: boolean, keepPilot?: boolean): Promise<Answer<Content<ShutdownAnswer>>>;
-  /** Refused by a scheduler that does not run on Slurm. */
-  pilots(): Answer<Content<PilotAnswer>>;
-  /** Asks for a pilot again, after one was cancelled or all have ended. */
-  startPilots(caller: Caller): Answer<Content<PilotAnswer>>;
-}
-
-/** The jobs of Slurm that hold nodes for this scheduler. */
-export interface PilotControl {
-  readonly pilots: PilotAnswer["pilots"];
-  /** Why there are no nodes now. */
-  readonly trouble: string | undefined;
-  /** Why there are none, although nothing is wrong. */
-  readonly rests?: string | undefined;
-  /** What follows the one in use, and when; undefined: none is in use. */
-  readonly next?: string | undefined;
-  /** Asks for one again. */
-  again(): void;
-  /** Cancels them. Rejects with a reason for people. */
-  release(): Promise<void>;
+  shutdown(
+    caller: Caller,
+    killJobs: boolean,
+    keepAllocation?: boolean,
+  ): Promise<Answer<Content<ShutdownAnswer>>>;
+  /** Nodes that the scheduler has for a while. Refused if its nodes neither come nor go. */
+  allocations(): Answer<Content<AllocationsAnswer>>;
+  /** Asks for nodes again, after an allocation was cancelled or all have ended. */
+  startAllocation(caller: Caller): Answer<Content<AllocationsAnswer>>;
 }

@@ -404,9 +404,9 @@ export class Dispatcher {
   }
 
   #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
-    const { feed, scheduler, clock, launcher } = this.#context;
+    const { feed, scheduler, clock, launcher, executor } = this.#context;
     // A reboot of this machine says nothing about other nodes.
-    const isSameBoot = this.#isSameBoot || !scheduler.machine.isThisMachine;
+    const isSameBoot = this.#isSameBoot || !executor.capabilities.endsWithReboot;
     // If a later attempt was started, its folder does not say why this one ended.
     const isOutrun = this.earlierStarts.latestOf(record.job) > record.attempt;
     if (attempt === undefined && isSameBoot && !isOutrun && launcher.isPrepared(record)) {

@@ -92,7 +92,7 @@ export class MatrixSender {
     return scheduler.layout().rows.map((placements) =>
       placements.flatMap(({ job, processors }) => {
         if (book.live(job)?.state === "paused") return [];
-        if (machine.isThisMachine) return { job, nodes: table.cpusAt(processors) };
+        if (machine.movesGangs) return { job, nodes: table.cpusAt(processors) };
         // In another order of the nodes, the gang's first node stays the first.
         const nodes = book.live(job)?.nodes ?? [];
         return { job, nodes: hasCpus(table, nodes, processors) ? nodes : table.cpusAt(processors) };

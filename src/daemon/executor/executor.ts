@@ -12,7 +12,6 @@ import type {
   FreezerKind,
   MatrixSchedule,
 } from "../../protocol/attempts.ts";
-import type { OwnCpus } from "./own-cpus.ts";
 
 /**
  * The resources for all jobs together. On a cluster they change: nodes are lost, and an allocation ends.
@@ -21,7 +20,7 @@ export interface Capacity {
   readonly nodes: NodeTable;
   readonly memoryBytes: number;
   /** Sockets and cores of this machine; left out: the processors are on other nodes. */
-  readonly own?: Pick<OwnCpus, "sockets" | "cores" | "unused">;
+  readonly own?: { readonly sockets: number; readonly cores: number; readonly unused: readonly number[] };
   /** The cluster chooses the nodes of each task itself. */
   readonly placesTasks?: true;
   /**
@@ -49,24 +48,33 @@ export interface Capacity {
   };
 }
 
+/** true, or why it cannot be done, as text for people: a clause without a full stop. */
+export type Ability = true | string;
+
 /** What an executor may be unable to do; the front end refuses jobs and settings that need it. */
 export interface Capabilities {
   /** The command can run once per task on all nodes of the gang: `tasksRun` each, with `mpi`. */
   readonly tasksRunEach: boolean;
   /** Gangs of other rows can run at low priority: matrices of mode concurrent. */
-  readonly modeConcurrent: boolean;
+  readonly modeConcurrent: Ability;
   /** Running gangs can be stopped for a while: those in no row of the matrix, and listed as paused. */
-  readonly canPause: boolean;
+  readonly canPause: Ability;
   /** A job can be sent a signal before its time limit: `limitSignal`. */
-  readonly signalsBeforeLimit: boolean;
+  readonly signalsBeforeLimit: Ability;
   /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
-  readonly resources: boolean;
+  readonly resources: Ability;
   /** Jobs can read from a client or have a terminal: `input` of a job. Left out: they cannot. */
   readonly takesInput?: true;
   /** What is started begins at once. If not, it waits in another queue, and may begin in a window. */
-  readonly beginsAtOnce: boolean;
+  readonly beginsAtOnce: Ability;
   /** Gangs can take turns on the same processors. If not, all policies share space only. */
   readonly timeSharing: boolean;
+  /** A gang can get other processors while it runs. If not, it keeps those on which it began. */
+  readonly movesGangs: boolean;
+  /** A reboot of this machine ends all attempts. */
+  readonly endsWithReboot: boolean;
+  /** Its processors are on nodes with names, which people see. */
+  readonly hasNodes: boolean;
 }
 
 /** What the jobs want of the processors, as far as the front end knows. */
@@ -81,13 +89,32 @@ export interface Demand {
   readonly lost: boolean;
 }
 
-/** What executors on Slurm have in common. */
-export const ON_SLURM = {
-  tasksRunEach: true,
-  modeConcurrent: false,
-  signalsBeforeLimit: false,
-  resources: false,
-} as const;
+/** Nodes that an executor has for a while, such as those of a job of a batch system. */
+export interface AllocationState {
+  /** For people; left out: it has none yet. */
+  readonly name?: string;
+  /** The provider's word for it. */
+  readonly state: string;
+  readonly nodes: readonly string[];
+  /** Time in ms until its end, when that was last asked for; left out: it waits, or has no end. */
+  readonly leftMs?: number;
+}
+
+/** Where nodes come from that come and go. Texts are for people. */
+export interface NodeSource {
+  /** The one in use first, then the one that follows it. */
+  readonly allocations: readonly AllocationState[];
+  /** Why there are no nodes now. */
+  readonly trouble?: string | undefined;
+  /** Why there are none, although nothing is wrong. */
+  readonly rests?: string | undefined;
+  /** What follows the allocation in use, and when; undefined: none is in use. */
+  readonly next?: string | undefined;
+  /** Asks for nodes again, after somebody or something has ended that. */
+  again(): void;
+  /** Gives all nodes back. Rejects with a reason for people. Without this, they are kept. */
+  release(): Promise<void>;
+}
 
 /** A node as people see it. Times in ms. */
 export interface NodeHealth {
@@ -161,6 +188,8 @@ export type Report =
 
 export interface Executor {
   readonly capabilities: Capabilities;
+  /** Left out: its nodes neither come nor go. */
+  readonly nodeSource?: NodeSource;
   /** The present capacity; see the report `capacity`. */
   readonly capacity: Capacity;
   /** Why it has no processors now, or what keeps it from getting others, as text for people. */

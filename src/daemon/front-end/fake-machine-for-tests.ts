@@ -70,6 +70,9 @@ export class FakeMachine implements Executor {
     timeSharing: true,
     signalsBeforeLimit: true,
     resources: true,
+    movesGangs: true,
+    endsWithReboot: true,
+    hasNodes: false,
   };
   trouble: string | undefined;
   /** If true, jobs do not obey commands to stop. */

@@ -71,7 +71,7 @@ export interface BenchOptions {
   readonly observer?: Observer;
   readonly memoryBytes?: number;
   /** Left out: it can do everything. */
-  readonly capabilities?: Capabilities;
+  readonly capabilities?: Partial<Capabilities>;
   readonly clock?: FakeClock;
   readonly machine?: FakeMachine;
   readonly store?: Store;
@@ -137,7 +137,9 @@ export function makeBench(options: BenchOptions = {}): Bench {
     nodes: new NodeTable(options.nodes ?? [{ node: THIS_NODE, cpus }]),
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
   };
-  if (options.capabilities !== undefined) machine.capabilities = options.capabilities;
+  const isHere = options.nodes?.some(({ node }) => node === THIS_NODE) ?? true;
+  const elsewhere = { movesGangs: false, endsWithReboot: false, hasNodes: true };
+  machine.capabilities = { ...machine.capabilities, ...(!isHere && elsewhere), ...options.capabilities };
   // As at each start of the scheduler.
   if (options.jobsFolder !== undefined) mkdirSync(options.jobsFolder, { recursive: true });
   const mortal = new MortalClock(clock);

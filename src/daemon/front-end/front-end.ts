@@ -6,7 +6,7 @@ import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
-import type { DrainBody, Job, PilotAnswer, SubmitJob, WindowBody } from "../../protocol/schema.ts";
+import type { DrainBody, Job, SubmitJob, WindowBody } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
 import { JobLimits } from "../book/job-limits.ts";
@@ -19,7 +19,6 @@ import type {
   Change,
   JobQuery,
   Matrix,
-  PilotControl,
   Service,
   TimeSpan,
   UsageQuestion,
@@ -67,8 +66,6 @@ interface FrontEndOptions
   /** Left out: a test without a state folder. */
   readonly watch?: StateWatch | undefined;
   readonly executor: Executor;
-  /** On Slurm: the jobs that hold the executor's nodes. */
-  readonly pilots?: PilotControl | undefined;
   /** Whether a user of this name could have jobs here; left out: a test in which all could. */
   readonly isUser?: ((name: string) => boolean) | undefined;
   readonly groupsOf?: ConstructorParameters<typeof JobLimits>[1];
@@ -115,7 +112,7 @@ export class FrontEnd implements Service {
     const { store, clock, config, executor, launcher } = options;
     refuseMode(config, executor.capabilities);
     refuseResources(config.resources, executor.capabilities);
-    const machine = new LiveMachine(executor.capacity, config.pack, config.resources);
+    const machine = new LiveMachine(executor, config.pack, config.resources);
     this.#options = options;
     this.#storeAge = new StoreAge(store, launcher, options.numbers);
     const book = new JobBook(store, this.#storeAge.latestJob, new JobLimits(config, options.groupsOf));
@@ -212,17 +209,17 @@ export class FrontEnd implements Service {
     return this.#drained.promise;
   }
 
-  async shutdown(caller: Caller, killJobs: boolean, keepPilot = false) {
+  async shutdown(caller: Caller, killJobs: boolean, keepAllocation = false) {
     if (!caller.isAdministrator) {
       return refuse("not-yours", "Cannot end the scheduler: only administrators may do that");
     }
-    const { pilots } = this.#options;
-    if (keepPilot) {
-      if (pilots === undefined) return NO_PILOTS;
+    const { clock, executor } = this.#options;
+    const { nodeSource } = executor;
+    if (keepAllocation) {
+      if (nodeSource === undefined) return NO_ALLOCATIONS;
       this.#drained.resolve();
       return { stopping: true } as const;
     }
-    const { clock, executor } = this.#options;
     const { health } = this.#dispatcher;
     const ending = { clock, executor, health, runningCount: () => this.runningCount() };
     await untilConnected(ending);
@@ -236,7 +233,7 @@ export class FrontEnd implements Service {
     // From now on, nothing starts.
     this.#cycles.drain();
     await drain(killJobs, ending);
-    const warning = await pilots?.release().then(
+    const warning = await nodeSource?.release().then(
       () => undefined,
       ({ message }: Error) => message,
     );
@@ -244,12 +241,19 @@ export class FrontEnd implements Service {
     return { stopping: true, warning } as const;
   }
 
-  pilots() {
-    return pilotsOf(this.#options.pilots);
+  allocations() {
+    const { nodeSource } = this.#options.executor;
+    if (nodeSource === undefined) return NO_ALLOCATIONS;
+    const { allocations, trouble, rests } = nodeSource;
+    return { allocations: [...allocations], trouble, rests };
   }
 
-  startPilots(caller: Caller) {
-    return startPilots(this.#options.pilots, caller);
+  startAllocation(caller: Caller) {
+    if (!caller.isAdministrator) {
+      return refuse("not-yours", "Cannot ask for nodes: only administrators may do that");
+    }
+    this.#options.executor.nodeSource?.again();
+    return this.allocations();
   }
 
   submit(
@@ -299,7 +303,7 @@ export class FrontEnd implements Service {
     return explainWaiting(record, {
       ...this.#context,
       executorTrouble: this.#dispatcher.health.trouble,
-      next: this.#options.pilots?.next,
+      next: this.#options.executor.nodeSource?.next,
       forecast,
       sees: (other: JobRecord) => mayAccess(caller, other),
     });
@@ -447,25 +451,7 @@ function submissionLimits(
   };
 }
 
-/** The jobs of Slurm that hold nodes for this scheduler. */
-type Pilots = Omit<PilotAnswer, "schema">;
-
-const NO_PILOTS = refuse(
+const NO_ALLOCATIONS = refuse(
   "wrong-state",
-  "Cannot find a pilot: this scheduler holds no nodes of Slurm, expected one that was started by tutti serve --on slurm, without --native",
+  "Cannot find an allocation: the nodes of this scheduler neither come nor go, expected one such as tutti serve --on slurm starts, without --native",
 );
-
-/** @param control undefined: the scheduler does not run on Slurm */
-function pilotsOf(control: PilotControl | undefined): Answer<Pilots> {
-  if (control === undefined) return NO_PILOTS;
-  const { pilots, trouble, rests } = control;
-  return { pilots, trouble, rests };
-}
-
-function startPilots(control: PilotControl | undefined, caller: Caller): Answer<Pilots> {
-  if (!caller.isAdministrator) {
-    return refuse("not-yours", "Cannot ask for a pilot: only administrators may do that");
-  }
-  control?.again();
-  return pilotsOf(control);
-}

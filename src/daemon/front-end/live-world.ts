@@ -147,7 +147,7 @@ export class LiveWorld {
     const parameters = scheduler.parametersFor(choice);
     const processors = machine.placesWithout(withoutCpus);
     const size = Int32Array.from(this.#jobs, (job, row) =>
-      row < this.#running.length && !machine.isThisMachine
+      row < this.#running.length && !machine.movesGangs
         ? machine.nodes.indicesOf(this.#running[row].nodes).length
         : scheduler.sizeOf(job, choice),
     );

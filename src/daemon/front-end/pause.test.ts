@@ -415,15 +415,7 @@ test("only its user and administrators pause and resume a job, and only one that
 });
 
 test("an executor that cannot pause refuses it", async () => {
-  const capabilities = {
-    tasksRunEach: true,
-    modeConcurrent: false,
-    canPause: false,
-    beginsAtOnce: false,
-    timeSharing: false,
-    resources: false,
-    signalsBeforeLimit: false,
-  };
+  const capabilities = { canPause: "it is a job of Slurm", timeSharing: false };
   const one = bench("fcfs", { runMs: () => 1000, capabilities });
   await submit(one, 1);
   one.clock.advanceTo(200);

@@ -202,9 +202,9 @@ export class Queries {
 
   /** The nodes of a cluster, in the order of the matrix, lost ones last. */
   #nodes(): Pick<Status, "nodes"> | undefined {
-    const { scheduler, config } = this.#context;
+    const { scheduler, config, executor } = this.#context;
     const { health } = this.#dispatcher.nodes;
-    if (scheduler.machine.isThisMachine) return undefined;
+    if (!executor.capabilities.hasNodes) return undefined;
     const present = scheduler.machine.nodes.nodes;
     const known = new Map(health.map((entry) => [entry.node, entry]));
     const names = new Set([...present.map(({ node }) => node), ...known.keys()]);

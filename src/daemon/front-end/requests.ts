@@ -223,13 +223,9 @@ export class Requests {
       return wrongState("pause", record, `only running jobs can be paused${next}`);
     }
     const { executor, scheduler } = this.#context;
-    if (!executor.capabilities.canPause) {
-      return refuse(
-        "wrong-state",
-        `Cannot pause job ${record.job}: it is a job of Slurm, which only Slurm can suspend; ask its administrator, or use tutti serve --on slurm without --native`,
-      );
-    }
-    if (release && !scheduler.machine.isThisMachine) {
+    const { canPause } = executor.capabilities;
+    if (canPause !== true) return refuse("wrong-state", `Cannot pause job ${record.job}: ${canPause}`);
+    if (release && !scheduler.machine.movesGangs) {
       return refuse(
         "wrong-state",
         `Cannot release the CPUs of job ${record.job}: its processes cannot move to CPUs of other nodes; pause it without --release`,

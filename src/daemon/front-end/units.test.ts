@@ -201,17 +201,9 @@ describe("units of a job", () => {
   });
 
   test("an executor without countable resources refuses the setting", () => {
-    const capabilities = {
-      tasksRunEach: true,
-      modeConcurrent: false,
-      canPause: true,
-      beginsAtOnce: true,
-      timeSharing: true,
-      resources: false,
-      signalsBeforeLimit: false,
-    };
+    const capabilities = { resources: "nodes have resources of their own" };
     expect(() => bench("easy", { capabilities })).toThrow(
-      'Cannot count "gpu" on Slurm: there, nodes have resources of their own, expected a configuration without "resources"',
+      'Cannot count "gpu" here: nodes have resources of their own, expected a configuration without "resources"',
     );
     expect(() => bench("easy", { capabilities, config: { resources: [] } })).not.toThrow();
   });

@@ -235,16 +235,7 @@ describe("what is refused", () => {
   });
 
   test("a scheduler without a say in when jobs begin: Slurm has reservations", async () => {
-    const capabilities = {
-      ...{
-        tasksRunEach: true,
-        modeConcurrent: false,
-        canPause: false,
-        resources: false,
-        signalsBeforeLimit: false,
-      },
-      ...{ beginsAtOnce: false, timeSharing: false },
-    };
+    const capabilities = { beginsAtOnce: "use scontrol create reservation", timeSharing: false };
     const b = bench("fcfs", { capabilities });
     expect(await reserve(b, { name: "disk", untilMs: 100 * S })).toMatchObject({
       message: expect.stringContaining("scontrol create reservation"),

@@ -56,7 +56,7 @@ export function adopt(
     const all = { ...options, ...more, rows, processors: nodes.places };
     return { driver: driverFor(running, all as AdoptionOptions), running, nodes };
   };
-  if (machine.isThisMachine || records.length === 0) return at(present, {}, false);
+  if (machine.movesGangs || records.length === 0) return at(present, {}, false);
   let inTheWay: readonly JobNumber[] | undefined;
   let failure: unknown;
   for (const nodes of machine.orders(records.map((record) => record.nodes))) {

@@ -145,7 +145,7 @@ export class LiveJobs {
             .filter((processor) => processor >= 0)
             .sort((a, b) => a - b)
             .slice(0, held);
-    const size = machine.isThisMachine ? held : processors.length;
+    const size = machine.movesGangs ? held : processors.length;
     const estimateMs = this.estimateMs(record, nowMs);
     const live = this.waiting(record, choice);
     const demand = this.#held.held.get(record.job) ?? live.demand;

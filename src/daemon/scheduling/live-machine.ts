@@ -7,7 +7,7 @@
  * buddy blocks can keep a gang only if the gang's numbers still begin at a multiple of its block. So there
  * may be several orders to try; `adoption.ts` takes the first in which the policy keeps all gangs.
  */
-import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
+import { type NodeCpus, NodeTable } from "../../core/machine.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { isPolicyFile } from "../../own-policies/own-policy.ts";
 import { processorsOf } from "../../protocol/job-size.ts";
@@ -15,7 +15,7 @@ import type { Resource } from "../../protocol/resources.ts";
 import type { Drain, WhyAnswer } from "../../protocol/schema.ts";
 import type { Config } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
-import type { Capacity } from "../executor/executor.ts";
+import type { Capacity, Executor } from "../executor/executor.ts";
 import type { MatrixRows } from "./live-driver.ts";
 import { processorsWithMemory } from "./live-limits.ts";
 import { countedKinds, missingUnits } from "./units.ts";
@@ -58,6 +58,8 @@ export class LiveMachine {
   readonly resources: readonly Resource[];
   /** Those of which a job has its units to itself. */
   readonly counted: readonly Resource[];
+  /** Whether gangs can get other processors while they run. */
+  readonly movesGangs: boolean;
   readonly #pack: Config["pack"];
   #capacity: Capacity;
   /** What the last nodes had before some were lost; undefined: unknown. */
@@ -70,7 +72,12 @@ export class LiveMachine {
   readonly #sizes = new Map<string, number>();
 
   /** @param pack what a gang is rounded up to */
-  constructor(capacity: Capacity, pack: Config["pack"] = "cpus", resources: readonly Resource[] = []) {
+  constructor(
+    { capacity, capabilities }: Pick<Executor, "capacity" | "capabilities">,
+    pack: Config["pack"] = "cpus",
+    resources: readonly Resource[] = [],
+  ) {
+    this.movesGangs = capabilities.movesGangs;
     this.resources = resources;
     this.counted = countedKinds(resources);
     this.#pack = pack;
@@ -93,12 +100,12 @@ export class LiveMachine {
   }
 
   #tableOf(nodes: readonly NodeCpus[]): NodeTable {
-    return new NodeTable(nodes, this.#pack === "whole-node" && nodes.some(({ node }) => node !== THIS_NODE));
+    return new NodeTable(nodes, this.givesWholeNodes && nodes.length > 0);
   }
 
-  /** Whether gangs get whole nodes. */
+  /** Whether gangs get whole nodes. Gangs that can move are bound to no node. */
   get givesWholeNodes(): boolean {
-    return this.#pack === "whole-node" && !this.isThisMachine;
+    return this.#pack === "whole-node" && !this.movesGangs;
   }
 
   /** From now on nothing starts, until the capacity is set again. */
@@ -165,14 +172,6 @@ export class LiveMachine {
   get end(): Capacity["end"] {
     if (this.#closedMs !== undefined) return { drainAtMs: this.#closedMs, stopAtMs: this.#closedMs };
     return this.#capacity.end;
-  }
-
-  /**
-   * Whether all CPUs are on this machine. Only then gangs can be moved to other CPUs, and a reboot of this
-   * machine ends them.
-   */
-  get isThisMachine(): boolean {
-    return this.#nodes.nodes.every(({ node }) => node === THIS_NODE) && this.processors > 0;
   }
 
   /** Uses another order of the same nodes. */
@@ -292,7 +291,7 @@ export class LiveMachine {
     if (isPaused && record.released) {
       return record.memoryBytes === undefined ? 0 : processorsWithMemory(0, record.memoryBytes, this);
     }
-    return this.isThisMachine ? this.sizeOf(record, choice) : this.#nodes.indicesOf(record.nodes).length;
+    return this.movesGangs ? this.sizeOf(record, choice) : this.#nodes.indicesOf(record.nodes).length;
   }
 
   /** Why the job cannot start now; undefined: it can, if the policy starts it. */

@@ -54,7 +54,7 @@ export class Outside {
 
   /** Whether a gang has lost CPUs and cannot get others. It ends when the executor says so. */
   #isIncomplete({ job, nodes }: JobRecord): boolean {
-    const hasLost = !this.#machine.isThisMachine && !this.#machine.has(nodes);
+    const hasLost = !this.#machine.movesGangs && !this.#machine.has(nodes);
     if (hasLost) this.#incomplete.add(job);
     return this.#incomplete.has(job);
   }

@@ -88,12 +88,11 @@ export function refuseUnlessCapable(
 /** @throws InputError for the mode concurrent, if the executor cannot run gangs at low priority */
 export function refuseMode(
   { mode }: Pick<Config, "mode">,
-  { modeConcurrent }: Pick<Capabilities, "modeConcurrent">,
+  capabilities: Pick<Capabilities, "modeConcurrent">,
 ): void {
-  if (modeConcurrent || mode === "gang") return;
-  throw new InputError(
-    `Cannot use the mode "${mode}" on a cluster: a gang has its slots on all of its nodes or on none; expected the mode "gang"`,
-  );
+  if (mode === "gang") return;
+  const { modeConcurrent } = capabilities;
+  if (modeConcurrent !== true) throw new InputError(`Cannot use the mode "${mode}": ${modeConcurrent}`);
 }
 
 /** @throws InputError for countable resources, if the executor cannot give them to jobs */
@@ -102,9 +101,9 @@ export function refuseResources(
   { resources: canHold }: Pick<Capabilities, "resources">,
 ): void {
   const [first] = resources;
-  if (canHold || first === undefined) return;
+  if (canHold === true || first === undefined) return;
   throw new InputError(
-    `Cannot count "${first.name}" on Slurm: there, nodes have resources of their own, expected a configuration without "resources"`,
+    `Cannot count "${first.name}" here: ${canHold}, expected a configuration without "resources"`,
   );
 }
 

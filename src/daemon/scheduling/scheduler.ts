@@ -193,7 +193,7 @@ export class Scheduler {
 
   /** A job with a process is paused or resumed. Across nodes, only an adoption keeps gangs on their CPUs. */
   setPaused({ job, uid }: JobRecord, isPaused: boolean, nowMs: number): void {
-    const canStay = !this.#isStale && this.#handover === undefined && this.machine.isThisMachine;
+    const canStay = !this.#isStale && this.#handover === undefined && this.machine.movesGangs;
     if (canStay && this.#driver?.setPaused?.(job, isPaused, nowMs)) return;
     this.invalidate(`job ${job} is ${isPaused ? "paused" : "resumed"}`, uid);
   }

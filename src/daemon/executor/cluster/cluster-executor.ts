@@ -11,10 +11,9 @@
  */
 import type { Clock } from "../../../host/clock.ts";
 import type { AttemptKey } from "../../../protocol/attempts.ts";
-import type { Capacity, Command, Demand, Executor, Report } from "../executor.ts";
-import { ON_SLURM } from "../executor.ts";
+import type { Capabilities, Capacity, Command, Demand, Executor, NodeSource, Report } from "../executor.ts";
 import { capacityOf, DemandGate, Leaving } from "./capacity.ts";
-import type { Allocation, Cluster } from "./cluster.ts";
+import { type Allocation, type Cluster, ON_CLUSTER } from "./cluster.ts";
 import { ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { epochOf, FirstAnswers, isAwaited, Ownership } from "./first-answers.ts";
 import type { Gang } from "./gang.ts";
@@ -43,12 +42,15 @@ interface ClusterOptions {
   /** Most steps at once. */
   readonly steps?: number;
   readonly claims: Claims;
+  /** With the provider's words; left out: those of any cluster. */
+  readonly capabilities?: Capabilities;
   /** Whether the end of the front end with all its jobs leaves the allocation. */
   readonly keepAllocation?: boolean;
 }
 
 export class ClusterExecutor implements Executor {
-  readonly capabilities = { ...ON_SLURM, canPause: true, beginsAtOnce: true, timeSharing: true };
+  readonly capabilities: Capabilities;
+  readonly nodeSource: NodeSource;
   readonly #options: ClusterOptions;
   readonly #gangs: Gangs;
   readonly #steps: Steps<Gang>;
@@ -76,6 +78,8 @@ export class ClusterExecutor implements Executor {
   constructor(options: ClusterOptions) {
     const { cluster, clock, steps = STEPS } = options;
     this.#options = options;
+    this.capabilities = options.capabilities ?? ON_CLUSTER;
+    this.nodeSource = cluster;
     this.#steps = new Steps(steps);
     this.#gangs = new Gangs(
       gangWorld({

@@ -138,6 +138,8 @@ export class FakeNodes {
     const { clock } = this.#options;
     let isClosed = false;
     return {
+      allocations: [],
+      again() {},
       mostProcessors: this.mostProcessors,
       mostLimitMs: Number.POSITIVE_INFINITY,
       start: (listener) => {

@@ -5,7 +5,22 @@
  */
 import type { LaunchSpec } from "../../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../../protocol/conductor.ts";
-import type { Demand } from "../executor.ts";
+import type { Capabilities, Demand, NodeSource } from "../executor.ts";
+
+/** What the executor of a cluster can do with nodes of any provider. */
+export const ON_CLUSTER: Capabilities = {
+  tasksRunEach: true,
+  modeConcurrent:
+    'on a cluster, a gang has its slots on all of its nodes or on none, expected the mode "gang"',
+  signalsBeforeLimit: "jobs of this scheduler run on other nodes",
+  resources: "nodes of a cluster have resources of their own",
+  canPause: true,
+  beginsAtOnce: true,
+  timeSharing: true,
+  movesGangs: false,
+  endsWithReboot: false,
+  hasNodes: true,
+};
 
 export interface AllocatedNode {
   readonly node: string;
@@ -62,7 +77,7 @@ export interface LinkListener {
   closed(because: string): void;
 }
 
-export interface Cluster {
+export interface Cluster extends NodeSource {
   /** The most processors that an allocation can have. */
   readonly mostProcessors: number;
   /** The longest time limit that a job can have. */
@@ -91,8 +106,6 @@ export interface Cluster {
   setBusy(isBusy: boolean): void;
   /** Tells what jobs want of the present allocation, or of the first one; undefined: not known yet. */
   setDemand(demand: Demand | undefined): void;
-  /** Ends the conductors and gives the allocation back. Rejects with a reason for people. */
-  release(): Promise<void>;
   /** Stops listening; allocation and conductors go on. */
   close(): void;
 }

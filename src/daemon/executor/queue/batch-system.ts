@@ -1,5 +1,22 @@
 /** Defines what an executor needs of a batch system, such as Slurm, whose jobs are attempts. */
 import type { EndReason, LaunchSpec } from "../../../protocol/attempts.ts";
+import type { Capabilities } from "../executor.ts";
+
+/** What can be done with jobs of any batch system. @param name of it, for people */
+export function inQueueOf(name: string): Capabilities {
+  return {
+    tasksRunEach: false,
+    modeConcurrent: `users cannot run gangs at low priority in ${name}, expected the mode "gang"`,
+    signalsBeforeLimit: `jobs of this scheduler run under ${name}`,
+    resources: `nodes of ${name} have resources of their own`,
+    canPause: `it is a job of ${name}, which only ${name} can suspend`,
+    beginsAtOnce: `${name} decides when jobs begin`,
+    timeSharing: false,
+    movesGangs: false,
+    endsWithReboot: false,
+    hasNodes: true,
+  };
+}
 
 /** A job in the batch system's queue. */
 export interface BatchJob {

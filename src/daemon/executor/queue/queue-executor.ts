@@ -15,9 +15,9 @@ import { existsSync } from "node:fs";
 import { NodeTable } from "../../../core/machine.ts";
 import type { Clock } from "../../../host/clock.ts";
 import type { AttemptEnd, AttemptKey, EndReason, LaunchSpec } from "../../../protocol/attempts.ts";
-import { type Capacity, type Command, type Executor, ON_SLURM, type Report } from "../executor.ts";
+import type { Capabilities, Capacity, Command, Executor, Report } from "../executor.ts";
 import { type KeptStore, newOwner } from "../kept-file.ts";
-import type { BatchJob, BatchSystem } from "./batch-system.ts";
+import { type BatchJob, type BatchSystem, inQueueOf } from "./batch-system.ts";
 import type { QueueContent } from "./queue-file.ts";
 import {
   attemptOf,
@@ -37,6 +37,8 @@ interface QueueSetup<Job extends BatchJob> {
   readonly nodes: readonly { readonly node: string; readonly cpus: number; readonly memoryMib: number }[];
   readonly store: KeptStore<QueueContent>;
   readonly clock: Clock;
+  /** With the provider's words; left out: those of any batch system. */
+  readonly capabilities?: Capabilities;
 }
 
 type OnReport = (report: Report) => void;
@@ -53,7 +55,7 @@ const NODES_MS = 5000;
 const AGAIN_MS = 5000;
 
 export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor {
-  readonly capabilities = { ...ON_SLURM, canPause: false, beginsAtOnce: false, timeSharing: false };
+  readonly capabilities: Capabilities;
   readonly capacity: Capacity;
   readonly #setup: QueueSetup<Job>;
   readonly #owner: string;
@@ -73,6 +75,7 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
 
   constructor(setup: QueueSetup<Job>) {
     this.#setup = setup;
+    this.capabilities = setup.capabilities ?? inQueueOf(setup.system.name);
     const { owner = newOwner(), attempts = [] } = setup.store.read() ?? {};
     this.#owner = owner;
     for (const stored of attempts) {

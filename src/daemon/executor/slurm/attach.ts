@@ -50,7 +50,7 @@ async function refuseIfInUse(nodes: readonly string[], jobId: string, mark: stri
     const answer = await askNode(node, jobId, mark);
     if (answer?.type === "refused" && answer.heldBy !== undefined) {
       throw new InputError(
-        `Cannot attach to the pilot ${jobId}: it is used by ${answer.heldBy}; expected a pilot without a front end. End that one first (tutti down --keep-pilot there), and try again after 10 s`,
+        `Cannot attach to the pilot ${jobId}: it is used by ${answer.heldBy}; expected a pilot without a front end. End that one first (tutti down --keep-allocation there), and try again after 10 s`,
       );
     }
     if (answer !== undefined) return;

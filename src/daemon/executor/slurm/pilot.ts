@@ -1,6 +1,7 @@
 /** A pilot as the front end knows it, and the words for its states. */
 import { assert } from "../../../core/errors.ts";
 import type { Allocation } from "../cluster/cluster.ts";
+import type { AllocationState } from "../executor.ts";
 import type { KeptStore } from "../kept-file.ts";
 import type { QueuedJob } from "./formats/queue.ts";
 import { markOf, PatientStore, type PilotContent, type StoredPilot, storedOf } from "./pilot-file.ts";
@@ -142,16 +143,6 @@ export function setLostJobs(pilot: Pilot, node: string, jobs: readonly number[])
   pilot.lostJobs = jobs.length > 0 ? { ...others, [node]: [...jobs] } : others;
 }
 
-/** What `tutti pilot` shows. */
-export interface PilotStatus {
-  readonly jobId?: string;
-  /** Slurm's state, such as RUNNING. */
-  readonly state: string;
-  readonly nodes: string[];
-  /** Time until its limit, when it was last asked for. */
-  readonly leftMs?: number;
-}
-
 /** Whether the pilot in use goes back to Slurm as soon as no gang runs. */
 export function isAtEnd(
   { pilot, nodes, end }: Allocation & { readonly pilot: Pilot },
@@ -208,9 +199,10 @@ export function lostText({ jobId, mark }: Pilot, found: QueuedJob | undefined): 
   return `${comment} (another job has that id now, or the site changes comments)`;
 }
 
-export function statusOf({ jobId, job }: Pilot): PilotStatus {
+/** For people, in Slurm's words, such as RUNNING. */
+export function statusOf({ jobId, job }: Pilot): AllocationState {
   return {
-    jobId,
+    name: jobId,
     state: job?.state ?? "UNKNOWN",
     nodes: [...(job?.nodes ?? [])],
     ...(job?.state === "RUNNING" && job.leftS !== undefined && { leftMs: 1000 * job.leftS }),
@@ -230,11 +222,11 @@ interface Situation {
 /** Why there are no nodes; undefined: there are, or a pilot is about to be asked for. */
 export function troubleText({ hasNodes, halted, failure, pilots, mayAdd }: Situation): string | undefined {
   if (hasNodes) return undefined;
-  if (halted !== undefined) return `${halted}; "tutti pilot start" asks for another one`;
+  if (halted !== undefined) return `${halted}; "tutti allocations start" asks for another one`;
   if (failure !== undefined) return failure;
   const pilot = pilots.find(({ isGivenUp }) => isGivenUp !== true);
   if (pilot !== undefined) return waitingText(pilot);
-  return mayAdd ? undefined : `All pilots have ended; "tutti pilot start" asks for more`;
+  return mayAdd ? undefined : `All pilots have ended; "tutti allocations start" asks for more`;
 }
 
 /** Why a pilot has no nodes for jobs yet. */

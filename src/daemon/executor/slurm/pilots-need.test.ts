@@ -184,7 +184,7 @@ describe("jobs that can use only other nodes", () => {
     await stage.pass(60 * MIN);
     expect(stage.slurm.jobs).toHaveLength(3);
     expect(stage.trouble).toBe(
-      `nothing could start on 3 pilots in a row, although jobs waited; "tutti pilot start" asks for another one`,
+      `nothing could start on 3 pilots in a row, although jobs waited; "tutti allocations start" asks for another one`,
     );
   });
 });

@@ -41,7 +41,7 @@ describe("a pilot", () => {
   test("says how long it still lasts, once it runs", async () => {
     const stage = new Stage();
     await stage.pass(1 * S);
-    expect(stage.pilots.status).toEqual([{ jobId: "1", state: "PENDING", nodes: [] }]);
+    expect(stage.pilots.status).toEqual([{ name: "1", state: "PENDING", nodes: [] }]);
     stage.slurm.run("1");
     await stage.pass(100 * S);
     const [{ leftMs }] = stage.pilots.status;
@@ -151,7 +151,7 @@ describe("a pilot", () => {
     await stage.pass(60 * S);
     expect(stage.slurm.jobs).toHaveLength(1);
     expect(stage.reports.at(-1)).toBe("released: The pilot 1 has reached its time limit");
-    expect(stage.trouble).toContain("tutti pilot start");
+    expect(stage.trouble).toContain("tutti allocations start");
     stage.pilots.again();
     await stage.pass(5 * S);
     expect(stage.slurm.jobs).toHaveLength(2);
@@ -169,7 +169,7 @@ describe("a pilot", () => {
     stage.slurm.end("2", "CANCELLED");
     await stage.pass(60 * S);
     expect(stage.slurm.jobs).toHaveLength(2);
-    expect(stage.trouble).toContain("tutti pilot start");
+    expect(stage.trouble).toContain("tutti allocations start");
   });
 
   test("that is cancelled by others has no successor until somebody asks, also after a restart", async () => {
@@ -180,7 +180,7 @@ describe("a pilot", () => {
     stage.startFrontEnd();
     await stage.pass(60 * S);
     expect(stage.slurm.jobs).toHaveLength(1);
-    expect(stage.trouble).toContain("tutti pilot start");
+    expect(stage.trouble).toContain("tutti allocations start");
     stage.pilots.again();
     await stage.pass(5 * S);
     expect(stage.slurm.jobs).toHaveLength(2);
@@ -282,7 +282,7 @@ describe("a controller that fails", () => {
     await stage.pass(600 * S);
     expect(stage.slurm.jobs).toHaveLength(3);
     expect(stage.trouble).toMatch(
-      /^3 pilots in a row were lost: the comment of Slurm's job 3 is "cost centre 7", expected ".+" \(.*the site changes comments\); "tutti pilot start" asks/,
+      /^3 pilots in a row were lost: the comment of Slurm's job 3 is "cost centre 7", expected ".+" \(.*the site changes comments\); "tutti allocations start" asks/,
     );
     expect(stage.slurm.cancelled).toEqual([]);
     stage.slurm.changesComments = false;

@@ -12,7 +12,7 @@
  * The next pilot is submitted when the one in use drains. A job is cancelled only if it has our mark.
  */
 import type { AllocatedNode, Allocation, ClusterListener } from "../cluster/cluster.ts";
-import type { Demand } from "../executor.ts";
+import type { AllocationState, Demand } from "../executor.ts";
 import { allocationOf, endOf } from "./allocation.ts";
 import { SlurmError } from "./commands.ts";
 import type { QueuedJob } from "./formats/queue.ts";
@@ -30,7 +30,6 @@ import {
   MAX_REFUSALS,
   type Pilot,
   PilotList,
-  type PilotStatus,
   RESTS,
   setLostJobs,
   statusOf,
@@ -73,7 +72,7 @@ export class Pilots {
     return this.#allocation?.pilot;
   }
 
-  get status(): PilotStatus[] {
+  get status(): AllocationState[] {
     return this.#pilots.map(statusOf);
   }
 
@@ -427,7 +426,7 @@ export class Pilots {
       else pilot.isGivenUp = true;
     }
     this.#list.save();
-    this.#notice("pilots-halted", `${because}; no other pilot until: tutti pilot start`);
+    this.#notice("pilots-halted", `${because}; no other pilot until: tutti allocations start`);
   }
 
   #isInUse(pilot: Pilot): boolean {

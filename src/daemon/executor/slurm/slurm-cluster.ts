@@ -7,13 +7,12 @@ import type { Clock } from "../../../host/clock.ts";
 import { programFile } from "../../../host/programs.ts";
 import type { LaunchSpec } from "../../../protocol/attempts.ts";
 import type { Cluster, ClusterListener, LinkListener, NodeLink } from "../cluster/cluster.ts";
-import type { Demand } from "../executor.ts";
+import type { AllocationState, Demand } from "../executor.ts";
 import { KeptFile } from "../kept-file.ts";
 import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { runCommand } from "./commands.ts";
 import { Connector } from "./connector.ts";
-import type { PilotStatus } from "./pilot.ts";
 import { learnSize, newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
@@ -157,8 +156,7 @@ class SlurmCluster implements Cluster {
     return this.#setup.content.owner;
   }
 
-  /** What `tutti pilot` shows. */
-  get pilots(): PilotStatus[] {
+  get allocations(): AllocationState[] {
     return this.#pilots.status;
   }
 

@@ -1,5 +1,7 @@
 /** Defines what users say about the nodes that they want from Slurm, and refuses what could never work. */
 import { InputError } from "../../../core/errors.ts";
+import type { Config } from "../../config/config.ts";
+import type { Configured } from "../provider.ts";
 import { minutesOf } from "./sbatch-options.ts";
 
 export interface SlurmOptions {
@@ -27,6 +29,24 @@ export interface NativeOptions {
   /** The most nodes that jobs take together; undefined: all of the partition. */
   readonly nodes?: number | undefined;
   readonly sbatch: readonly string[];
+}
+
+/** What cannot be done on Slurm, with a pilot or without one. */
+export const ON_SLURM = {
+  modeConcurrent: 'users cannot run gangs at low priority on Slurm, expected the mode "gang"',
+  signalsBeforeLimit: "jobs of this scheduler run under Slurm",
+  resources: "nodes of Slurm have resources of their own",
+} as const;
+
+/** @throws InputError for a setting that nothing on Slurm can follow */
+export function configOnSlurm({ config }: Configured): { readonly config: Config } {
+  const { cpus, memoryBytes, machine } = config;
+  const setting =
+    cpus !== undefined ? "cpus" : memoryBytes !== undefined ? "memoryBytes" : machine.smt ? "smt" : undefined;
+  if (setting === undefined) return { config };
+  throw new InputError(
+    `Cannot use the setting "${setting}" on Slurm: jobs have the CPUs and the memory that Slurm gives, expected options of sbatch instead, such as -- --nodelist=n[1-4] --mem=64G`,
+  );
 }
 
 /** The longest time limit that a job can have: a pilot lasts no longer until its jobs are stopped. */

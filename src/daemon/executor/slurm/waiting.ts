@@ -108,5 +108,5 @@ export function nextText(
     return `pilot ${inUse.jobId} has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
   }
   if (mayAdd) return `${name} is submitted when pilot ${inUse.jobId} drains; ${slurmDecides}`;
-  return 'no other pilot follows: "tutti pilot start" asks for one when this one has ended';
+  return 'no other pilot follows: "tutti allocations start" asks for one when this one has ended';
 }

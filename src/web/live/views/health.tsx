@@ -2,21 +2,21 @@
 import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../../../core/errors.ts";
 import type {
+  AllocationsAnswer,
   NodeAnswer,
-  PilotAnswer,
   PolicyAnswer,
   StatusAnswer,
   Stray,
 } from "../../../protocol/answers.ts";
 import { formatPercent, plural } from "../../../report/text/format.ts";
 import {
+  allocationLines,
   conductorText,
   forecastsText,
   machineText,
   nodesText,
   nodeText,
   nodeWarnings,
-  pilotLines,
   resourcesText,
   straysText,
   strayText,
@@ -84,7 +84,7 @@ export function Health() {
       </dl>
       {forecasts === undefined ? null : <Honesty record={forecasts} />}
       {strays.length === 0 ? null : <Strays strays={strays} />}
-      {nodes === undefined ? null : <Pilots />}
+      {nodes === undefined ? null : <Allocations />}
       {nodes === undefined || nodes.length === 0 ? null : <Nodes nodes={nodes} />}
       <Policy />
       <DrainButton />
@@ -118,14 +118,14 @@ function Nodes({ nodes }: { readonly nodes: readonly NodeAnswer[] }) {
   );
 }
 
-/** The jobs of Slurm that hold the nodes. Nothing on clusters without pilots, which refuse the question. */
-function Pilots() {
-  const { answer } = useAsked<PilotAnswer>({ path: "/v1/pilot" });
+/** Nothing on clusters whose nodes neither come nor go, which refuse the question. */
+function Allocations() {
+  const { answer } = useAsked<AllocationsAnswer>({ path: "/v1/allocations" });
   if (answer === undefined) return null;
   return (
-    <section aria-label="Pilots">
-      <h2>Pilots</h2>
-      <Bullets texts={pilotLines(answer)} />
+    <section aria-label="Allocations">
+      <h2>Allocations</h2>
+      <Bullets texts={allocationLines(answer)} />
     </section>
   );
 }

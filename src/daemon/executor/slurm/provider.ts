@@ -3,38 +3,36 @@
 import { lstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blockClaims } from "../../../conductor/attempts/claim.ts";
-import type { Clock } from "../../../host/clock.ts";
-import type { PilotControl } from "../../contract/service.ts";
+import { ON_CLUSTER } from "../cluster/cluster.ts";
 import { ClusterExecutor } from "../cluster/cluster-executor.ts";
 import type { Claims } from "../cluster/launching.ts";
-import type { Executor } from "../executor.ts";
+import type { Provider } from "../provider.ts";
 import { slurmCluster } from "./slurm-cluster.ts";
-import type { SlurmOptions } from "./slurm-options.ts";
+import { configOnSlurm, ON_SLURM, type SlurmOptions } from "./slurm-options.ts";
 
-interface SlurmSetup {
-  readonly options: SlurmOptions;
-  /** Folder for the file of pilots and their output. All nodes can read it. */
-  readonly folder: string;
-  readonly clock: Clock;
-  /** Name of this front end, for people. */
-  readonly name: string;
-}
+const PILOTS = { ...ON_CLUSTER, ...ON_SLURM };
 
-/** @throws InputError if Slurm cannot be used like this */
-export async function slurmExecutor({ options, folder, clock, name }: SlurmSetup): Promise<{
-  readonly executor: Executor;
-  readonly pilots: PilotControl;
-}> {
-  const cluster = await slurmCluster({ options, name, folder, clock });
-  const executor = new ClusterExecutor({
-    cluster,
-    clock,
-    frontEnd: name,
-    owner: cluster.owner,
-    steps: options.steps,
-    claims: fileClaims,
-  });
-  return { executor, pilots: cluster };
+export function pilotProvider(options: SlurmOptions): Provider {
+  return {
+    capabilities: PILOTS,
+    nodes: options.nodes,
+    place: "of Slurm",
+    choosesNodes: true,
+    prepare: configOnSlurm,
+    async start({ folder, clock, name }) {
+      const cluster = await slurmCluster({ options, name, folder, clock });
+      const executor = new ClusterExecutor({
+        cluster,
+        clock,
+        frontEnd: name,
+        owner: cluster.owner,
+        steps: options.steps,
+        claims: fileClaims,
+        capabilities: PILOTS,
+      });
+      return { executor };
+    },
+  };
 }
 
 /** Folder of the tasks that run each, made by the conductors before anything starts. */

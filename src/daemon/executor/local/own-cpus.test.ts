@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANNA, answerOf, makeBench, request } from "../front-end/front-end-for-tests.ts";
+import { ANNA, answerOf, makeBench, request } from "../../front-end/front-end-for-tests.ts";
 import { ownCpus } from "./own-cpus.ts";
 
 /** Two sockets in turns, two cores each, two threads per core: 0 and 4 are one core on socket 0. */

@@ -1,36 +1,45 @@
 /** Runs jobs as jobs of Slurm, without a pilot. */
 import { join } from "node:path";
 import { InputError } from "../../../../core/errors.ts";
-import type { Clock } from "../../../../host/clock.ts";
-import type { Executor } from "../../executor.ts";
 import { KeptFile } from "../../kept-file.ts";
+import type { Provider } from "../../provider.ts";
+import { inQueueOf } from "../../queue/batch-system.ts";
 import { QueueExecutor } from "../../queue/queue-executor.ts";
 import { queueContent } from "../../queue/queue-file.ts";
 import { runCommand } from "../commands.ts";
 import type { SlurmNode } from "../formats/nodes.ts";
 import { checkSbatchOptions, partitionIn } from "../sbatch-options.ts";
 import { IN_SLURM, SlurmCommands } from "../slurm.ts";
-import type { NativeOptions } from "../slurm-options.ts";
+import { configOnSlurm, type NativeOptions, ON_SLURM } from "../slurm-options.ts";
 import { SlurmBatch } from "./slurm-batch.ts";
 
-interface NativeSetup {
-  readonly options: NativeOptions;
-  /** Folder for the file of attempts. */
-  readonly folder: string;
-  readonly clock: Clock;
-}
+const NATIVE = {
+  ...inQueueOf("Slurm"),
+  ...ON_SLURM,
+  tasksRunEach: true,
+  canPause:
+    "it is a job of Slurm, which only Slurm can suspend; ask its administrator, or use tutti serve --on slurm without --native",
+  beginsAtOnce: "with --native, Slurm decides when jobs begin; use scontrol create reservation",
+};
 
-/** @throws InputError if Slurm cannot be used like this */
-export async function nativeExecutor({ options, folder, clock }: NativeSetup): Promise<Executor> {
-  const { nodes, sbatch } = options;
-  checkSbatchOptions(sbatch);
-  const slurm = new SlurmCommands(runCommand);
-  return new QueueExecutor({
-    system: new SlurmBatch(slurm, sbatch),
-    nodes: await nodesFor(slurm, nodes, partitionIn(sbatch)),
-    store: new KeptFile(join(folder, "native.json"), queueContent, IN_SLURM),
-    clock,
-  });
+export function nativeProvider({ nodes, sbatch }: NativeOptions): Provider {
+  return {
+    capabilities: NATIVE,
+    place: "of Slurm, without a pilot",
+    prepare: configOnSlurm,
+    async start({ folder, clock }) {
+      checkSbatchOptions(sbatch);
+      const slurm = new SlurmCommands(runCommand);
+      const executor = new QueueExecutor({
+        system: new SlurmBatch(slurm, sbatch),
+        nodes: await nodesFor(slurm, nodes, partitionIn(sbatch)),
+        store: new KeptFile(join(folder, "native.json"), queueContent, IN_SLURM),
+        clock,
+        capabilities: NATIVE,
+      });
+      return { executor };
+    },
+  };
 }
 
 /**

@@ -1,10 +1,9 @@
 /** Runs jobs on this machine: an executor with one node and one conductor. */
-import { type ClientOptions, ConductorClient } from "../../conductor/client.ts";
-import { concurrentMeansHere } from "../../conductor/doctor.ts";
-import { NodeTable, THIS_NODE } from "../../core/machine.ts";
-import type { FreezerKind } from "../../protocol/attempts.ts";
-import type { FromClusterConductor, FromConductor, ToConductor } from "../../protocol/conductor.ts";
-import type { Command, Executor, Report } from "./executor.ts";
+import { type ClientOptions, ConductorClient } from "../../../conductor/client.ts";
+import { concurrentMeansHere } from "../../../conductor/doctor.ts";
+import { NodeTable, THIS_NODE } from "../../../core/machine.ts";
+import type { FromClusterConductor, FromConductor, ToConductor } from "../../../protocol/conductor.ts";
+import type { Ability, Capabilities, Command, Executor, Report } from "../executor.ts";
 import type { OwnCpus } from "./own-cpus.ts";
 
 interface LocalOptions extends ClientOptions {
@@ -13,20 +12,30 @@ interface LocalOptions extends ClientOptions {
   readonly memoryBytes: number;
 }
 
+export const LOCAL: Capabilities = {
+  tasksRunEach: false,
+  takesInput: true,
+  // Looked up when somebody asks: it depends on the rights of this user.
+  get modeConcurrent(): Ability {
+    return (
+      concurrentMeansHere(undefined) !== "none" ||
+      'this user cannot run gangs at low priority here, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE; tutti doctor shows what works here'
+    );
+  },
+  canPause: true,
+  beginsAtOnce: true,
+  timeSharing: true,
+  signalsBeforeLimit: true,
+  resources: true,
+  movesGangs: true,
+  endsWithReboot: true,
+  hasNodes: false,
+};
+
 export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): Executor {
   const client = new ConductorClient(options);
   return {
-    // The mode concurrent depends on the rights of this user (canRunBehind).
-    capabilities: {
-      tasksRunEach: false,
-      takesInput: true,
-      modeConcurrent: true,
-      canPause: true,
-      beginsAtOnce: true,
-      timeSharing: true,
-      signalsBeforeLimit: true,
-      resources: true,
-    },
+    capabilities: LOCAL,
     capacity: { nodes: new NodeTable([{ node: THIS_NODE, cpus: own.cpus }]), memoryBytes, own },
     apply(commands) {
       // Nodes of this executor are never lost.
@@ -44,13 +53,6 @@ export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): E
     },
     close: () => client.close(),
   };
-}
-
-/**
- * Whether gangs of other rows can run at low priority on this machine, as the mode "concurrent" requires.
- */
-export function canRunBehind(freezer: FreezerKind | undefined): boolean {
-  return concurrentMeansHere(freezer) !== "none";
 }
 
 function messageOf(command: Exclude<Command, { type: "admit" }>): ToConductor {

@@ -2,10 +2,10 @@
  * Chooses the CPUs of this machine for jobs, in the order in which policies number them. Unless the
  * administrator lists CPUs, a core is one processor: jobs on two threads of a core slow each other down.
  */
-import { type CpuPlace, countOf, firstThreads, inOrder } from "../../host/topology.ts";
-import { processorsOf } from "../../protocol/job-size.ts";
-import type { Config } from "../config/config.ts";
-import type { JobRecord } from "../contract/record.ts";
+import { type CpuPlace, countOf, firstThreads, inOrder } from "../../../host/topology.ts";
+import { processorsOf } from "../../../protocol/job-size.ts";
+import type { Config } from "../../config/config.ts";
+import type { JobRecord } from "../../contract/record.ts";
 
 export interface OwnCpus {
   /** By socket and core. */
