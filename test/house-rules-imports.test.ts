@@ -121,7 +121,7 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The doctor examines this machine without a scheduler.
   [
     /^src\/conductor\//,
-    /^src\/(conductor\/|daemon\/executor\/(local|cluster|slurm)\/|cli\/verbs\/doctor\.ts)/,
+    /^src\/(conductor\/|daemon\/executor\/(local|cluster|queue|slurm)\/|cli\/verbs\/doctor\.ts)/,
   ],
   [
     /^src\/protocol\/(conductor|wire)\.ts/,

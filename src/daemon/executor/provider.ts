@@ -2,10 +2,23 @@
  * Defines a provider: a kind of place where jobs can run, with its executor and its words. Each is a folder
  * here and a line of `providers.ts`. Nothing else knows which providers there are.
  */
+import { InputError } from "../../core/errors.ts";
 import type { Clock } from "../../host/clock.ts";
 import type { Config } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Capabilities, Executor } from "./executor.ts";
+
+/** A batch system refuses something, or does not answer. */
+export class ProviderError extends InputError {
+  override name = "ProviderError";
+  /** There was no answer, so the order may have been carried out all the same. */
+  readonly isAway: boolean;
+
+  constructor(message: string, isAway: boolean) {
+    super(message);
+    this.isAway = isAway;
+  }
+}
 
 /** What the user has configured. */
 export interface Configured {

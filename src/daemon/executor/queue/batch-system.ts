@@ -29,7 +29,12 @@ export interface BatchJob {
   readonly isHeld: boolean;
   /** Unix time in ms of its start; undefined: unknown. */
   readonly startedAtMs: number | undefined;
+  /** What the batch system says about it, as a sentence, if it has not ended. */
+  readonly note: string;
 }
+
+/** What can be done with a job; signals go to all of its processes. */
+export type Order = "release" | "TERM" | "KILL" | "cancel";
 
 /** What the batch system knows of a single job. Unix times in ms. */
 export interface ShownBatchJob {
@@ -46,7 +51,8 @@ export interface ShownBatchJob {
   readonly status: { readonly code?: number } | { readonly signal?: string };
 }
 
-export interface BatchSystem<Job extends BatchJob = BatchJob> {
+/** Its methods throw `ProviderError` for answers that are no, and when there is no answer. */
+export interface BatchSystem {
   /** For people. */
   readonly name: string;
   /** Time until a job starts that need not wait, such as "about 3 s". */
@@ -59,17 +65,10 @@ export interface BatchSystem<Job extends BatchJob = BatchJob> {
    * @returns its id
    */
   submit(spec: LaunchSpec, mark: string): Promise<string>;
-  release(id: string): Promise<void>;
-  /** To all processes. Resolves also if the job has ended. */
-  signal(id: string, signal: "TERM" | "KILL"): Promise<void>;
-  /** Resolves also if the job has ended. */
-  cancel(id: string): Promise<void>;
+  /** Only a release fails if the job has ended. */
+  give(id: string, order: Order): Promise<void>;
   /** All jobs of this user. */
-  queue(): Promise<readonly Job[]>;
+  queue(): Promise<readonly BatchJob[]>;
   /** undefined: it does not know the job any longer. */
   shown(id: string): Promise<ShownBatchJob | undefined>;
-  /** What it says about a job that has not ended, as a sentence. */
-  noteOn(job: Job, hasStarted: boolean): string;
-  /** Whether the error is an answer: the batch system does not take the job, now or later. */
-  isRefusal(error: unknown): error is Error;
 }

@@ -17,6 +17,7 @@ import type { Clock } from "../../../host/clock.ts";
 import type { AttemptEnd, AttemptKey, EndReason, LaunchSpec } from "../../../protocol/attempts.ts";
 import type { Capabilities, Capacity, Command, Executor, Report } from "../executor.ts";
 import { type KeptStore, newOwner } from "../kept-file.ts";
+import { ProviderError } from "../provider.ts";
 import { type BatchJob, type BatchSystem, inQueueOf } from "./batch-system.ts";
 import type { QueueContent } from "./queue-file.ts";
 import {
@@ -32,8 +33,8 @@ import {
   storedOf,
 } from "./queued-attempt.ts";
 
-interface QueueSetup<Job extends BatchJob> {
-  readonly system: BatchSystem<Job>;
+interface QueueSetup {
+  readonly system: BatchSystem;
   readonly nodes: readonly { readonly node: string; readonly cpus: number; readonly memoryMib: number }[];
   readonly store: KeptStore<QueueContent>;
   readonly clock: Clock;
@@ -54,16 +55,16 @@ const NODES_MS = 5000;
 /** KILL is repeated after this time. */
 const AGAIN_MS = 5000;
 
-export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor {
+export class QueueExecutor implements Executor {
   readonly capabilities: Capabilities;
   readonly capacity: Capacity;
-  readonly #setup: QueueSetup<Job>;
+  readonly #setup: QueueSetup;
   readonly #owner: string;
   readonly #attempts = new Map<string, QueuedAttempt>();
   readonly #listeners = new Set<readonly [OnReport, OnDisconnect]>();
   /** Held jobs with our mark without an attempt, by id: since when they were seen. */
   readonly #strays = new Map<string, number>();
-  #jobs: readonly Job[] = [];
+  #jobs: readonly BatchJob[] = [];
   /** Orders, one after the other, so that jobs are released in the order of the decisions. */
   #orders: Promise<void> = Promise.resolve();
   #isConnected = false;
@@ -73,7 +74,7 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
   #nodesReportedMs = Number.NEGATIVE_INFINITY;
   #stopTimer = () => {};
 
-  constructor(setup: QueueSetup<Job>) {
+  constructor(setup: QueueSetup) {
     this.#setup = setup;
     this.capabilities = setup.capabilities ?? inQueueOf(setup.system.name);
     const { owner = newOwner(), attempts = [] } = setup.store.read() ?? {};
@@ -251,17 +252,17 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
         this.#save();
       }
       if (attempt.stop !== undefined) {
-        if (attempt.id !== undefined) await system.cancel(attempt.id);
+        if (attempt.id !== undefined) await system.give(attempt.id, "cancel");
         this.#ended(attempt, lostEnd(attempt, "it was stopped before its start", clock.unixMs(), false));
         return;
       }
-      await system.release(attempt.id!);
+      await system.give(attempt.id!, "release");
       attempt.releasedAtMs = clock.unixMs();
       attempt.note = `${system.name} was asked to start it as job ${attempt.id}, and takes ${system.startsAfter} for that`;
       this.#save();
     } catch (error) {
-      if (!system.isRefusal(error)) throw error;
-      if (attempt.id !== undefined) await system.cancel(attempt.id);
+      if (!(error instanceof ProviderError) || error.isAway) throw error;
+      if (attempt.id !== undefined) await system.give(attempt.id, "cancel");
       this.#ended(attempt, lostEnd(attempt, error.message, clock.unixMs(), false));
     }
   }
@@ -277,13 +278,13 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
     if (id === undefined || attempt.releasedAtMs === undefined) return;
     // A batch system can use an id again after it has lost its state.
     if (this.#jobs.some((job) => job.id === id && job.mark !== attempt.mark)) return;
-    if (attempt.startedAtMs === undefined) this.#order(() => system.cancel(id));
+    if (attempt.startedAtMs === undefined) this.#order(() => system.give(id, "cancel"));
     else if (kill) {
       stop.killAtMs = nowMs + AGAIN_MS;
-      this.#order(() => system.signal(id, "KILL"));
+      this.#order(() => system.give(id, "KILL"));
     } else if (isNew) {
       stop.killAtMs = nowMs + attempt.graceMs;
-      this.#order(() => system.signal(id, "TERM"));
+      this.#order(() => system.give(id, "TERM"));
     }
   }
 
@@ -323,7 +324,7 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
     if (releasedAtMs > askedMs && releasedAtMs <= this.#setup.clock.unixMs()) return;
     if (job.phase === "ended") return this.#explain(attempt);
     if (job.phase === "again") return this.#requeued(attempt);
-    attempt.note = this.#setup.system.noteOn(job, attempt.startedAtMs !== undefined);
+    attempt.note = job.note;
     if (job.phase === "running" && job.startedAtMs !== undefined && attempt.startedAtMs === undefined)
       this.#reportStart(attempt, job.startedAtMs);
     if (attempt.startedAtMs !== undefined) this.#watchTime(attempt, attempt.startedAtMs);
@@ -378,7 +379,7 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
    */
   async #requeued(attempt: QueuedAttempt): Promise<void> {
     const { system, clock } = this.#setup;
-    await system.cancel(attempt.id!);
+    await system.give(attempt.id!, "cancel");
     const { job, identity, startedAtMs, stop } = attempt;
     const nowMs = clock.unixMs();
     this.#notice(attempt, `${system.name} has queued its job ${attempt.id} again`);
@@ -417,7 +418,7 @@ export class QueueExecutor<Job extends BatchJob = BatchJob> implements Executor 
       }
       const sinceMs = this.#strays.get(id) ?? clock.nowMs();
       this.#strays.set(id, sinceMs);
-      if (clock.nowMs() - sinceMs >= STRAY_MS) await system.cancel(id);
+      if (clock.nowMs() - sinceMs >= STRAY_MS) await system.give(id, "cancel");
     }
   }
 }

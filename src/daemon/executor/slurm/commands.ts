@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { InputError } from "../../../core/errors.ts";
+import { ProviderError } from "../provider.ts";
 
 const TIMEOUT_MS = 20_000;
 /** A list of all jobs of a large site has some MB. */
@@ -26,15 +26,8 @@ export type RunCommand = (
 ) => Promise<CommandOutcome>;
 
 /** A command of Slurm failed. */
-export class SlurmError extends InputError {
+export class SlurmError extends ProviderError {
   override name = "SlurmError";
-  /** The controller did not answer, so the command may have worked all the same. */
-  readonly isAway: boolean;
-
-  constructor(message: string, isAway: boolean) {
-    super(message);
-    this.isAway = isAway;
-  }
 }
 
 /** What the commands print when the controller does not answer, or answers before it is ready. */

@@ -1,10 +1,9 @@
 /** What an attempt is in Slurm: its options of sbatch, its script, and what Slurm's states mean. */
 import { constants } from "node:os";
-import { dirname } from "node:path";
-import { outputsElsewhere } from "../../../../conductor/attempts/shim.ts";
-import { environmentInShell, quote } from "../../../../host/shell.ts";
+import { quote } from "../../../../host/shell.ts";
 import type { EndReason, LaunchSpec } from "../../../../protocol/attempts.ts";
-import { beganFolder, scriptFile } from "../../queue/queued-attempt.ts";
+import { scriptOf } from "../../queue/attempt-script.ts";
+import { scriptFile } from "../../queue/queued-attempt.ts";
 import { minutesOf } from "../sbatch-options.ts";
 
 /**
@@ -48,31 +47,16 @@ const HOSTS = `scontrol show hostnames "$SLURM_JOB_NODELIST" | awk -v list="$SLU
 
 /** The script of the attempt, in its folder: once, the command; each, srun starts it for every task. */
 export function attemptScript(spec: LaunchSpec): string {
-  const { cwd, command, env, stdout, stderr, umask = 0o022, threads, tasksRun, mpi = "none" } = spec;
+  const { command, env, threads, tasksRun, mpi = "none" } = spec;
   // From 22.05 on, srun does not take the number from sbatch.
   const perTask = threads === undefined ? [] : [`--cpus-per-task=${threads}`];
-  const words = tasksRun === "each" ? ["srun", `--mpi=${mpi}`, ...perTask, ...command] : command;
-  const { TUTTI_CPUS: _, ...kept } = env;
-  const { exported, prefix } = environmentInShell(kept);
-  return [
-    "# Slurm may start a job again; its command runs once.",
-    `mkdir ${quote(beganFolder(spec))} || exit 1`,
-    `umask ${umask.toString(8).padStart(3, "0")}`,
-    ...outputsElsewhere(spec).map((path) => `mkdir -p -- ${quote(dirname(path))}`),
-    `exec </dev/null >>${quote(stdout)} 2>>${quote(stderr)}`,
-    `${HOSTS} >${quote(env.TUTTI_HOSTFILE ?? "/dev/null")}`,
-    "# The environment is that of the submit, with Slurm's own variables.",
-    "for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z_0-9]*\\)=.*/\\1/p'); do",
-    '  case $name in SLURM_TIME_FORMAT) unset "$name" ;; SLURM*) ;; *) unset "$name" ;; esac',
-    "done",
-    ...exported
-      .filter(([name]) => !name.startsWith("SLURM"))
-      .map(([name, value]) => `export ${name}=${quote(value)}`),
-    'export TUTTI_NODELIST="$SLURM_JOB_NODELIST"',
-    `cd ${quote(cwd)} || exit 126`,
-    `exec ${prefix}${words.map(quote).join(" ")}`,
-    "",
-  ].join("\n");
+  return scriptOf(spec, {
+    first: [`${HOSTS} >${quote(env.TUTTI_HOSTFILE ?? "/dev/null")}`],
+    cases: 'SLURM_TIME_FORMAT) unset "$name" ;; SLURM*) ;; ',
+    isOwn: (name) => name.startsWith("SLURM"),
+    last: ['export TUTTI_NODELIST="$SLURM_JOB_NODELIST"'],
+    words: tasksRun === "each" ? ["srun", `--mpi=${mpi}`, ...perTask, ...command] : command,
+  });
 }
 
 /** States of Slurm in which a job may start or go on; all others are ends. */

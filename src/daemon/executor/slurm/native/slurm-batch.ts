@@ -1,16 +1,13 @@
 /** Slurm as a batch system in which each attempt is a job of its own. */
 import { writeFileSync } from "node:fs";
 import type { LaunchSpec } from "../../../../protocol/attempts.ts";
-import type { BatchJob, BatchSystem, ShownBatchJob } from "../../queue/batch-system.ts";
+import type { BatchJob, BatchSystem, Order, ShownBatchJob } from "../../queue/batch-system.ts";
 import { scriptFile } from "../../queue/queued-attempt.ts";
-import { SlurmError } from "../commands.ts";
 import type { QueuedJob } from "../formats/queue.ts";
 import type { JobsOfSlurm } from "../slurm.ts";
 import { attemptScript, batchScript, phaseOf, REASONS, signalName, submitOptions } from "./attempt.ts";
 
-type SlurmBatchJob = BatchJob & QueuedJob;
-
-export class SlurmBatch implements BatchSystem<SlurmBatchJob> {
+export class SlurmBatch implements BatchSystem {
   readonly name = "Slurm";
   readonly startsAfter = "about 3 s";
   readonly kind = "slurm";
@@ -28,27 +25,21 @@ export class SlurmBatch implements BatchSystem<SlurmBatchJob> {
     return this.#slurm.submit([...submitOptions(spec, mark), ...this.#sbatch], batchScript(spec));
   }
 
-  release(id: string): Promise<void> {
-    return this.#slurm.release(id);
+  give(id: string, order: Order): Promise<void> {
+    if (order === "release") return this.#slurm.release(id);
+    return order === "cancel" ? this.#slurm.cancel(id) : this.#slurm.signal(id, order);
   }
 
-  signal(id: string, signal: "TERM" | "KILL"): Promise<void> {
-    return this.#slurm.signal(id, signal);
-  }
-
-  cancel(id: string): Promise<void> {
-    return this.#slurm.cancel(id);
-  }
-
-  async queue(): Promise<readonly SlurmBatchJob[]> {
+  async queue(): Promise<readonly BatchJob[]> {
     return (await this.#slurm.queue()).map((job) => {
       const phase = phaseOf(job.state);
       return {
-        ...job,
+        id: job.id,
         mark: job.comment,
         phase: phase !== "ended" && job.restarts > 0 ? "again" : phase,
         isHeld: job.state === "PENDING" && job.reason.startsWith("JobHeld"),
         startedAtMs: msOf(job.startS),
+        note: this.#noteOn(job),
       };
     });
   }
@@ -71,7 +62,7 @@ export class SlurmBatch implements BatchSystem<SlurmBatchJob> {
     };
   }
 
-  noteOn({ id, state, reason, nodeList, eligibleS }: SlurmBatchJob, hasStarted: boolean): string {
+  #noteOn({ id, state, reason, nodeList, eligibleS }: QueuedJob): string {
     if (phaseOf(state) === "running")
       return `It runs as Slurm's job ${id} on ${nodeList}${state === "RUNNING" ? "" : ` (${state})`}`;
     if (reason.startsWith("JobHeld")) return `Slurm holds its job ${id} (${reason})`;
@@ -80,11 +71,7 @@ export class SlurmBatch implements BatchSystem<SlurmBatchJob> {
         ? ` until ${new Date(eligibleS * 1000).toTimeString().slice(0, 8)}`
         : "";
     const why = reason === "None" ? `, and takes ${this.startsAfter} for that` : ` (${reason}${from})`;
-    return hasStarted ? `Slurm's job ${id} waits${why}` : `Slurm has yet to start its job ${id}${why}`;
-  }
-
-  isRefusal(error: unknown): error is SlurmError {
-    return error instanceof SlurmError && !error.isAway;
+    return `Slurm has yet to start its job ${id}${why}`;
   }
 }
 
