@@ -7,23 +7,28 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** `1000.…`: user id, then 43 characters of signature. */
 export function makeToken(key: Buffer, uid: number): string {
-  return `${uid}.${signature(key, uid).toString("base64url")}`;
+  return `${uid}.${sign(key, subject(uid))}`;
 }
 
 /** The user id of a valid token, else undefined. Takes the same time for every wrong signature. */
 export function ownerOfToken(key: Buffer, token: string): number | undefined {
   const [, digits, given = ""] = /^(\d{1,10})\.([\w-]{43})$/.exec(token) ?? [];
-  if (digits === undefined) return undefined;
   const uid = Number(digits);
-  const bytes = Buffer.from(given, "base64url");
-  const expected = signature(key, uid);
-  // Several texts can encode the same bytes; only the one that makeToken() writes is valid.
-  const isCanonical = bytes.toString("base64url") === given && String(uid) === digits;
-  return bytes.length === expected.length && timingSafeEqual(bytes, expected) && isCanonical
-    ? uid
-    : undefined;
+  return isSigned(key, subject(uid), given) && String(uid) === digits ? uid : undefined;
 }
 
-function signature(key: Buffer, uid: number): Buffer {
-  return createHmac("sha256", key).update(`tutti token for user ${uid}`).digest();
+const subject = (uid: number) => `tutti token for user ${uid}`;
+
+/** 43 characters. */
+export function sign(key: Buffer, text: string): string {
+  return createHmac("sha256", key).update(text).digest("base64url");
+}
+
+/**
+ * Whether `sign` makes these characters: others that encode the same bytes are not valid. Takes the same
+ * time for all of the right length.
+ */
+export function isSigned(key: Buffer, text: string, given: string): boolean {
+  const expected = sign(key, text);
+  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 }

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { expandHostlist } from "../../daemon/executor/slurm/formats/hostlist.ts";
 import { slurmWords } from "../options/job-script.ts";
 import { parseWords } from "./command.ts";
 import { srun } from "./commands/srun.ts";
 import { parseJobName } from "./job/select.ts";
-import { expandHosts, foldHosts } from "./text/hostlist.ts";
+import { foldHosts } from "./text/hostlist.ts";
 import { limitMs, longDuration, parseTime, shortDuration } from "./text/times.ts";
 
 describe("parseWords()", () => {
@@ -88,22 +89,22 @@ describe("parseJobName()", () => {
 describe("lists of nodes", () => {
   // From a real Slurm: scontrol show hostnames, scontrol show hostlist.
   test("are expanded and folded as by scontrol", () => {
-    expect(expandHosts("n[1-3,7],m")).toEqual(["n1", "n2", "n3", "n7", "m"]);
+    expect(expandHostlist("n[1-3,7],m")).toEqual(["n1", "n2", "n3", "n7", "m"]);
     expect(foldHosts(["a1", "a2", "b"])).toBe("a[1-2],b");
-    expect(expandHosts("n[08-10]")).toEqual(["n08", "n09", "n10"]);
-    expect(expandHosts("r[1-2]n[1-2]")).toEqual(["r1n1", "r1n2", "r2n1", "r2n2"]);
+    expect(expandHostlist("n[08-10]")).toEqual(["n08", "n09", "n10"]);
+    expect(expandHostlist("r[1-2]n[1-2]")).toEqual(["r1n1", "r1n2", "r2n1", "r2n2"]);
   });
 
   test("that are no lists, or name too many, are refused", () => {
     for (const text of ["", "n[1", "n]", "n[a-b]", "n[1-999999999]", "n[0-9999]x[0-9999]"])
-      expect(expandHosts(text)).toBeUndefined();
+      expect(expandHostlist(text)).toBeUndefined();
   });
 
   test("folding loses nothing", () => {
     const name = fc.stringMatching(/^[a-z]{1,3}\d{0,3}$/);
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 20 }), (names) => {
-        expect(expandHosts(foldHosts(names))).toEqual(names);
+        expect(expandHostlist(foldHosts(names))).toEqual(names);
       }),
     );
   });

@@ -9,8 +9,9 @@
  * random text and of the port. A process that passes the question on to a scheduler on another port gets the
  * signature of that port.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { unixMs } from "../../../host/clock.ts";
+import { isSigned, sign } from "../tokens.ts";
 
 const SESSION_MS = 12 * 3_600_000;
 const ID_BYTES = 16;
@@ -34,7 +35,7 @@ export function newSession(uid: number): Session {
 /** `page.1000.1795384800000.…`: user id, Unix time in ms, 22 characters of id, 43 characters of signature. */
 export function sessionToken(key: Buffer, { id, uid, expiresAtMs }: Session): string {
   const claims = `${uid}.${expiresAtMs}.${id}`;
-  return `page.${claims}.${signature(key, claims).toString("base64url")}`;
+  return `page.${claims}.${sign(key, about(claims))}`;
 }
 
 /** Whether a token claims to be a session's. */
@@ -47,29 +48,20 @@ export function isSessionToken(token: string): boolean {
  * time for every wrong signature.
  */
 export function sessionOf(key: Buffer, token: string): Session | undefined {
-  const [, claims, uid, expiresAtMs, id, given] =
+  const [, claims, uid, expiresAtMs, id = "", given = ""] =
     /^page\.((\d{1,10})\.(\d{1,15})\.([\w-]{22}))\.([\w-]{43})$/.exec(token) ?? [];
-  if (claims === undefined || id === undefined || given === undefined) return undefined;
-  const bytes = Buffer.from(given, "base64url");
-  const expected = signature(key, claims);
-  // Several texts can encode the same bytes; only the one that sessionToken() writes is valid.
-  const isCanonical = bytes.toString("base64url") === given;
-  if (bytes.length !== expected.length || !timingSafeEqual(bytes, expected) || !isCanonical) return undefined;
+  if (!isSigned(key, about(claims), given)) return undefined;
   return { id, uid: Number(uid), expiresAtMs: Number(expiresAtMs) };
 }
 
 /** 43 characters, the key of `proofOf` for one session. */
 export function proofKeyOf(key: Buffer, id: string): string {
-  return createHmac("sha256", key).update(`tutti proof key of page session ${id}`).digest("base64url");
+  return sign(key, `tutti proof key of page session ${id}`);
 }
 
 /** HMAC-SHA-256 with the bytes of the proof key. */
 export function proofOf(proofKey: string, nonce: string, port: number | undefined): string {
-  return createHmac("sha256", Buffer.from(proofKey, "base64url"))
-    .update(`tutti on port ${port} of 127.0.0.1: ${nonce}`)
-    .digest("base64url");
+  return sign(Buffer.from(proofKey, "base64url"), `tutti on port ${port} of 127.0.0.1: ${nonce}`);
 }
 
-function signature(key: Buffer, claims: string): Buffer {
-  return createHmac("sha256", key).update(`tutti page session ${claims}`).digest();
-}
+const about = (claims: string) => `tutti page session ${claims}`;

@@ -1,5 +1,6 @@
 /** `scontrol`: shows jobs, queues and nodes, and holds, releases, requeues, pauses and changes jobs. */
 import { Client } from "../../../api/client/client.ts";
+import { expandHostlist } from "../../../daemon/executor/slurm/formats/hostlist.ts";
 import type { BatchBody, Job, MatrixAnswer } from "../../../protocol/schema.ts";
 import { type Change, changesOf } from "../../live/job-changes.ts";
 import { type Command, writeOut } from "../command.ts";
@@ -10,7 +11,7 @@ import { requeueJobs } from "../job/requeue.ts";
 import { jobNames, jobsNamed, jobsOf, parseJobName, withOpenDependencies } from "../job/select.ts";
 import { updateOf } from "../job/update.ts";
 import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
-import { expandHosts, foldHosts } from "../text/hostlist.ts";
+import { foldHosts } from "../text/hostlist.ts";
 import { recordText } from "../text/record.ts";
 
 const ACTIONS: Readonly<Record<string, BatchBody["action"]>> = {
@@ -69,7 +70,7 @@ async function show([entity = "", ...rest]: readonly string[], isOneLine: boolea
     case "hostnames":
     case "hostname": {
       const list = id ?? process.env.SLURM_JOB_NODELIST ?? "";
-      const hosts = expandHosts(list);
+      const hosts = expandHostlist(list);
       if (hosts === undefined) throw new BareError(`Invalid hostlist: ${list}`);
       writeOut(`${hosts.join("\n")}\n`);
       return;

@@ -1,23 +1,4 @@
-/** Slurm's lists of nodes, such as `n[1-3,7],m`. */
-
-const MAX_HOSTS = 65_536;
-
-/** The names in a list; undefined if it is not a list, or has too many names. */
-export function expandHosts(list: string): readonly string[] | undefined {
-  const hosts: string[] = [];
-  // Commas inside brackets separate numbers, the others names.
-  for (const word of list.split(/,(?![^[]*\])/)) {
-    if (!/^(?:[^[\]]|\[[\d,-]+\])+$/.test(word)) return undefined;
-    let names = [""];
-    for (const piece of word.split(/(\[[^\]]*\])/)) {
-      const numbers = piece.startsWith("[") ? expandNumbers(piece.slice(1, -1)) : [piece];
-      if (numbers === undefined || names.length * numbers.length + hosts.length > MAX_HOSTS) return undefined;
-      names = names.flatMap((name) => numbers.map((number) => name + number));
-    }
-    hosts.push(...names);
-  }
-  return hosts;
-}
+/** Writes Slurm's lists of nodes, such as `n[1-3,7],m`. */
 
 /** The names as a list: consecutive ones that differ in their last number are put together. */
 export function foldHosts(names: readonly string[]): string {
@@ -34,16 +15,6 @@ export function foldHosts(names: readonly string[]): string {
       numbers.length < 2 ? `${prefix}${numbers.join("")}` : `${prefix}[${foldNumbers(numbers)}]`,
     )
     .join(",");
-}
-
-function expandNumbers(text: string): readonly string[] | undefined {
-  const numbers: string[] = [];
-  for (const range of text.split(",")) {
-    const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range) ?? [];
-    if (first === undefined || Number(last) - Number(first) >= MAX_HOSTS) return undefined;
-    for (let i = Number(first); i <= Number(last); i++) numbers.push(String(i).padStart(first.length, "0"));
-  }
-  return numbers;
 }
 
 function foldNumbers(numbers: readonly string[]): string {
