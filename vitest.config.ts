@@ -7,15 +7,15 @@ import { isBundleFresh } from "./bin/bundle.js";
 /** Tests that start real schedulers and real jobs. */
 const WITH_PROCESSES = [
   "test/conductor/*.test.ts",
-  "src/host/machine.test.ts",
-  "src/daemon/daemon.test.ts",
-  "src/daemon/executor/launcher.test.ts",
+  "packages/host/machine.test.ts",
+  "packages/live/daemon/daemon.test.ts",
+  "packages/live/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
 ];
 /** They judge times, so they run one at a time. The others mostly wait, so three can run at a time. */
 const JUDGING_PROCESSES = [
   "test/conductor/{cluster-steps,cluster-turns,conductor}.test.ts",
-  "src/daemon/executor/launcher.test.ts",
+  "packages/live/daemon/executor/launcher.test.ts",
   "test/live-{executor,what-if}.test.ts",
 ];
 /** Tests that boot a Slurm of several nodes; test/slurm/judge has none. */
@@ -24,24 +24,24 @@ const WITH_SLURM = ["test/slurm/*.test.ts"];
 const WAITING_FOR_SLURM = ["test/slurm/{cluster,doctor,import,native,need,pilot-end}.test.ts"];
 /** Tests that run programs, take the papers or a whole list through something, or try very many inputs. */
 const LONG = [
-  "src/**/paper.test.ts",
-  "src/**/*.{fuzz,twin,traces}.test.ts",
-  "src/words/visible.test.ts",
-  "src/daemon/book/{array-limits,job-limits}.test.ts",
-  "src/daemon/front-end/share.test.ts",
-  "src/daemon/scheduling/{adoption,live-limits,loop,loop-windows}.test.ts",
-  "src/daemon/store/migrations.test.ts",
+  "packages/**/paper.test.ts",
+  "packages/**/*.{fuzz,twin,traces}.test.ts",
+  "packages/words/visible.test.ts",
+  "packages/live/daemon/book/{array-limits,job-limits}.test.ts",
+  "packages/live/daemon/front-end/share.test.ts",
+  "packages/live/daemon/scheduling/{adoption,live-limits,loop,loop-windows}.test.ts",
+  "packages/live/daemon/store/migrations.test.ts",
   // It replaces a module, so it needs a process of its own.
-  "src/daemon/wide-machine.test.ts",
-  "src/host/remove-folder.test.ts",
-  "src/lab/experiments/run.test.ts",
+  "packages/live/daemon/wide-machine.test.ts",
+  "packages/host/remove-folder.test.ts",
+  "packages/lab/experiments/run.test.ts",
   "test/**/*.test.ts",
 ];
 const QUICK_AFTER_ALL = ["test/house-rules*.test.ts", "test/*-page.test.ts"];
 const BUNDLED_PROGRAMS = fileURLToPath(new URL("test/bundled-programs.ts", import.meta.url));
 const common = {
   alias: isBundleFresh("tutti.js")
-    ? [{ find: /^(?:\.\.\/)+(?:src\/)?host\/programs\.ts$/, replacement: BUNDLED_PROGRAMS }]
+    ? [{ find: "@tutti/host/programs.ts", replacement: BUNDLED_PROGRAMS }]
     : [],
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
   execArgv: ["--no-maglev"],
@@ -62,7 +62,7 @@ export default defineConfig({
         test: {
           ...yielding,
           name: "computing",
-          include: ["src/**/*.test.ts", ...QUICK_AFTER_ALL],
+          include: ["packages/**/*.test.ts", ...QUICK_AFTER_ALL],
           exclude: [...WITH_PROCESSES, ...LONG.filter((name) => !name.startsWith("test/"))],
           maxWorkers: availableParallelism(),
           // A process for each of hundreds of short files would take a fifth of the CPU time.

@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { allPids, signal } from "../src/host/processes.ts";
+import { allPids, signal } from "@tutti/host/processes.ts";
 
 export interface Account {
   readonly user: string;

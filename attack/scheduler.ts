@@ -2,8 +2,8 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { signal } from "../src/host/processes.ts";
-import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../src/protocol/schema.ts";
+import { signal } from "@tutti/host/processes.ts";
+import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
 import { Leftovers } from "../test/leftovers.ts";
 import type { Account } from "./accounts.ts";
 import { type Answer, ask, type Question, type Where } from "./http.ts";

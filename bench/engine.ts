@@ -5,14 +5,14 @@
  *   npm run bench:engine                 all traces that are there, and 1,000,000 generated jobs
  *   npm run bench:engine -- --quick      small, as in the tests
  */
-import "../src/lab/experiments/no-maglev.ts";
-import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/experiments/source.ts";
-import { choosePolicy } from "../src/policies/parse-policy.ts";
-import { simulate } from "../src/simulator/simulate.ts";
-import { hashColumns } from "../src/workload/hash.ts";
-import { prepare } from "../src/workload/prepare.ts";
-import { traceFile } from "../src/workload/traces-for-tests.ts";
+import "@tutti/lab/experiments/no-maglev.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { hashColumns } from "@tutti/kernel/workload/hash.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
+import { openSource } from "@tutti/lab/experiments/source.ts";
 import { printTable, show, time } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");

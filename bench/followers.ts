@@ -14,9 +14,9 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client/client.ts";
-import { readToken, runtimeDirOf } from "../src/api/runtime-dir.ts";
-import type { Event, StatusAnswer } from "../src/protocol/schema.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import { readToken, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
+import type { Event, StatusAnswer } from "@tutti/protocol/schema.ts";
 import { printTable } from "./measure.ts";
 
 export interface FollowerSizes {

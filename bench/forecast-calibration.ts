@@ -3,16 +3,16 @@
  * from the jobs that run, wait and have ended by then. Compares the range with the start in the replay, which
  * also knows all later jobs. Forecasts see limits, names, users and ends of jobs, and nothing else.
  */
-import type { Instance } from "../src/core/jobs.ts";
-import { Random } from "../src/core/random.ts";
-import { DEFAULT_CONFIG } from "../src/daemon/config/config.ts";
-import { ForecastRecord } from "../src/daemon/forecast/forecast-record.ts";
-import { type ForecastTask, forecast, NUMBERS_OF_JOB } from "../src/daemon/forecast/model.ts";
-import { PastJobs } from "../src/daemon/forecast/past-jobs.ts";
-import { worldOf } from "../src/daemon/forecast/world-for-tests.ts";
-import type { JudgedForecast } from "../src/daemon/store/store.ts";
-import { choosePolicy } from "../src/policies/parse-policy.ts";
-import { simulate } from "../src/simulator/simulate.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { DEFAULT_CONFIG } from "@tutti/live/daemon/config/config.ts";
+import { ForecastRecord } from "@tutti/live/daemon/forecast/forecast-record.ts";
+import { type ForecastTask, forecast, NUMBERS_OF_JOB } from "@tutti/live/daemon/forecast/model.ts";
+import { PastJobs } from "@tutti/live/daemon/forecast/past-jobs.ts";
+import { worldOf } from "@tutti/live/daemon/forecast/world-for-tests.ts";
+import type { JudgedForecast } from "@tutti/live/daemon/store/store.ts";
 
 /** An ended job as the store has it. */
 export type Ended = ConstructorParameters<typeof PastJobs>[0][number];

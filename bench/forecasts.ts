@@ -6,11 +6,11 @@
  *   npm run bench:forecasts                           all four logs; TUTTI_TRACES names the folder
  *   npm run bench:forecasts -- --log KTH-SP2 --jobs 5000 --policy easy --seed 1
  */
-import "../src/lab/experiments/no-maglev.ts";
+import "@tutti/lab/experiments/no-maglev.ts";
 import { parseArgs } from "node:util";
-import type { TraceColumns, Workload } from "../src/core/jobs.ts";
-import { openSource } from "../src/lab/experiments/source.ts";
-import { prepare } from "../src/workload/prepare.ts";
+import type { TraceColumns, Workload } from "@tutti/kernel/core/jobs.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { openSource } from "@tutti/lab/experiments/source.ts";
 import { type Calibration, calibrate, type Log, withFailures } from "./forecast-calibration.ts";
 import { printTable } from "./measure.ts";
 

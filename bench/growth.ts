@@ -7,14 +7,14 @@
  *   npm run bench:growth -- --huge       also 10,000,000 jobs on 100,000 processors, with the memory it took
  *   npm run bench:growth -- --quick      small, as in the tests
  */
-import "../src/lab/experiments/no-maglev.ts";
-import type { Instance } from "../src/core/jobs.ts";
-import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/experiments/source.ts";
-import { choosePolicy } from "../src/policies/parse-policy.ts";
-import { simulate } from "../src/simulator/simulate.ts";
-import { hashColumns } from "../src/workload/hash.ts";
-import { prepare } from "../src/workload/prepare.ts";
+import "@tutti/lab/experiments/no-maglev.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { hashColumns } from "@tutti/kernel/workload/hash.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { openSource } from "@tutti/lab/experiments/source.ts";
 import { printTable, show, summarise } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");

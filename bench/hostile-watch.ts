@@ -3,8 +3,8 @@
  * of the attacker's processes.
  */
 import { readFileSync } from "node:fs";
+import { allPids } from "@tutti/host/processes.ts";
 import type { Scheduler } from "../attack/scheduler.ts";
-import { allPids } from "../src/host/processes.ts";
 
 /** Samples the front end's memory and the CPUs on which the attacker's job runs. */
 export class Watch {

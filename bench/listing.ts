@@ -16,8 +16,8 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client/client.ts";
-import { fillStore } from "../src/daemon/store/fill-for-tests.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import { fillStore } from "@tutti/live/daemon/store/fill-for-tests.ts";
 import { printTable } from "./measure.ts";
 
 export interface ListingSizes {

@@ -27,12 +27,12 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ConductorClient } from "../src/conductor/client.ts";
-import { type Containment, openContainment } from "../src/conductor/freezers/open-containment.ts";
-import { takePriority } from "../src/conductor/priority.ts";
-import { cpuMsOf } from "../src/conductor/usage.ts";
-import type { SlotStatistics } from "../src/protocol/attempts.ts";
-import type { ConductorMatrix, FromConductor } from "../src/protocol/conductor.ts";
+import { ConductorClient } from "@tutti/live/conductor/client.ts";
+import { type Containment, openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
+import { takePriority } from "@tutti/live/conductor/priority.ts";
+import { cpuMsOf } from "@tutti/live/conductor/usage.ts";
+import type { SlotStatistics } from "@tutti/protocol/attempts.ts";
+import type { ConductorMatrix, FromConductor } from "@tutti/protocol/conductor.ts";
 
 type Kind = "compute" | "spin" | "block" | "io";
 

@@ -11,10 +11,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Caller } from "../src/daemon/contract/service.ts";
-import { answerOf, type Bench, makeBench, request } from "../src/daemon/front-end/front-end-for-tests.ts";
-import { Store } from "../src/daemon/store/store.ts";
-import type { SubmitJob } from "../src/protocol/schema.ts";
+import type { Caller } from "@tutti/live/daemon/contract/service.ts";
+import {
+  answerOf,
+  type Bench,
+  makeBench,
+  request,
+} from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import { Store } from "@tutti/live/daemon/store/store.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
 import { printTable } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");

@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client/client.ts";
-import { readToken, runtimeDirOf } from "../src/api/runtime-dir.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import { readToken, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
 import { printTable, summarise } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");

@@ -8,21 +8,21 @@
  *   npm run bench:web-lab -- KTH-SP2     only this one
  *   npm run bench:web-lab -- --quick     small, as in the tests
  */
-import "../src/lab/experiments/no-maglev.ts";
+import "@tutti/lab/experiments/no-maglev.ts";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { writeSwf } from "@tutti/kernel/workload/traces/swf-writer.ts";
+import { traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
+import { WITHOUT_FILES } from "@tutti/lab/experiments/inputs.ts";
+import { generateJobs } from "@tutti/lab/experiments/jobs.ts";
+import { openExperiment } from "@tutti/lab/experiments/run.ts";
+import { CellRunner } from "@tutti/lab/experiments/runner.ts";
+import { readTrace } from "@tutti/lab/files/read-trace.ts";
 import type { Page } from "playwright-core";
 import { LabBrowser } from "../scripts/lab-page.ts";
-import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { WITHOUT_FILES } from "../src/lab/experiments/inputs.ts";
-import { generateJobs } from "../src/lab/experiments/jobs.ts";
-import { openExperiment } from "../src/lab/experiments/run.ts";
-import { CellRunner } from "../src/lab/experiments/runner.ts";
-import { readTrace } from "../src/lab/files/read-trace.ts";
-import { writeSwf } from "../src/workload/traces/swf-writer.ts";
-import { traceFile } from "../src/workload/traces-for-tests.ts";
 import { printTable, summarise } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");

@@ -10,8 +10,8 @@ const DATA = /\.(?:numbers|texts)\.json$|^studies\/.*\.json$/;
 export function isBundleFresh(name) {
   const builtMs = modifiedMs(new URL(`dist/${name}`, root));
   if (builtMs === undefined) return false;
-  if (!fs.existsSync(new URL("src/", root))) return true;
-  const sources = [...filesIn("src/", /(?<!\.test)\.ts$/), ...filesIn("docs/", DATA)];
+  if (!fs.existsSync(new URL("packages/", root))) return true;
+  const sources = [...filesIn("packages/", /(?<!\.test)\.ts$/), ...filesIn("docs/", DATA)];
   return sources.every((path) => fs.statSync(path).mtimeMs <= builtMs);
 }
 

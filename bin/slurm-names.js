@@ -3,4 +3,4 @@
 // it with the Node that wrote them.
 import { isBundleFresh } from "./bundle.js";
 
-await import(isBundleFresh("slurm-names.js") ? "../dist/slurm-names.js" : "../src/cli/slurm-names/main.ts");
+await import(isBundleFresh("slurm-names.js") ? "../dist/slurm-names.js" : "../packages/slurm-names/main.ts");

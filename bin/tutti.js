@@ -28,7 +28,7 @@ if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
   setFlagsFromString("--no-maglev");
-  await import(isBundleFresh("tutti.js") ? "../dist/tutti.js" : "../src/cli/main.ts");
+  await import(isBundleFresh("tutti.js") ? "../dist/tutti.js" : "../packages/cli/main.ts");
 }
 
 /** In a checkout, `npm ci` has installed a newer Node. Elsewhere, we can only say which version is needed. */

@@ -419,7 +419,7 @@ class Job:
         return info
 
 
-# From src/protocol/job-fields.ts: `npm run fields` writes these lines.
+# From packages/protocol/job-fields.ts: `npm run fields` writes these lines.
 
 class JobOptions(TypedDict, total=False):
     """What a job may ask for, as `submit` says."""

@@ -6,9 +6,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
+import { explainError } from "@tutti/cli/errors.ts";
+import { escapeHtml } from "@tutti/kernel/core/escape.ts";
 import { Marked } from "marked";
-import { explainError } from "../src/cli/errors.ts";
-import { escapeHtml } from "../src/report/text/escape.ts";
 import { buildLabPage } from "./build-web.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -48,7 +48,7 @@ export async function buildSite(folder: string): Promise<void> {
     else write(name, content);
   write(
     "site.css",
-    `${readFileSync(`${root}src/web/page/style.css`, "utf8")}\n${readFileSync(`${root}src/web/site/site.css`, "utf8")}`,
+    `${readFileSync(`${root}packages/web/page/style.css`, "utf8")}\n${readFileSync(`${root}packages/web/site/site.css`, "utf8")}`,
   );
   const pages = [...ROOT_PAGES, ...markdownIn("docs")];
   const written = new Set(pages.map(htmlName));

@@ -1,13 +1,13 @@
 /**
- * Bundles the pages of `src/web` for browsers: each page's HTML, style, script, and the scripts of its
+ * Bundles the pages of `packages/web` for browsers: each page's HTML, style, script, and the scripts of its
  * workers. If run as a program, it prints the sizes.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { gitRevision } from "@tutti/lab/experiments/provenance.ts";
+import { packPapers } from "@tutti/web/lab/worker/packed-papers.ts";
 import { type BuildOptions, build } from "esbuild";
-import { gitRevision } from "../src/lab/experiments/provenance.ts";
-import { packPapers } from "../src/web/lab/worker/packed-papers.ts";
 import { oneFile } from "./one-file.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -36,7 +36,7 @@ const COMMON: BuildOptions = {
 /** The page that reproduces papers, which only programs open. */
 export async function buildPapersPage(): Promise<PageFiles> {
   const files = await bundled(
-    { papers: "src/web/papers/page.ts", worker: "src/web/papers/worker.ts" },
+    { papers: "packages/web/papers/page.ts", worker: "packages/web/papers/worker.ts" },
     { minify: false, minifyWhitespace: true },
   );
   const html =
@@ -46,10 +46,13 @@ export async function buildPapersPage(): Promise<PageFiles> {
 
 /** The page of the live scheduler, which `tutti serve` serves. */
 export async function buildLivePage(): Promise<PageFiles> {
-  const files = await bundled({ live: "src/web/live/main.tsx", feed: "src/web/live/feed-worker.ts" });
+  const files = await bundled({
+    live: "packages/web/live/main.tsx",
+    feed: "packages/web/live/feed-worker.ts",
+  });
   return new Map([
-    ["live.html", source("src/web/live/page.html")],
-    ["icon.svg", source("src/web/page/icon.svg")],
+    ["live.html", source("packages/web/live/page.html")],
+    ["icon.svg", source("packages/web/page/icon.svg")],
     ...files,
   ]);
 }
@@ -59,7 +62,7 @@ export async function buildLabPage(): Promise<PageFiles> {
   const version: string = JSON.parse(source("package.json")).version;
   const made = { version, revision: gitRevision(new URL("../", import.meta.url)) };
   const files = await bundled(
-    { lab: "src/web/lab/start.ts", "erase-types": "src/web/lab/own/erase-worker.ts" },
+    { lab: "packages/web/lab/start.ts", "erase-types": "packages/web/lab/own/erase-worker.ts" },
     {
       define: {
         ...COMMON.define,
@@ -69,8 +72,8 @@ export async function buildLabPage(): Promise<PageFiles> {
     },
   );
   return new Map([
-    ["lab.html", source("src/web/lab/page.html")],
-    ["icon.svg", source("src/web/page/icon.svg")],
+    ["lab.html", source("packages/web/lab/page.html")],
+    ["icon.svg", source("packages/web/page/icon.svg")],
     // The script of a worker that sends the text, when somebody looks at the papers.
     ["papers.js", `postMessage(${JSON.stringify(packPapers(source("docs/papers/values.json")))})`],
     ...files,

@@ -4,10 +4,10 @@
  * `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gitRevision } from "@tutti/lab/experiments/provenance.ts";
 import { build } from "esbuild";
-import { gitRevision } from "../src/lab/experiments/provenance.ts";
 import { writeWeb } from "./build-web.ts";
 import { checkPaperData } from "./paper-data.ts";
 
@@ -25,17 +25,17 @@ export async function bundle(dist: string): Promise<void> {
     absWorkingDir: root,
     // The command line comes last: bin/tutti.js compares its time with that of the sources.
     entryPoints: {
-      worker: "src/lab/experiments/worker.ts",
-      apart: "src/lab/experiments/apart-program.ts",
-      conductor: "src/conductor/main.ts",
-      connect: "src/conductor/connect.ts",
-      forecast: "src/daemon/forecast/worker.ts",
-      hooks: "src/conductor/hooks/runner.ts",
-      webhook: "src/conductor/hooks/webhook.ts",
-      index: "src/index.ts",
-      kit: "src/kit.ts",
-      "slurm-names": "src/cli/slurm-names/main.ts",
-      tutti: "src/cli/main.ts",
+      worker: "packages/papers/worker.ts",
+      apart: "packages/lab/experiments/apart-program.ts",
+      conductor: "packages/live/conductor/main.ts",
+      connect: "packages/live/conductor/connect.ts",
+      forecast: "packages/live/daemon/forecast/worker.ts",
+      hooks: "packages/live/conductor/hooks/runner.ts",
+      webhook: "packages/live/conductor/hooks/webhook.ts",
+      index: "packages/lab/index.ts",
+      kit: "packages/kernel/kit.ts",
+      "slurm-names": "packages/slurm-names/main.ts",
+      tutti: "packages/cli/main.ts",
     },
     outdir: dist,
     bundle: true,
@@ -57,6 +57,17 @@ export async function makeDist(dist: string): Promise<void> {
   const tsc = `${root}node_modules/typescript/bin/tsc`;
   const types = ["-p", `${root}scripts/tsconfig.types.json`, "--outDir", `${dist}/types`];
   execFileSync(process.execPath, [tsc, ...types], { stdio: "inherit" });
+  nameByPaths(`${dist}/types`);
+}
+
+/** The published package has no workspaces, so its types name each other by relative paths. */
+function nameByPaths(types: string): void {
+  for (const name of readdirSync(types, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".d.ts")) continue;
+    const up = "../".repeat(name.split("/").length - 1) || "./";
+    const text = readFileSync(`${types}/${name}`, "utf8");
+    writeFileSync(`${types}/${name}`, text.replaceAll('"@tutti/', `"${up}`));
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await makeDist(`${root}dist`);

@@ -1,13 +1,13 @@
 /**
- * Runs the pages of `src/web` in Debian's Chromium, without a network: the browser asks this process for
+ * Runs the pages of `packages/web` in Debian's Chromium, without a network: the browser asks this process for
  * every file.
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import type { Cell } from "@tutti/lab/experiments/kinds.ts";
+import type { PageFile } from "@tutti/lab/report/markdown/paper-markdown.ts";
+import type { PapersPage } from "@tutti/web/papers/messages.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
-import type { Cell } from "../src/lab/experiments/kinds.ts";
-import type { PageFile } from "../src/report/markdown/paper-markdown.ts";
-import type { PapersPage } from "../src/web/papers/messages.ts";
 import { buildPapersPage, type PageFiles } from "./build-web.ts";
 
 /** Where Debian's package puts it. */

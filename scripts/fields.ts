@@ -1,10 +1,10 @@
 /**
- * `npm run fields`: writes what follows from the table of a job's fields (src/protocol/job-fields.ts) into
- * files that are no TypeScript: Python's arguments and the table in docs/api.md. A test compares them.
+ * `npm run fields`: writes what follows from the table of a job's fields (packages/protocol/job-fields.ts)
+ * into files that are no TypeScript: Python's arguments and the table in docs/api.md. A test compares them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { JOB_FIELD_ROWS, type JobFieldName, type Kind, longFlag } from "../src/protocol/job-fields.ts";
+import { JOB_FIELD_ROWS, type JobFieldName, type Kind, longFlag } from "@tutti/protocol/job-fields.ts";
 
 /** Python's types by kind. Fields of other kinds have no argument, or one that submit() names itself. */
 const PYTHON: Readonly<Partial<Record<Kind, string>>> = {
@@ -85,13 +85,13 @@ function documentText(): string {
 export const MADE_FILES = [
   {
     file: "python/tutti.py",
-    begin: "# From src/protocol/job-fields.ts: `npm run fields` writes these lines.",
+    begin: "# From packages/protocol/job-fields.ts: `npm run fields` writes these lines.",
     end: "# End of these lines.",
     text: pythonText,
   },
   {
     file: "docs/api.md",
-    begin: "<!-- From src/protocol/job-fields.ts: `npm run fields` writes these lines. -->",
+    begin: "<!-- From packages/protocol/job-fields.ts: `npm run fields` writes these lines. -->",
     end: "<!-- End of these lines. -->",
     text: documentText,
   },

@@ -3,9 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { explainError } from "../src/cli/errors.ts";
-import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { findingsCells, findingsPage } from "../src/lab/findings/page.ts";
+import { explainError } from "@tutti/cli/errors.ts";
+import { runCells } from "@tutti/lab/experiments/run-cells.ts";
+import { findingsCells, findingsPage } from "@tutti/lab/findings/page.ts";
 
 const file = process.argv[2] ?? fileURLToPath(new URL("../docs/findings.md", import.meta.url));
 const cells = findingsCells();

@@ -8,12 +8,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { explainError } from "../src/cli/errors.ts";
-import { tracesFolder } from "../src/host/traces-folder.ts";
-import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "../src/lab/golden/cells.ts";
-import { goldenPage } from "../src/lab/golden/page.ts";
-import { differences, formatTable, orphanLines, parseTable } from "../src/lab/golden/table.ts";
+import { explainError } from "@tutti/cli/errors.ts";
+import { tracesFolder } from "@tutti/host/traces-folder.ts";
+import { runCells } from "@tutti/lab/experiments/run-cells.ts";
+import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "@tutti/lab/golden/cells.ts";
+import { goldenPage } from "@tutti/lab/golden/page.ts";
+import { differences, formatTable, orphanLines, parseTable } from "@tutti/lab/golden/table.ts";
 
 const tableFile = fileURLToPath(new URL("../docs/golden.tsv", import.meta.url));
 const pageFile = fileURLToPath(new URL("../docs/golden.md", import.meta.url));

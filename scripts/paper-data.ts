@@ -4,24 +4,19 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
-import { RULES } from "../src/lab/papers/dimitriadou2009/claims.ts";
-import { MEASURES as DIMITRIADOU2009_MEASURES } from "../src/lab/papers/dimitriadou2009/measures.ts";
-import { SCHEDULER_KEYS } from "../src/lab/papers/kawanami2008/cells.ts";
-import { QUEUE_NAMES } from "../src/lab/papers/kawanami2008/run.ts";
-import { SCHEDULERS, WORKLOADS } from "../src/lab/papers/silva1999/published.ts";
-import {
-  SCHEME_NAMES,
-  SIZES,
-  SLOTS,
-  MEASURES as ZHOU1999_MEASURES,
-} from "../src/lab/papers/zhou1999/cells.ts";
+import { RULES } from "@tutti/papers/dimitriadou2009/claims.ts";
+import { MEASURES as DIMITRIADOU2009_MEASURES } from "@tutti/papers/dimitriadou2009/measures.ts";
+import { SCHEDULER_KEYS } from "@tutti/papers/kawanami2008/cells.ts";
+import { QUEUE_NAMES } from "@tutti/papers/kawanami2008/run.ts";
+import { SCHEDULERS, WORKLOADS } from "@tutti/papers/silva1999/published.ts";
+import { SCHEME_NAMES, SIZES, SLOTS, MEASURES as ZHOU1999_MEASURES } from "@tutti/papers/zhou1999/cells.ts";
 import {
   EXPERIMENTS,
   ZHOU2000_LOADS,
   ZHOU2000_MEASURES,
   ZHOU2000_SCHEMES,
-} from "../src/lab/papers/zhou2000/cells.ts";
+} from "@tutti/papers/zhou2000/cells.ts";
+import { z } from "zod";
 
 const FOLDER = fileURLToPath(new URL("../docs/papers/", import.meta.url));
 

@@ -5,8 +5,8 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { ownVersion } from "../src/host/version.ts";
-import { PAPERS } from "../src/lab/papers/registry.ts";
+import { ownVersion } from "@tutti/host/version.ts";
+import { PAPERS } from "@tutti/papers/registry.ts";
 import { openPapersPage } from "./chromium.ts";
 
 const folder = fileURLToPath(new URL("../docs/papers/", import.meta.url));

@@ -2,8 +2,8 @@
  * `npm run soak`: everything at full size, for hours, and at its end a summary of counts and seeds.
  *
  * - 1,000 faults of all kinds happen to real schedulers while real jobs of all kinds run.
- * - All tests run with the sizes of soak runs (src/core/sizes-for-tests.ts) from a random seed: a million
- *   requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
+ * - All tests run with the sizes of soak runs (packages/kernel/core/sizes-for-tests.ts) from a random seed:
+ *   a million requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
  * - Every golden schedule is computed again, and every attack runs in its long form.
  * - Where Slurm can be started, jobs run on four nodes through 300 kills, crashes and cuts, and the turns
  *   of three gangs under Tutti are compared with those under Slurm's own gang scheduling.

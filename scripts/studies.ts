@@ -3,9 +3,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { explainError } from "../src/cli/errors.ts";
-import { STUDIES } from "../src/lab/studies/registry.ts";
-import { studyPage } from "../src/lab/studies/study.ts";
+import { explainError } from "@tutti/cli/errors.ts";
+import { STUDIES } from "@tutti/papers/studies/registry.ts";
+import { studyPage } from "@tutti/papers/studies/study.ts";
 
 const folder = fileURLToPath(new URL("../docs/studies/", import.meta.url));
 const wanted = process.argv.slice(2);

@@ -15,7 +15,7 @@ mkdirSync(folder, { recursive: true });
 writeHelp([]);
 for (const shell of ["bash", "zsh", "fish"]) write(`completions.${shell}`, tutti("completions", shell));
 write("config-schema.json", tutti("config", "schema"));
-const file = pathToFileURL(resolve(checkout, "src/api/server/answers/openapi.ts")).href;
+const file = pathToFileURL(resolve(checkout, "packages/live/api/server/answers/openapi.ts")).href;
 const { openApiDocument } = (await import(file)) as { openApiDocument: (version: string) => object };
 write("openapi.json", `${JSON.stringify(openApiDocument("0"), undefined, 1)}\n`);
 

@@ -1,6 +1,6 @@
 /** Makes accounts on this machine for a test, and runs processes under them. Needs root. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { readPasswd } from "../src/host/passwd.ts";
+import { readPasswd } from "@tutti/host/passwd.ts";
 import type { CommandResult } from "./command.ts";
 
 export interface TestAccount {

@@ -1,7 +1,7 @@
 /**
- * Stands in tests for src/host/programs.ts while the bundles in dist are as new as the sources: programs that
- * tests start, such as conductors and workers, are those that users run, and they start in a fifth of the
- * CPU time, because Node need not read a hundred TypeScript files.
+ * Stands in tests for packages/host/programs.ts while the bundles in dist are as new as the sources: programs
+ * that tests start, such as conductors and workers, are those that users run, and they start in a fifth of
+ * the CPU time, because Node need not read a hundred TypeScript files.
  */
 export const DIST = new URL("../dist/", import.meta.url);
 

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { DEFAULT_METRIC_PARAMETERS } from "@tutti/kernel/metrics/registry.ts";
+import { WHOLE_RUN } from "@tutti/kernel/metrics/window.ts";
+import { auditLines } from "@tutti/lab/audit/audit.ts";
+import { runCells } from "@tutti/lab/experiments/run-cells.ts";
+import { openSource } from "@tutti/lab/experiments/source.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Random } from "../src/core/random.ts";
-import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { auditLines } from "../src/lab/audit/audit.ts";
-import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { openSource } from "../src/lab/experiments/source.ts";
-import { DEFAULT_METRIC_PARAMETERS } from "../src/metrics/registry.ts";
-import { WHOLE_RUN } from "../src/metrics/window.ts";
 import { CHEATS, moduleOf } from "./cheats.ts";
 
 let folder: string;

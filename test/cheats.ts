@@ -237,7 +237,7 @@ export const CHEATS: Readonly<Record<string, Cheat>> = {
   "borrows-the-program": {
     does: "imports the simulator's own modules to change them",
     outcome: ["refused", 'expected "tutti" or a file of its own folder'],
-    top: `import { PoolMachine } from ${JSON.stringify(new URL("../src/machines/pool-machine.ts", import.meta.url).href)};`,
+    top: `import { PoolMachine } from ${JSON.stringify(new URL("../packages/kernel/machines/pool-machine.ts", import.meta.url).href)};`,
     decide: "fcfs();",
   },
   "listens-to-columns": {

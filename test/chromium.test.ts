@@ -1,14 +1,14 @@
 /**
- * The laboratory in a browser: what `src/web` computes in Chromium is the same, byte by byte, as in Node.
- * `npm run papers:chromium` compares all pages on papers in the same way.
+ * The laboratory in a browser: what `packages/web` computes in Chromium is the same, byte by byte, as in
+ * Node. `npm run papers:chromium` compares all pages on papers in the same way.
  */
 import { readFileSync } from "node:fs";
+import { ownVersion } from "@tutti/host/version.ts";
+import { runCells } from "@tutti/lab/experiments/run-cells.ts";
+import { jsonDocument } from "@tutti/lab/report/text/json.ts";
+import { PAPERS } from "@tutti/papers/registry.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, openPapersPage } from "../scripts/chromium.ts";
-import { ownVersion } from "../src/host/version.ts";
-import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { PAPERS } from "../src/lab/papers/registry.ts";
-import { jsonDocument } from "../src/report/text/json.ts";
 
 /** A paper that takes only seconds. */
 const CHEAP = "kawanami2008";

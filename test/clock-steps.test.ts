@@ -2,8 +2,9 @@
  * Sets the wall clock forward and back and suspends the machine, for each promise of host/clock.ts, with the
  * code that keeps it, in virtual time. A promise without all three fails here.
  */
+
+import { PROMISES } from "@tutti/host/clock.ts";
 import { describe, expect, test } from "vitest";
-import { PROMISES } from "../src/host/clock.ts";
 import * as conductor from "./clock-steps/conductor.ts";
 import * as frontEnd from "./clock-steps/front-end.ts";
 import * as page from "./clock-steps/page.ts";

@@ -4,8 +4,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describePolicy } from "@tutti/lab/experiments/apart.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { describePolicy } from "../src/lab/experiments/apart.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -63,7 +63,7 @@ describe("a policy in its own process", () => {
     'import("../outside.mjs")',
     'import("/etc/passwd")',
     'import("data:text/javascript,export default 1")',
-    `import(${JSON.stringify(new URL("../src/simulator/simulate.ts", import.meta.url).href)})`,
+    `import(${JSON.stringify(new URL("../packages/kernel/simulator/simulate.ts", import.meta.url).href)})`,
     "new Function('return import(\"node:fs\")')()",
     "eval('import(\"node:fs\")')",
     "(0, eval)('import(\"node:fs\")')",

@@ -2,9 +2,10 @@
  * Deals blows to a front end with simulated nodes while jobs run, and judges from what the processes did.
  * In virtual time, from a seed, so that a failure can be repeated.
  */
+
+import { isEnded } from "@tutti/protocol/states.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isEnded } from "../src/protocol/states.ts";
 import { openVirtualStage, type VirtualStage } from "./executor-stage-virtual.ts";
 import { returnsToLostNodes } from "./lost-nodes.ts";
 

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeProgram } from "@tutti/cli/program.ts";
 import { expect, test } from "vitest";
-import { makeProgram } from "../src/cli/program.ts";
 import { root } from "./sources.ts";
 
 const page = readFileSync(join(root, "docs/comparison.md"), "utf8");

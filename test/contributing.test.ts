@@ -22,7 +22,7 @@ let copy: string;
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), "tutti-contributing-"));
   const names = [
-    "src",
+    "packages",
     "test",
     "scripts",
     "bench",
@@ -52,7 +52,11 @@ beforeAll(() => {
   // in the project meanwhile.
   mkdirSync(join(copy, "node_modules"));
   for (const name of readdirSync(join(root, "node_modules")))
-    if (!isCache(name)) symlinkSync(join(root, "node_modules", name), join(copy, "node_modules", name));
+    if (!isCache(name) && name !== "@tutti")
+      symlinkSync(join(root, "node_modules", name), join(copy, "node_modules", name));
+  mkdirSync(join(copy, "node_modules/@tutti"));
+  for (const name of readdirSync(join(copy, "packages")))
+    symlinkSync(join(copy, "packages", name), join(copy, "node_modules/@tutti", name));
 });
 afterAll(() => rmSync(copy, { recursive: true }));
 

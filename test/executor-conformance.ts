@@ -3,11 +3,12 @@
  * runs on the local executor, on real clusters, and on a simulated cluster in virtual time. A stage
  * provides the scheduler; all judgements rest on the records of the jobs' own processes (executor-work.ts).
  */
+
+import type { Change } from "@tutti/live/daemon/contract/service.ts";
+import { type Answer, isRefusal } from "@tutti/protocol/refusal.ts";
+import type { Job, SubmitJob } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Change } from "../src/daemon/contract/service.ts";
-import { type Answer, isRefusal } from "../src/protocol/refusal.ts";
-import type { Job, SubmitJob } from "../src/protocol/schema.ts";
-import { isEnded } from "../src/protocol/states.ts";
 import type { Work, WorkRecord } from "./executor-work.ts";
 
 /** What an executor may lack. Each has its own test: it is refused. There may be at most three. */

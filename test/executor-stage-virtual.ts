@@ -2,17 +2,17 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, DEFAULT_CONFIG } from "../src/daemon/config/config.ts";
-import type { Caller, Change } from "../src/daemon/contract/service.ts";
-import { ClusterExecutor } from "../src/daemon/executor/cluster/cluster-executor.ts";
-import { FakeNodes } from "../src/daemon/executor/cluster/cluster-for-tests.ts";
-import { Launcher } from "../src/daemon/executor/launcher.ts";
-import { FrontEnd } from "../src/daemon/front-end/front-end.ts";
-import { MortalClock } from "../src/daemon/front-end/front-end-for-tests.ts";
-import { Store } from "../src/daemon/store/store.ts";
-import { FakeClock } from "../src/host/clock-for-tests.ts";
-import { type Answer, isRefusal } from "../src/protocol/refusal.ts";
-import type { Event, Job, SubmitJob } from "../src/protocol/schema.ts";
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
+import { type Config, DEFAULT_CONFIG } from "@tutti/live/daemon/config/config.ts";
+import type { Caller, Change } from "@tutti/live/daemon/contract/service.ts";
+import { ClusterExecutor } from "@tutti/live/daemon/executor/cluster/cluster-executor.ts";
+import { FakeNodes } from "@tutti/live/daemon/executor/cluster/cluster-for-tests.ts";
+import { Launcher } from "@tutti/live/daemon/executor/launcher.ts";
+import { FrontEnd } from "@tutti/live/daemon/front-end/front-end.ts";
+import { MortalClock } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import { Store } from "@tutti/live/daemon/store/store.ts";
+import { type Answer, isRefusal } from "@tutti/protocol/refusal.ts";
+import type { Event, Job, SubmitJob } from "@tutti/protocol/schema.ts";
 import type { Capability, ExecutorStage, StageOptions } from "./executor-conformance.ts";
 import { type Work, type WorkRecord, workCommand, workOf } from "./executor-work.ts";
 

@@ -5,10 +5,10 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { holds, mergeRanges, parseRanges } from "@tutti/kernel/core/number-ranges.ts";
+import type { AllocationsAnswer, Job, StatusAnswer } from "@tutti/protocol/answers.ts";
+import { JOB_STATES, type JobState } from "@tutti/protocol/states.ts";
 import { buildLivePage, type PageFiles } from "../scripts/build-web.ts";
-import { holds, mergeRanges, parseRanges } from "../src/core/number-ranges.ts";
-import type { AllocationsAnswer, Job, StatusAnswer } from "../src/protocol/answers.ts";
-import { JOB_STATES, type JobState } from "../src/protocol/states.ts";
 
 const KEY = Buffer.alloc(32, 1).toString("base64url");
 const TYPES: Readonly<Record<string, string>> = {

@@ -2,20 +2,21 @@
  * A program for contributing.test.ts: prints where a field `niceness` is found that somebody has added to the
  * table of a job's fields.
  */
-import { openApiDocument } from "../src/api/server/answers/openapi.ts";
-import { readJobs } from "../src/cli/options/read-jobs.ts";
-import { givenFields, submitJob as jobOfScript, parseOptions } from "../src/cli/options/submit-options.ts";
-import { readWorkflow } from "../src/cli/options/workflow.ts";
-import { chosenColumns } from "../src/cli/text/job-columns.ts";
-import { updatedText } from "../src/cli/text/updated-text.ts";
-import { answerOf, makeBench, ROOT, request } from "../src/daemon/front-end/front-end-for-tests.ts";
-import { specOf } from "../src/daemon/store/rows.ts";
-import type { DaemonEvent } from "../src/protocol/events.ts";
-import { issueText } from "../src/protocol/issue-text.ts";
-import { type Job, type SubmitJob, submitJob, type UpdateBody } from "../src/protocol/schema.ts";
-import { NO_TEXTS, readTexts } from "../src/web/live/jobs/job-request.ts";
-import { eventSentence } from "../src/words/event-sentences.ts";
-import { jobFacts } from "../src/words/jobs.ts";
+
+import { readJobs } from "@tutti/cli/options/read-jobs.ts";
+import { givenFields, submitJob as jobOfScript, parseOptions } from "@tutti/cli/options/submit-options.ts";
+import { readWorkflow } from "@tutti/cli/options/workflow.ts";
+import { chosenColumns } from "@tutti/cli/text/job-columns.ts";
+import { updatedText } from "@tutti/cli/text/updated-text.ts";
+import { openApiDocument } from "@tutti/live/api/server/answers/openapi.ts";
+import { answerOf, makeBench, ROOT, request } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import { specOf } from "@tutti/live/daemon/store/rows.ts";
+import type { DaemonEvent } from "@tutti/protocol/events.ts";
+import { issueText } from "@tutti/protocol/issue-text.ts";
+import { type Job, type SubmitJob, submitJob, type UpdateBody } from "@tutti/protocol/schema.ts";
+import { NO_TEXTS, readTexts } from "@tutti/web/live/jobs/job-request.ts";
+import { eventSentence } from "@tutti/words/event-sentences.ts";
+import { jobFacts } from "@tutti/words/jobs.ts";
 
 type Asked = SubmitJob & { readonly niceness?: number };
 const update = { niceness: 9 } as UpdateBody;

@@ -1,10 +1,11 @@
 /** A small form of `npm run bench:forecasts`, on generated jobs: real logs are not part of the project. */
+
+import { Random } from "@tutti/kernel/core/random.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { openSource } from "@tutti/lab/experiments/source.ts";
 import { expect, test } from "vitest";
 import { calibrate, type Log, withFailures } from "../bench/forecast-calibration.ts";
-import { Random } from "../src/core/random.ts";
-import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/experiments/source.ts";
-import { prepare } from "../src/workload/prepare.ts";
 
 const USERS = 12;
 const KINDS = 3;

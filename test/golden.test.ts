@@ -4,9 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
-import { SIZES } from "../src/core/sizes-for-tests.ts";
-import { runCells } from "../src/lab/experiments/run-cells.ts";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { POLICIES } from "@tutti/kernel/policies/registry.ts";
+import { traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
+import { runCells } from "@tutti/lab/experiments/run-cells.ts";
 import {
   GOLDEN_TRACES,
   type GoldenKey,
@@ -14,20 +15,19 @@ import {
   goldenKeys,
   goldenPolicies,
   goldenSources,
-} from "../src/lab/golden/cells.ts";
-import { goldenPage } from "../src/lab/golden/page.ts";
-import type { GoldenResult } from "../src/lab/golden/run.ts";
-import { differences, orphanLines, parseTable } from "../src/lab/golden/table.ts";
-import { POLICIES } from "../src/policies/registry.ts";
-import { traceFile } from "../src/workload/traces-for-tests.ts";
-import { sourcesIn } from "./sources.ts";
+} from "@tutti/lab/golden/cells.ts";
+import { goldenPage } from "@tutti/lab/golden/page.ts";
+import type { GoldenResult } from "@tutti/lab/golden/run.ts";
+import { differences, orphanLines, parseTable } from "@tutti/lab/golden/table.ts";
+import { describe, expect, test } from "vitest";
+import { folderOfRoom, sourcesIn } from "./sources.ts";
 
 const text = readFileSync("docs/golden.tsv", "utf8");
 const table = parseTable(text);
 /** The rooms that decide about a schedule. */
 const KERNEL = ["core", "structures", "machines", "policies", "simulator", "workload"];
 const kernelHash = createHash("sha256");
-for (const { text } of KERNEL.flatMap((room) => sourcesIn(`src/${room}`))) kernelHash.update(text);
+for (const { text } of KERNEL.flatMap((room) => sourcesIn(folderOfRoom(room)))) kernelHash.update(text);
 const kernel = kernelHash.digest("hex");
 const isDrawn = ({ source, policy }: GoldenKey) =>
   createHash("sha256").update(`${kernel} ${source} ${policy}`).digest().readUInt32LE() % SIZES.goldenEvery ===

@@ -1,40 +1,40 @@
 /** Checks rules for files: every file and every export is used. */
 import { readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codeOf, importsOf, root, type Source, source, sourcesIn } from "./sources.ts";
+import { codeOf, importsOf, root, type Source, source, sourcesIn, targetOf } from "./sources.ts";
 
 /** Programs, which are started and not imported. */
 const PROGRAMS = [
-  "src/index.ts",
-  "src/cli/main.ts",
-  "src/cli/slurm-names/main.ts",
-  "src/conductor/connect.ts",
-  "src/conductor/hooks/runner.ts",
-  "src/conductor/hooks/webhook.ts",
-  "src/conductor/main.ts",
-  "src/kit.ts",
-  "src/lab/experiments/apart-program.ts",
-  "src/lab/experiments/worker.ts",
-  "src/web/lab/own/erase-worker.ts",
-  "src/web/lab/start.ts",
-  "src/web/live/feed-worker.ts",
-  "src/web/live/main.tsx",
-  "src/web/papers/page.ts",
-  "src/web/papers/worker.ts",
-  "src/web/styles.d.ts",
+  "packages/lab/index.ts",
+  "packages/cli/main.ts",
+  "packages/slurm-names/main.ts",
+  "packages/live/conductor/connect.ts",
+  "packages/live/conductor/hooks/runner.ts",
+  "packages/live/conductor/hooks/webhook.ts",
+  "packages/live/conductor/main.ts",
+  "packages/kernel/kit.ts",
+  "packages/lab/experiments/apart-program.ts",
+  "packages/papers/worker.ts",
+  "packages/web/lab/own/erase-worker.ts",
+  "packages/web/lab/start.ts",
+  "packages/web/live/feed-worker.ts",
+  "packages/web/live/main.tsx",
+  "packages/web/papers/page.ts",
+  "packages/web/papers/worker.ts",
+  "packages/web/styles.d.ts",
 ];
-/** Exports for callers outside the sources: a verb's `configure`. */
-const DOORS = ["configure"];
+/** Exports for callers outside the sources: a verb's `configure`; an interface to which packages add. */
+const DOORS = ["configure", "Runs"];
 /** Files with arrays whose elements may be null or undefined, so that `]!` is meaningful. */
-const WITH_EMPTY_ELEMENTS = ["src/report/text/escape.ts"];
+const WITH_EMPTY_ELEMENTS = ["packages/kernel/core/escape.ts"];
 
 // Written as a group, because this line would otherwise match itself.
 const EMPTY_ASSERTION = /\](?:!)(?!=)/;
 
-const production = sourcesIn("src").filter(({ isTest }) => !isTest);
+const production = sourcesIn("packages").filter(({ isTest }) => !isTest);
 const others = ["scripts", "bench", "attack", "examples"].flatMap(sourcesIn);
-const tests = [...sourcesIn("src").filter(({ isTest }) => isTest), ...sourcesIn("test")];
+const tests = [...sourcesIn("packages").filter(({ isTest }) => isTest), ...sourcesIn("test")];
 
 function neverImported(files: readonly Source[], users: readonly Source[]): string[] {
   const imported = new Set(users.flatMap(importsOf));
@@ -46,10 +46,10 @@ function namesTaken({ path, text }: Source): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
   const taken: string[] = [];
   const take = (target: string, names: readonly string[]) => {
-    for (const name of names) taken.push(`${posix.join(posix.dirname(path), target)} ${name}`);
+    for (const name of names) taken.push(`${targetOf(path, target)} ${name}`);
   };
   for (const [, names, target] of code.matchAll(
-    /\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*"(\.[^"]+)"/g,
+    /\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*"((?:\.|@tutti\/)[^"]+)"/g,
   ))
     take(
       target,
@@ -61,15 +61,16 @@ function namesTaken({ path, text }: Source): string[] {
             .split(" ")[0],
       ),
     );
-  for (const [, target] of code.matchAll(/\bexport\s+\*\s+from\s*"(\.[^"]+)"/g)) take(target, ["*"]);
+  for (const [, target] of code.matchAll(/\bexport\s+\*\s+from\s*"((?:\.|@tutti\/)[^"]+)"/g))
+    take(target, ["*"]);
   for (const [, alias, target] of code.matchAll(
-    /\bimport\s+(?:type\s+)?\*\s+as\s+(\w+)\s+from\s*"(\.[^"]+)"/g,
+    /\bimport\s+(?:type\s+)?\*\s+as\s+(\w+)\s+from\s*"((?:\.|@tutti\/)[^"]+)"/g,
   ))
     take(
       target,
       [...code.matchAll(new RegExp(`\\b${alias}\\.(\\w+)`, "g"))].map(([, name]) => name),
     );
-  for (const { 1: target, index } of code.matchAll(/\bimport\(\s*"(\.[^"]+)"\s*\)/g))
+  for (const { 1: target, index } of code.matchAll(/\bimport\(\s*"((?:\.|@tutti\/)[^"]+)"\s*\)/g))
     take(target, code.slice(Math.max(0, index - 200), index + 200).match(/\w+/g) ?? []);
   return taken;
 }
@@ -91,22 +92,22 @@ const emptyAssertions = (files: readonly Source[]) =>
 
 describe("files and exports", () => {
   const a = source(
-    "src/core/a.ts",
+    "packages/kernel/core/a.ts",
     "export const one = 1;\nexport function two() {}\nexport type Three = 3;\n",
   );
-  const uses = (text: string) => [a, source("src/lab/b.ts", text)];
+  const uses = (text: string) => [a, source("packages/lab/b.ts", text)];
 
   test("a file that only tests import is found", () => {
-    expect(neverImported([a], uses('import { one } from "../core/a.ts";'))).toEqual([]);
-    expect(neverImported([a], [a])).toEqual(["src/core/a.ts"]);
+    expect(neverImported([a], uses('import { one } from "@tutti/kernel/core/a.ts";'))).toEqual([]);
+    expect(neverImported([a], [a])).toEqual(["packages/kernel/core/a.ts"]);
   });
 
   test("an export that nobody uses is found, however it may be used", () => {
     const unused = (text: string) => unusedExports([a], uses(text)).map((line) => line.split(" ").at(-1));
-    expect(unused('import { one, type Three } from "../core/a.ts";')).toEqual(["two"]);
-    expect(unused('import * as a from "../core/a.ts"; a.two();')).toEqual(["one", "Three"]);
-    expect(unused('const { two } = await import("../core/a.ts");')).toEqual(["one", "Three"]);
-    expect(unused('export * from "../core/a.ts";')).toEqual([]);
+    expect(unused('import { one, type Three } from "@tutti/kernel/core/a.ts";')).toEqual(["two"]);
+    expect(unused('import * as a from "@tutti/kernel/core/a.ts"; a.two();')).toEqual(["one", "Three"]);
+    expect(unused('const { two } = await import("@tutti/kernel/core/a.ts");')).toEqual(["one", "Three"]);
+    expect(unused('export * from "@tutti/kernel/core/a.ts";')).toEqual([]);
   });
 
   test("no file is imported by tests only", () => {
@@ -120,9 +121,11 @@ describe("files and exports", () => {
 
 describe("assertions", () => {
   test("`]!` is found, and `] !== ` and prose are none", () => {
-    expect(emptyAssertions([source("src/core/x.ts", "const a = list[0]!.b;")])).toHaveLength(1);
+    expect(emptyAssertions([source("packages/kernel/core/x.ts", "const a = list[0]!.b;")])).toHaveLength(1);
     expect(
-      emptyAssertions([source("src/core/x.ts", 'if (list[0] !== 1) say("list[0]!"); // list[0]!')]),
+      emptyAssertions([
+        source("packages/kernel/core/x.ts", 'if (list[0] !== 1) say("list[0]!"); // list[0]!'),
+      ]),
     ).toEqual([]);
   });
 
@@ -131,7 +134,7 @@ describe("assertions", () => {
       emptyAssertions([
         ...production,
         ...others,
-        ...tests.filter(({ path }) => !path.startsWith("src/report/")),
+        ...tests.filter(({ path }) => !path.startsWith("packages/lab/report/")),
       ]),
     ).toEqual([]);
   });

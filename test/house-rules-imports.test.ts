@@ -1,98 +1,67 @@
 /**
- * Checks the architecture: which room (folder) may import from which, and that neither files nor the folders
- * of rooms import each other in a circle.
+ * Checks the architecture: which package and which room (folder) may import from which, and that neither
+ * files nor the folders of rooms import each other in a circle.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importsOf, PURE, roomOf, root, type Source, source, sourcesIn } from "./sources.ts";
-
-interface Room {
-  readonly imports: readonly string[];
-  /** Libraries, which are bundled. The parts that a pure room uses touch neither files nor clock. */
-  readonly uses?: readonly string[];
-}
+import {
+  folderOfRoom,
+  importsOf,
+  KIT,
+  PURE,
+  packageOf,
+  roomOf,
+  root,
+  type Source,
+  source,
+  sourcesIn,
+} from "./sources.ts";
 
 /**
- * The rooms from the ground up. Each room may import only from rooms below it, and of those only from the
- * ones named here. Tests and their helpers may import from any room below. Tests that need a room above are
- * in test/.
+ * The rooms from the ground up, and which rooms below it each may import. Tests and their helpers may import
+ * from any room below. Tests that need a room above are in test/.
  */
-const ROOMS: Readonly<Record<string, Room>> = {
-  core: { imports: [] },
-  host: { imports: [] },
-  protocol: { imports: ["host"], uses: ["zod"] },
-  structures: { imports: ["core"] },
-  machines: { imports: ["core", "structures"] },
-  simulator: { imports: ["core", "structures", "machines"] },
-  workload: { imports: ["core"] },
-  metrics: { imports: ["core"] },
-  policies: { imports: ["core", "structures"] },
-  "own-policies": { imports: ["core", "host", "policies"] },
-  wings: { imports: ["core", "structures", "machines", "workload", "metrics", "policies"] },
-  results: { imports: ["core", "metrics"] },
-  report: { imports: ["core", "metrics", "results"] },
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  host: [],
+  protocol: ["host"],
+  structures: ["core"],
+  machines: ["core", "structures"],
+  simulator: ["core", "structures", "machines"],
+  workload: ["core"],
+  metrics: ["core"],
+  policies: ["core", "structures"],
+  "own-policies": ["core", "host", "policies"],
+  results: ["core", "metrics"],
+  report: ["core", "metrics", "results"],
   // Runs in programs and in browsers.
-  words: { imports: ["core", "protocol", "report"] },
-  lab: {
-    imports: [
-      "core",
-      "host",
-      "structures",
-      "machines",
-      "simulator",
-      "workload",
-      "metrics",
-      "policies",
-      "own-policies",
-      "wings",
-      "results",
-      "report",
-    ],
-  },
+  words: ["core", "protocol"],
+  lab: [
+    ...["core", "host", "structures", "machines", "simulator", "workload", "metrics", "policies"],
+    ...["own-policies", "results", "report"],
+  ],
+  wings: ["core", "structures", "machines", "workload", "metrics", "policies"],
+  papers: [
+    ...["core", "host", "structures", "machines", "simulator", "workload", "metrics", "policies"],
+    ...["results", "report", "lab", "wings"],
+  ],
   // Its programs run in a browser: no room that it uses imports Node where it is used.
-  web: {
-    imports: [
-      "core",
-      "protocol",
-      "structures",
-      "simulator",
-      "workload",
-      "metrics",
-      "policies",
-      "own-policies",
-      "results",
-      "report",
-      "words",
-      "lab",
-    ],
-    uses: ["preact", "@preact", "uplot", "sucrase"],
-  },
-  conductor: { imports: ["host", "protocol", "structures"] },
+  web: [
+    ...["core", "protocol", "structures", "simulator", "workload", "metrics", "policies", "own-policies"],
+    ...["results", "report", "words", "lab", "papers"],
+  ],
+  conductor: ["host", "protocol", "structures"],
   // The forecast simulates the live state; history is exported as a workload.
-  daemon: {
-    imports: [
-      "core",
-      "host",
-      "protocol",
-      "structures",
-      "machines",
-      "simulator",
-      "workload",
-      "metrics",
-      "policies",
-      "own-policies",
-      "conductor",
-    ],
-    uses: ["smol-toml", "zod"],
-  },
-  api: {
-    imports: ["core", "host", "protocol", "structures", "report", "words", "daemon"],
-    uses: ["hono", "@hono", "zod"],
-  },
+  daemon: [
+    ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
+    ...["own-policies", "conductor"],
+  ],
+  api: ["core", "host", "protocol", "structures", "words", "daemon"],
+  slurm: ["core", "host", "protocol", "conductor", "daemon"],
   // Only verbs that start the daemon or read its files import it; all others use the API.
-  cli: {
-    imports: [
+  cli: [
+    ...[
       "core",
       "host",
       "protocol",
@@ -101,17 +70,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "metrics",
       "policies",
       "own-policies",
-      "wings",
       "results",
-      "report",
-      "words",
-      "lab",
-      "conductor",
-      "daemon",
-      "api",
     ],
-    uses: ["commander"],
-  },
+    ...["report", "words", "lab", "wings", "papers", "conductor", "daemon", "api", "slurm"],
+  ],
+  "slurm-names": ["core", "host", "protocol", "api", "slurm", "cli"],
 };
 /**
  * Files that only some may import: rooms above the executor do not know how attempts run, or on how many
@@ -120,65 +83,81 @@ const ROOMS: Readonly<Record<string, Room>> = {
 const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The doctor examines this machine without a scheduler.
   [
-    /^src\/conductor\//,
-    /^src\/(conductor\/|daemon\/executor\/(local|cluster|queue|slurm)\/|cli\/verbs\/doctor\.ts)/,
+    /^packages\/live\/conductor\//,
+    /^packages\/(live\/conductor|live\/daemon\/executor\/(local|cluster|queue)|slurm|cli\/verbs\/doctor\.ts$)/,
   ],
   [
-    /^src\/protocol\/(conductor|wire)\.ts/,
-    /^src\/(conductor\/|protocol\/|daemon\/executor\/(local|cluster|slurm)\/)/,
+    /^packages\/protocol\/(conductor|wire)\.ts/,
+    /^packages\/(live\/conductor|protocol|live\/daemon\/executor\/(local|cluster)|slurm)\//,
   ],
   // The door of the providers is their list, which loads them.
   [
-    /^src\/daemon\/executor\/(local|cluster|queue|slurm)\//,
-    /^src\/(daemon\/executor\/|cli\/(text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
+    /^packages\/(live\/daemon\/executor\/(local|cluster|queue)|slurm)\//,
+    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|slurm-names\/|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
   ],
   // The door of the wings is their list.
-  [/^src\/wings\/(sites|tasks)\//, /^src\/(wings\/|lab\/(papers|studies)\/)/],
+  [/^packages\/papers\/wings\/(sites|tasks)\//, /^packages\/papers\//],
 ];
 /**
  * Imports that close a circle of folders. This list may only become shorter: a test fails when one of them no
  * longer closes a circle.
  */
 const CLOSE_CIRCLES: Readonly<Record<string, readonly string[]>> = {
-  // The one list of kinds of cells, whose types all experiments use.
-  "src/lab/experiments/kinds.ts": [
-    "src/lab/findings/run.ts",
-    "src/lab/golden/run.ts",
-    "src/lab/papers/kawanami2008/run.ts",
-    "src/lab/papers/dimitriadou2009/run.ts",
-    "src/lab/papers/silva1999/run.ts",
-  ],
+  // The list of kinds of cells, whose types all experiments use.
+  "packages/lab/experiments/kinds.ts": ["packages/lab/findings/run.ts", "packages/lab/golden/run.ts"],
 };
 /** They are next to the pages of papers, studies and findings, where a researcher looks for them. */
 const PAGE_DATA = /^docs\/(?:(?:papers|studies)\/[\w.-]+|findings\.texts)\.json$/;
-const sources = sourcesIn("src");
+const sources = sourcesIn("packages");
+
+/** What the manifest of a package says. */
+function manifestOf(name: string): { readonly dependencies: Readonly<Record<string, string>> } {
+  return {
+    dependencies: {},
+    ...JSON.parse(readFileSync(join(root, `packages/${name}/package.json`), "utf8")),
+  };
+}
+
+const PACKAGES = readdirSync(join(root, "packages"));
+const NEEDS = new Map(PACKAGES.map((name) => [name, Object.keys(manifestOf(name).dependencies)] as const));
 
 /** Forbidden imports of a file. */
 function forbidden(file: Source): string[] {
   const { path, room, isTest } = file;
   if (room === "") return [];
   const below = Object.keys(ROOMS).slice(0, Object.keys(ROOMS).indexOf(room));
-  const { imports, uses = [] } = ROOMS[room];
+  const own = packageOf(path);
+  const needs = NEEDS.get(own) ?? [];
   return importsOf(file).flatMap((target) => {
     if (target.startsWith("node:"))
       return PURE.includes(room) && !isTest ? [`${path} imports ${target}, but ${room} is pure`] : [];
-    if (PAGE_DATA.test(target) && room === "lab") return [];
+    if (PAGE_DATA.test(target) && (room === "lab" || room === "papers")) return [];
     if (/^(?:\.\.\/|[a-z]+\/.*\.(?:tsx?|css)$)/.test(target)) {
       const to = roomOf(target);
-      if (!target.startsWith("src/")) return [`${path} imports ${target}, outside src`];
-      const may = isTest ? below : imports;
+      const other = packageOf(target);
+      if (other === "") return [`${path} imports ${target}, outside packages`];
+      if (other !== own && !needs.includes(`@tutti/${other}`) && !isTest)
+        return [`${path} imports ${target}, but the package ${own} does not declare ${other}`];
+      const may = isTest ? below : ROOMS[room];
       const isFor = ONLY_FOR.every(([files, importers]) => !files.test(target) || importers.test(path));
       if (!isTest && !isFor) return [`${path} imports ${target}, which is not for it`];
       // The page gives own policies the same module as the command line does.
-      const isKit = room === "web" && target === "src/kit.ts";
+      const isKit = room === "web" && target === KIT;
       return to === room || may.includes(to) || isKit
         ? []
         : [`${path} imports ${target}, but ${room} may not import ${to}`];
     }
-    return isTest || uses.includes(target.split("/")[0])
+    const library = /^(?:@[^/]+\/)?[^/]+/.exec(target)?.[0] ?? "";
+    return isTest || needs.includes(library)
       ? []
-      : [`${path} imports ${target}, but ${room} may not use that library`];
+      : [`${path} imports ${target}, but the package ${own} does not declare it`];
   });
+}
+
+/** Where a path of the maps may be: they name files by their rooms. */
+function placesOf(path: string): string[] {
+  const [room, ...below] = path.split("/");
+  return [path, `packages/${path}`, join(folderOfRoom(room), ...below)];
 }
 
 const importsByFile = (files: readonly Source[]) =>
@@ -186,7 +165,11 @@ const importsByFile = (files: readonly Source[]) =>
 
 /** A folder of a room, or a file outside the folders of its room. */
 function folderOf(path: string): string {
-  return path.split("/").slice(0, 3).join("/");
+  const depth = folderOfRoom(roomOf(path)).split("/").length;
+  return path
+    .split("/")
+    .slice(0, depth + 1)
+    .join("/");
 }
 
 /** @param isLeftOut imports that do not count */
@@ -228,7 +211,7 @@ describe("the plan", () => {
     expect([...new Set(sources.map(({ room }) => room))].filter((room) => room !== "").sort()).toEqual(
       [...rooms].sort(),
     );
-    for (const [room, { imports }] of Object.entries(ROOMS))
+    for (const [room, imports] of Object.entries(ROOMS))
       for (const target of imports)
         expect(rooms.indexOf(target), `${room} imports ${target}`).toBeLessThan(rooms.indexOf(room));
   });
@@ -240,11 +223,23 @@ describe("the plan", () => {
       may,
     ]);
     expect(table).toEqual(
-      Object.entries(ROOMS).map(([room, { imports }]) => [
+      Object.entries(ROOMS).map(([room, imports]) => [
         room,
         imports.length === 0 ? "nothing" : imports.join(", "),
       ]),
     );
+  });
+
+  test("of packages is what ARCHITECTURE.md says", () => {
+    const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+    const table = [...page.matchAll(/^\| `([\w-]+)` +\| (.*?) +\| (.*?) +\|$/gm)].map(([, ...row]) => row);
+    expect(table.map(([name]) => name).sort()).toEqual(PACKAGES);
+    for (const [name, rooms, needs] of table) {
+      const own = Object.keys(ROOMS).filter((room) => packageOf(`${folderOfRoom(room)}/x.ts`) === name);
+      expect(rooms.split(", ").sort(), name).toEqual(own.sort());
+      const declared = (NEEDS.get(name) ?? []).map((need) => need.replace("@tutti/", "")).sort();
+      expect(needs, name).toBe(declared.join(", ") || "nothing");
+    }
   });
 
   test("every file and folder that the maps name is there", () => {
@@ -253,12 +248,14 @@ describe("the plan", () => {
         .split("\n")
         .flatMap((line) => {
           // In the table, a room's subfolders are written without the room's name.
-          const [, room = ""] = /^\| `(\w+)\/` /.exec(line) ?? [];
+          const [, room = ""] = /^\| `([\w-]+)\/` /.exec(line) ?? [];
           return [...line.matchAll(/`((?:[\w.-]+\/)+(?:[\w.-]+\.(?:ts|tsv|md))?)`/g)]
             .map(([, path]) => path)
             .filter(
               (path) =>
-                ![path, `src/${path}`, `src/${room}/${path}`].some((at) => existsSync(join(root, at))),
+                !(room === "" ? placesOf(path) : [...placesOf(path), `${folderOfRoom(room)}/${path}`]).some(
+                  (at) => existsSync(join(root, at)),
+                ),
             )
             .map((path) => `${page}: ${path}`);
         }),
@@ -269,40 +266,64 @@ describe("the plan", () => {
   test("a forbidden import is found, in every form", () => {
     for (const text of [
       'import { a } from "../simulator/a.ts";',
-      'import type { a } from "../lab/a.ts";',
+      'import type { a } from "@tutti/lab/a.ts";',
+      'import type { a } from "../../lab/a.ts";',
       'export * from "../workload/a.ts";',
-      'const a = await import("../cli/a.ts");',
+      'const a = await import("@tutti/cli/a.ts");',
       'import "node:fs";',
       'import fs from "node:fs";',
       'import { Command } from "commander";',
       'import { a } from "../../test/command.ts";',
     ])
-      expect(forbidden(source("src/policies/x.ts", text)), text).toHaveLength(1);
+      expect(forbidden(source("packages/kernel/policies/x.ts", text)), text).toHaveLength(1);
     const upward =
-      'import { a } from "../lab/a.ts"; import { b } from "../simulator/b.ts"; import "node:fs";';
-    expect(forbidden(source("src/policies/x.test.ts", upward))).toHaveLength(1);
-    expect(forbidden(source("src/policies/x-for-tests.ts", upward))).toHaveLength(1);
-    expect(forbidden(source("src/lab/x.ts", 'import { Command } from "commander";'))).toHaveLength(1);
-    expect(forbidden(source("src/lab/x.ts", 'import fs from "node:fs";'))).toEqual([]);
-    expect(forbidden(source("src/policies/x.ts", 'import { a } from "../core/a.ts";'))).toEqual([]);
+      'import { a } from "@tutti/lab/a.ts"; import { b } from "../simulator/b.ts"; import "node:fs";';
+    expect(forbidden(source("packages/kernel/policies/x.test.ts", upward))).toHaveLength(1);
+    expect(forbidden(source("packages/kernel/policies/x-for-tests.ts", upward))).toHaveLength(1);
+    expect(forbidden(source("packages/lab/x.ts", 'import { Command } from "commander";'))).toHaveLength(1);
+    expect(forbidden(source("packages/lab/x.ts", 'import fs from "node:fs";'))).toEqual([]);
+    expect(forbidden(source("packages/kernel/policies/x.ts", 'import { a } from "../core/a.ts";'))).toEqual(
+      [],
+    );
     for (const target of [
       "../../conductor/client.ts",
-      "../../protocol/wire.ts",
+      "@tutti/protocol/wire.ts",
       "../executor/local/local-executor.ts",
     ]) {
       const text = `import type { a } from "${target}";`;
-      expect(forbidden(source("src/daemon/dispatch/x.ts", text)), target).toHaveLength(1);
-      expect(forbidden(source("src/daemon/dispatch/x.test.ts", text))).toEqual([]);
+      expect(forbidden(source("packages/live/daemon/dispatch/x.ts", text)), target).toHaveLength(1);
+      expect(forbidden(source("packages/live/daemon/dispatch/x.test.ts", text))).toEqual([]);
     }
   });
 
   test("a part of a wing is reached only by its wing, its paper and their studies", () => {
-    const text = 'import { a } from "../../wings/sites/a.ts";';
-    for (const path of ["src/cli/verbs/x.ts", "src/lab/experiments/x.ts"])
+    const text = 'import { a } from "@tutti/papers/wings/sites/a.ts";';
+    for (const path of ["packages/cli/verbs/x.ts", "packages/web/lab/x.ts"])
       expect(forbidden(source(path, text)), path).toHaveLength(1);
-    expect(forbidden(source("src/lab/studies/x.ts", text))).toEqual([]);
-    expect(forbidden(source("src/cli/verbs/x.ts", 'import { a } from "../../wings/wings.ts";'))).toEqual([]);
-    expect(forbidden(source("src/wings/sites/x.ts", 'import { a } from "../../lab/a.ts";'))).toHaveLength(1);
+    expect(forbidden(source("packages/papers/studies/x.ts", text))).toEqual([]);
+    expect(
+      forbidden(source("packages/cli/verbs/x.ts", 'import { a } from "@tutti/papers/wings/wings.ts";')),
+    ).toEqual([]);
+    expect(
+      forbidden(source("packages/papers/wings/sites/x.ts", 'import { a } from "@tutti/lab/a.ts";')),
+    ).toHaveLength(1);
+  });
+
+  test("of packages: each declares exactly what its files need", () => {
+    const unneeded = PACKAGES.flatMap((name) => {
+      const files = sources.filter(({ path, isTest }) => packageOf(path) === name && !isTest);
+      const used = new Set(
+        files
+          .flatMap(({ text }) => [...text.matchAll(/["']((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^"']*)?["']/g)])
+          .map(([, library]) => library),
+      );
+      return (NEEDS.get(name) ?? []).filter((need) => !used.has(need)).map((need) => `${name}: ${need}`);
+    });
+    expect(unneeded).toEqual([]);
+    const all = new Map(
+      [...NEEDS].map(([name, needs]) => [name, needs.map((need) => need.replace(/^@tutti\//, ""))] as const),
+    );
+    expect(circles(all)).toEqual([]);
   });
 
   test("is kept by every file, tests and their helpers included", () => {
@@ -313,11 +334,11 @@ describe("the plan", () => {
 
 describe("circles", () => {
   test("one of files in one room, of types only, is found", () => {
-    const a = source("src/core/a.ts", 'import type { B } from "./b.ts";');
-    const b = source("src/core/b.ts", 'import { c } from "./c.ts";');
-    const c = source("src/core/c.ts", 'const { a } = await import("./a.ts");');
+    const a = source("packages/kernel/core/a.ts", 'import type { B } from "./b.ts";');
+    const b = source("packages/kernel/core/b.ts", 'import { c } from "./c.ts";');
+    const c = source("packages/kernel/core/c.ts", 'const { a } = await import("./a.ts");');
     expect(circles(importsByFile([a, b, c]))).toEqual([
-      "src/core/a.ts → src/core/b.ts → src/core/c.ts → src/core/a.ts",
+      "packages/kernel/core/a.ts → packages/kernel/core/b.ts → packages/kernel/core/c.ts → packages/kernel/core/a.ts",
     ]);
     expect(circles(importsByFile([a, b]))).toEqual([]);
   });
@@ -328,15 +349,15 @@ describe("circles", () => {
 
   test("one of folders is found, although no files import each other in a circle", () => {
     const files = [
-      source("src/lab/a/one.ts", 'import "../b/deep/two.ts";'),
-      source("src/lab/b/deep/two.ts", 'import "../../loose.ts";'),
-      source("src/lab/b/three.ts", ""),
-      source("src/lab/loose.ts", 'import "./a/four.ts";'),
-      source("src/lab/a/four.ts", ""),
+      source("packages/lab/a/one.ts", 'import "../b/deep/two.ts";'),
+      source("packages/lab/b/deep/two.ts", 'import "../../loose.ts";'),
+      source("packages/lab/b/three.ts", ""),
+      source("packages/lab/loose.ts", 'import "./a/four.ts";'),
+      source("packages/lab/a/four.ts", ""),
     ];
     const all = (left: string) => circles(importsByFolder(files, (path) => path === left));
-    expect(all("")).toEqual(["src/lab/a → src/lab/b → src/lab/loose.ts → src/lab/a"]);
-    expect(all("src/lab/loose.ts")).toEqual([]);
+    expect(all("")).toEqual(["packages/lab/a → packages/lab/b → packages/lab/loose.ts → packages/lab/a"]);
+    expect(all("packages/lab/loose.ts")).toEqual([]);
   });
 
   test("folders are not in one, apart from the listed imports", () => {

@@ -191,9 +191,12 @@ describe("words of texts that are data", () => {
 
 describe("strings and comments", () => {
   const launcher = source("bin/tutti.js", readFileSync(join(root, "bin/tutti.js"), "utf8"));
-  const all = [...["src", "test", "attack", "bench", "scripts", "examples"].flatMap(sourcesIn), launcher];
+  const all = [
+    ...["packages", "test", "attack", "bench", "scripts", "examples"].flatMap(sourcesIn),
+    launcher,
+  ];
   const planted = source(
-    "src/core/x.ts",
+    "packages/kernel/core/x.ts",
     [
       "/**",
       ` * ${"word ".repeat(22)}`,
@@ -212,9 +215,9 @@ describe("strings and comments", () => {
 
   test("a banned phrase is found in strings of several words, in templates and in their holes", () => {
     expect(bannedInStrings(planted).map((found) => found.replace(/"[^"]*": not/, "not"))).toEqual([
-      'src/core/x.ts:7: not "anew" but again, or a verb: restart, redraw, refit',
-      'src/core/x.ts:8: not "likewise" but also',
-      'src/core/x.ts:8: not "none are" but no NOUN is',
+      'packages/kernel/core/x.ts:7: not "anew" but again, or a verb: restart, redraw, refit',
+      'packages/kernel/core/x.ts:8: not "likewise" but also',
+      'packages/kernel/core/x.ts:8: not "none are" but no NOUN is',
     ]);
   });
 

@@ -1,6 +1,6 @@
 /** Checks rules for the sources, such as what pure rooms must not use. Imports have a file of their own. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { codeOf, PURE, root, sourcesIn } from "./sources.ts";
@@ -15,7 +15,7 @@ const IMPURE = [
   /\bperformance\b/,
   /\bMath\.(?:log|log2|log10|log1p|exp|expm1|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|cbrt|hypot)\b/,
 ];
-const sources = sourcesIn("src");
+const sources = sourcesIn("packages");
 
 function readJson(name: string) {
   return JSON.parse(readFileSync(join(root, name), "utf8"));
@@ -43,22 +43,24 @@ describe("the state folder", () => {
   test("is made in one place, at the start: later, it may have been moved away, and its place must stay free", () => {
     expect(makesParents("mkdirSync(path, { recursive: true, mode: 0o700 })")).toBe(true);
     expect(makesParents("rmSync(path, { recursive: true, force: true })")).toBe(false);
-    const live = sources.filter(({ room, isTest }) => ["conductor", "daemon"].includes(room) && !isTest);
+    const live = sources.filter(
+      ({ room, isTest }) => ["conductor", "daemon", "slurm"].includes(room) && !isTest,
+    );
     expect(live.length).toBeGreaterThan(150);
     const found = live.filter(({ text }) => makesParents(text)).map(({ path }) => path);
-    expect(found).toEqual(["src/daemon/state/state-folder.ts"]);
+    expect(found).toEqual(["packages/live/daemon/state/state-folder.ts"]);
   });
 });
 
 describe("clocks", () => {
-  const CLOCK = "src/host/clock.ts";
+  const CLOCK = "packages/host/clock.ts";
   const live = sources.filter(
     ({ path, room, isTest }) =>
-      ["host", "protocol", "conductor", "daemon", "api"].includes(room) && !isTest && path !== CLOCK,
+      ["host", "protocol", "conductor", "daemon", "api", "slurm"].includes(room) && !isTest && path !== CLOCK,
   );
   /** Each with its reason. */
   const MAY_ASK: Readonly<Record<string, string>> = {
-    "src/daemon/executor/slurm/site-doctor.ts": "a program for another node, which has no files of Tutti",
+    "packages/slurm/site-doctor.ts": "a program for another node, which has no files of Tutti",
   };
   const asksForTime = (text: string) =>
     /\bDate\.now\b|\bnew Date(?:\(\)|\s*[;,)])|(?<!\bnew )\bDate(?:\(|\[)|\bTemporal\b|\bperformance\b|\bhrtime\b|\buptime\(/.test(
@@ -112,8 +114,11 @@ describe("dependencies", () => {
     const reasons = readFileSync(join(root, "docs/dependencies.md"), "utf8");
     const names = [
       ...Object.keys(manifest.devDependencies),
+      ...readdirSync(join(root, "packages")).flatMap((name) =>
+        Object.keys(readJson(`packages/${name}/package.json`).dependencies ?? {}),
+      ),
       ...Object.keys(readJson("tools/node/package.json").optionalDependencies),
-    ];
+    ].filter((name) => !name.startsWith("@tutti/"));
     expect(names.length).toBeGreaterThan(5);
     expect(names.filter((name) => !reasons.includes(`\`${name}\``))).toEqual([]);
   });

@@ -1,10 +1,10 @@
 /** Does in the laboratory's page what a user does, for the tests that open it. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
 import type { Download, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { LabBrowser } from "../scripts/lab-page.ts";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
 
 /** Long traces under gang policies take minutes. */
 export const RUN_MS = SOAK ? 1_800_000 : 120_000;

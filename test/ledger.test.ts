@@ -7,9 +7,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ROUTES } from "../src/api/contract/routes.ts";
-import type { Caller, Change } from "../src/daemon/contract/service.ts";
+import { ROUTES } from "@tutti/live/api/contract/routes.ts";
+import type { Caller, Change } from "@tutti/live/daemon/contract/service.ts";
 import {
   ANNA,
   answerOf,
@@ -18,10 +17,11 @@ import {
   ROOT,
   request,
   runToEnd,
-} from "../src/daemon/front-end/front-end-for-tests.ts";
-import { EVERYBODY } from "../src/daemon/store/ledger.ts";
-import type { HookResult } from "../src/protocol/news/runner.ts";
-import type { SubmitJob } from "../src/protocol/schema.ts";
+} from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import { EVERYBODY } from "@tutti/live/daemon/store/ledger.ts";
+import type { HookResult } from "@tutti/protocol/news/runner.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 // In memory if possible: the test makes thousands of commits.
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-ledger-"));

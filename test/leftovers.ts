@@ -5,9 +5,9 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { openContainment } from "../src/conductor/freezers/open-containment.ts";
-import { mountsHere } from "../src/host/cgroups.ts";
-import { allPids, hasEnded, readStat, signal } from "../src/host/processes.ts";
+import { mountsHere } from "@tutti/host/cgroups.ts";
+import { allPids, hasEnded, readStat, signal } from "@tutti/host/processes.ts";
+import { openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
 
 export class Leftovers {
   readonly #folder: string;

@@ -16,10 +16,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Caller } from "@tutti/live/daemon/contract/service.ts";
+import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
+import type { Job, SubmitJob } from "@tutti/protocol/schema.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Caller } from "../src/daemon/contract/service.ts";
-import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
-import type { Job, SubmitJob } from "../src/protocol/schema.ts";
 import {
   canMakeAccounts,
   makeAccount,

@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startTestApi } from "@tutti/live/api/server/api-for-tests.ts";
+import { FakeService } from "@tutti/live/api/server/fake-service-for-tests.ts";
+import type { Api } from "@tutti/live/api/server/server.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { startTestApi } from "../src/api/server/api-for-tests.ts";
-import { FakeService } from "../src/api/server/fake-service-for-tests.ts";
-import type { Api } from "../src/api/server/server.ts";
 import type { CommandResult } from "./command.ts";
 import { startTutti, until } from "./live-command.ts";
 

@@ -1,19 +1,28 @@
 /**
- * Tests that the conductor is a separate program: its rooms, copied to an empty folder, run gangs for any
+ * Tests that the conductor is a separate program: its folders, copied to an empty one, run gangs for any
  * client of its protocol. So it can be shipped to a node alone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { allowedCpus } from "@tutti/host/machine.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { allowedCpus } from "../src/host/machine.ts";
 import { until } from "./live-command.ts";
 
-const ROOMS = ["conductor", "host", "protocol", "structures"];
+const FOLDERS = ["host", "protocol", "kernel/structures", "live/conductor"];
 const folder = mkdtempSync(join(tmpdir(), "tutti-alone-"));
 const home = join(folder, "home");
 let conductor: ChildProcess;
@@ -21,13 +30,20 @@ let socket: Socket;
 const messages: { readonly type: string; readonly [field: string]: unknown }[] = [];
 
 beforeAll(async () => {
-  for (const room of ROOMS) {
-    cpSync(resolve(import.meta.dirname, "../src", room), join(folder, "node", room), { recursive: true });
+  const packages = resolve(import.meta.dirname, "../packages");
+  mkdirSync(join(folder, "node_modules/@tutti"), { recursive: true });
+  for (const path of FOLDERS) {
+    const [name] = path.split("/");
+    cpSync(join(packages, path), join(folder, "packages", path), { recursive: true });
+    cpSync(join(packages, name, "package.json"), join(folder, "packages", name, "package.json"));
+    symlinkSync(`../../packages/${name}`, join(folder, "node_modules/@tutti", name));
   }
   // It tells its version to those who say hello.
   writeFileSync(join(folder, "package.json"), '{ "type": "module", "version": "0.0.0" }');
   mkdirSync(home, { mode: 0o700 });
-  conductor = spawn(process.execPath, [join(folder, "node/conductor/main.ts"), home], { stdio: "inherit" });
+  conductor = spawn(process.execPath, [join(folder, "packages/live/conductor/main.ts"), home], {
+    stdio: "inherit",
+  });
   await until(() => existsSync(join(home, "socket")) || conductor.exitCode !== null);
   socket = createConnection(join(home, "socket"));
   createInterface(socket).on("line", (line) => messages.push(JSON.parse(line)));

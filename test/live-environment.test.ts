@@ -17,9 +17,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { keepingShell } from "@tutti/host/shell.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unpacking } from "../scripts/packages/executable.ts";
-import { keepingShell } from "../src/host/shell.ts";
 import type { CommandResult } from "./command.ts";
 import { until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
@@ -242,32 +242,36 @@ test("a hook has an environment of its own: of the job, what Tutti says about it
 /** Every file with a shell between the typed environment and a job, and the way that goes through it. */
 const BETWEEN: Readonly<Record<string, string>> = {
   "packaging/executable/unpack.sh": "the executable",
-  "src/conductor/attempts/job-input.ts": "a job in a terminal, a job with an input",
-  "src/conductor/attempts/shim.ts": "all; tasks on clusters have the same script",
-  "src/conductor/hooks/hook.ts": "a hook",
-  "src/daemon/news/news-desk.ts": "a hook",
-  "src/daemon/executor/slurm/native/attempt.ts": "executor.test.ts next to it",
-  "src/daemon/executor/slurm/step.ts": "as shim.ts, whose script it starts: the environment stands there",
-  "src/cli/options/submit-options.ts": "a script: the shell is the default interpreter",
-  "src/host/shell.ts": "a rank of srun --mpi, a rank of mpirun",
+  "packages/live/conductor/attempts/job-input.ts": "a job in a terminal, a job with an input",
+  "packages/live/conductor/attempts/shim.ts": "all; tasks on clusters have the same script",
+  "packages/live/conductor/hooks/hook.ts": "a hook",
+  "packages/live/daemon/news/news-desk.ts": "a hook",
+  "packages/slurm/native/attempt.ts": "executor.test.ts next to it",
+  "packages/slurm/step.ts": "as shim.ts, whose script it starts: the environment stands there",
+  "packages/cli/options/submit-options.ts": "a script: the shell is the default interpreter",
+  "packages/host/shell.ts": "a rank of srun --mpi, a rank of mpirun",
 };
 /** No variable that a job needs goes through these. */
 const OTHERS = [
   ...["packaging/debian/postinst", "packaging/debian/postrm", "packaging/debian/prerm"],
   // The user's own shell, and what Slurm's sbatch makes of --wrap.
-  ...["src/cli/slurm-names/commands/salloc.ts", "src/cli/slurm-names/commands/sbatch.ts"],
-  ...["src/cli/verbs/demo.ts", "src/cli/verbs/web.ts", "src/conductor/background.ts"],
+  ...["packages/slurm-names/commands/salloc.ts", "packages/slurm-names/commands/sbatch.ts"],
+  ...["packages/cli/verbs/demo.ts", "packages/cli/verbs/web.ts", "packages/live/conductor/background.ts"],
   // Texts in messages, or helpers of the conductor, which has an environment of its own.
-  ...["src/conductor/attempts/claim.ts", "src/conductor/attempts/gang-limits.ts", "src/conductor/doctor.ts"],
-  ...["src/conductor/guardian.ts", "src/host/cgroups.ts"],
-  ...["src/daemon/executor/slurm/batch-script.ts", "src/daemon/executor/slurm/site-doctor.ts"],
+  ...[
+    "packages/live/conductor/attempts/claim.ts",
+    "packages/live/conductor/attempts/gang-limits.ts",
+    "packages/live/conductor/doctor.ts",
+  ],
+  ...["packages/live/conductor/guardian.ts", "packages/host/cgroups.ts"],
+  ...["packages/slurm/batch-script.ts", "packages/slurm/site-doctor.ts"],
   // Advice to users.
-  ...["python/tutti.py", "src/protocol/job-fields.ts", "src/web/live/jobs/submit.tsx"],
+  ...["python/tutti.py", "packages/protocol/job-fields.ts", "packages/web/live/jobs/submit.tsx"],
 ];
 
 test("every file that starts a shell is known", () => {
   const code = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*/gm, "");
-  const found = ["src", "packaging", "bin", "python"]
+  const found = ["packages", "packaging", "bin", "python"]
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) =>
         join(folder, name),

@@ -4,11 +4,11 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { allPids, readStat, signal } from "@tutti/host/processes.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { SIZES, SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Random } from "../src/core/random.ts";
-import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
-import { allPids, readStat, signal } from "../src/host/processes.ts";
-import type { Job } from "../src/protocol/schema.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 const HOOKS_PER_KILL = 2;

@@ -6,10 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { allPids, readStat, signal } from "@tutti/host/processes.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Client } from "../src/api/client/client.ts";
-import { allPids, readStat, signal } from "../src/host/processes.ts";
-import type { Job } from "../src/protocol/schema.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { QueuesAnswer, WhyAnswer } from "@tutti/protocol/schema.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { QueuesAnswer, WhyAnswer } from "../src/protocol/schema.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 const s = new LiveScheduler();

@@ -6,8 +6,8 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { RefusedError } from "@tutti/live/api/client/errors.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { RefusedError } from "../src/api/client/errors.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 const FILES = 256;

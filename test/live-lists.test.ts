@@ -8,9 +8,9 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { fillStore } from "@tutti/live/daemon/store/fill-for-tests.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { measureListing } from "../bench/listing.ts";
-import { fillStore } from "../src/daemon/store/fill-for-tests.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

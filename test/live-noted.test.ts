@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { signal } from "@tutti/host/processes.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { signal } from "../src/host/processes.ts";
-import type { Job } from "../src/protocol/schema.ts";
 import { cpuTicks } from "./conductor/stage.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";

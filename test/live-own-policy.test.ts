@@ -2,9 +2,9 @@
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { writablePart } from "@tutti/host/trusted-path.ts";
+import type { PolicyAnswer } from "@tutti/protocol/schema.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writablePart } from "../src/host/trusted-path.ts";
-import type { PolicyAnswer } from "../src/protocol/schema.ts";
 import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

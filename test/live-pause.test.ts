@@ -2,9 +2,10 @@
  * Pauses real jobs under a real scheduler, kills front end and conductor with kill -9, and ends paused jobs
  * in every way. Space and time sharing take turns, because they keep a paused job in different places.
  */
+
+import { signal } from "@tutti/host/processes.ts";
+import type { BatchAnswer, Job } from "@tutti/protocol/schema.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { signal } from "../src/host/processes.ts";
-import type { BatchAnswer, Job } from "../src/protocol/schema.ts";
 import { cpuTicks, until } from "./conductor/stage.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

@@ -15,12 +15,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Caller, Change } from "@tutti/live/daemon/contract/service.ts";
+import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
+import { isRefusal } from "@tutti/protocol/refusal.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Caller, Change } from "../src/daemon/contract/service.ts";
-import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
-import { isRefusal } from "../src/protocol/refusal.ts";
-import type { SubmitJob } from "../src/protocol/schema.ts";
-import { isEnded } from "../src/protocol/states.ts";
 import { spoolProvider } from "./spool/provider.ts";
 
 const ME: Caller = { uid: process.getuid!(), user: "me", isAdministrator: true };

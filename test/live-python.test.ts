@@ -3,8 +3,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
 import { until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { VERBS } from "@tutti/cli/registry.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { VERBS } from "../src/cli/registry.ts";
 import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client/client.ts";
-import { signal } from "../src/host/processes.ts";
-import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../src/protocol/schema.ts";
+import { signal } from "@tutti/host/processes.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
 import { Leftovers } from "./leftovers.ts";
 import { startTutti, until } from "./live-command.ts";
 

@@ -1,16 +1,16 @@
 /**
  * Two real users with shares 3 : 1 get them within 10 % over ten minutes, with real processes. Takes ten
- * minutes, so it runs only in `npm run soak`; src/daemon/shares/live-shares.test.ts is the same with a fake
- * clock.
+ * minutes, so it runs only in `npm run soak`; packages/live/daemon/shares/live-shares.test.ts is the same
+ * with a fake clock.
  */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import type { Caller } from "@tutti/live/daemon/contract/service.ts";
+import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
-import type { Caller } from "../src/daemon/contract/service.ts";
-import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
-import type { SubmitJob } from "../src/protocol/schema.ts";
 import { canMakeAccounts, makeAccount, removeAccounts, type TestAccount } from "./accounts.ts";
 
 const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };

@@ -19,9 +19,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readStat } from "@tutti/host/processes.ts";
+import { makeToken } from "@tutti/live/api/server/tokens.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeToken } from "../src/api/server/tokens.ts";
-import { readStat } from "../src/host/processes.ts";
 import {
   canMakeAccounts,
   makeAccount,

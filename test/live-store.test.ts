@@ -7,8 +7,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { StatusAnswer } from "@tutti/protocol/schema.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { StatusAnswer } from "../src/protocol/schema.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { JobsAnswer } from "@tutti/protocol/schema.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JobsAnswer } from "../src/protocol/schema.ts";
 import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

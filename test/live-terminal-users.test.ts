@@ -16,11 +16,11 @@ import {
 import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
+import { type Api, startApi } from "@tutti/live/api/server/server.ts";
+import type { Caller } from "@tutti/live/daemon/contract/service.ts";
+import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runtimeDirOf } from "../src/api/runtime-dir.ts";
-import { type Api, startApi } from "../src/api/server/server.ts";
-import type { Caller } from "../src/daemon/contract/service.ts";
-import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
 import { canMakeAccounts, makeAccount, removeAccounts, type TestAccount } from "./accounts.ts";
 import { type Shell, shows, startShell, type } from "./live-shell.ts";
 

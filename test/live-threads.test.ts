@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { allowedCpus } from "@tutti/host/machine.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allowedCpus } from "../src/host/machine.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

@@ -8,11 +8,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { signal } from "@tutti/host/processes.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import type { JobsAnswer, StatusAnswer, WhyAnswer } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Random } from "../src/core/random.ts";
-import { signal } from "../src/host/processes.ts";
-import type { JobsAnswer, StatusAnswer, WhyAnswer } from "../src/protocol/schema.ts";
-import { isEnded } from "../src/protocol/states.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 const GPUS = 4;

@@ -2,8 +2,9 @@
  * What real jobs used, as users see it: one that computes on one of its two CPUs, and one with a memory
  * limit. Figures come from control groups, so they are checked where the scheduler has some.
  */
+
+import { isEnded } from "@tutti/protocol/states.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isEnded } from "../src/protocol/states.ts";
 import { kindsHere } from "./conductor/stage.ts";
 import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";

@@ -18,11 +18,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
+import { type Api, startApi } from "@tutti/live/api/server/server.ts";
+import type { Caller } from "@tutti/live/daemon/contract/service.ts";
+import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { runtimeDirOf } from "../src/api/runtime-dir.ts";
-import { type Api, startApi } from "../src/api/server/server.ts";
-import type { Caller } from "../src/daemon/contract/service.ts";
-import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
 import type { CommandResult } from "./command.ts";
 
 /** Accounts that exist on Debian and similar systems, because jobs need a user that the system knows. */

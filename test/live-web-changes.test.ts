@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job, JobsAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
 import { source as axeSource } from "axe-core";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { isLive, overflowPx, watchFaults } from "../scripts/live-page.ts";
-import { Client } from "../src/api/client/client.ts";
-import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

@@ -6,6 +6,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job, JobsAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
+import { whySentences } from "@tutti/words/why.ts";
 import { source as axeSource } from "axe-core";
 import fc from "fast-check";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -13,10 +17,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildLivePage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { hiddenPx, isLive, overflowPx, watchFaults } from "../scripts/live-page.ts";
-import { Client } from "../src/api/client/client.ts";
-import { SIZES } from "../src/core/sizes-for-tests.ts";
-import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
-import { whySentences } from "../src/words/why.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

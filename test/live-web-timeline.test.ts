@@ -6,12 +6,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job, JobsAnswer, SubmitJob, WebLinkAnswer, WhatIfAnswer } from "@tutti/protocol/schema.ts";
+import { gangColour, gangRgb } from "@tutti/web/page/gang-colours.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
-import { Client } from "../src/api/client/client.ts";
-import type { Job, JobsAnswer, SubmitJob, WebLinkAnswer, WhatIfAnswer } from "../src/protocol/schema.ts";
-import { gangColour, gangRgb } from "../src/web/page/gang-colours.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

@@ -2,10 +2,11 @@
  * Asks a real scheduler about jobs that are not submitted, then submits them: forecasts must come true. All
  * jobs sleep, so they need next to no CPU time, and both tests can run at a time.
  */
+
+import { Random } from "@tutti/kernel/core/random.ts";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
+import type { HypotheticalJob, WhatIfAnswer } from "@tutti/protocol/schema.ts";
 import { expect, test, vi } from "vitest";
-import { Random } from "../src/core/random.ts";
-import { SIZES } from "../src/core/sizes-for-tests.ts";
-import type { HypotheticalJob, WhatIfAnswer } from "../src/protocol/schema.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 /** If 80 % of intervals are right, fewer of ten or twenty happen by chance 1 time in 100 (binomial). */

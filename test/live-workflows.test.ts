@@ -7,9 +7,9 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { installTestTools, isInPath, WORKFLOW_TOOLS } from "../scripts/install-test-tools.ts";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
 import {
   canMakeAccounts,
   makeAccount,

@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job, MatrixAnswer } from "@tutti/protocol/schema.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Client } from "../src/api/client/client.ts";
-import type { Job, MatrixAnswer } from "../src/protocol/schema.ts";
 import type { CommandResult } from "./command.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

@@ -2,7 +2,7 @@
  * Judges from the events alone whether an attempt was started on a node that had lost an earlier attempt of
  * the same job. Another allocation has other nodes, even if their names are the same.
  */
-import type { Event } from "../src/protocol/schema.ts";
+import type { Event } from "@tutti/protocol/schema.ts";
 
 interface Course {
   /** Nodes of its latest attempt. */

@@ -19,11 +19,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeDeb } from "../scripts/packages/deb.ts";
 import { unpacking } from "../scripts/packages/executable.ts";
 import { copyProgram, version } from "../scripts/packages/program.ts";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 let folder: string;

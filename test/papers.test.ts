@@ -3,12 +3,12 @@
  * number of workers.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { paperPage } from "@tutti/lab/report/html/paper-page.ts";
+import { markdownPage } from "@tutti/lab/report/markdown/paper-markdown.ts";
+import { findPaper, PAPERS } from "@tutti/papers/registry.ts";
+import { reproduce } from "@tutti/papers/reproduce.ts";
 import { describe, expect, test } from "vitest";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
-import { findPaper, PAPERS } from "../src/lab/papers/registry.ts";
-import { reproduce } from "../src/lab/papers/reproduce.ts";
-import { paperPage } from "../src/report/html/paper-page.ts";
-import { markdownPage } from "../src/report/markdown/paper-markdown.ts";
 
 /**
  * Papers that take only seconds are computed again here; `npm run papers` and then `git diff` checks the

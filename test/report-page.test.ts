@@ -2,12 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { papersIndex } from "@tutti/lab/report/html/papers-index.ts";
+import { PAPERS } from "@tutti/papers/registry.ts";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { watchFaults } from "../scripts/live-page.ts";
-import { PAPERS } from "../src/lab/papers/registry.ts";
-import { papersIndex } from "../src/report/html/papers-index.ts";
 import { requireAccessible, requireInside, stillWorks, TINY, textOf } from "./lab-driver.ts";
 import { startTutti } from "./live-command.ts";
 

@@ -17,11 +17,36 @@ export interface Source {
 
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)["']([^"']+)["']/g;
 
-/** The folder in src; empty for src itself and for files outside src. */
-export function roomOf(path: string): string {
-  const [top, room, below] = path.split("/");
-  return top === "src" && below !== undefined ? room : "";
+/** The rooms of packages that have several; any other package is one room. */
+const ROOMS_OF: Readonly<Record<string, readonly string[]>> = {
+  kernel: ["core", "structures", "machines", "simulator", "workload", "metrics", "policies"],
+  lab: ["results", "report"],
+  papers: ["wings"],
+  live: ["conductor", "daemon", "api"],
+};
+
+/** The package of a file; empty for files outside packages. */
+export function packageOf(path: string): string {
+  const [top, name, below] = path.split("/");
+  return top === "packages" && below !== undefined ? name : "";
 }
+
+/** A room's folder. */
+export function folderOfRoom(room: string): string {
+  const [name] = Object.entries(ROOMS_OF).find(([, rooms]) => rooms.includes(room)) ?? [];
+  return name === undefined ? `packages/${room}` : `packages/${name}/${room}`;
+}
+
+/** Empty for files outside packages, and for the two files that programs and policies of users import. */
+export function roomOf(path: string): string {
+  if (path === KIT || path === "packages/lab/index.ts") return "";
+  const name = packageOf(path);
+  const folder = path.split("/")[2];
+  return ROOMS_OF[name]?.includes(folder) ? folder : name;
+}
+
+/** What policies of users import. */
+export const KIT = "packages/kernel/kit.ts";
 
 export function source(path: string, text: string): Source {
   return {
@@ -36,16 +61,22 @@ export function source(path: string, text: string): Source {
 export function sourcesIn(folder: string): Source[] {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes("node_modules/"))
     .sort()
     .map((name) => source(`${folder}/${name}`, readFileSync(join(root, folder, name), "utf8")));
 }
 
-/** The imports of a file as written; relative ones as paths from the root of the project. */
+/** What a file imports; files of the project as paths from its root. */
 export function importsOf({ path, text }: Source): string[] {
   return [...text.replace(/\/\*[\s\S]*?\*\//g, "").matchAll(IMPORT)].map(([, target]) =>
-    target.startsWith(".") ? posix.join(posix.dirname(path), target) : target,
+    targetOf(path, target),
   );
+}
+
+export function targetOf(path: string, target: string): string {
+  return target.startsWith(".")
+    ? posix.join(posix.dirname(path), target)
+    : target.replace(/^@tutti\//, "packages/");
 }
 
 /** The code without comments and texts of strings, so that a word in prose is not an offence. */

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client } from "@tutti/live/api/client/client.ts";
+import { lockStateFolder, makeStateFolder } from "@tutti/live/daemon/state/state-folder.ts";
+import { holderOfState } from "@tutti/live/daemon/state/state-place.ts";
 import { expect, test } from "vitest";
-import { Client } from "../src/api/client/client.ts";
-import { lockStateFolder, makeStateFolder } from "../src/daemon/state/state-folder.ts";
-import { holderOfState } from "../src/daemon/state/state-place.ts";
 
 test("who has a state folder is named by number, to who starts another and to who finds no socket", async () => {
   const parent = mkdtempSync(join(tmpdir(), "tutti-holder-"));
@@ -15,7 +15,7 @@ test("who has a state folder is named by number, to who starts another and to wh
   const env = { TUTTI_STATE: path, TUTTI_SOCKET: join(parent, "none", "tutti.sock") };
   expect(holderOfState(path)).toBeUndefined();
   expect(() => new Client(env)).toThrow(/there is no socket .*\n {2}next: tutti serve/);
-  const file = fileURLToPath(new URL("../src/daemon/state/state-folder.ts", import.meta.url));
+  const file = fileURLToPath(new URL("../packages/live/daemon/state/state-folder.ts", import.meta.url));
   const code = `const s = await import(${JSON.stringify(file)}); const unlock = s.lockStateFolder(s.makeStateFolder(${JSON.stringify(path)}, false)); console.log("locked"); setInterval(() => unlock.name, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", code], {
     stdio: ["ignore", "pipe", "inherit"],

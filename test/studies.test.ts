@@ -1,8 +1,8 @@
 /** The committed pages of the studies; `npm run studies` makes them. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { STUDIES } from "@tutti/papers/studies/registry.ts";
+import { studyPage } from "@tutti/papers/studies/study.ts";
 import { expect, test } from "vitest";
-import { STUDIES } from "../src/lab/studies/registry.ts";
-import { studyPage } from "../src/lab/studies/study.ts";
 
 const FOLDER = "docs/studies/";
 

@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ExitCode } from "@tutti/cli/errors.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ExitCode } from "../src/cli/errors.ts";
 import { readUnit, settingOf, unitPath } from "./units.ts";
 
 /**

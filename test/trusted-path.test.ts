@@ -2,10 +2,10 @@
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { replaceablePart } from "@tutti/host/trusted-path.ts";
+import { makeRuntimeDir, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
+import { makeStateFolder } from "@tutti/live/daemon/state/state-folder.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { makeRuntimeDir, runtimeDirOf } from "../src/api/runtime-dir.ts";
-import { makeStateFolder } from "../src/daemon/state/state-folder.ts";
-import { replaceablePart } from "../src/host/trusted-path.ts";
 
 const EVE = 12_345;
 const own = process.getuid!();

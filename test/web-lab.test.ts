@@ -5,22 +5,22 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { SIZES, SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { hashWorkload } from "@tutti/kernel/workload/hash.ts";
+import { detectFormat } from "@tutti/kernel/workload/traces/formats.ts";
+import { REAL_TRACES, traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
+import { prepareJobs } from "@tutti/lab/experiments/inputs.ts";
+import { generateJobs } from "@tutti/lab/experiments/jobs.ts";
+import { openExperiment, runExperiment } from "@tutti/lab/experiments/run.ts";
+import { explain } from "@tutti/lab/explain/explain.ts";
+import { explanationLines } from "@tutti/lab/report/text/explanation-text.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLabPage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium } from "../scripts/chromium.ts";
 import { LabBrowser } from "../scripts/lab-page.ts";
 import { hiddenPx } from "../scripts/live-page.ts";
-import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
-import { prepareJobs } from "../src/lab/experiments/inputs.ts";
-import { generateJobs } from "../src/lab/experiments/jobs.ts";
-import { openExperiment, runExperiment } from "../src/lab/experiments/run.ts";
-import { explain } from "../src/lab/explain/explain.ts";
-import { choosePolicy } from "../src/policies/parse-policy.ts";
-import { explanationLines } from "../src/report/text/explanation-text.ts";
-import { hashWorkload } from "../src/workload/hash.ts";
-import { detectFormat } from "../src/workload/traces/formats.ts";
-import { REAL_TRACES, traceFile } from "../src/workload/traces-for-tests.ts";
 import {
   choose,
   choosePolicies,

@@ -3,11 +3,12 @@
  * it does not grow, and asks for nothing while it is hidden. Ten minutes in `npm test`, a day and 100,000
  * events in `npm run soak`.
  */
+
+import { SIZES, SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
 import type { Browser, BrowserContext, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { isLive, watchFaults } from "../scripts/live-page.ts";
-import { SIZES, SOAK } from "../src/core/sizes-for-tests.ts";
 import { FakeScheduler } from "./fake-scheduler.ts";
 
 const STEP_MS = 10_000;

@@ -1,9 +1,10 @@
 /** The page of a scheduler on a cluster: nodes, their clocks, and jobs whose command runs once per task. */
+
+import { windowText } from "@tutti/words/windows.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { isLive, watchFaults } from "../scripts/live-page.ts";
-import { windowText } from "../src/words/windows.ts";
 import { FakeScheduler } from "./fake-scheduler.ts";
 
 describe.skipIf(!hasChromium)("in Chromium", () => {

@@ -4,13 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import type { PrintedPaper } from "@tutti/lab/report/printed-table.ts";
+import { PAPERS } from "@tutti/papers/registry.ts";
+import { PAPER_TABLES } from "@tutti/papers/table-registry.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../scripts/chromium.ts";
 import { LabBrowser } from "../scripts/lab-page.ts";
-import { SOAK } from "../src/core/sizes-for-tests.ts";
-import { PAPERS } from "../src/lab/papers/registry.ts";
-import { PAPER_TABLES } from "../src/lab/papers/table-registry.ts";
-import type { PrintedPaper } from "../src/report/printed-table.ts";
 
 const printed: readonly PrintedPaper[] = JSON.parse(
   readFileSync(new URL("../docs/papers/values.json", import.meta.url), "utf8"),

@@ -5,8 +5,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { MODELS } from "@tutti/kernel/workload/models/registry.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MODELS } from "../src/workload/models/registry.ts";
 import { makeFolder, removeFolder, shell, tutti } from "./command.ts";
 
 const SACCT = [

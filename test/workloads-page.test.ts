@@ -1,13 +1,13 @@
 /** Checks that docs/workloads.md agrees with the code, by comparing their tables of rules and parameters. */
 import { readFileSync } from "node:fs";
+import { MODELS } from "@tutti/kernel/workload/models/registry.ts";
+import { BATSIM_RULES } from "@tutti/kernel/workload/traces/batsim-rules.ts";
+import { FORMATS } from "@tutti/kernel/workload/traces/formats.ts";
+import { JSONL_RULES } from "@tutti/kernel/workload/traces/jsonl-rules.ts";
+import { SACCT_RULES } from "@tutti/kernel/workload/traces/sacct-rules.ts";
+import { SIZE_RULE } from "@tutti/kernel/workload/traces/swf.ts";
+import { SWF_RULES } from "@tutti/kernel/workload/traces/swf-rules.ts";
 import { describe, expect, test } from "vitest";
-import { MODELS } from "../src/workload/models/registry.ts";
-import { BATSIM_RULES } from "../src/workload/traces/batsim-rules.ts";
-import { FORMATS } from "../src/workload/traces/formats.ts";
-import { JSONL_RULES } from "../src/workload/traces/jsonl-rules.ts";
-import { SACCT_RULES } from "../src/workload/traces/sacct-rules.ts";
-import { SIZE_RULE } from "../src/workload/traces/swf.ts";
-import { SWF_RULES } from "../src/workload/traces/swf-rules.ts";
 
 const page = readFileSync(new URL("../docs/workloads.md", import.meta.url), "utf8");
 

@@ -2,8 +2,9 @@
  * Reads the OpenAPI document of the scheduler under attack: lists its operations, makes samples of its
  * schemas, and checks answers against it.
  */
+
+import type { Random } from "@tutti/kernel/core/random.ts";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Random } from "../../src/core/random.ts";
 
 export type Schema = { readonly [key: string]: unknown };
 

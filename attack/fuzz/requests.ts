@@ -2,7 +2,7 @@
  * Makes requests from a seed: each is valid according to the document at first, then its body, headers and
  * bytes are changed. The same seed and number give the same bytes.
  */
-import { Random } from "../../src/core/random.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
 import type { ApiDocument, Operation } from "./document.ts";
 
 export interface FuzzRequest {

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "../../src/core/random.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { type Scheduler, ServeFailed } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

@@ -5,8 +5,8 @@
  */
 import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readStat, signal } from "../../src/host/processes.ts";
-import type { JobsAnswer } from "../../src/protocol/schema.ts";
+import { readStat, signal } from "@tutti/host/processes.ts";
+import type { JobsAnswer } from "@tutti/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { type Scheduler, ServeFailed, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

@@ -3,7 +3,7 @@
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { StatusAnswer } from "../../src/protocol/schema.ts";
+import type { StatusAnswer } from "@tutti/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { type Scheduler, ServeFailed, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

@@ -1,5 +1,5 @@
 /** Finding S12 (docs/security.md): what the events show a user without jobs about other users' jobs. */
-import type { EventsAnswer } from "../../src/protocol/schema.ts";
+import type { EventsAnswer } from "@tutti/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 

@@ -1,6 +1,6 @@
 /** Runs inside a job: a script tries everything that a job can reach, and prints what worked. */
 
-import { readStat } from "../../src/host/processes.ts";
+import { readStat } from "@tutti/host/processes.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { type Scheduler, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

@@ -1,7 +1,7 @@
 /** Attacks sessions of the page: forged and stolen ones, links of others, and what a session may not do. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { WebLinkAnswer } from "../../src/protocol/schema.ts";
+import type { WebLinkAnswer } from "@tutti/protocol/schema.ts";
 import type { Account } from "../accounts.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { type Answer, ask } from "../http.ts";

@@ -1,5 +1,5 @@
 /** What `bench/web-matrix.ts` asks of the page that it drives. */
-import type { MatrixRecord } from "../../src/results/matrix-record.ts";
+import type { MatrixRecord } from "@tutti/lab/results/matrix-record.ts";
 
 export interface BenchPage {
   /** Plays a recorded matrix. */

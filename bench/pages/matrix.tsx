@@ -2,13 +2,13 @@
  * The page that `bench/web-matrix.ts` drives: a matrix of a given size whose rows turn and whose gangs
  * change. Everything is seeded.
  */
-import "../../src/web/page/style.css";
+import "@tutti/web/page/style.css";
 import { signal } from "@preact/signals";
+import { type Grid, gridOfSnapshot, type Stretches } from "@tutti/web/matrix/grid.ts";
+import { MatrixView } from "@tutti/web/matrix/matrix-view.tsx";
+import { MatrixPlayer } from "@tutti/web/matrix/player.tsx";
+import { useSelection } from "@tutti/web/matrix/selection.ts";
 import { render } from "preact";
-import { type Grid, gridOfSnapshot, type Stretches } from "../../src/web/matrix/grid.ts";
-import { MatrixView } from "../../src/web/matrix/matrix-view.tsx";
-import { MatrixPlayer } from "../../src/web/matrix/player.tsx";
-import { useSelection } from "../../src/web/matrix/selection.ts";
 import type { BenchPage, FrameNumbers } from "./matrix-messages.ts";
 
 interface Shown {

@@ -1,10 +1,10 @@
 /** The page that `bench/web-timeline.ts` drives: a timeline of many jobs that moves with every frame. */
-import "../../src/web/page/style.css";
+import "@tutti/web/page/style.css";
 import { signal } from "@preact/signals";
+import type { TimelineData, TimelineJob } from "@tutti/web/timeline/data.ts";
+import type { TimelineState } from "@tutti/web/timeline/state.ts";
+import { Timeline } from "@tutti/web/timeline/timeline.tsx";
 import { render } from "preact";
-import type { TimelineData, TimelineJob } from "../../src/web/timeline/data.ts";
-import type { TimelineState } from "../../src/web/timeline/state.ts";
-import { Timeline } from "../../src/web/timeline/timeline.tsx";
 import type { TimelineBench } from "./timeline-messages.ts";
 
 const data = signal<TimelineData>({ jobs: [], cpus: 1, clock: "elapsed" });

@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LOOK_MS } from "@tutti/host/clock.ts";
+import { delayBeginsMs } from "@tutti/live/daemon/dispatch/retry-delays.ts";
+import { ANNA, type Bench, makeBench, ROOT } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import { Store } from "@tutti/live/daemon/store/store.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { delayBeginsMs } from "../../src/daemon/dispatch/retry-delays.ts";
-import { ANNA, type Bench, makeBench, ROOT } from "../../src/daemon/front-end/front-end-for-tests.ts";
-import { Store } from "../../src/daemon/store/store.ts";
-import { LOOK_MS } from "../../src/host/clock.ts";
 import { ended, failHooks, failing, fcfs, launchedAtMs, submit, WAITING } from "./front-end.ts";
 import { CHANGES, DAY, HOUR, S } from "./scenes.ts";
 

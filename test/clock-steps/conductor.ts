@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bootId, identityOf } from "@tutti/host/processes.ts";
+import { Conductor } from "@tutti/live/conductor/conductor.ts";
+import { openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
+import { MARK_VARIABLE } from "@tutti/live/conductor/freezers/signals.ts";
+import { Hook } from "@tutti/live/conductor/hooks/hook.ts";
+import type { SavedState } from "@tutti/live/conductor/state-file.ts";
 import { vi } from "vitest";
-import { Conductor } from "../../src/conductor/conductor.ts";
-import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
-import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
-import { Hook } from "../../src/conductor/hooks/hook.ts";
-import type { SavedState } from "../../src/conductor/state-file.ts";
-import { bootId, identityOf } from "../../src/host/processes.ts";
 import { CHANGE_MS, inMachineTime, S, type Scene, type Time } from "./scenes.ts";
 
 /** The conductor looks at its jobs this often. */

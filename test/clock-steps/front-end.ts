@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/daemon/config/config.ts";
-import { Bench as ClusterBench, specOf } from "../../src/daemon/executor/cluster/bench-for-tests.ts";
-import { QueueExecutor } from "../../src/daemon/executor/queue/queue-executor.ts";
-import { SlurmBatch } from "../../src/daemon/executor/slurm/native/slurm-batch.ts";
-import { FakeNativeSlurm } from "../../src/daemon/executor/slurm/native/slurm-for-tests.ts";
+import { LOOK_MS } from "@tutti/host/clock.ts";
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
+import { readConfig } from "@tutti/live/daemon/config/config.ts";
+import { Bench as ClusterBench, specOf } from "@tutti/live/daemon/executor/cluster/bench-for-tests.ts";
+import { QueueExecutor } from "@tutti/live/daemon/executor/queue/queue-executor.ts";
 import {
   ANNA,
   answerOf,
@@ -15,11 +15,11 @@ import {
   makeBench,
   ROOT,
   request,
-} from "../../src/daemon/front-end/front-end-for-tests.ts";
-import { Store } from "../../src/daemon/store/store.ts";
-import { LOOK_MS } from "../../src/host/clock.ts";
-import { FakeClock } from "../../src/host/clock-for-tests.ts";
-import type { SubmitJob } from "../../src/protocol/schema.ts";
+} from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import { Store } from "@tutti/live/daemon/store/store.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
+import { SlurmBatch } from "@tutti/slurm/native/slurm-batch.ts";
+import { FakeNativeSlurm } from "@tutti/slurm/native/slurm-for-tests.ts";
 import { CHANGE_MS, DAY, HOUR, MINUTE, S, type Scene } from "./scenes.ts";
 
 export async function submit({ clock, frontEnd }: Bench, fields: Partial<SubmitJob> = {}): Promise<number> {

@@ -1,6 +1,6 @@
 /** Promises about the page: how long a link and a session are valid. */
-import { ADA, makeTestApp } from "../../src/api/server/app-for-tests.ts";
-import { Links } from "../../src/api/server/web/links.ts";
+import { ADA, makeTestApp } from "@tutti/live/api/server/app-for-tests.ts";
+import { Links } from "@tutti/live/api/server/web/links.ts";
 import { CHANGE_MS, HOUR, inMachineTime, MINUTE, S, type Scene } from "./scenes.ts";
 
 /** Each code can be used once, so each second takes another. */

@@ -15,12 +15,12 @@ import {
 } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { monotonicMs } from "@tutti/host/clock.ts";
+import { allPids, readStat } from "@tutti/host/processes.ts";
+import { startShim } from "@tutti/live/conductor/attempts/shim.ts";
+import { rowAt, slotAt } from "@tutti/live/conductor/clock.ts";
+import { openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startShim } from "../../src/conductor/attempts/shim.ts";
-import { rowAt, slotAt } from "../../src/conductor/clock.ts";
-import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
-import { monotonicMs } from "../../src/host/clock.ts";
-import { allPids, readStat } from "../../src/host/processes.ts";
 import { cpuTicks, isGone, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */

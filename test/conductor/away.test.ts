@@ -23,23 +23,23 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { allPids, bootId, readSmall, readStat } from "@tutti/host/processes.ts";
+import { programFile } from "@tutti/host/programs.ts";
+import { Attempt } from "@tutti/live/conductor/attempts/attempt.ts";
+import type { Machine } from "@tutti/live/conductor/attempts/gang-part.ts";
+import { openGate, outputsElsewhere, startShim } from "@tutti/live/conductor/attempts/shim.ts";
+import { makeTaskFolder } from "@tutti/live/conductor/attempts/task.ts";
+import { ConductorClient } from "@tutti/live/conductor/client.ts";
+import { openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
+import { HomeLock } from "@tutti/live/conductor/home.ts";
+import { GangShares } from "@tutti/live/conductor/shares.ts";
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Attempt } from "../../src/conductor/attempts/attempt.ts";
-import type { Machine } from "../../src/conductor/attempts/gang-part.ts";
-import { openGate, outputsElsewhere, startShim } from "../../src/conductor/attempts/shim.ts";
-import { makeTaskFolder } from "../../src/conductor/attempts/task.ts";
-import { ConductorClient } from "../../src/conductor/client.ts";
-import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
-import { HomeLock } from "../../src/conductor/home.ts";
-import { GangShares } from "../../src/conductor/shares.ts";
-import { allPids, bootId, readSmall, readStat } from "../../src/host/processes.ts";
-import { programFile } from "../../src/host/programs.ts";
-import type { LaunchSpec } from "../../src/protocol/attempts.ts";
 import { until } from "./stage.ts";
 
 const IDENTITY = "0123456789abcdef0123456789abcdef";
 const PROGRAM = fileURLToPath(
-  programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+  programFile("conductor", new URL("../../packages/live/conductor/main.ts", import.meta.url)),
 );
 
 let base: string;

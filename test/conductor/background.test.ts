@@ -7,9 +7,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { allPids, readStat } from "@tutti/host/processes.ts";
+import { Background, backgroundMeans } from "@tutti/live/conductor/background.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Background, backgroundMeans } from "../../src/conductor/background.ts";
-import { allPids, readStat } from "../../src/host/processes.ts";
 import { cpuTicks, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */
@@ -92,7 +92,7 @@ describe.skipIf(!isRoot)("the idle class", () => {
     if (!existsSync(join(cpuMount, "cpu.shares"))) skip();
     mkdirSync(group);
     try {
-      const program = `const { backgroundMeans } = await import(${JSON.stringify(here("../../src/conductor/background.ts"))}); console.log(backgroundMeans())`;
+      const program = `const { backgroundMeans } = await import(${JSON.stringify(here("../../packages/live/conductor/background.ts"))}); console.log(backgroundMeans())`;
       const inGroup = `echo $$ > ${group}/cgroup.procs; exec "$0" "$@"`;
       const node = [process.execPath, "--input-type=module", "-e", program];
       expect(execFileSync("sh", ["-c", inGroup, ...node], { encoding: "utf8" }).trim()).toBe("idle-class");
@@ -141,7 +141,7 @@ describe.skipIf(!isRoot || !existsSync("/usr/bin/setpriv"))("a user without righ
         TUTTI_STATE: join(folder, "state"),
       };
       const options = { encoding: "utf8", cwd: "/", env, timeout: 30_000 } as const;
-      const program = here("../../src/cli/main.ts");
+      const program = here("../../packages/cli/main.ts");
       const may = spawnSync("setpriv", [...asNobody, process.execPath, program, "--version"], options);
       // The user nobody may be unable to read the checkout.
       if (may.status !== 0) skip();

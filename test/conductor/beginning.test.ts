@@ -11,11 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { ObservedTime } from "../../src/conductor/attempts/observed-time.ts";
-import { ShimWatch } from "../../src/conductor/attempts/shim-watch.ts";
-import type { ProcessIdentity } from "../../src/host/processes.ts";
+import type { ProcessIdentity } from "@tutti/host/processes.ts";
 import {
   allPids,
   identityOf,
@@ -25,8 +21,12 @@ import {
   readStat,
   sessionOf,
   signal,
-} from "../../src/host/processes.ts";
-import type { LaunchSpec } from "../../src/protocol/attempts.ts";
+} from "@tutti/host/processes.ts";
+import { readIdentity } from "@tutti/live/conductor/attempts/claim.ts";
+import { ObservedTime } from "@tutti/live/conductor/attempts/observed-time.ts";
+import { ShimWatch } from "@tutti/live/conductor/attempts/shim-watch.ts";
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { isGone, Stage, until } from "./stage.ts";
 
 const isRoot = process.getuid!() === 0;

@@ -8,9 +8,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readStat, signal } from "@tutti/host/processes.ts";
+import { programFile } from "@tutti/host/programs.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat, signal } from "../../src/host/processes.ts";
-import { programFile } from "../../src/host/programs.ts";
 import { CAN_MAKE_NODES, type ClusterNode, ClusterStage } from "./cluster-stage.ts";
 import { cpuTicks, isGone, until } from "./stage.ts";
 
@@ -195,7 +195,7 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
   test("a conductor whose keeper died before it had started ends", async () => {
     const home = join(s.folder, "orphan");
     const program = fileURLToPath(
-      programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+      programFile("conductor", new URL("../../packages/live/conductor/main.ts", import.meta.url)),
     );
     mkdirSync(home, { mode: 0o700 });
     const gone = spawnSync("true").pid;

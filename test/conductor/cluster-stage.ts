@@ -24,22 +24,22 @@ import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { monotonicMs } from "../../src/host/clock.ts";
-import { signal } from "../../src/host/processes.ts";
-import { programFile } from "../../src/host/programs.ts";
-import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";
+import { monotonicMs } from "@tutti/host/clock.ts";
+import { signal } from "@tutti/host/processes.ts";
+import { programFile } from "@tutti/host/programs.ts";
+import type { AttemptEnd, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type {
   ConductorMatrix,
   FromConductor,
   MemberSpec,
   PlacedGang,
   ToConductor,
-} from "../../src/protocol/conductor.ts";
-import { LineReader } from "../../src/protocol/wire.ts";
+} from "@tutti/protocol/conductor.ts";
+import { LineReader } from "@tutti/protocol/wire.ts";
 import { marked, until } from "./stage.ts";
 
 const PROGRAM = fileURLToPath(
-  programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+  programFile("conductor", new URL("../../packages/live/conductor/main.ts", import.meta.url)),
 );
 /** Between the clocks of one node and the next. */
 const CLOCKS_APART_S = 1000;

@@ -5,9 +5,9 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { signal } from "@tutti/host/processes.ts";
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { signal } from "../../src/host/processes.ts";
-import type { LaunchSpec } from "../../src/protocol/attempts.ts";
 import { CAN_MAKE_NODES, ClusterStage } from "./cluster-stage.ts";
 import { isGone, until } from "./stage.ts";
 

@@ -4,10 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { monotonicMs } from "@tutti/host/clock.ts";
+import { allowedCpus } from "@tutti/host/machine.ts";
+import { readStat, signal } from "@tutti/host/processes.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { monotonicMs } from "../../src/host/clock.ts";
-import { allowedCpus } from "../../src/host/machine.ts";
-import { readStat, signal } from "../../src/host/processes.ts";
 import { CAN_MAKE_NODES, ClusterStage, Link } from "./cluster-stage.ts";
 import { until } from "./stage.ts";
 

@@ -5,11 +5,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { dirname, join } from "node:path";
+import { readStat } from "@tutti/host/processes.ts";
+import { startShim } from "@tutti/live/conductor/attempts/shim.ts";
+import type { FreezerKind } from "@tutti/protocol/attempts.ts";
+import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startShim } from "../../src/conductor/attempts/shim.ts";
-import { readStat } from "../../src/host/processes.ts";
-import type { FreezerKind } from "../../src/protocol/attempts.ts";
-import type { FromConductor } from "../../src/protocol/conductor.ts";
 import { cpuTicks, isGone, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */
@@ -413,7 +413,7 @@ describe("the socket", () => {
 
   test("two conductors started together: one stays", async () => {
     const s = here();
-    const { startConductor } = await import("../../src/conductor/client.ts");
+    const { startConductor } = await import("@tutti/live/conductor/client.ts");
     const pid = s.conductorPid();
     const others = [startConductor(s.home), startConductor(s.home)];
     await until("both have ended", () => others.every(({ exitCode }) => exitCode !== null));

@@ -3,16 +3,16 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { allPids, signal } from "@tutti/host/processes.ts";
+import { isAtGate, startShim } from "@tutti/live/conductor/attempts/shim.ts";
+import { startConductor } from "@tutti/live/conductor/client.ts";
+import type { FromConductor } from "@tutti/protocol/conductor.ts";
+import { LineReader } from "@tutti/protocol/wire.ts";
+import { OWN_FOLDER } from "@tutti/slurm/batch-script.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isAtGate, startShim } from "../../src/conductor/attempts/shim.ts";
-import { startConductor } from "../../src/conductor/client.ts";
-import { OWN_FOLDER } from "../../src/daemon/executor/slurm/batch-script.ts";
-import { allPids, signal } from "../../src/host/processes.ts";
-import type { FromConductor } from "../../src/protocol/conductor.ts";
-import { LineReader } from "../../src/protocol/wire.ts";
 import { Stage, until } from "./stage.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../src/conductor/connect.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../packages/live/conductor/connect.ts", import.meta.url));
 
 let stage: Stage;
 beforeEach(() => {

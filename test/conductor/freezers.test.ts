@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bootId, identityOf, readStat, signal } from "@tutti/host/processes.ts";
+import { signalAll } from "@tutti/live/conductor/freezers/freezer.ts";
+import { type Containment, openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
+import { MARK_VARIABLE } from "@tutti/live/conductor/freezers/signals.ts";
+import type { FreezerKind } from "@tutti/protocol/attempts.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { signalAll } from "../../src/conductor/freezers/freezer.ts";
-import { type Containment, openContainment } from "../../src/conductor/freezers/open-containment.ts";
-import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
-import { bootId, identityOf, readStat, signal } from "../../src/host/processes.ts";
-import type { FreezerKind } from "../../src/protocol/attempts.ts";
 import { cpuTicks, kindsHere, marked, until } from "./stage.ts";
 
 const BURN = "while :; do :; done";

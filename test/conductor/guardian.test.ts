@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readStat } from "@tutti/host/processes.ts";
+import { gangName } from "@tutti/protocol/attempts.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat } from "../../src/host/processes.ts";
-import { gangName } from "../../src/protocol/attempts.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most twenty seconds of CPU time. */

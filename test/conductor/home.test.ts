@@ -5,10 +5,10 @@
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
+import { allPids, readSmall, readStat, signal } from "@tutti/host/processes.ts";
+import { startConductor } from "@tutti/live/conductor/client.ts";
+import { titleOf } from "@tutti/live/conductor/home.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startConductor } from "../../src/conductor/client.ts";
-import { titleOf } from "../../src/conductor/home.ts";
-import { allPids, readSmall, readStat, signal } from "../../src/host/processes.ts";
 import { cpuTicks, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */

@@ -6,12 +6,12 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { identityOf, isAlive, signal } from "@tutti/host/processes.ts";
+import { readIdentity } from "@tutti/live/conductor/attempts/claim.ts";
+import { openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
+import type { AttemptState, LaunchSpec } from "@tutti/protocol/attempts.ts";
+import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
-import { identityOf, isAlive, signal } from "../../src/host/processes.ts";
-import type { AttemptState, LaunchSpec } from "../../src/protocol/attempts.ts";
-import type { FromConductor } from "../../src/protocol/conductor.ts";
 import { Stage, until } from "./stage.ts";
 
 let stage: Stage;

@@ -3,9 +3,9 @@
  * decides what to do with it, for every kind of freezer.
  */
 import { readFileSync } from "node:fs";
+import { signal } from "@tutti/host/processes.ts";
+import { readIdentity } from "@tutti/live/conductor/attempts/claim.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { signal } from "../../src/host/processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Uses a processor, for at most ten seconds of CPU time. */

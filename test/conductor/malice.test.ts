@@ -24,13 +24,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ProcessIdentity } from "@tutti/host/processes.ts";
+import { allPids, identityOf, isAlive, readStat, signal } from "@tutti/host/processes.ts";
+import { programFile } from "@tutti/host/programs.ts";
+import { readIdentity } from "@tutti/live/conductor/attempts/claim.ts";
+import { ConductorClient } from "@tutti/live/conductor/client.ts";
+import type { AttemptEnd, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { ConductorClient } from "../../src/conductor/client.ts";
-import type { ProcessIdentity } from "../../src/host/processes.ts";
-import { allPids, identityOf, isAlive, readStat, signal } from "../../src/host/processes.ts";
-import { programFile } from "../../src/host/programs.ts";
-import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";
 import { Stage, until } from "./stage.ts";
 
 const EVE = 33;
@@ -214,7 +214,7 @@ test.skipIf(process.getuid!() !== 0)(
     mkdirSync(home, { mode: 0o700 });
     for (const one of [folder, home]) chownSync(one, EVE, EVE);
     const main = fileURLToPath(
-      programFile("conductor", new URL("../../src/conductor/main.ts", import.meta.url)),
+      programFile("conductor", new URL("../../packages/live/conductor/main.ts", import.meta.url)),
     );
     const conductor = spawn(process.execPath, [main, home, "signals"], {
       uid: EVE,

@@ -4,8 +4,8 @@
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gangName } from "@tutti/protocol/attempts.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { gangName } from "../../src/protocol/attempts.ts";
 import { cpuTicks, isGone, kindsHere, Stage, until } from "./stage.ts";
 
 /** Three processes in two sessions, each for at most twenty seconds of CPU time. */

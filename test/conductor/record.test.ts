@@ -4,9 +4,9 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive, signal } from "@tutti/host/processes.ts";
+import type { AttemptEnd, AttemptState } from "@tutti/protocol/attempts.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { isAlive, signal } from "../../src/host/processes.ts";
-import type { AttemptEnd, AttemptState } from "../../src/protocol/attempts.ts";
 import { Stage, until } from "./stage.ts";
 
 let s: Stage;

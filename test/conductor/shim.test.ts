@@ -5,15 +5,15 @@
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { bootId, isAlive } from "@tutti/host/processes.ts";
 import {
   type AttemptFolder,
   blockClaims,
   readClaim,
   readIdentity,
-} from "../../src/conductor/attempts/claim.ts";
-import { closeGate, isAtGate } from "../../src/conductor/attempts/shim.ts";
-import { bootId, isAlive } from "../../src/host/processes.ts";
+} from "@tutti/live/conductor/attempts/claim.ts";
+import { closeGate, isAtGate } from "@tutti/live/conductor/attempts/shim.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Stage, until } from "./stage.ts";
 
 describe("a shim", () => {

@@ -6,14 +6,14 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConductorClient } from "../../src/conductor/client.ts";
-import { slotAt } from "../../src/conductor/clock.ts";
-import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
-import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
-import { monotonicMs } from "../../src/host/clock.ts";
-import { allPids, hasEnded, readStat, signal } from "../../src/host/processes.ts";
-import type { AttemptEnd, FreezerKind, LaunchSpec } from "../../src/protocol/attempts.ts";
-import type { ConductorMatrix, FromConductor } from "../../src/protocol/conductor.ts";
+import { monotonicMs } from "@tutti/host/clock.ts";
+import { allPids, hasEnded, readStat, signal } from "@tutti/host/processes.ts";
+import { ConductorClient } from "@tutti/live/conductor/client.ts";
+import { slotAt } from "@tutti/live/conductor/clock.ts";
+import { openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
+import { MARK_VARIABLE } from "@tutti/live/conductor/freezers/signals.ts";
+import type { AttemptEnd, FreezerKind, LaunchSpec } from "@tutti/protocol/attempts.ts";
+import type { ConductorMatrix, FromConductor } from "@tutti/protocol/conductor.ts";
 
 /** Kinds of freezer that work on this machine. */
 export function kindsHere(): FreezerKind[] {

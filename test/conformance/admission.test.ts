@@ -2,14 +2,15 @@
  * Runs policies with an admission queue under the checker: every combination of limit, queue and queue order,
  * and of the limits with the policies' own choices.
  */
+
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { seededInstance } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
+import { POLICIES } from "@tutti/kernel/policies/registry.ts";
+import { audit, auditLines } from "@tutti/lab/audit/audit.ts";
 import { describe, expect, test } from "vitest";
-import type { Instance } from "../../src/core/jobs.ts";
-import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
-import { Random } from "../../src/core/random.ts";
-import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { seededInstance } from "../../src/policies/instances-for-tests.ts";
-import { makeChoice } from "../../src/policies/parse-policy.ts";
-import { POLICIES } from "../../src/policies/registry.ts";
 
 const ADMITTED = POLICIES.filter((policy) => policy.parameters.some(({ name }) => name === "queueOrder"));
 const SLOTS = { slotS: 2, switchS: 0.5 };

@@ -8,18 +8,19 @@
  * decisions in a second run. If only later arrivals or run times differ, the decisions up to that time must
  * be the same.
  */
+
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { parseParameters } from "@tutti/kernel/core/parameters.ts";
+import { NONE, type PolicyChoice, type PolicyDefinition } from "@tutti/kernel/core/policy.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { allChoices } from "@tutti/kernel/policies/choices-for-tests.ts";
+import { conformanceInstances } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
+import { POLICIES } from "@tutti/kernel/policies/registry.ts";
+import { downey } from "@tutti/kernel/workload/models/downey.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { audit, auditLines } from "@tutti/lab/audit/audit.ts";
 import { describe, expect, test } from "vitest";
-import type { Instance } from "../../src/core/jobs.ts";
-import { parseParameters } from "../../src/core/parameters.ts";
-import { NONE, type PolicyChoice, type PolicyDefinition } from "../../src/core/policy.ts";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { allChoices } from "../../src/policies/choices-for-tests.ts";
-import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
-import { makeChoice } from "../../src/policies/parse-policy.ts";
-import { POLICIES } from "../../src/policies/registry.ts";
-import { downey } from "../../src/workload/models/downey.ts";
-import { prepare } from "../../src/workload/prepare.ts";
 
 type Sharing = PolicyDefinition["sharing"];
 

@@ -1,12 +1,13 @@
 /** Two users with shares 3 : 1 who always have jobs waiting get them, under policies of both kinds. */
+
+import type { ShareSettings } from "@tutti/kernel/core/fair-share.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { JsonlReader } from "@tutti/kernel/workload/traces/jsonl.ts";
 import { describe, expect, test } from "vitest";
-import type { ShareSettings } from "../../src/core/fair-share.ts";
-import { Random } from "../../src/core/random.ts";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
-import { prepare } from "../../src/workload/prepare.ts";
-import { JsonlReader } from "../../src/workload/traces/jsonl.ts";
 
 const HOUR_S = 3600;
 const PROCESSORS = 16;

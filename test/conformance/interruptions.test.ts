@@ -3,22 +3,23 @@
  * processor is used during its outage. If the policy guarantees it, no job starts that would run into a known
  * outage. The right jobs are stopped, and they keep their work.
  */
-import { describe, expect, test } from "vitest";
-import type { Instance } from "../../src/core/jobs.ts";
-import type { Feature, PolicyChoice } from "../../src/core/policy.ts";
-import { SIZES } from "../../src/core/sizes-for-tests.ts";
-import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { allChoices } from "../../src/policies/choices-for-tests.ts";
-import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
+
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import type { Feature, PolicyChoice } from "@tutti/kernel/core/policy.ts";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { allChoices } from "@tutti/kernel/policies/choices-for-tests.ts";
+import { conformanceInstances } from "@tutti/kernel/policies/instances-for-tests.ts";
 import {
   drawnInterruptions,
   drawnResources,
   interrupted,
   window,
-} from "../../src/policies/interruptions-for-tests.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { POLICIES } from "../../src/policies/registry.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
+} from "@tutti/kernel/policies/interruptions-for-tests.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { POLICIES } from "@tutti/kernel/policies/registry.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { audit, auditLines } from "@tutti/lab/audit/audit.ts";
+import { describe, expect, test } from "vitest";
 
 /**
  * Two settings: slots of whole seconds with free switches; slots that divide no run time, with switches that

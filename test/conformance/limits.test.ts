@@ -1,13 +1,14 @@
 /**
  * Tests limits in simulations with schedules worked out by hand.
- * src/daemon/scheduling/loop-limits.test.ts compares simulations with the live scheduler.
+ * packages/live/daemon/scheduling/loop-limits.test.ts compares simulations with the live scheduler.
  */
+
+import { InputError } from "@tutti/kernel/core/errors.ts";
+import type { WorkloadLimits } from "@tutti/kernel/core/limits/job-limits.ts";
+import { instanceOf } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { describe, expect, test } from "vitest";
-import { InputError } from "../../src/core/errors.ts";
-import type { WorkloadLimits } from "../../src/core/limits/job-limits.ts";
-import { instanceOf } from "../../src/policies/instances-for-tests.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
 
 interface TestJob {
   readonly submitS: number;

@@ -2,14 +2,15 @@
  * Runs policies that migrate gangs under the checker: every combination of their own choices, at several
  * costs.
  */
+
+import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
+import { br, brmms, brms } from "@tutti/kernel/policies/gangs/buddy-blocks.ts";
+import { migrationCostS } from "@tutti/kernel/policies/gangs/migration.ts";
+import { wlv } from "@tutti/kernel/policies/gangs/wlv.ts";
+import { conformanceInstances } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
+import { audit, auditLines } from "@tutti/lab/audit/audit.ts";
 import { describe, expect, test } from "vitest";
-import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
-import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { br, brmms, brms } from "../../src/policies/gangs/buddy-blocks.ts";
-import { migrationCostS } from "../../src/policies/gangs/migration.ts";
-import { wlv } from "../../src/policies/gangs/wlv.ts";
-import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
-import { makeChoice } from "../../src/policies/parse-policy.ts";
 
 const COSTS_S = [0, 3, 60];
 const SLOTS = [

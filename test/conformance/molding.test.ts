@@ -2,9 +2,9 @@
  * Tests jobs that can run on several sizes: cases worked by hand, refusals, and metrics that read the
  * schedule.
  */
-import { describe, expect, test } from "vitest";
-import type { Instance } from "../../src/core/jobs.ts";
-import { timeFactor } from "../../src/core/molding.ts";
+
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { timeFactor } from "@tutti/kernel/core/molding.ts";
 import {
   type GangPolicyDefinition,
   type Policy,
@@ -12,22 +12,23 @@ import {
   type Pool,
   type SpacePolicyDefinition,
   StartRule,
-} from "../../src/core/policy.ts";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { audit } from "../../src/lab/audit/audit.ts";
-import { processorsInUse } from "../../src/metrics/over-time.ts";
-import { metricOf, summarise } from "../../src/metrics/summary.ts";
-import { conformanceInstances, instanceOf } from "../../src/policies/instances-for-tests.ts";
+} from "@tutti/kernel/core/policy.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { processorsInUse } from "@tutti/kernel/metrics/over-time.ts";
+import { metricOf, summarise } from "@tutti/kernel/metrics/summary.ts";
+import { conformanceInstances, instanceOf } from "@tutti/kernel/policies/instances-for-tests.ts";
 import {
   drawnInterruptions,
   drawnMolding,
   drawnResources,
-} from "../../src/policies/interruptions-for-tests.ts";
-import { jobsCsv } from "../../src/report/text/csv.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
-import { hashWorkload } from "../../src/workload/hash.ts";
-import { prepare } from "../../src/workload/prepare.ts";
-import { writeScheduleSwf } from "../../src/workload/traces/swf-writer.ts";
+} from "@tutti/kernel/policies/interruptions-for-tests.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { hashWorkload } from "@tutti/kernel/workload/hash.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { writeScheduleSwf } from "@tutti/kernel/workload/traces/swf-writer.ts";
+import { audit } from "@tutti/lab/audit/audit.ts";
+import { jobsCsv } from "@tutti/lab/report/text/csv.ts";
+import { describe, expect, test } from "vitest";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 

@@ -1,21 +1,22 @@
 /** Tests outages and stops with cases worked by hand and a naive twin. */
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { checkOutages, type Interruptions, type Outage } from "../../src/core/interruptions.ts";
-import type { Instance } from "../../src/core/jobs.ts";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { arbitraryInstance, instanceOf, type TestJob } from "../../src/policies/instances-for-tests.ts";
-import { interrupted, loss, window } from "../../src/policies/interruptions-for-tests.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
+
+import { checkOutages, type Interruptions, type Outage } from "@tutti/kernel/core/interruptions.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { arbitraryInstance, instanceOf, type TestJob } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { interrupted, loss, window } from "@tutti/kernel/policies/interruptions-for-tests.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import {
   type Decide,
   runTwin,
   twinEasy,
   twinFcfs,
   twinFirstFit,
-} from "../../src/simulator/pool-twin-for-tests.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
-import { prepare } from "../../src/workload/prepare.ts";
+} from "@tutti/kernel/simulator/pool-twin-for-tests.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 

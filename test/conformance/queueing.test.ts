@@ -9,14 +9,15 @@
  * Each case runs several replications with fixed seeds, leaves out the first tenth of the jobs, and computes
  * a 99 % interval (Student) of the mean waits.
  */
+
+import { exp, ln } from "@tutti/kernel/core/elementary.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { confidenceInterval } from "@tutti/kernel/metrics/statistics.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { describe, expect, test } from "vitest";
-import { exp, ln } from "../../src/core/elementary.ts";
-import type { Instance } from "../../src/core/jobs.ts";
-import { Random } from "../../src/core/random.ts";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { confidenceInterval } from "../../src/metrics/statistics.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
 
 const REPLICATIONS = 20;
 const JOBS = 40_000;

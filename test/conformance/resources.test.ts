@@ -1,25 +1,26 @@
 /**
  * Tests countable resources with cases worked by hand, a naive machine that packs vectors, and a naive twin.
  */
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { RuleViolation } from "../../src/core/errors.ts";
-import type { Instance } from "../../src/core/jobs.ts";
-import { StartRule } from "../../src/core/policy.ts";
-import type { ResourceKind } from "../../src/core/resources.ts";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { PoolMachine } from "../../src/machines/pool-machine.ts";
-import { arbitraryInstance, instanceOf } from "../../src/policies/instances-for-tests.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
+
+import { RuleViolation } from "@tutti/kernel/core/errors.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { StartRule } from "@tutti/kernel/core/policy.ts";
+import type { ResourceKind } from "@tutti/kernel/core/resources.ts";
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { PoolMachine } from "@tutti/kernel/machines/pool-machine.ts";
+import { arbitraryInstance, instanceOf } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import {
   type Decide,
   runTwin,
   twinEasy,
   twinFcfs,
   twinFirstFit,
-} from "../../src/simulator/pool-twin-for-tests.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
-import { prepare } from "../../src/workload/prepare.ts";
+} from "@tutti/kernel/simulator/pool-twin-for-tests.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 

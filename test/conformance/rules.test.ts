@@ -1,9 +1,10 @@
 /** Tests the rules that policies print, for every policy with every value of every choice. */
+
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { POLICIES } from "@tutti/kernel/policies/registry.ts";
+import { rulesOf } from "@tutti/kernel/simulator/rules.ts";
+import { goldenPolicies } from "@tutti/lab/golden/cells.ts";
 import { expect, test } from "vitest";
-import { goldenPolicies } from "../../src/lab/golden/cells.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { POLICIES } from "../../src/policies/registry.ts";
-import { rulesOf } from "../../src/simulator/rules.ts";
 
 test("each rule is in force with some policy and setting", () => {
   const limits = POLICIES.filter(({ parameters }) => parameters.some(({ name }) => name === "memory"));

@@ -2,12 +2,13 @@
  * Simulates the complete real traces: every line is accounted for, every job starts, and the checker finds no
  * violation.
  */
+
+import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { prepare } from "@tutti/kernel/workload/prepare.ts";
+import { REAL_TRACES, readTrace, traceBytes, traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
+import { audit, auditLines } from "@tutti/lab/audit/audit.ts";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { prepare } from "../../src/workload/prepare.ts";
-import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../../src/workload/traces-for-tests.ts";
 
 /** Lines that are neither comments nor blank. */
 function dataLines(bytes: Uint8Array): number {

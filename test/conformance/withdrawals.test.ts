@@ -1,10 +1,11 @@
 /** Tests drains, holds, edits and cancelled jobs in simulations with cases worked out by hand. */
+
+import type { Interruptions } from "@tutti/kernel/core/interruptions.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
+import { instanceOf, type TestJob } from "@tutti/kernel/policies/instances-for-tests.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { describe, expect, test } from "vitest";
-import type { Interruptions } from "../../src/core/interruptions.ts";
-import type { Instance } from "../../src/core/jobs.ts";
-import { instanceOf, type TestJob } from "../../src/policies/instances-for-tests.ts";
-import { choosePolicy } from "../../src/policies/parse-policy.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 

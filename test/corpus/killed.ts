@@ -5,11 +5,11 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SavedState } from "../../src/conductor/state-file.ts";
-import { readConfig } from "../../src/daemon/config/config.ts";
-import { systemClock } from "../../src/host/clock.ts";
-import { bootId } from "../../src/host/processes.ts";
-import type { AttemptState } from "../../src/protocol/attempts.ts";
+import { systemClock } from "@tutti/host/clock.ts";
+import { bootId } from "@tutti/host/processes.ts";
+import type { SavedState } from "@tutti/live/conductor/state-file.ts";
+import { readConfig } from "@tutti/live/daemon/config/config.ts";
+import type { AttemptState } from "@tutti/protocol/attempts.ts";
 import { runKillLoop } from "../kill-loop/run.ts";
 import type { Settings } from "../kill-loop/scheduler.ts";
 import { USERS } from "./play.ts";

@@ -6,18 +6,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/daemon/config/config.ts";
-import type { Caller } from "../../src/daemon/contract/service.ts";
-import type { Connected, Report } from "../../src/daemon/executor/executor.ts";
-import { FakeMachine } from "../../src/daemon/front-end/fake-machine-for-tests.ts";
-import { type Bench, makeBench, ROOT, request } from "../../src/daemon/front-end/front-end-for-tests.ts";
-import { FakeClock } from "../../src/host/clock-for-tests.ts";
-import type { Event, Job, WhyAnswer } from "../../src/protocol/answers.ts";
-import { isRefusal } from "../../src/protocol/refusal.ts";
-import { isEnded } from "../../src/protocol/states.ts";
-import { eventSentence } from "../../src/words/event-sentences.ts";
-import { eventDetails } from "../../src/words/events.ts";
-import { whySentences } from "../../src/words/why.ts";
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
+import { readConfig } from "@tutti/live/daemon/config/config.ts";
+import type { Caller } from "@tutti/live/daemon/contract/service.ts";
+import type { Connected, Report } from "@tutti/live/daemon/executor/executor.ts";
+import { FakeMachine } from "@tutti/live/daemon/front-end/fake-machine-for-tests.ts";
+import { type Bench, makeBench, ROOT, request } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import type { Event, Job, WhyAnswer } from "@tutti/protocol/answers.ts";
+import { isRefusal } from "@tutti/protocol/refusal.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
+import { eventSentence } from "@tutti/words/event-sentences.ts";
+import { eventDetails } from "@tutti/words/events.ts";
+import { whySentences } from "@tutti/words/why.ts";
 import type { RecordedState } from "./state.ts";
 
 /** The texts of a state by name. */

@@ -7,17 +7,17 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { NodeCpus } from "../../src/core/machine.ts";
-import { NodeTable } from "../../src/core/machine.ts";
-import { Random } from "../../src/core/random.ts";
-import { readConfig } from "../../src/daemon/config/config.ts";
-import type { Caller, Change } from "../../src/daemon/contract/service.ts";
-import type { Connected } from "../../src/daemon/executor/executor.ts";
-import { FakeMachine } from "../../src/daemon/front-end/fake-machine-for-tests.ts";
-import { type Bench, makeBench, ROOT, request } from "../../src/daemon/front-end/front-end-for-tests.ts";
-import { FakeClock } from "../../src/host/clock-for-tests.ts";
-import type { AttemptKey, EndReason } from "../../src/protocol/attempts.ts";
-import type { Job, SubmitJob, UpdateBody } from "../../src/protocol/schema.ts";
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
+import type { NodeCpus } from "@tutti/kernel/core/machine.ts";
+import { NodeTable } from "@tutti/kernel/core/machine.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { readConfig } from "@tutti/live/daemon/config/config.ts";
+import type { Caller, Change } from "@tutti/live/daemon/contract/service.ts";
+import type { Connected } from "@tutti/live/daemon/executor/executor.ts";
+import { FakeMachine } from "@tutti/live/daemon/front-end/fake-machine-for-tests.ts";
+import { type Bench, makeBench, ROOT, request } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
+import type { AttemptKey, EndReason } from "@tutti/protocol/attempts.ts";
+import type { Job, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
 import { groupsOf, USERS } from "./play.ts";
 import type { RecordedState } from "./state.ts";
 

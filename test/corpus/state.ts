@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { NodeCpus } from "../../src/core/machine.ts";
-import type { Connected } from "../../src/daemon/executor/executor.ts";
+import type { NodeCpus } from "@tutti/kernel/core/machine.ts";
+import type { Connected } from "@tutti/live/daemon/executor/executor.ts";
 
 export interface StateFacts {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** The kinds of faults of the kill loop. Each leaves a front end that has been started. */
-import type { BatchAnswer, StatusAnswer } from "../../src/protocol/schema.ts";
+import type { BatchAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
 import { nameOf } from "./history.ts";
 import { sleep } from "./scheduler.ts";
 import { LOOK_MS, type World } from "./world.ts";

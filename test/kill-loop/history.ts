@@ -1,5 +1,5 @@
 /** What a run of the kill loop leaves for the judge: what was asked for, done, and written by the jobs. */
-import type { Job } from "../../src/protocol/schema.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
 
 /** What a job asks for. An edit replaces all of it at once. */
 export interface Asked {

@@ -1,5 +1,5 @@
 /** Judges what is reported of a job: to its hooks, to its webhook, the event log, and the exports. */
-import type { Job } from "../../src/protocol/schema.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
 import { type History, type JudgedJob, nameOf, type Report, type Start } from "./history.ts";
 
 export function judgeReports(

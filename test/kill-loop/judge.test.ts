@@ -1,6 +1,7 @@
 /** Histories written by hand: the judge accepts the right ones and names what is wrong with each other. */
+
+import type { Job } from "@tutti/protocol/schema.ts";
 import { describe, expect, test } from "vitest";
-import type { Job } from "../../src/protocol/schema.ts";
 import { type Asked, type History, type JudgedJob, readReports, readStarts } from "./history.ts";
 import { judge } from "./judge.ts";
 

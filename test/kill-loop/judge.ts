@@ -3,7 +3,7 @@
  * a webhook wrote themselves, and the scheduler's records. From the first two it derives what must have
  * happened, by the rules in docs/guide-user.md.
  */
-import type { Job } from "../../src/protocol/schema.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
 import { type Asked, type History, type JudgedJob, LIMIT, nameOf, type Start } from "./history.ts";
 import { judgeReports } from "./judge-reports.ts";
 import { judgeTogether } from "./judge-together.ts";

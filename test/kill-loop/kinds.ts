@@ -1,7 +1,7 @@
 /** The kinds of jobs of the kill loop: what each asks for, how it ends, and what the test does with it. */
 import { availableParallelism } from "node:os";
-import type { Random } from "../../src/core/random.ts";
-import type { SubmitJob } from "../../src/protocol/schema.ts";
+import type { Random } from "@tutti/kernel/core/random.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
 import { type Asked, type JudgedJob, LIMIT } from "./history.ts";
 import type { Story } from "./story.ts";
 

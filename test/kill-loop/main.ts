@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { Random } from "../../src/core/random.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
 import { canMakeAccounts, makeAccount, removeAccounts, resultOf, spawnAs } from "../accounts.ts";
 import { POLICIES } from "./faults.ts";
 import { runKillLoop } from "./run.ts";

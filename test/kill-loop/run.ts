@@ -5,8 +5,8 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Random } from "../../src/core/random.ts";
-import type { Event, Job, JobAnswer } from "../../src/protocol/schema.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import type { Event, Job, JobAnswer } from "@tutti/protocol/schema.ts";
 import { makeAccount, removeAccounts } from "../accounts.ts";
 import { FAULTS } from "./faults.ts";
 import { type Report, readReports } from "./history.ts";

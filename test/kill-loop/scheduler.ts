@@ -16,8 +16,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Random } from "../../src/core/random.ts";
-import { signal } from "../../src/host/processes.ts";
+import { signal } from "@tutti/host/processes.ts";
+import type { Random } from "@tutti/kernel/core/random.ts";
 import { commandOf, describeProcess, Leftovers } from "../leftovers.ts";
 import { type Started, startTutti } from "../live-command.ts";
 

@@ -1,6 +1,6 @@
 /** Sends requests, as any user, to a scheduler that is being killed. */
 import { request } from "node:http";
-import { readToken, runtimeDirOf } from "../../src/api/runtime-dir.ts";
+import { readToken, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
 import { type Scheduler, sleep } from "./scheduler.ts";
 
 /** The connection failed, so the front end has not received the request. */

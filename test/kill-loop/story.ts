@@ -1,7 +1,7 @@
 /** One job of the kill loop, from its submit to its end, and what the test does with it in between. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BatchAnswer, Job, JobsAnswer, SubmitJob, UpdateBody } from "../../src/protocol/schema.ts";
+import type { BatchAnswer, Job, JobsAnswer, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
 import type { Asked, JudgedJob } from "./history.ts";
 import { hookOf, type Kind, makeAsked, NEVER_RETRIED, PROCESSES, scriptOf } from "./kinds.ts";
 import { sleep } from "./scheduler.ts";

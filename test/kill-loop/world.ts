@@ -1,8 +1,8 @@
 /** What stories and faults of one run of the kill loop share. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "../../src/core/random.ts";
-import type { BatchAnswer, Job, JobsAnswer } from "../../src/protocol/schema.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import type { BatchAnswer, Job, JobsAnswer } from "@tutti/protocol/schema.ts";
 import type { TestAccount } from "../accounts.ts";
 import { type History, type JudgedJob, readStarts, type Span, type Start } from "./history.ts";
 import type { Folder } from "./kinds.ts";

@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSy
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allPids, hasEnded, readStat } from "../../src/host/processes.ts";
+import { allPids, hasEnded, readStat } from "@tutti/host/processes.ts";
 import type { CommandResult } from "../command.ts";
 import { describeProcess } from "../leftovers.ts";
 

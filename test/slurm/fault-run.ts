@@ -6,11 +6,11 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { NoDaemonError } from "../../src/api/client/errors.ts";
-import { Random } from "../../src/core/random.ts";
-import { signal } from "../../src/host/processes.ts";
-import type { Event, Job, JobsAnswer, StatusAnswer, SubmitJob } from "../../src/protocol/schema.ts";
-import { isEnded } from "../../src/protocol/states.ts";
+import { signal } from "@tutti/host/processes.ts";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { NoDaemonError } from "@tutti/live/api/client/errors.ts";
+import type { Event, Job, JobsAnswer, StatusAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
 import { describeProcess } from "../leftovers.ts";
 import { returnsToLostNodes } from "../lost-nodes.ts";
 import { TestCluster } from "./cluster.ts";

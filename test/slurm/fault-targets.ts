@@ -1,6 +1,6 @@
 /** Finds the processes that a fault test kills, without asking the scheduler. */
 import { readFileSync } from "node:fs";
-import { allPids, readStat } from "../../src/host/processes.ts";
+import { allPids, readStat } from "@tutti/host/processes.ts";
 import type { TestCluster } from "./cluster.ts";
 
 function argvOf(pid: number): readonly string[] {

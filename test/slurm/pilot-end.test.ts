@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Random } from "@tutti/kernel/core/random.ts";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Random } from "../../src/core/random.ts";
-import { SIZES } from "../../src/core/sizes-for-tests.ts";
 import { TestCluster } from "./cluster.ts";
 import { parseBeats } from "./judge/beats.ts";
 import { compilePrograms } from "./programs.ts";

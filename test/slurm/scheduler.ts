@@ -4,9 +4,9 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "../../src/api/client/client.ts";
-import type { Job, JobsAnswer, StatusAnswer } from "../../src/protocol/schema.ts";
-import { isEnded } from "../../src/protocol/states.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import type { Job, JobsAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
 import type { CommandResult } from "../command.ts";
 import { resultOf, type TestCluster } from "./cluster.ts";
 

@@ -2,9 +2,10 @@
  * Three gangs of eight processes take turns on 4 nodes with 2 CPUs each: judged by the processes' own
  * records. The skew between nodes is printed; `npm run bench:slurm` measures it.
  */
+
+import { SIZES, SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import type { StatusAnswer } from "@tutti/protocol/answers.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SIZES, SOAK } from "../../src/core/sizes-for-tests.ts";
-import type { StatusAnswer } from "../../src/protocol/answers.ts";
 import { TestCluster } from "./cluster.ts";
 import { NOBODY } from "./scheduler.ts";
 import { type MeasuredTurning, measureTutti, togetherPer100Ms } from "./turning-table.ts";

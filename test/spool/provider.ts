@@ -5,19 +5,19 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { KeptFile } from "../../src/daemon/executor/kept-file.ts";
-import { type Provider, ProviderError } from "../../src/daemon/executor/provider.ts";
-import { scriptOf } from "../../src/daemon/executor/queue/attempt-script.ts";
+import { KeptFile } from "@tutti/live/daemon/executor/kept-file.ts";
+import { type Provider, ProviderError } from "@tutti/live/daemon/executor/provider.ts";
+import { scriptOf } from "@tutti/live/daemon/executor/queue/attempt-script.ts";
 import {
   type BatchJob,
   type BatchSystem,
   inQueueOf,
   type Order,
   type ShownBatchJob,
-} from "../../src/daemon/executor/queue/batch-system.ts";
-import { QueueExecutor } from "../../src/daemon/executor/queue/queue-executor.ts";
-import { queueContent } from "../../src/daemon/executor/queue/queue-file.ts";
-import type { LaunchSpec } from "../../src/protocol/attempts.ts";
+} from "@tutti/live/daemon/executor/queue/batch-system.ts";
+import { QueueExecutor } from "@tutti/live/daemon/executor/queue/queue-executor.ts";
+import { queueContent } from "@tutti/live/daemon/executor/queue/queue-file.ts";
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 
 const PROGRAM = fileURLToPath(new URL("spool.sh", import.meta.url));
 /** Exit status of the program when the spool is away. */

@@ -1,6 +1,7 @@
 /** Checks the judge of runs with faults on signs of life made by hand, so that it can fail. */
+
+import type { Job } from "@tutti/protocol/schema.ts";
 import { describe, expect, test } from "vitest";
-import type { Job } from "../../../src/protocol/schema.ts";
 import { type Beat, type JobRun, judgeJobs, parseBeats } from "./beats.ts";
 
 function beat(kind: Beat["kind"], atMs: number, more: Partial<Beat> = {}): Beat {

@@ -3,8 +3,8 @@
  * (test/slurm/tasks/beat.c): which attempts began, on which node, and when each was last alive. Times are
  * Unix times in ms.
  */
-import type { Job } from "../../../src/protocol/schema.ts";
-import { isEnded } from "../../../src/protocol/states.ts";
+import type { Job } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
 
 export interface Beat {
   readonly kind: "begin" | "beat" | "end";

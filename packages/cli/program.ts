@@ -1,0 +1,51 @@
+/** Builds the command line as a tree of commands. To save time, only the command in use gets its options. */
+
+import { ownVersion } from "@tutti/host/version.ts";
+import { Command } from "commander";
+import { OLDER, VERBS } from "./registry.ts";
+import { foldedToTerminal } from "./text/text.ts";
+
+const EXAMPLES = `
+Examples:
+  $ tutti serve
+  $ tutti submit -n 4 --time 10m -- ./a.out
+  $ tutti matrix --watch
+  $ tutti compare my-trace.swf.gz --policy fcfs,easy
+  $ tutti simulate my-trace.swf.gz --policy easy --html report.html
+  $ tutti simulate downey:jobs=5000:load=0.8 --policy easy
+  $ tutti policies easy
+`;
+
+/**
+ * The whole command line.
+ * @param verb the command that gets its arguments and options; `all` for every command
+ */
+export async function makeProgram(verb: string | undefined): Promise<Command> {
+  const program = new Command("tutti");
+  program
+    .description(
+      "Schedules parallel jobs as gangs, on this machine or on a cluster, and measures policies by replaying workloads",
+    )
+    .version(ownVersion(), "-V, --version")
+    .commandsGroup("Command line:")
+    .helpCommand("help [command]", "display help for a command")
+    .addHelpText("after", EXAMPLES)
+    .showHelpAfterError("(tutti --help lists all commands)")
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")),
+      writeOut: (text) => process.stdout.write(foldedToTerminal(text)),
+    })
+    .configureHelp({ minWidthToWrap: 24 })
+    .exitOverride()
+    .action(async () => (await import("./verbs/status.ts")).overview());
+  for (const { name, group, summary, load } of VERBS) {
+    const command = program
+      .command(name, { hidden: group === OLDER })
+      .description(summary)
+      .helpGroup(`${group}:`)
+      .copyInheritedSettings(program)
+      .showHelpAfterError(`(tutti ${name} --help lists its options)`);
+    if (verb === name || verb === "all") (await load()).configure(command, () => makeProgram("all"));
+  }
+  return program;
+}

@@ -1,0 +1,99 @@
+/**
+ * `tutti cancel`, `hold`, `release`, `requeue`, `pause`, `resume`, `priority` and `update`: change each job,
+ * and at the end list those that could not be changed.
+ */
+
+import { plural } from "@tutti/kernel/core/format.ts";
+import { Client } from "@tutti/live/api/client/client.ts";
+import { RefusedError } from "@tutti/live/api/client/errors.ts";
+import { JOB_FIELDS } from "@tutti/protocol/job-fields.ts";
+import type { Job, UpdateBody } from "@tutti/protocol/schema.ts";
+import { CHANGEABLE_STATES } from "@tutti/protocol/states.ts";
+import { jobCountsText } from "@tutti/words/jobs.ts";
+import { visibleLine } from "@tutti/words/visible.ts";
+import type { Command } from "commander";
+import { UsageError } from "../errors.ts";
+import { type Change, changesOf } from "../live/job-changes.ts";
+import { namedJobs, SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
+import { parserOf } from "../options/job-values.ts";
+import { addUpdateOptions } from "../options/submit-options.ts";
+import { hint, writeJson, writeOut } from "../text/text.ts";
+import { changeText, updatedText } from "../text/updated-text.ts";
+
+const UPDATE_HELP = `
+A waiting job keeps its place in the queue. Of a job that has started, only the
+name and the options about retries can change.
+  tutti update 12 --time 2h -n 8
+  tutti update state:queued --queue night`;
+
+interface Options {
+  readonly json?: boolean | undefined;
+  readonly release?: boolean;
+}
+
+/** Maximum number of lines of output. More jobs are only counted. */
+const MAX_LINES = 20;
+
+const RELEASE_HELP =
+  "under space sharing: other jobs may use its CPUs; when it is resumed, it waits until it gets CPUs again";
+const PAUSE_HELP = `
+A paused job is stopped, and its running time and its limit stand still. It
+keeps its memory. Under space sharing, it also keeps its CPUs. Jobs that have
+not started can be held instead.
+  tutti pause 12
+  tutti resume 12`;
+
+export function configure(command: Command): void {
+  const action = command.name() as Change["action"];
+  if (action === "priority")
+    command.argument("<n>", JOB_FIELDS.priority.option[2], parserOf(JOB_FIELDS.priority));
+  command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
+  if (action === "pause") command.option("--release", RELEASE_HELP).addHelpText("after", PAUSE_HELP);
+  if (action === "update") {
+    addUpdateOptions(command).addHelpText("after", UPDATE_HELP);
+    command.action((words: readonly string[], { json, ...update }: Options & UpdateBody) => {
+      if (Object.keys(update).length > 0) return changeJobs(words, { action, update }, { json });
+      throw new UsageError(
+        "Cannot update jobs: nothing changes, expected an option such as --time 2h or -n 8",
+      );
+    });
+  } else if (action === "priority") {
+    command.action((value: number, words: readonly string[], options: Options) =>
+      changeJobs(words, { action, priority: value }, options),
+    );
+  } else
+    command.action((words: readonly string[], { release, ...options }: Options) =>
+      changeJobs(words, { action, ...(release && { release }) }, options),
+    );
+}
+
+/**
+ * Changes the jobs and prints them. A job that a range or pattern selects and that cannot be changed is
+ * reported, but it is not a failure.
+ * @throws RefusedError the first refusal, after all jobs have been tried; this includes the case that no job
+ *   could be changed
+ */
+async function changeJobs(words: readonly string[], change: Change, { json }: Options): Promise<void> {
+  const client = new Client();
+  const named = namedJobs(words);
+  const jobs: Job[] = [];
+  const refusals: RefusedError[] = [];
+  const unchanged: RefusedError[] = [];
+  const numbers = await selectJobs(client, words, CHANGEABLE_STATES[change.action]);
+  for (const result of await changesOf(client, change, numbers)) {
+    if ("job" in result) jobs.push(result.job);
+    else {
+      const isFailure = result.refused !== "wrong-state" || named.has(result.number);
+      (isFailure ? refusals : unchanged).push(new RefusedError(result.refused, result.message));
+    }
+  }
+  jobs.sort((a, b) => a.job - b.job);
+  if (jobs.length === 0 && refusals.length === 0) refusals.push(...unchanged.splice(0, 1));
+  if (json) writeJson({ schema: "tutti.jobs/1", jobs });
+  else if (jobs.length > MAX_LINES) writeOut(`${jobCountsText(jobs)}\n`);
+  else for (const job of jobs) writeOut(`${changeText(job)}${updatedText(job, change.update ?? {})}\n`);
+  for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
+  if (unchanged[0] !== undefined)
+    hint(`tutti: ${plural(unchanged.length, "job")} left unchanged: ${visibleLine(unchanged[0].message)}`);
+  if (refusals[0] !== undefined) throw refusals[0];
+}

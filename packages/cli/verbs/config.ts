@@ -1,0 +1,120 @@
+/**
+ * `tutti config check FILE` checks a configuration file of `tutti serve`; `tutti config schema` prints its
+ * schema.
+ */
+
+import { InputError } from "@tutti/kernel/core/errors.ts";
+import { plural } from "@tutti/kernel/core/format.ts";
+import {
+  type Config,
+  type LimitSettings,
+  limitTablesOf,
+  readConfig,
+} from "@tutti/live/daemon/config/config.ts";
+import { readText } from "@tutti/live/daemon/config/config-text.ts";
+import { choosePolicyFor, ownPolicyIn } from "@tutti/live/daemon/scheduling/policy-choice.ts";
+import { configSchema, UNLIMITED } from "@tutti/protocol/config.ts";
+import { limitText } from "@tutti/words/times.ts";
+import { visibleLine } from "@tutti/words/visible.ts";
+import type { Command } from "commander";
+import { hint, leftColumn, table, writeJson, writeOut } from "../text/text.ts";
+
+const FIELDS: readonly (keyof Config)[] = [
+  "policy",
+  "mode",
+  "slotMs",
+  "maxRows",
+  "pack",
+  "memoryBytes",
+  "cpus",
+  "graceMs",
+  "keepDays",
+  "keepJobs",
+];
+
+export function configure(command: Command): void {
+  command.helpCommand("help [command]", "display help for a command");
+  command
+    .command("check <file>")
+    .description(
+      "report mistakes in a file; if there are none, print the settings in force and their sources",
+    )
+    .action(check);
+  command
+    .command("schema")
+    .description("print the JSON schema of the file")
+    .action(() => writeJson(configSchema()));
+}
+
+async function check(file: string): Promise<void> {
+  const { config, lines, notes } = readConfig(readText(file), file);
+  try {
+    choosePolicyFor(config.policy, config, await ownPolicyIn(config));
+  } catch (error) {
+    throw new InputError(
+      `Cannot use ${JSON.stringify(config.policy)} as policy in "${file}", line ${lines.get("policy")}: ${(error as Error).message}`,
+    );
+  }
+  const source = (field: string) => {
+    if (!lines.has(field)) return "default";
+    const line = lines.get(field);
+    return line === undefined ? "file" : `line ${line}`;
+  };
+  const rows = [
+    ...FIELDS.map((field) => [field, valueText(config[field]), source(field)]),
+    ["machine.smt", valueText(config.machine.smt), source("machine")],
+    ...config.resources.map((resource) => [
+      `resources.${resource.name}`,
+      resourceText(resource),
+      source(`resources.${resource.name}`),
+    ]),
+    ...(["runningCpus", "runningJobs", "waitingJobs", "cpuHours"] as const).flatMap((field) => {
+      const value = config.limits[field];
+      return value === undefined ? [] : [[`limits.${field}`, String(value), source("limits")]];
+    }),
+    ...limitTablesOf(config).map(([field, limits]) => [
+      visibleLine(field),
+      limitsText(limits),
+      source(field),
+    ]),
+    ["web.submit", valueText(config.web.submit), source("web")],
+    ...config.queues.map((queue, i) => [
+      `queues[${i}]`,
+      queueText(queue),
+      source(lines.has(`queues[${i}]`) ? `queues[${i}]` : "queues"),
+    ]),
+  ];
+  for (const note of notes) hint(`tutti: note: ${note}`);
+  writeOut(`${table([leftColumn("setting"), leftColumn("value"), leftColumn("source", 1)], rows)}\n`);
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "all of the machine's";
+  return Array.isArray(value) ? value.join(",") : visibleLine(String(value));
+}
+
+function resourceText({ units, isShared }: Config["resources"][number]): string {
+  if (units.length === 0) return "none";
+  const shown = units.slice(0, 8).map((unit) => visibleLine(unit));
+  const more = units.length > shown.length ? ", …" : "";
+  return `${units.length}: ${shown.join(", ")}${more}${isShared ? "; shared" : ""}`;
+}
+
+function limitsText(limits: LimitSettings): string {
+  return Object.entries(limits)
+    .map(([field, value]) => `${field} ${value}`)
+    .join(", ");
+}
+
+function queueText({ queueClass, aliases = [], defaultLimitMs, limits }: Config["queues"][number]): string {
+  const { name, processors, elapsedBelowS, reservations } = queueClass;
+  return [
+    visibleLine(name),
+    ...(aliases.length === 0 ? [] : [`also called ${aliases.map(visibleLine).join(" and ")}`]),
+    processors >= UNLIMITED ? "any number of CPUs" : `at most ${processors} CPUs`,
+    ...(elapsedBelowS === undefined ? [] : [`limit below ${limitText(elapsedBelowS * 1000)}`]),
+    ...(defaultLimitMs === undefined ? [] : [`limit ${limitText(defaultLimitMs)} for jobs without one`]),
+    ...(reservations === undefined ? [] : [plural(reservations.limit, "reservation")]),
+    ...(limits === undefined ? [] : [limitsText(limits)]),
+  ].join(", ");
+}

@@ -1,0 +1,113 @@
+/** `tutti reserve`, `unreserve` and `windows`: keep the machine for some jobs, or for none, for a time. */
+
+import { MAX_REASON_LENGTH } from "@tutti/protocol/limits.ts";
+import type { WindowAnswer, WindowBody, WindowsAnswer } from "@tutti/protocol/schema.ts";
+import { BEGIN_EXPECTED, beginTimeMs } from "@tutti/words/begin-time.ts";
+import { windowText } from "@tutti/words/windows.ts";
+import { type Command, InvalidArgumentError } from "commander";
+import { UsageError } from "../errors.ts";
+import { type Asked, show } from "../live/show.ts";
+import { duration } from "../options/parse.ts";
+import { commandName, wrap } from "../text/text.ts";
+
+const seconds = duration("above zero");
+
+interface Options {
+  readonly begin?: number;
+  readonly for?: number;
+  readonly until?: number;
+  readonly user?: readonly string[];
+  readonly queue?: readonly string[];
+  readonly reason?: string;
+}
+
+const RESERVE_HELP = `
+Administrators only. Without --user and --queue, nothing starts in the window.
+Other jobs start before it only if they end in time by their limits; those
+without a limit wait for its end. Jobs that run when it begins continue. It
+stays in force when the scheduler is restarted.
+  tutti reserve disk --begin 23:00 --for 2h --reason "new disk"
+  tutti reserve course --begin tomorrow --until "tomorrow 18:00" --user anna,ben`;
+
+export function configure(command: Command): void {
+  if (command.name() === "reserve") configureReserve(command);
+  else if (command.name() === "unreserve") configureUnreserve(command);
+  else configureList(command);
+}
+
+function configureUnreserve(command: Command): void {
+  command
+    .argument("<name>", "name of the window")
+    .addHelpText("after", "\nAdministrators only. Jobs that waited for its end may start.");
+  show(command, {
+    ask: ({ client, words: [name] }: Asked<object, [string]>) =>
+      client.ask<WindowAnswer>(`/v1/windows/${encodeURIComponent(name)}`, { method: "DELETE" }),
+    text: (_, { words: [name] }) => `Removed window ${name}.\n`,
+  });
+}
+
+function configureReserve(command: Command): void {
+  command
+    .argument("<name>", "name of the window: letters, digits, _, . and -")
+    .option("--begin <when>", "begin: now, 23:00, +2h, tomorrow or 2026-12-01T08:00", time)
+    .option("--for <duration>", "how long, such as 2h", durationMs)
+    .option("--until <when>", "end, instead of --for", time)
+    .option("--user <users>", "only jobs of these users start in it: anna,ben", names)
+    .option("--queue <queues>", "only jobs in these queues start in it: night,long", names)
+    .option("--reason <text>", `why, at most ${MAX_REASON_LENGTH} characters; all users see it`)
+    .addHelpText("after", RESERVE_HELP);
+  show(command, {
+    ask: ({ client, words: [name], options }: Asked<Options, [string]>) =>
+      client.ask<WindowAnswer>("/v1/windows", { method: "POST", body: bodyOf(name, options) }),
+    text: ({ window }) => `Window ${wrap(windowText(window), 0)}.\n`,
+    next: (_, { words: [name] }) =>
+      `next: ${commandName()} windows lists them, ${commandName()} unreserve ${name} removes it`,
+  });
+}
+
+function configureList(command: Command): void {
+  command.addHelpText("after", "\nA window keeps the machine for some jobs, or for none; see tutti reserve.");
+  show(command, {
+    ask: ({ client }) => client.ask<WindowsAnswer>("/v1/windows"),
+    text: ({ windows }) =>
+      windows.length === 0
+        ? "No windows are announced.\n"
+        : windows.map((window) => `${wrap(windowText(window), 2)}\n`).join(""),
+  });
+}
+
+function bodyOf(name: string, options: Options): WindowBody {
+  const { begin, for: forMs, until, user, queue, reason } = options;
+  if ((forMs === undefined) === (until === undefined)) {
+    const what = forMs === undefined ? "it has no end" : "it has two ends, --for and --until";
+    throw new UsageError(`Cannot reserve "${name}": ${what}, expected --for 2h or --until 23:00`);
+  }
+  return {
+    name,
+    fromMs: begin,
+    untilMs: until ?? (begin ?? Date.now()) + forMs!,
+    users: user,
+    queues: queue,
+    reason,
+  };
+}
+
+function time(text: string): number {
+  const unixMs = beginTimeMs(text, Date.now());
+  if (unixMs === undefined) throw new InvalidArgumentError(`Expected ${BEGIN_EXPECTED}.`);
+  return unixMs;
+}
+
+function durationMs(text: string): number {
+  return Math.round(seconds(text) * 1000);
+}
+
+function names(text: string, before: readonly string[] = []): readonly string[] {
+  return [
+    ...before,
+    ...text
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  ];
+}

@@ -1,0 +1,191 @@
+/**
+ * What the conductor does with every part of a gang on its node, whether it starts the gang's command itself
+ * (attempt.ts) or not (member.ts): the part takes its turns, and it is ended with grace.
+ */
+import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import type { ProcessIdentity } from "@tutti/host/processes.ts";
+import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
+import { gangName } from "@tutti/protocol/attempts.ts";
+import { signalAll } from "../freezers/freezer.ts";
+import type { Containment } from "../freezers/open-containment.ts";
+import type { GangShares } from "../shares.ts";
+import type { AttemptFolder } from "./claim.ts";
+import { GangLimits } from "./gang-limits.ts";
+import { noteAsked } from "./shim.ts";
+
+/** What all gangs of a conductor share. */
+export interface Machine {
+  readonly containment: Containment;
+  readonly shares: GangShares;
+  /** Path of setpriv, if there is one. */
+  readonly setpriv: string | undefined;
+  /** Calls back when what all gangs intend is in the state file. */
+  readonly note: (act: () => void) => void;
+  /** Whether the conductor's folder is away, perhaps with all that shims have written. */
+  readonly isHomeAway: () => boolean;
+}
+
+type PartSpec = Pick<
+  LaunchSpec,
+  "job" | "attempt" | "identity" | "folder" | "uid" | "graceMs" | "memoryBytes"
+>;
+
+export abstract class GangPart<Spec extends PartSpec = PartSpec> {
+  readonly name: string;
+  readonly spec: Spec;
+  phase: AttemptState["phase"] = "launching";
+  /** The shim that started it; of several, the first. */
+  shim: ProcessIdentity | undefined;
+  /** Whether the job has gone through its gate. */
+  begun = false;
+  /** When the present slot of its row began; undefined if its row does not have the slot. */
+  onSinceMs: number | undefined;
+  startedAtMs = 0;
+  reason: EndReason = "none";
+  /** When it was decided to end it. */
+  endingAtMs: number | undefined;
+  /** It was killed, or is about to be. */
+  killed = false;
+  end: AttemptEnd | undefined;
+  frozen = false;
+  /** Nothing of it runs, and its end is unknown until a folder is back. */
+  waitsForHome = false;
+  /** It runs all the time instead of taking turns, because the front end's store does not know it. */
+  kept = false;
+  protected readonly machine: Machine;
+  protected readonly limits: GangLimits;
+  /** Running time in earlier slots. */
+  protected ranBeforeMs = 0;
+  /** From then on it is killed. Infinite until it is noted why it ends. */
+  protected killAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(machine: Machine, spec: Spec) {
+    this.machine = machine;
+    this.spec = spec;
+    this.name = gangName(spec);
+    this.limits = new GangLimits(machine.containment, this.name, spec);
+  }
+
+  get isOver(): boolean {
+    return this.phase === "ended";
+  }
+
+  /** Whether it is stopped and continued together with its row. */
+  get turns(): boolean {
+    return this.phase === "running" && this.begun && !this.kept;
+  }
+
+  /** Whether the next step is due within milliseconds. */
+  abstract get isHurried(): boolean;
+
+  /** Whether all processes that this node starts for it wait at their gates, or have gone through them. */
+  abstract get isReady(): boolean;
+
+  /** Takes the next step, if possible. @returns what happened */
+  abstract advance(nowMs: number): "launched" | "warned" | "ended" | undefined;
+
+  /** However it ends, it is lost for this reason. */
+  abstract lose(why: string): void;
+
+  protected abstract kill(): void;
+  /** Folders of its shims here. */
+  protected abstract get folders(): readonly AttemptFolder[];
+  /** Its processes may be moved to other CPUs. */
+  protected abstract get canMove(): boolean;
+
+  /**
+   * Its start; if it has not begun, now. The state is saved each second, so this is hardly too early if the
+   * conductor dies just when it has opened the gate.
+   */
+  get startToSaveMs(): number {
+    return this.begun ? this.startedAtMs : unixMs();
+  }
+
+  /** Since when it is paused, in Unix time in ms; undefined: it is not. */
+  get pausedAtMs(): number | undefined {
+    return this.machine.containment.paused.sinceMs(this.name);
+  }
+
+  /** Running time so far. */
+  ranMs(nowMs = monotonicMs()): number {
+    return this.ranBeforeMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);
+  }
+
+  /** The row has its slot from now on. */
+  slotBegins(nowMs: number): void {
+    this.onSinceMs = nowMs;
+    if (this.begun) this.machine.shares.slotBegins(this.name);
+  }
+
+  /** The slot of its row has ended. */
+  slotEnds(nowMs: number): void {
+    if (this.onSinceMs === undefined) return;
+    const ranMs = nowMs - this.onSinceMs;
+    this.onSinceMs = undefined;
+    if (!this.begun) return;
+    this.ranBeforeMs += ranMs;
+    this.machine.shares.slotEnds(this.name, ranMs, this.limits.cpuCount);
+  }
+
+  /** From now on it runs all the time on its present CPUs, whatever the rows are. */
+  keep(): void {
+    if (this.isOver) return;
+    this.kept = true;
+    this.thaw();
+    this.machine.shares.weigh(this.name, false);
+  }
+
+  thaw(): void {
+    this.machine.containment.freezer.thaw(this.name);
+    this.frozen = false;
+  }
+
+  /** Gives it other CPUs. Running threads move at once. */
+  pin(cpus: readonly number[]): void {
+    // A row may refer to another attempt with the same number.
+    if (this.kept || !this.limits.setCpus(cpus)) return;
+    if (this.canMove) this.limits.applyCpus(this.begun);
+  }
+
+  /** Kills it. However it ends, it is lost for this reason. */
+  abandon(why: string): void {
+    if (this.isOver) return;
+    this.lose(why);
+    this.stop("none", true);
+  }
+
+  /**
+   * Sends TERM and after the grace time KILL, or KILL at once, but first notes why. A second call can still
+   * kill, but does not change the reason.
+   */
+  stop(reason: EndReason, kill: boolean): void {
+    if (this.phase === "ended") return;
+    const isNew = this.phase !== "stopping";
+    if (isNew) {
+      if (this.reason === "none") this.reason = reason;
+      this.endingAtMs ??= unixMs();
+      this.slotEnds(monotonicMs());
+      this.phase = "stopping";
+    }
+    this.killed ||= kill || !this.begun;
+    this.machine.note(() => this.#sendSignal(isNew));
+  }
+
+  #sendSignal(isFirst: boolean): void {
+    if (this.isOver) return;
+    if (this.machine.containment.isOfCluster) for (const folder of this.folders) noteAsked(folder);
+    if (this.killed) {
+      this.killAtMs = Number.NEGATIVE_INFINITY;
+      this.kill();
+    } else if (isFirst) {
+      this.killAtMs = monotonicMs() + this.spec.graceMs;
+      this.thaw();
+      // During its grace time, it does not wait for other gangs.
+      this.machine.shares.weigh(this.name, false);
+      signalAll(this.machine.containment.freezer, this.name, "SIGTERM");
+    }
+  }
+
+  /** The end is in the front end's store. */
+  forgotten(): void {}
+}

@@ -1,0 +1,175 @@
+/**
+ * Starts the conductor's process: `node conductor.js HOME [KIND] [--cluster NAME]`. HOME is a folder for
+ * socket, state and log. KIND is a kind of freezer; by default, the conductor uses the best kind that
+ * works.
+ *
+ * The conductors of a cluster have the same NAME, one on each node. They need the kind "signals", because
+ * processes that a gang starts on another node can be found only by their mark. Such a conductor kills its
+ * gangs and ends when it gets TERM, and when the process that started it (the keeper) has ended, because the
+ * cluster then takes the node away. The keeper gives its pid as `--parent`, because it may end before the
+ * conductor can ask for it.
+ */
+import { parseArgs } from "node:util";
+import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import { sleep } from "@tutti/host/sleep.ts";
+import { closeInherited } from "@tutti/host/surroundings.ts";
+import type { FreezerKind } from "@tutti/protocol/attempts.ts";
+import { Conductor } from "./conductor.ts";
+import { removeDeadHomes } from "./dead-homes.ts";
+import { FREEZER_KINDS, openContainment } from "./freezers/open-containment.ts";
+import { HomeLock, olderConductor, titleOf } from "./home.ts";
+import { takePriority } from "./priority.ts";
+import { ConductorServer } from "./server.ts";
+
+/**
+ * After this time without jobs and without a front end, the conductor ends; the next front end starts
+ * another.
+ */
+const LONELY_MS = 60_000;
+/** How often a cluster's conductor looks whether its parent is still there. */
+const PARENT_MS = 250;
+/** A conductor that ends is gone within this time. */
+const ENDING_MS = 1000;
+/** Exit status when another conductor has the folder. */
+const ALREADY_RUNNING = 3;
+/** Becomes part of the gangs' marks. */
+const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
+closeInherited();
+// Ignore the caller's umask: jobs may read their control groups, and our own files have explicit modes.
+process.umask(0o022);
+
+const { home, kind, cluster, parent } = readArguments();
+// Do not prevent any folder from being removed or unmounted.
+process.chdir("/");
+
+const lock = new HomeLock(home);
+try {
+  if (!lock.take()) process.exit(ALREADY_RUNNING);
+} catch (error) {
+  console.error(new Date(unixMs()).toISOString(), (error as Error).message);
+  process.exit(1);
+}
+let older = olderConductor(home);
+// One that is just ending has given its lock back already.
+const patienceMs = monotonicMs() + ENDING_MS;
+while (older !== undefined && monotonicMs() < patienceMs) {
+  await sleep(20);
+  older = olderConductor(home);
+}
+if (older !== undefined) {
+  console.error(
+    `Cannot manage the jobs of "${home}": conductor ${older} still manages them, although it has not the lock of this folder: the folder was removed or replaced, and that conductor takes it over; expected no other conductor`,
+  );
+  process.exit(ALREADY_RUNNING);
+}
+process.title = titleOf(home);
+const containment = openContainment(home, kind, cluster);
+if (containment === undefined) {
+  console.error(
+    `Cannot stop gangs by ${kind}: it does not work here, expected a kind that tutti doctor lists`,
+  );
+  process.exit(1);
+}
+takePriority();
+
+const server: ConductorServer = new ConductorServer(home, (message) =>
+  guarded(() => conductor.receive(message)),
+);
+const conductor = new Conductor(home, containment, (message) => server.send(message), cluster !== undefined);
+
+// If the disk with the log is full and a second write fails at the same moment, Node reports an uncaught
+// error.
+process.stderr.on("error", () => {});
+process.on("uncaughtException", (error) => giveUp(1, error));
+process.on("unhandledRejection", (error) => giveUp(1, error));
+for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, end);
+process.on("SIGHUP", () => {});
+conductor.onShutdown(() => giveUp(0));
+
+await conductor.start();
+await server.listen();
+if (cluster !== undefined) removeDeadHomes(home, cluster);
+
+let lonelySinceMs = monotonicMs();
+let homeProblem = "";
+setInterval(() => {
+  void keepHome();
+  if (cluster !== undefined || !conductor.isIdle || server.isConnected) lonelySinceMs = monotonicMs();
+  else if (monotonicMs() - lonelySinceMs > LONELY_MS) giveUp(0);
+}, 1000);
+if (cluster !== undefined) watchParent();
+
+function readArguments() {
+  const { positionals, values } = parseArgs({
+    args: process.argv.slice(2),
+    allowPositionals: true,
+    strict: false,
+    options: { cluster: { type: "string" }, parent: { type: "string" } },
+  });
+  const [home, kind] = positionals as [string?, FreezerKind?];
+  const { cluster } = values;
+  const parent = Number(values.parent ?? process.ppid);
+  const isKind = kind === undefined || FREEZER_KINDS.includes(kind);
+  const isName = cluster === undefined || (typeof cluster === "string" && CLUSTER_NAME.test(cluster));
+  if (home === undefined || !isKind || !isName || (cluster !== undefined && kind !== "signals")) {
+    console.error(
+      `Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}], or conductor HOME signals --cluster NAME`,
+    );
+    process.exit(2);
+  }
+  return { home, kind, cluster, parent };
+}
+
+/** Jobs of this machine go on. Those of a cluster cannot: it ends its processes on the node in a moment. */
+function end(): void {
+  if (cluster === undefined) giveUp(0);
+  else guarded(() => conductor.evict());
+}
+
+/** The keeper was killed: kills the gangs, since nobody else would, and ends. */
+function watchParent(): void {
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    const why = `The process ${parent} that started the conductor has ended, so all gangs here are killed`;
+    console.error(new Date(unixMs()).toISOString(), why);
+    guarded(() => conductor.abandon(why));
+  }, PARENT_MS);
+}
+
+/**
+ * Recreates folder, lock and socket if somebody has removed them, so that front ends find this conductor.
+ */
+async function keepHome(): Promise<void> {
+  try {
+    if (!lock.isInPlace) {
+      // If a newer conductor has the lock now, it sees this conductor and ends.
+      if (!lock.take()) return;
+      conductor.rewriteHome();
+    }
+    if (!server.isInPlace) await server.listen();
+    homeProblem = "";
+  } catch (error) {
+    const { message } = error as Error;
+    if (message !== homeProblem) console.error(new Date(unixMs()).toISOString(), message);
+    homeProblem = message;
+  }
+}
+
+function guarded(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    giveUp(1, error);
+  }
+}
+
+/** Continues all gangs, then ends. */
+function giveUp(status: number, error?: unknown): void {
+  if (error !== undefined) console.error(new Date(unixMs()).toISOString(), error);
+  conductor.close();
+  server.close();
+  // The last answers and the message to the guardian are on their way.
+  setTimeout(() => process.exit(status), 50);
+}

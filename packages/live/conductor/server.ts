@@ -1,0 +1,122 @@
+/**
+ * Serves the conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from
+ * the start.
+ */
+import { rmSync, type Stats, statSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { monotonicMs } from "@tutti/host/clock.ts";
+import { listenOnSocket } from "@tutti/host/unix-socket.ts";
+import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
+import { LineReader, parseMessage } from "@tutti/protocol/wire.ts";
+import { isSameFile } from "./home.ts";
+
+/** A front end that does not read is disconnected, so that its messages do not fill the memory. */
+const MAX_UNREAD_BYTES = 64 * 2 ** 20;
+/** An owner that has lost its connection has this time to come back before another owner is accepted. */
+const OWNER_STAYS_MS = 10_000;
+
+export const SOCKET_NAME = "socket";
+
+export class ConductorServer {
+  readonly #path: string;
+  readonly #receive: (message: ToConductor) => void;
+  #server: Server | undefined;
+  #file: Stats | undefined;
+  #frontEnd: Socket | undefined;
+  /** Who last said hello with an owner (protocol 3). */
+  #owner: { readonly owner: string; readonly frontEnd: string } | undefined;
+  #leftAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(home: string, receive: (message: ToConductor) => void) {
+    this.#path = join(home, SOCKET_NAME);
+    this.#receive = receive;
+  }
+
+  get isConnected(): boolean {
+    return this.#frontEnd !== undefined;
+  }
+
+  /** Whether front ends can find this socket. */
+  get isInPlace(): boolean {
+    return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
+  }
+
+  /** May be called again if the socket's file is gone. A connected front end stays connected. */
+  async listen(): Promise<void> {
+    this.#server?.close();
+    const server = createServer((socket) => this.#accept(socket));
+    this.#server = server;
+    this.#file = await listenOnSocket(server, this.#path, { mode: 0o600 });
+  }
+
+  send(message: FromConductor): void {
+    const socket = this.#frontEnd;
+    if (socket === undefined) return;
+    if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
+    else socket.write(`${JSON.stringify(message)}\n`);
+  }
+
+  close(): void {
+    this.#frontEnd?.end();
+    this.#server?.close();
+    rmSync(this.#path, { force: true });
+  }
+
+  #accept(socket: Socket): void {
+    const lines = new LineReader();
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => {
+      if (this.#frontEnd !== socket) return;
+      this.#frontEnd = undefined;
+      this.#leftAtMs = monotonicMs();
+    });
+    socket.on("data", (chunk: Buffer) => {
+      const complete = lines.push(chunk);
+      if (complete === undefined) {
+        refuse(socket, "Cannot read a message: the line is too long");
+        socket.destroy();
+        return;
+      }
+      for (const line of complete) if (line.trim() !== "") this.#read(socket, line);
+    });
+  }
+
+  #read(socket: Socket, line: string): void {
+    const message = parseMessage(line);
+    if (message.type === "malformed") refuse(socket, message.message);
+    else if (message.type === "hello") {
+      const refusal = this.#refusal(message.owner);
+      if (refusal !== undefined) {
+        refuse(socket, refusal, this.#owner?.frontEnd);
+        socket.end();
+        return;
+      }
+      const { owner, frontEnd } = message;
+      this.#owner = owner === undefined ? undefined : { owner, frontEnd };
+      if (this.#frontEnd !== undefined && this.#frontEnd !== socket) {
+        refuse(this.#frontEnd, "Another front end has connected");
+        this.#frontEnd.end();
+      }
+      this.#frontEnd = socket;
+      this.#receive(message);
+    } else if (socket === this.#frontEnd) this.#receive(message);
+    else refuse(socket, "Cannot accept a message before hello");
+  }
+
+  /**
+   * Why a front end of this owner cannot connect now. Without owners, the newest front end replaces others.
+   */
+  #refusal(owner: string | undefined): string | undefined {
+    const present = this.#owner;
+    if (present === undefined || present.owner === owner) return undefined;
+    if (!this.isConnected && monotonicMs() - this.#leftAtMs >= OWNER_STAYS_MS) return undefined;
+    const state = this.isConnected ? "is connected" : "was connected a moment ago";
+    return `Cannot accept this front end: "${present.frontEnd}", which owns the jobs here, ${state}; expected the same front end, or none for ${OWNER_STAYS_MS / 1000} s`;
+  }
+}
+
+function refuse(socket: Socket, message: string, heldBy?: string): void {
+  const refusal: FromConductor = { type: "refused", message, heldBy };
+  if (!socket.destroyed) socket.write(`${JSON.stringify(refusal)}\n`);
+}

@@ -1,0 +1,452 @@
+/**
+ * Runs gangs on the nodes of a cluster: one conductor per node, which all turn the same rows at the same
+ * slots. It knows nodes, gangs and clocks. How nodes are obtained and reached, only the `Cluster` knows.
+ *
+ *   front end ──commands──▶ gangs (gang.ts) ──launch, join, step, stop──▶ conductors
+ *                          rows (rows.ts) ──▶ turning.ts ──stage, turn──▶ conductors
+ *   front end ◀──reports─── gangs ◀──ready, launched, ended── cluster-node.ts ◀── conductors
+ *
+ * It stores nothing. A new front end learns everything from the conductors, which keep each attempt until
+ * its end was stored.
+ */
+import type { Clock } from "@tutti/host/clock.ts";
+import type { AttemptKey } from "@tutti/protocol/attempts.ts";
+import type { Capabilities, Capacity, Command, Demand, Executor, NodeSource, Report } from "../executor.ts";
+import { capacityOf, DemandGate, Leaving } from "./capacity.ts";
+import { type Allocation, type Cluster, ON_CLUSTER } from "./cluster.ts";
+import { ClusterNode, type NodeMessage } from "./cluster-node.ts";
+import { epochOf, FirstAnswers, isAwaited, Ownership } from "./first-answers.ts";
+import type { Gang } from "./gang.ts";
+import { gangWorld, Listeners } from "./gang-world.ts";
+import { Gangs, unknownText } from "./gangs.ts";
+import { type Claims, launchGang } from "./launching.ts";
+import type { NodeState } from "./node-health.ts";
+import { NodeNews } from "./node-news.ts";
+import { NodeObserver } from "./node-observer.ts";
+import { RowSender } from "./row-sender.ts";
+import { Steps } from "./steps.ts";
+import { Turning } from "./turning.ts";
+
+/** Steps that run at once, unless configured. */
+const STEPS = 16;
+const REPORT_MS = 1000;
+/** An allocation that another front end uses is asked for again after this time. */
+const OCCUPIED_MS = 15_000;
+
+interface ClusterOptions {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Names of this front end and of its state folder, for the conductors. */
+  readonly frontEnd: string;
+  readonly owner: string;
+  /** Most steps at once. */
+  readonly steps?: number;
+  readonly claims: Claims;
+  /** With the provider's words; left out: those of any cluster. */
+  readonly capabilities?: Capabilities;
+  /** Whether the end of the front end with all its jobs leaves the allocation. */
+  readonly keepAllocation?: boolean;
+}
+
+export class ClusterExecutor implements Executor {
+  readonly capabilities: Capabilities;
+  readonly nodeSource: NodeSource;
+  readonly #options: ClusterOptions;
+  readonly #gangs: Gangs;
+  readonly #steps: Steps<Gang>;
+  readonly #turning: Turning;
+  readonly #rows: RowSender;
+  readonly #observer: NodeObserver;
+  readonly #news: NodeNews;
+  readonly #listeners = new Listeners();
+  readonly #nodes = new Map<string, ClusterNode>();
+  #capacity: Capacity;
+  #allocation: Allocation | undefined;
+  #trouble: string | undefined;
+  rests: string | undefined;
+  readonly #demand: DemandGate;
+  #isConnected = false;
+  #isClosed = false;
+  #isShuttingDown = false;
+  #epochMs: number | undefined;
+  #firstAnswers = new FirstAnswers();
+  #leaving = new Leaving();
+  #cancelMakeRoom: (() => void) | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #cancelTick: (() => void) | undefined;
+
+  constructor(options: ClusterOptions) {
+    const { cluster, clock, steps = STEPS } = options;
+    this.#options = options;
+    this.capabilities = options.capabilities ?? ON_CLUSTER;
+    this.nodeSource = cluster;
+    this.#steps = new Steps(steps);
+    this.#gangs = new Gangs(
+      gangWorld({
+        clock,
+        cluster,
+        steps: this.#steps,
+        nodeOf: (node) => this.#nodes.get(node),
+        rowsChanged: () => this.#rows.changed(),
+        report: (report) => {
+          if (this.#isConnected) this.#report(report);
+        },
+      }),
+    );
+    this.#turning = new Turning({
+      clock,
+      epochMs: () => this.#epochMs ?? 0,
+      nodes: () => this.#upNodes().map(({ name }) => name),
+      send: (node, message) => this.#nodes.get(node)?.send(message),
+      onMissing: (node) => this.#nodes.get(node)?.silence(),
+    });
+    const isUp = (node: string) => this.#nodes.get(node)?.isUp === true;
+    this.#rows = new RowSender({ clock, gangs: this.#gangs, turning: this.#turning, isUp });
+    this.#observer = new NodeObserver({
+      clock,
+      nodes: () => [...this.#nodes.values()],
+      slotMs: () => this.#rows.slotMs,
+      report: (report) => this.#report(report),
+    });
+    this.#news = new NodeNews({
+      gangs: this.#gangs,
+      turning: this.#turning,
+      observer: this.#observer,
+      report: (report) => this.#report(report),
+      gangsChanged: () => this.#gangsChanged(),
+    });
+    this.#demand = new DemandGate(cluster);
+    this.#capacity = this.#capacityNow();
+    cluster.start({
+      allocated: (allocation) => this.#allocated(allocation),
+      nodeDown: (node) => this.#nodes.get(node)?.down(),
+      released: (because) => this.#released(because),
+      closing: (because) => {
+        this.#leaving.beginForGood(clock.nowMs());
+        this.#changeCapacity(because);
+      },
+      rests: (text) => {
+        this.rests = text;
+      },
+      trouble: (text) => this.#setTrouble(text),
+      notice: (kind, text, node) => this.#notice(kind, text, node),
+    });
+    this.#tick();
+  }
+
+  get capacity(): Capacity {
+    return this.#capacity;
+  }
+
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  setDemand = (demand: Demand): void => this.#demand.set(demand, this.#capacity);
+
+  waitsFor(attempt: AttemptKey): string | undefined {
+    return this.#gangs.find(attempt)?.waitsFor((node) => this.#nodes.get(node)?.isUp === true);
+  }
+
+  listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void {
+    const remove = this.#listeners.add(onReport, onDisconnect);
+    if (this.#isConnected) onReport(this.#gangs.connected(this.#epochMs));
+    else if (this.#trouble !== undefined) onDisconnect(this.#trouble);
+    return remove;
+  }
+
+  apply(commands: readonly Command[]): void {
+    if (!this.#isConnected) return;
+    for (const command of commands) this.#do(command);
+    this.#gangsChanged();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isConnected = false;
+    this.#cancelTick?.();
+    this.#cancelMakeRoom?.();
+    this.#cancelRetry?.();
+    this.#turning.reset();
+    for (const node of this.#nodes.values()) node.close();
+    this.#options.cluster.close();
+  }
+
+  #do(command: Command): void {
+    switch (command.type) {
+      case "launch":
+        launchGang(command.spec, {
+          gangs: this.#gangs,
+          nodeOf: (node) => this.#nodes.get(node),
+          claims: this.#options.claims,
+          reportEnd: (end) => this.#report({ type: "ended", end }),
+          unixMs: this.#options.clock.unixMs(),
+        });
+        return;
+      case "matrix":
+        if (this.#allocation === undefined) {
+          // Its ends are reported: see #settle().
+          this.#disconnect(this.#trouble ?? "there is no allocation");
+          return;
+        }
+        this.#gangs.dropUnclaimed();
+        this.#rows.set(command.matrix);
+        return;
+      case "stop": {
+        const gang = this.#gangs.find(command.attempt, command.identity);
+        if (gang !== undefined) gang.stop(command.kill, command.reason);
+        else this.#report({ type: "refused", message: unknownText(command.attempt) });
+        return;
+      }
+      case "keep":
+        this.#gangs.find(command.attempt, command.identity)?.keep();
+        return;
+      case "forget":
+        this.#gangs.forget(command.attempt, command.identity);
+        return;
+      case "admit":
+        this.#news.admit(this.#nodes.get(command.node), command.jobs);
+        return;
+      case "shutdown": {
+        const message = this.#gangs.shutDown(command.killJobs);
+        this.#isShuttingDown ||= message === undefined;
+        if (message !== undefined) this.#report({ type: "refused", message });
+      }
+    }
+  }
+
+  // The allocation.
+
+  #allocated(
+    allocation: Allocation,
+    trouble = `waiting for the nodes of allocation ${allocation.name}`,
+  ): void {
+    if (this.#isClosed) return;
+    const isSame = this.#allocation?.name === allocation.name;
+    if (this.#allocation === undefined) this.#isConnected = false;
+    this.#allocation = allocation;
+    const { name, end } = allocation;
+    this.#cancelMakeRoom?.();
+    this.#cancelMakeRoom =
+      end &&
+      this.#options.clock.at(end.stopAtMs, () => {
+        this.#report({ type: "make-room", reason: `allocation ${name} ends` });
+      });
+    if (isSame) {
+      this.#changeCapacity(`allocation ${name} has changed`);
+      return;
+    }
+    this.#dropNodes();
+    this.#epochMs = undefined;
+    this.#firstAnswers = new FirstAnswers();
+    this.#leaving = new Leaving();
+    this.#cancelRetry?.();
+    const { cluster, clock, frontEnd, owner } = this.#options;
+    const ownership = new Ownership(clock.nowMs());
+    for (const [index, node] of allocation.nodes.entries()) {
+      this.#nodes.set(
+        node.node,
+        new ClusterNode(node, {
+          clock,
+          cluster,
+          frontEnd,
+          owner,
+          epochMs: () => this.#epochMs,
+          mayAsk: () => ownership.mayAsk(index, clock.nowMs()),
+          onMessage: (from, message) => {
+            const isFirst = message.type === "state" && ownership.accepted();
+            this.#onMessage(from, message);
+            if (isFirst) for (const other of this.#nodes.values()) other.begin();
+          },
+          onHealth: (of, state) => this.#onHealth(of, state),
+          onVacant: ({ name }) => this.#gangs.vacant(name),
+          onLeaving: ({ name }) => {
+            this.#leaving.begin(clock.nowMs());
+            this.#changeCapacity(`node ${name} is taken away`);
+          },
+          onClock: () => {
+            this.#tryToConnect();
+            this.#turning.again();
+            this.#rows.changed();
+          },
+        }),
+      );
+    }
+    this.#setTrouble(trouble);
+  }
+
+  /** Another front end has the allocation: leaves it alone for a while. */
+  #yieldTo(other: string): void {
+    const allocation = this.#allocation;
+    if (allocation === undefined) return;
+    this.#dropNodes();
+    const trouble = `allocation ${allocation.name} is used by ${other}; expected no other front end; end that one, or this one`;
+    this.#setTrouble(trouble);
+    const { clock } = this.#options;
+    this.#cancelRetry = clock.at(clock.nowMs() + OCCUPIED_MS, () => {
+      if (this.#allocation !== allocation) return;
+      this.#allocation = undefined;
+      this.#allocated(allocation, trouble);
+    });
+  }
+
+  #released(because: string): void {
+    const name = this.#allocation?.name;
+    const isKnown = this.#isConnected;
+    this.#dropNodes();
+    this.#allocation = undefined;
+    this.#cancelMakeRoom?.();
+    this.#turning.reset();
+    this.#rows.clear();
+    this.#observer.clear();
+    this.#observer.reportNodes();
+    const ended = name === undefined ? because : `allocation ${name} has ended: ${because}`;
+    for (const gang of this.#gangs.all()) gang.allGone(`its ${ended}`);
+    this.#changeCapacity(ended);
+    this.#gangsChanged();
+    // The ends that the front end has not stored yet are listed again when it connects.
+    this.#trouble = `there is no allocation: ${because}`;
+    this.#disconnect(this.#trouble);
+    if (!isKnown) this.#settle();
+  }
+
+  /**
+   * No node has reported what became of the front end's attempts. Connects without nodes until it has sent
+   * what it wants: the attempts that it launches again are lost.
+   */
+  #settle(): void {
+    this.#isConnected = true;
+    this.#report(this.#gangs.connected(this.#epochMs));
+  }
+
+  /** Reports the connection when enough nodes have answered. */
+  #tryToConnect(): void {
+    const nodes = [...this.#nodes.values()];
+    if (this.#isConnected || this.#allocation === undefined) return;
+    if (!this.#firstAnswers.isEnough(nodes, this.#options.clock.nowMs())) return;
+    const up = this.#upNodes();
+    const stale = up.filter(({ isStale }) => isStale);
+    for (const node of stale) node.greet();
+    if (stale.length > 0) return;
+    this.#epochMs ??= epochOf(up, this.#options.clock.nowMs());
+    for (const node of up) {
+      node.sendGrid();
+      this.#turning.raise(node.lastSequence);
+    }
+    this.#gangs.rebuild(nodes, (gang) => {
+      gang.hadStep();
+      this.#steps.has(gang);
+    });
+    this.#isConnected = true;
+    this.#trouble = undefined;
+    this.#changeCapacity(`allocation ${this.#allocation.name} has begun`);
+    this.#report(this.#gangs.connected(this.#epochMs));
+    for (const { name } of nodes.filter(isAwaited)) {
+      this.#notice("node-silent", `node ${name} has not answered yet, and is lost if it does not soon`, name);
+    }
+    this.#observer.reportNodes();
+    this.#gangsChanged();
+  }
+
+  #dropNodes(): void {
+    for (const node of this.#nodes.values()) node.close();
+    this.#nodes.clear();
+  }
+
+  #upNodes(): ClusterNode[] {
+    return [...this.#nodes.values()].filter(({ isUp }) => isUp);
+  }
+
+  #capacityNow(): Capacity {
+    return capacityOf([...this.#nodes.values()], this.#allocation, this.#leaving, this.#options.cluster);
+  }
+
+  #changeCapacity(because: string): void {
+    this.#capacity = this.#capacityNow();
+    this.#demand.pass(this.#capacity);
+    if (this.#isConnected) this.#report({ type: "capacity", because });
+  }
+
+  #onMessage(node: ClusterNode, message: NodeMessage): void {
+    const heldBy = message.type === "refused" ? message.heldBy : undefined;
+    if (heldBy !== undefined && this.#upNodes().length === 0) this.#isConnected = false;
+    if (heldBy !== undefined && !this.#isConnected) this.#yieldTo(heldBy);
+    else if (this.#isConnected) this.#news.receive(node, message);
+    else if (message.type === "state") this.#tryToConnect();
+    // What else happens until then is in the states.
+    else if (message.type === "refused") {
+      this.#setTrouble(`node ${node.name} refuses: ${message.message}`);
+    }
+  }
+
+  #onHealth(node: ClusterNode, state: NodeState): void {
+    const { name } = node;
+    if (!this.#isConnected) {
+      if (state === "lost") this.#setTrouble(`node ${name}: ${node.lostText}`);
+      this.#tryToConnect();
+      return;
+    }
+    if (state === "up") {
+      this.#notice("node-back", `node ${name} answers again and takes part`, name);
+      this.#turning.again();
+    } else this.#turning.left(name);
+    if (state === "silent") this.#notice("node-silent", `node ${name}: ${node.silentRule}`, name);
+    if (state === "lost") this.#nodeLost(node);
+    const isTableAnother = this.#capacity.nodes.nodes.some((entry) => entry.node === name) === node.isGivenUp;
+    if (isTableAnother) this.#changeCapacity(`node ${name} is ${state}`);
+    this.#rows.changed();
+    this.#observer.reportNodes();
+    this.#gangsChanged();
+  }
+
+  #nodeLost({ name, health, lostRule: rule, lostText }: ClusterNode): void {
+    this.#notice("node-lost", `node ${name}: ${lostText}; its gangs are killed everywhere else`, name);
+    this.#gangs.nodeLost(name, health.isDown, `node ${name} is lost: ${rule}`);
+  }
+
+  #tick(): void {
+    if (this.#isClosed) return;
+    const { clock } = this.#options;
+    const nowMs = clock.nowMs();
+    if (this.#isConnected) this.#observer.tick();
+    else this.#tryToConnect();
+    if (this.#leaving.isOver(nowMs)) this.#changeCapacity("no other node was taken away");
+    this.#news.askAgain(this.#nodes.values(), nowMs);
+    this.#cancelTick = clock.at(nowMs + REPORT_MS, () => this.#tick());
+  }
+
+  #gangsChanged(): void {
+    const isBusy = this.#gangs.running().length > 0;
+    this.#options.cluster.setBusy(isBusy);
+    if (!this.#isShuttingDown || isBusy) return;
+    this.#isShuttingDown = false;
+    if (this.#options.keepAllocation) return;
+    this.#options.cluster
+      .release()
+      .catch((error: Error) => this.#notice("release", error.message, undefined));
+  }
+
+  #notice(kind: string, text: string, node: string | undefined): void {
+    this.#report({ type: "notice", kind, text, node });
+  }
+
+  #setTrouble(text: string | undefined): void {
+    if (text === undefined || text === this.#trouble) {
+      this.#trouble = text;
+      return;
+    }
+    this.#trouble = text;
+    if (this.#isConnected) this.#notice("trouble", text, undefined);
+    else this.#disconnect(text);
+  }
+
+  #disconnect(reason: string): void {
+    this.#isConnected = false;
+    this.#listeners.disconnect(reason);
+  }
+
+  #report(report: Report): void {
+    this.#listeners.report(report);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Defines what the cluster executor needs from whatever provides the nodes, such as Slurm: an allocation of
+ * nodes with a conductor on each, and a link to each conductor. Only the implementation of this interface
+ * knows how nodes are obtained and reached.
+ */
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
+import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
+import type { Capabilities, Demand, NodeSource } from "../executor.ts";
+
+/** What the executor of a cluster can do with nodes of any provider. */
+export const ON_CLUSTER: Capabilities = {
+  tasksRunEach: true,
+  modeConcurrent:
+    'on a cluster, a gang has its slots on all of its nodes or on none, expected the mode "gang"',
+  signalsBeforeLimit: "jobs of this scheduler run on other nodes",
+  resources: "nodes of a cluster have resources of their own",
+  canPause: true,
+  beginsAtOnce: true,
+  timeSharing: true,
+  movesGangs: false,
+  endsWithReboot: false,
+  hasNodes: true,
+};
+
+export interface AllocatedNode {
+  readonly node: string;
+  /** Its CPUs that jobs may use, numbered as on that node. */
+  readonly cpus: readonly number[];
+  /** The jobs that were given to `setLostJobs` last, perhaps by an earlier front end. Left out: none. */
+  readonly lostJobs?: readonly number[];
+}
+
+/** Nodes that Tutti has for a while. */
+export interface Allocation {
+  /** Unique, also over all earlier ones; shown to people: for Slurm, the job id of the pilot. */
+  readonly name: string;
+  readonly nodes: readonly AllocatedNode[];
+  /** Memory of all nodes together for jobs. */
+  readonly memoryBytes: number;
+  /** Monotonic time of this machine in ms; left out: it has no end. */
+  readonly end?: { readonly drainAtMs: number; readonly stopAtMs: number };
+  /** It has lost nodes before they were handed out. */
+  readonly isPartial?: true;
+}
+
+export interface ClusterListener {
+  /** An allocation has begun, or the one of an earlier front end was found again. One at a time. */
+  allocated(allocation: Allocation): void;
+  /** The cluster itself has given the node up: no process of a job runs there now. */
+  nodeDown(node: string): void;
+  /** The allocation has ended on all nodes: no process of a job runs now. */
+  released(because: string): void;
+  /** Nothing more may start on the allocation; what runs goes on. */
+  closing(because: string): void;
+  /** Why there is no allocation although nothing is wrong; undefined: there is one, or trouble. */
+  rests(text: string | undefined): void;
+  /** Why there is no allocation now, for `why` and `status`; undefined: no trouble. */
+  trouble(text: string | undefined): void;
+  /** A rule for a fault was applied. */
+  notice(kind: string, text: string, node?: string): void;
+}
+
+/**
+ * Messages to and from the conductor of one node. It connects again by itself until `close`. Messages sent
+ * without a connection are dropped.
+ */
+export interface NodeLink {
+  readonly node: string;
+  send(message: ToConductor): void;
+  close(): void;
+}
+
+export interface LinkListener {
+  /** There is a connection: say hello. */
+  opened(): void;
+  message(message: FromConductor): void;
+  closed(because: string): void;
+}
+
+export interface Cluster extends NodeSource {
+  /** The most processors that an allocation can have. */
+  readonly mostProcessors: number;
+  /** The longest time limit that a job can have. */
+  readonly mostLimitMs: number;
+  /** Begins to find or to make an allocation. */
+  start(listener: ClusterListener): void;
+  link(node: string, listener: LinkListener): NodeLink;
+  /**
+   * The command that starts the tasks of a gang on its nodes, for the conductor of its first node: one shim
+   * per task, `/bin/sh FOLDER/tasks/RANK/launch`.
+   */
+  step(spec: LaunchSpec): readonly string[];
+  /**
+   * Variables for the command of a gang that runs once, so that srun and mpirun in it use the gang's nodes.
+   */
+  variables(spec: LaunchSpec): Readonly<Record<string, string>>;
+  /**
+   * Keeps, also for later front ends, which jobs have lost an attempt on this node: while there are any, it
+   * takes no part in the allocation. An allocation of such nodes only is given back when no gang runs.
+   */
+  setLostJobs(node: string, jobs: readonly number[]): void;
+  /**
+   * Tells whether any gang runs or ends on the allocation. An allocation that is at its end, or whose first
+   * node is lost, is given back as soon as none does. Until the first call, one does.
+   */
+  setBusy(isBusy: boolean): void;
+  /** Tells what jobs want of the present allocation, or of the first one; undefined: not known yet. */
+  setDemand(demand: Demand | undefined): void;
+  /** Stops listening; allocation and conductors go on. */
+  close(): void;
+}

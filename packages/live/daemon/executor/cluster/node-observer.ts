@@ -1,0 +1,78 @@
+/** Reports how the nodes are: their health and clocks, and how punctual their slots are. */
+import type { Clock } from "@tutti/host/clock.ts";
+import type { SlotStatistics } from "@tutti/protocol/attempts.ts";
+import type { NodeHealth, Report } from "../executor.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { mergeStatistics, SkewRecord } from "./slot-statistics.ts";
+
+const NODES_MS = 10_000;
+/** Uncertainty of a clock, in slots, above which people are warned. */
+const UNCERTAIN_SLOTS = 0.1;
+const DEFAULT_SLOT_MS = 100;
+
+interface NodeObserverOptions {
+  readonly clock: Clock;
+  readonly nodes: () => readonly ClusterNode[];
+  /** Undefined while there is no matrix. */
+  readonly slotMs: () => number | undefined;
+  readonly report: (report: Report) => void;
+}
+
+export class NodeObserver {
+  readonly #options: NodeObserverOptions;
+  readonly #statistics = new Map<string, SlotStatistics>();
+  readonly #skew = new SkewRecord();
+  readonly #uncertain = new Set<string>();
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NodeObserverOptions) {
+    this.#options = options;
+  }
+
+  slots(node: string, statistics: SlotStatistics): void {
+    this.#statistics.set(node, statistics);
+    this.#skew.add(node, statistics, this.#options.slotMs() ?? DEFAULT_SLOT_MS);
+  }
+
+  /** Called each second. */
+  tick(): void {
+    const { clock, nodes, report } = this.#options;
+    const statistics = mergeStatistics([...this.#statistics.values()]);
+    this.#statistics.clear();
+    if (statistics !== undefined) report({ type: "slots", statistics });
+    if (clock.nowMs() < this.#reportedMs + NODES_MS) return;
+    for (const node of nodes()) this.#warnIfUncertain(node);
+    this.reportNodes();
+  }
+
+  reportNodes(): void {
+    const { clock, nodes, report } = this.#options;
+    this.#reportedMs = clock.nowMs();
+    report({ type: "nodes", nodes: nodes().map((node) => this.#healthOf(node)) });
+  }
+
+  /** Another allocation has begun, with another grid of slots. */
+  clear(): void {
+    this.#statistics.clear();
+    this.#skew.clear();
+    this.#uncertain.clear();
+  }
+
+  #healthOf({ name, offset, health: { state } }: ClusterNode): NodeHealth {
+    const shown = state === "starting" ? "silent" : state;
+    return { node: name, state: shown, ...offset, ...this.#skew.of(name) };
+  }
+
+  #warnIfUncertain({ name, offset, isUp }: ClusterNode): void {
+    const { slotMs, report } = this.#options;
+    const mostMs = UNCERTAIN_SLOTS * (slotMs() ?? DEFAULT_SLOT_MS);
+    // A node that does not answer is less certain every second, which is no fault of its clock.
+    if (offset === undefined || !isUp) return;
+    if (offset.uncertaintyMs <= mostMs / 2) this.#uncertain.delete(name);
+    else if (offset.uncertaintyMs > mostMs && !this.#uncertain.has(name)) {
+      this.#uncertain.add(name);
+      const text = `node ${name}: its clock is known to ${offset.uncertaintyMs.toFixed(1)} ms only, expected a tenth of a slot, ${mostMs.toFixed(1)} ms; use longer slots`;
+      report({ type: "notice", kind: "clock-uncertain", text, node: name });
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Distributes the tasks of a gang over its nodes: ranks in the order of the nodes, a task on CPUs of one. */
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
+import type { MemberSpec } from "@tutti/protocol/conductor.ts";
+
+type Gang = {
+  readonly [Field in "nodes" | "tasks" | "threads"]?: LaunchSpec[Field] | undefined;
+};
+
+/** A node of a gang, and the number of its tasks there. */
+interface NodeTasks {
+  readonly node: string;
+  readonly tasks: number;
+}
+
+/**
+ * Nodes without tasks are left out: a gang can have more CPUs than its tasks need (whole-tasks.ts), or was
+ * rounded up to whole nodes.
+ */
+export function nodeTasks({ nodes = [], tasks, threads = 1 }: Gang): NodeTasks[] {
+  const room = nodes.map(({ node, cpus }) => ({ node, most: Math.floor(cpus.length / threads) }));
+  let left = tasks ?? room.reduce((sum, { most }) => sum + most, 0);
+  const all = room.map(({ node, most }) => {
+    const here = Math.min(left, most);
+    left -= here;
+    return { node, tasks: here };
+  });
+  return all.filter((entry) => entry.tasks > 0);
+}
+
+/**
+ * What the conductor of a node needs to know about its part of a gang.
+ * @param nodes names of all nodes of the gang
+ */
+export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: string): MemberSpec {
+  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs } = spec;
+  const isEach = spec.tasksRun === "each";
+  return {
+    job,
+    attempt,
+    identity,
+    folder,
+    uid,
+    gid,
+    graceMs,
+    nodes,
+    tasksRun: isEach ? "each" : "once",
+    limitMs: isEach ? limitMs : undefined,
+    ranks: isEach ? ranksOn(spec, node) : [],
+  };
+}
+
+function ranksOn(spec: LaunchSpec, node: string): number[] {
+  let first = 0;
+  for (const { node: name, tasks } of nodeTasks(spec)) {
+    if (name === node) return Array.from({ length: tasks }, (_, i) => first + i);
+    first += tasks;
+  }
+  return [];
+}

@@ -1,0 +1,220 @@
+/**
+ * Defines the executor, which carries out the decisions of the front end: it has nodes with processors,
+ * runs attempts on them, and gives each row of the matrix its slots, even while no front end is connected.
+ * Only the executor knows how nodes are reached.
+ */
+import type { NodeCpus, NodeTable } from "@tutti/kernel/core/machine.ts";
+import type {
+  AttemptCommand,
+  AttemptKey,
+  AttemptReport,
+  AttemptState,
+  FreezerKind,
+  MatrixSchedule,
+} from "@tutti/protocol/attempts.ts";
+
+/**
+ * The resources for all jobs together. On a cluster they change: nodes are lost, and an allocation ends.
+ */
+export interface Capacity {
+  readonly nodes: NodeTable;
+  readonly memoryBytes: number;
+  /** Sockets and cores of this machine; left out: the processors are on other nodes. */
+  readonly own?: { readonly sockets: number; readonly cores: number; readonly unused: readonly number[] };
+  /** The cluster chooses the nodes of each task itself. */
+  readonly placesTasks?: true;
+  /**
+   * The most processors that it can ever have, so that no wider job is accepted. Left out: as many as now.
+   */
+  readonly mostProcessors?: number;
+  /**
+   * The most memory that it can ever have. Left out: as much as now, or unknown if there is
+   * `mostProcessors`.
+   */
+  readonly mostMemoryBytes?: number;
+  /** The longest time limit that a job can have here. Left out: any. */
+  readonly mostLimitMs?: number;
+  /**
+   * What the nodes had before some were lost. Left out: unknown; other nodes, which may follow these, have
+   * room for every job that was accepted.
+   */
+  readonly whole?: { readonly nodes: NodeTable; readonly memoryBytes: number };
+  /** The processors are taken away later. Left out: they stay. */
+  readonly end?: {
+    /** Monotonic time in ms from which on nothing starts that cannot end by its limit before `stopAtMs`. */
+    readonly drainAtMs: number;
+    /** Monotonic time in ms at which what still runs is stopped with grace and queued again. */
+    readonly stopAtMs: number;
+  };
+}
+
+/** true, or why it cannot be done, as text for people: a clause without a full stop. */
+export type Ability = true | string;
+
+/** What an executor may be unable to do; the front end refuses jobs and settings that need it. */
+export interface Capabilities {
+  /** The command can run once per task on all nodes of the gang: `tasksRun` each, with `mpi`. */
+  readonly tasksRunEach: boolean;
+  /** Gangs of other rows can run at low priority: matrices of mode concurrent. */
+  readonly modeConcurrent: Ability;
+  /** Running gangs can be stopped for a while: those in no row of the matrix, and listed as paused. */
+  readonly canPause: Ability;
+  /** A job can be sent a signal before its time limit: `limitSignal`. */
+  readonly signalsBeforeLimit: Ability;
+  /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
+  readonly resources: Ability;
+  /** Jobs can read from a client or have a terminal: `input` of a job. Left out: they cannot. */
+  readonly takesInput?: true;
+  /** What is started begins at once. If not, it waits in another queue, and may begin in a window. */
+  readonly beginsAtOnce: Ability;
+  /** Gangs can take turns on the same processors. If not, all policies share space only. */
+  readonly timeSharing: boolean;
+  /** A gang can get other processors while it runs. If not, it keeps those on which it began. */
+  readonly movesGangs: boolean;
+  /** A reboot of this machine ends all attempts. */
+  readonly endsWithReboot: boolean;
+  /** Its processors are on nodes with names, which people see. */
+  readonly hasNodes: boolean;
+}
+
+/** What the jobs want of the processors, as far as the front end knows. */
+export interface Demand {
+  /** The capacity to which the rest refers. */
+  readonly of: Capacity;
+  /** Jobs have a process, or wait and could start on these processors. */
+  readonly present: boolean;
+  /** Jobs wait that could start only on other processors, or run and may be stopped at the end of these. */
+  readonly others: boolean;
+  /** Some of them wait because nodes were lost. */
+  readonly lost: boolean;
+}
+
+/** Nodes that an executor has for a while, such as those of a job of a batch system. */
+export interface AllocationState {
+  /** For people; left out: it has none yet. */
+  readonly name?: string;
+  /** The provider's word for it. */
+  readonly state: string;
+  readonly nodes: readonly string[];
+  /** Time in ms until its end, when that was last asked for; left out: it waits, or has no end. */
+  readonly leftMs?: number;
+}
+
+/** Where nodes come from that come and go. Texts are for people. */
+export interface NodeSource {
+  /** The one in use first, then the one that follows it. */
+  readonly allocations: readonly AllocationState[];
+  /** Why there are no nodes now. */
+  readonly trouble?: string | undefined;
+  /** Why there are none, although nothing is wrong. */
+  readonly rests?: string | undefined;
+  /** What follows the allocation in use, and when; undefined: none is in use. */
+  readonly next?: string | undefined;
+  /** Asks for nodes again, after somebody or something has ended that. */
+  again(): void;
+  /** Gives all nodes back. Rejects with a reason for people. Without this, they are kept. */
+  release(): Promise<void>;
+}
+
+/** A node as people see it. Times in ms. */
+export interface NodeHealth {
+  readonly node: string;
+  /** silent: it has not answered for 3 s, and its gangs are stopped elsewhere. lost: it is given up. */
+  readonly state: "up" | "silent" | "lost";
+  /** Its monotonic clock minus this machine's; left out: not measured yet. */
+  readonly offsetMs?: number;
+  /** The offset is right within this. */
+  readonly uncertaintyMs?: number;
+  /** How much later than the first node it began the slots of the last minute: median and 99 %. */
+  readonly skewP50Ms?: number;
+  readonly skewP99Ms?: number;
+}
+
+/** A gang in a row, and the CPUs that it has during the slot of that row. */
+interface PlacedGang extends AttemptKey {
+  readonly nodes: readonly NodeCpus[];
+}
+
+export type Matrix = MatrixSchedule<PlacedGang>;
+
+export type Command =
+  | { readonly type: "matrix"; readonly matrix: Matrix }
+  | AttemptCommand
+  /** These jobs of a `node-clean` have ended. A node for which that is true of all takes part again. */
+  | { readonly type: "admit"; readonly node: string; readonly jobs: readonly number[] };
+
+/** The executor is connected and receives commands from now on. This state replaces all earlier reports. */
+export interface Connected {
+  readonly type: "connected";
+  /** All attempts that the executor knows. */
+  readonly attempts: readonly AttemptState[];
+  /** Number of its current matrix. */
+  readonly sequence: number;
+  /** Start of slot 0 on this machine's monotonic clock, in ms. */
+  readonly epochMs: number;
+  /** Facts shown to people. */
+  readonly facts: {
+    readonly pid?: number;
+    readonly freezer?: FreezerKind;
+    /** Whether the kernel keeps jobs within their memory; left out: unknown. */
+    readonly limitsMemory?: boolean;
+  };
+}
+
+export type Report =
+  | Connected
+  | AttemptReport
+  /**
+   * The capacity is another from now on: `executor.capacity` has changed. Jobs on lost nodes end by
+   * `ended`.
+   */
+  | { readonly type: "capacity"; readonly because: string }
+  /** All nodes, whenever something about them has changed, and every ten seconds. */
+  | { readonly type: "nodes"; readonly nodes: readonly NodeHealth[] }
+  /**
+   * A lost node is back and nothing is left on it, but these jobs have lost an attempt on it and must not
+   * run there again: see `admit`. Repeated every few seconds.
+   */
+  | { readonly type: "node-clean"; readonly node: string; readonly jobs: readonly number[] }
+  /** The processors end now: stop all jobs with grace and queue them again for this reason. */
+  | { readonly type: "make-room"; readonly reason: string }
+  /** Something that administrators should know: an event of this kind that names node and rule. */
+  | {
+      readonly type: "notice";
+      readonly kind: string;
+      readonly text: string;
+      readonly node?: string;
+    };
+
+export interface Executor {
+  readonly capabilities: Capabilities;
+  /** Left out: its nodes neither come nor go. */
+  readonly nodeSource?: NodeSource;
+  /** The present capacity; see the report `capacity`. */
+  readonly capacity: Capacity;
+  /** Why it has no processors now, or what keeps it from getting others, as text for people. */
+  readonly trouble?: string | undefined;
+  /** Why it has no processors although nothing is wrong, as text for people. */
+  readonly rests?: string | undefined;
+  /** Says what the jobs want, after each cycle. Left out: the processors do not depend on it. */
+  setDemand?(demand: Demand): void;
+  /** What keeps a launched attempt from beginning, as text for people; undefined: only its row's turn. */
+  waitsFor?(attempt: AttemptKey): string | undefined;
+  /** Where a running attempt runs, as a sentence without a full stop; undefined: on its CPUs. */
+  runsAs?(attempt: AttemptKey): string | undefined;
+  /**
+   * Never throws and never blocks. Commands are dropped while the executor is not connected; after each
+   * `connected`, the front end repeats what it wants.
+   */
+  apply(commands: readonly Command[]): void;
+  /**
+   * @param onReport called for every report, beginning with `connected`
+   * @param onDisconnect called with a reason for people when the connection is lost; the executor
+   * reconnects
+   *   by itself
+   * @returns a function that removes both listeners
+   */
+  listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void;
+  /** Disconnects; the executor continues. */
+  close(): void;
+}

@@ -1,0 +1,312 @@
+/** Prepares the launch of an attempt: its folder, its environment, its host file. */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { removeFolder } from "@tutti/host/remove-folder.ts";
+import type { JobNumber, LaunchSpec } from "@tutti/protocol/attempts.ts";
+import { ofKind, type Resource, variableOf } from "@tutti/protocol/resources.ts";
+import { commandWithValues, valueIn } from "@tutti/protocol/sweep-values.ts";
+import { FIRST_NODE, isElsewhere, type JobRecord, outputsOf } from "../contract/record.ts";
+import { HOSTS, latestStartIn, numberedIn } from "../state/job-folders.ts";
+import type { Account, Accounts } from "./accounts.ts";
+import { hostsOf, sizeVariables } from "./size-variables.ts";
+import { slurmVariables } from "./slurm-variables.ts";
+
+interface LauncherOptions {
+  /** Folder that holds a folder per job. */
+  readonly jobsFolder: string;
+  readonly graceMs: number;
+  readonly accounts: Accounts;
+  /** Jobs run on other machines, which the front end chooses. Left out: on this one, or somebody chooses. */
+  readonly choosesNodes?: boolean;
+  /** Countable resources; default: none. */
+  readonly resources?: readonly Resource[];
+}
+
+const OUTPUTS = ["stdout", "stderr"];
+const IN_THE_WAY: ReadonlySet<string> = new Set(["EEXIST", "EISDIR", "ELOOP", "ENOTDIR", "ERR_FS_EISDIR"]);
+const SCRIPTS = "script";
+const MAX_NAME_BYTES = 255;
+
+export class Launcher {
+  readonly #options: LauncherOptions;
+
+  constructor(options: LauncherOptions) {
+    this.#options = options;
+  }
+
+  folderOf(job: JobNumber): string {
+    return join(this.#options.jobsFolder, String(job));
+  }
+
+  attemptFolderOf(job: JobNumber, attempt: number): string {
+    return join(this.folderOf(job), String(attempt));
+  }
+
+  /** Numbers of all jobs that have a folder. */
+  jobsWithFolders(): JobNumber[] {
+    return numberedIn(this.#options.jobsFolder);
+  }
+
+  /** The highest number of a started attempt of this job; 0: there is none. */
+  latestStart(job: JobNumber): number {
+    return latestStartIn(this.folderOf(job));
+  }
+
+  /** Whether the attempt's folder exists. If it is missing after the commit, somebody has removed it. */
+  isPrepared({ job, attempt }: JobRecord): boolean {
+    return existsSync(this.attemptFolderOf(job, attempt));
+  }
+
+  /** The account of a job's owner, or why it cannot be used. */
+  accountFor(owner: Parameters<Accounts>[0]): ReturnType<Accounts> {
+    return this.#options.accounts(owner);
+  }
+
+  /** Why this job cannot be launched, as text for its user; undefined if it can. */
+  refusal(record: JobRecord): string | undefined {
+    const account = this.#options.accounts(record);
+    return "refused" in account ? account.refused : undefined;
+  }
+
+  /**
+   * Makes the folder of the record's attempt.
+   * @param script content of the job's script, written again for every attempt, because the job may have
+   *   changed its copy
+   * @throws Error if the disk refuses, which concerns all jobs; never because of a user's request or files
+   */
+  prepare(record: JobRecord, script?: Uint8Array): void {
+    const folder = this.attemptFolderOf(record.job, record.attempt);
+    const account = this.#accountOf(record);
+    if (account.uid !== process.getuid!()) {
+      this.#prepareFor(record, folder, account, script);
+      return;
+    }
+    const jobFolder = this.folderOf(record.job);
+    const hosts = join(folder, HOSTS);
+    try {
+      // An earlier attempt may have changed the modes of existing folders.
+      for (const own of [jobFolder, folder]) makeFolder(own, 0o700);
+      if (script !== undefined) this.#writeScript(record, script, undefined);
+      rmSync(hosts, { force: true });
+      writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
+    } catch (error) {
+      // Another job has put a file in the way. The conductor will report that it cannot start this job;
+      // other jobs continue.
+      if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
+    }
+  }
+
+  /**
+   * Called as root for a user. The job's folder still belongs to root, so the user can neither choose names
+   * in it nor put links where root writes next. Only the user's group may enter it, so that others cannot see
+   * the sizes of its files. The attempt's folder is given to the user last.
+   */
+  #prepareFor(
+    record: JobRecord,
+    folder: string,
+    { uid, gid }: Account,
+    script: Uint8Array | undefined,
+  ): void {
+    const jobFolder = this.folderOf(record.job);
+    makeFolder(jobFolder, 0o710);
+    chownSync(jobFolder, process.getuid!(), gid);
+    if (script !== undefined) this.#writeScript(record, script, gid);
+    for (const path of OUTPUTS.map((name) => join(jobFolder, name))) {
+      if (path === record.stdout || path === record.stderr) makeFileFor(path, uid, gid);
+    }
+    makeFolder(folder, 0o700);
+    // The folder already belongs to the user: it was prepared before a crash, and the attempt is launched
+    // again.
+    if (lstatSync(folder).uid !== process.getuid?.()) return;
+    const hosts = join(folder, HOSTS);
+    writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
+    chownSync(hosts, uid, gid);
+    chownSync(folder, uid, gid);
+  }
+
+  #accountOf(record: JobRecord): Account {
+    const account = this.#options.accounts(record);
+    if ("refused" in account)
+      throw new Error(`Broken invariant: job ${record.job} is launched: ${account.refused}`);
+    return account;
+  }
+
+  /** Removes a job's folder, including files of other users. Resolves to whether the folder is gone. */
+  remove(job: JobNumber): Promise<boolean> {
+    return removeFolder(this.folderOf(job));
+  }
+
+  /**
+   * Writes the script into our folder, readable only by the user. Processes that have an older copy open keep
+   * that copy.
+   */
+  #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {
+    const path = this.#scriptPath(record);
+    makeFolder(dirname(path), gid === undefined ? 0o700 : 0o711);
+    rmSync(path, { force: true });
+    const file = openSync(path, "wx", 0o500);
+    try {
+      writeFileSync(file, script);
+      if (gid !== undefined) fchownSync(file, record.uid, gid);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** The copy keeps the name of the user's file, because interpreters print it in their messages. */
+  #scriptPath({ job, command, scriptWord = 0 }: JobRecord): string {
+    const name = basename(command[scriptWord]);
+    const isName = name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= MAX_NAME_BYTES;
+    return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
+  }
+
+  /** As the conductor gets it. */
+  commandOf(record: JobRecord): readonly string[] {
+    const command = commandWithValues(record.command, record.values, record.scriptWord);
+    if (record.script === undefined) return command;
+    return command.with(record.scriptWord ?? 0, this.#scriptPath(record));
+  }
+
+  spec(record: JobRecord, requested: Readonly<Record<string, string>>): LaunchSpec {
+    const folder = this.attemptFolderOf(record.job, record.attempt);
+    const environment = record.values === undefined ? requested : { ...requested, ...record.values };
+    return {
+      job: record.job,
+      attempt: record.attempt,
+      identity: record.identity,
+      folder,
+      command: this.commandOf(record),
+      cwd: record.cwd,
+      env: {
+        ...sizeVariables(record, environment),
+        TUTTI_JOB_ID: String(record.job),
+        TUTTI_JOB_NAME: record.name,
+        TUTTI_ATTEMPT: String(record.attempt),
+        TUTTI_CPUS: cpusOf(record.nodes),
+        TUTTI_NODELIST: record.nodes.map(({ node }) => node).join(","),
+        TUTTI_HOSTFILE: join(folder, HOSTS),
+        ...(record.script !== undefined && { TUTTI_SCRIPT: record.command[record.scriptWord ?? 0] }),
+        ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
+        ...(record.arrayIndex !== undefined && { TUTTI_ARRAY_INDEX: String(record.arrayIndex) }),
+        ...slurmVariables(record, this.#accountOf(record), environment),
+        ...unitNames(record, this.#options.resources ?? []),
+      },
+      ...outputsOf(record),
+      ...this.#accountOf(record),
+      umask: record.umask,
+      memoryBytes: record.memoryBytes,
+      limitMs: record.limitMs,
+      limitSignal: record.limitSignal && signalOf(record, record.limitSignal),
+      graceMs: this.#options.graceMs,
+      ...(isElsewhere(record.nodes) && { nodes: record.nodes, tasks: record.tasks }),
+      threads: record.threads,
+      tasksRun: record.tasksRun,
+      mpi: record.mpi,
+      input: record.input,
+    };
+  }
+
+  /**
+   * Path of an output file: %j job, %A array (the job if it is in no array), %a array index, %x name, %u
+   * user, %N machine, %% a percent sign. %4j is padded with zeros to four digits. On a cluster, the machine
+   * is the first node of the gang, which `outputsOf` fills in. {name} is the job's value of a variable.
+   */
+  outputPath(pattern: string | undefined, fallback: string, record: OutputNames): string {
+    const { job, array = job, arrayIndex = "", name, user, cwd, values: ofSweep } = record;
+    if (pattern === undefined) return join(this.folderOf(job), fallback);
+    const inPath = (text: string): string => text.replaceAll("/", "_");
+    const values: Readonly<Record<string, string>> = {
+      j: String(job),
+      J: String(job),
+      A: String(array),
+      a: String(arrayIndex),
+      x: inPath(name),
+      u: inPath(user),
+      N: this.#options.choosesNodes ? FIRST_NODE : inPath(hostname()),
+    };
+    const path = pattern.replace(
+      /%%|%(\d{0,2})([jJAaxuN])|\{(\w*)\}/g,
+      (match, width: string, letter: string | undefined, variable = "") => {
+        if (match === "%%") return "%";
+        if (letter === undefined) return inPath(valueIn(variable, ofSweep) ?? match);
+        const value = values[letter];
+        return /^\d/.test(value) ? value.padStart(Number(width), "0") : value;
+      },
+    );
+    return isAbsolute(path) ? path : join(cwd, path);
+  }
+}
+
+type OutputNames = Pick<JobRecord, "job" | "array" | "arrayIndex" | "values" | "name" | "user" | "cwd">;
+
+/**
+ * The units of a job, by variable: lists with commas. A job without units of a kind gets the empty list, so
+ * it sees no GPU, as under a Slurm that constrains devices, whatever its user's shell has set.
+ */
+function unitNames({ units }: JobRecord, resources: readonly Resource[]): Record<string, string> {
+  const variables: Record<string, string> = {};
+  // A unit may have left the configuration since the job was started.
+  const gone = Object.keys(units ?? {}).filter((kind) => resources.every(({ name }) => name !== kind));
+  for (const kind of gone) variables[variableOf(kind)] = ofKind(units, kind)!.join(",");
+  for (const { name, variables: more, units: all } of resources) {
+    if (all.length === 0) continue;
+    const list = (ofKind(units, name) ?? []).join(",");
+    for (const variable of [variableOf(name), ...more]) variables[variable] = list;
+  }
+  // So that CUDA counts GPUs in the order of /dev/nvidia*, and not the fastest first.
+  if (variables.CUDA_VISIBLE_DEVICES) variables.CUDA_DEVICE_ORDER = "PCI_BUS_ID";
+  return variables;
+}
+
+/** CPU numbers as a list, such as `0,1,4`; with their nodes if there are several: `n1:0,1 n2:0`. */
+function cpusOf(nodes: JobRecord["nodes"]): string {
+  if (nodes.length === 1) return nodes[0].cpus.join(",");
+  return nodes.map(({ node, cpus }) => `${node}:${cpus.join(",")}`).join(" ");
+}
+
+/** As in Slurm, the shell of a script gets the signal only if nothing else does. */
+function signalOf(
+  { script }: JobRecord,
+  { name, beforeMs, batchOnly }: NonNullable<JobRecord["limitSignal"]>,
+) {
+  return { name, beforeMs, to: batchOnly ? "first" : script === undefined ? "all" : "others" } as const;
+}
+
+/** Creates a folder inside one of our folders; keeps an existing one. */
+function makeFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
+  }
+  // The umask may have reduced the mode. A folder that belongs to a user already keeps its mode.
+  if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
+}
+
+/** Creates an empty file that belongs to a user; keeps an existing one. */
+function makeFileFor(path: string, uid: number, gid: number): void {
+  let file: number;
+  try {
+    file = openSync(path, "ax", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
+}

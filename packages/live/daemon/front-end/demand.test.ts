@@ -1,0 +1,126 @@
+/** What jobs want of the processors, as the front end tells an executor that obtains them. */
+
+import { NodeTable } from "@tutti/kernel/core/machine.ts";
+import { expect, test } from "vitest";
+import type { Capacity, Demand } from "../executor/executor.ts";
+import { changeCapacity, cluster, FOUR, submit } from "./capacity-for-tests.ts";
+import { ANNA, answerOf, type Bench, ROOT } from "./front-end-for-tests.ts";
+
+const [N1, N2, N3, N4] = FOUR;
+const whole = { nodes: new NodeTable(FOUR), memoryBytes: 2 ** 40 };
+/** Nothing; only these processors; only others; others because nodes were lost. */
+const NONE = { present: false, others: false, lost: false };
+const PRESENT = { ...NONE, present: true };
+const OTHERS = { ...NONE, others: true };
+const LOST = { ...OTHERS, lost: true };
+
+/** A front end without processors, and what its executor knows. */
+function bare(): { readonly bench: Bench; readonly wish: () => Omit<Demand, "of"> | undefined } {
+  const bench = cluster("gang", []);
+  let demand: Demand | undefined;
+  Object.assign(bench.machine, {
+    setDemand: (told: Demand) => {
+      demand = told;
+    },
+  });
+  return {
+    bench,
+    wish: () => {
+      if (demand === undefined) return undefined;
+      const { of, ...wish } = demand;
+      expect(of).toBe(bench.machine.capacity);
+      return wish;
+    },
+  };
+}
+
+function have(bench: Bench, nodes: typeof FOUR, more: Partial<Capacity> = {}): void {
+  changeCapacity(bench.machine, nodes, { whole, mostLimitMs: 100_000, ...more });
+  bench.clock.settle();
+}
+
+test("a waiting job wants processors, unless it is held, too late for all of them, or kept by a drain", async () => {
+  const { bench, wish } = bare();
+  const { clock, frontEnd } = bench;
+  have(bench, [], { mostLimitMs: 100_000 });
+  expect(wish()).toEqual(NONE);
+  await submit(bench, 2, { held: true });
+  expect(wish()).toEqual(NONE);
+  await answerOf(clock, frontEnd.release(ANNA, 1));
+  expect(wish()).toEqual(OTHERS);
+  await answerOf(clock, frontEnd.setDrain(ROOT, {}));
+  expect(wish()).toEqual(NONE);
+  await answerOf(clock, frontEnd.setDrain(ROOT, undefined));
+  expect(wish()).toEqual(OTHERS);
+  await answerOf(clock, frontEnd.cancel(ANNA, 1));
+  expect(wish()).toEqual(NONE);
+  // It waits for its begin, and wants processors from then on.
+  await submit(bench, 2, { beginAtMs: clock.unixMs() + 5000, limitMs: 100_000 });
+  expect(wish()).toEqual(NONE);
+  clock.advanceTo(clock.nowMs() + 5001);
+  expect(wish()).toEqual(OTHERS);
+  // The scheduler was started again with shorter pilots: nothing that it could get would help.
+  have(bench, [], { mostLimitMs: 99_999 });
+  expect(wish()).toEqual(NONE);
+});
+
+test("a running job wants what it has; one that needs lost nodes wants others, one that never fitted does not", async () => {
+  const { bench, wish } = bare();
+  have(bench, FOUR);
+  await submit(bench, 4);
+  expect(wish()).toEqual(PRESENT);
+  await submit(bench, 16);
+  expect(wish()).toEqual(PRESENT);
+  await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 1));
+  await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 2));
+  bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+  have(bench, [N1, N2, N3]);
+  expect(wish()).toEqual(NONE);
+  await submit(bench, 13);
+  expect(wish()).toEqual(LOST);
+  await submit(bench, 12);
+  expect(wish()).toEqual({ ...LOST, present: true });
+  await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 4));
+  bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+  expect(wish()).toEqual(LOST);
+  // Another pilot has got smaller nodes from the beginning: a third one would not be larger.
+  have(bench, [N1, N2], { whole: { ...whole, nodes: new NodeTable([N1, N2]) } });
+  expect(wish()).toEqual(NONE);
+  have(bench, []);
+  changeCapacity(bench.machine, [], {});
+  bench.clock.settle();
+  // Found with a lost node by a front end that has started since: it may have been larger.
+  changeCapacity(bench.machine, [N1, N2, N4], {});
+  bench.clock.settle();
+  expect(wish()).toEqual(LOST);
+});
+
+test("before the end of the processors, jobs that might be stopped there want others", async () => {
+  const { bench, wish } = bare();
+  const { clock } = bench;
+  have(bench, FOUR, { end: { drainAtMs: 20_000, stopAtMs: 40_000 } });
+  await submit(bench, 2, { limitMs: 30_000 });
+  clock.advanceTo(19_000);
+  expect(wish()).toEqual(PRESENT);
+  // It has run for 19 s of its 30 s, and 19 s are left at 21 s.
+  clock.advanceTo(21_000);
+  await submit(bench, 2, { limitMs: 18_000 });
+  expect(wish()).toEqual(PRESENT);
+  await submit(bench, 2);
+  expect(wish()).toEqual({ ...PRESENT, others: true });
+});
+
+test("a job that would not start again after the end of these processors wants no others", async () => {
+  const { bench, wish } = bare();
+  const { clock, machine } = bench;
+  have(bench, FOUR, { end: { drainAtMs: 10_000, stopAtMs: 20_000 } });
+  await submit(bench, 2);
+  clock.advanceTo(11_000);
+  expect(wish()).toEqual({ ...PRESENT, others: true });
+  // Without retries, it starts once more.
+  machine.end([...machine.attempts.values()][0], "requeued", {});
+  have(bench, FOUR, { end: { drainAtMs: 30_000, stopAtMs: 40_000 } });
+  expect([...machine.attempts.values()]).toMatchObject([{ spec: { job: 1, attempt: 2 } }]);
+  clock.advanceTo(31_000);
+  expect(wish()).toEqual(PRESENT);
+});

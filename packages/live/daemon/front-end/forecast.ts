@@ -1,0 +1,233 @@
+/**
+ * Forecasts when waiting jobs start: on request and, after `start`, for every job soon after it enters the
+ * queue. The first forecast of each job is stored and compared with its actual start. The simulation is in
+ * forecast/model.ts and runs in another thread.
+ */
+import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
+import type { JobNumber } from "@tutti/protocol/attempts.ts";
+import type { Drain } from "@tutti/protocol/schema.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { Capacity } from "../executor/executor.ts";
+import { ForecastRecord } from "../forecast/forecast-record.ts";
+import { EARLY_FAILURE_MS, PastJobs } from "../forecast/past-jobs.ts";
+import type { ForecastEngine } from "../forecast/thread.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
+import type { KeptWindow } from "../scheduling/windows.ts";
+import type { JudgedForecast } from "../store/store.ts";
+import { type Forecasts, LiveWorld, MAX_WAITING, type Question, type StartAndEnd } from "./live-world.ts";
+
+const HISTORY = 1000;
+/** Ended jobs that are looked through for those that tell running times: a sweep may fail in every job. */
+const LOOKED_THROUGH = 10_000;
+const LAUNCHES = 200;
+/** Age up to which a full history is used. Reading it takes a few ms. */
+const OLD_MS = 5000;
+const FRESH_MS = 2000;
+const ERRORS_KEPT = 1000;
+/** Forecasts stored in one transaction, which takes a few ms. */
+const MAX_KEPT = 500;
+/** Delay, so that a burst of submits is over before the forecast. */
+const SOON_MS = 500;
+/** Unrequested forecasts take at most 1 / (1 + this) of the time. */
+const REST_PER_RUN = 20;
+
+export class Forecaster {
+  readonly #context: FrontEndParts;
+  readonly #engine: ForecastEngine;
+  #cached:
+    | {
+        readonly label: string;
+        readonly capacity: Capacity;
+        readonly drain: Drain | undefined;
+        readonly windows: readonly KeptWindow[];
+        readonly atMs: number;
+        readonly forecasts: Promise<Forecasts>;
+      }
+    | undefined;
+  #known: { readonly untilMs: number; readonly past: PastJobs } | undefined;
+  /** Waiting jobs whose forecast is stored. */
+  readonly #kept = new Set<JobNumber>();
+  #isStarted = false;
+  /** If true, the store may already be closed. */
+  #isStopped = false;
+  #cancelTimer: (() => void) | undefined;
+  #isRunning = false;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(context: FrontEndParts, engine: ForecastEngine) {
+    this.#context = context;
+    this.#engine = engine;
+  }
+
+  /** From now on, every job is forecast. */
+  start(): void {
+    this.#isStarted = true;
+    this.wake();
+  }
+
+  stop(): void {
+    this.#isStarted = false;
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+  }
+
+  /** Called when jobs may have entered the queue. */
+  wake(): void {
+    if (!this.#isStarted || this.#isRunning || this.#cancelTimer !== undefined) return;
+    const { clock } = this.#context;
+    const atMs = Math.max(clock.nowMs() + SOON_MS, this.#restUntilMs);
+    this.#cancelTimer = clock.at(atMs, () => {
+      this.#cancelTimer = undefined;
+      void this.#forecastNew();
+    });
+  }
+
+  /** Forecast for one waiting job under the current policy, with how well those of its user's jobs did. */
+  async of({ job, uid }: Pick<JobRecord, "job" | "uid">) {
+    const forecast = (await this.present()).waiting.get(job);
+    return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors(uid) };
+  }
+
+  /** How well past forecasts of a user's jobs did, as answers state it, and what forecasts leave out. */
+  pastErrors(uid: number, choice = this.#context.scheduler.choice) {
+    const uncounted = this.uncounted(choice);
+    const record = this.record(uid);
+    if (record === undefined) return uncounted;
+    const { errorP50Ms, jobs, withinShare } = record;
+    return { ...uncounted, pastErrorP50Ms: errorP50Ms, pastForecasts: jobs, pastWithinShare: withinShare };
+  }
+
+  /**
+   * How many jobs forecasts under a policy do not count: those that wait for quotas, and if the policy cannot
+   * make way when jobs are let through, all that wait for limits.
+   */
+  uncounted({ definition }: PolicyChoice = this.#context.scheduler.choice) {
+    const { book } = this.#context;
+    const uncounted = definition.capabilities?.withdraw ? book.waitingForQuotas() : book.limits.waitingCount;
+    return uncounted > 0 ? { uncounted } : {};
+  }
+
+  /** How well the last forecasts did: for jobs of one user, or of all. Undefined: too few can be judged. */
+  record(uid?: number): ForecastRecord | undefined {
+    return recordOf(this.#context.store.judgedForecasts(ERRORS_KEPT), uid);
+  }
+
+  /** Forecasts under the current policy, which all requests of some time share. */
+  present(maxAgeMs = FRESH_MS): Promise<Forecasts> {
+    const { clock, scheduler } = this.#context;
+    const nowMs = clock.nowMs();
+    const { label } = scheduler.choice;
+    const { capacity, drain } = scheduler.machine;
+    const windows = scheduler.machine.windows.list;
+    const cached = this.#cached;
+    const isSame =
+      cached?.label === label &&
+      cached.capacity === capacity &&
+      cached.drain === drain &&
+      cached.windows === windows;
+    if (cached !== undefined && isSame && nowMs - cached.atMs < maxAgeMs) return cached.forecasts;
+    const forecasts = this.#forecast([this.#presentQuestion]).then(([forecasts]) => {
+      this.#keep(forecasts);
+      return forecasts;
+    });
+    this.#cached = { label, capacity, drain, windows, atMs: nowMs, forecasts };
+    return forecasts;
+  }
+
+  /**
+   * Forecasts that answer a question, and those for the same simulated futures as things are now. `base` is
+   * left out if the question changes nothing.
+   */
+  async whatIf(question: Question): Promise<{ readonly outcome: Forecasts; readonly base?: Forecasts }> {
+    const { choice, hypothetical, withoutCpus } = question;
+    const isPresent =
+      choice.label === this.#context.scheduler.choice.label && hypothetical.length === 0 && withoutCpus === 0;
+    if (isPresent) return { outcome: await this.present() };
+    const [base, outcome] = await this.#forecast([this.#presentQuestion, question]);
+    return { base, outcome };
+  }
+
+  get #presentQuestion(): Question {
+    return { choice: this.#context.scheduler.choice, hypothetical: [], withoutCpus: 0 };
+  }
+
+  /** Forecasts jobs without a stored forecast, stores the results, and pauses. */
+  async #forecastNew(): Promise<void> {
+    const { book, clock } = this.#context;
+    const waiting = book.eligibleSoon().slice(0, MAX_WAITING);
+    const isWaiting = new Set(waiting.map(({ job }) => job));
+    for (const job of this.#kept) if (!isWaiting.has(job)) this.#kept.delete(job);
+    if (this.#kept.size === isWaiting.size) return;
+    this.#isRunning = true;
+    const fromMs = clock.nowMs();
+    const forecasts = await this.present();
+    this.#isRunning = false;
+    const endMs = clock.nowMs();
+    this.#restUntilMs = endMs + REST_PER_RUN * (endMs - fromMs);
+    const isMissing = (job: JobNumber) =>
+      !this.#kept.has(job) && isWaiting.has(job) && book.live(job)?.state === "queued";
+    if ([...forecasts.waiting.keys()].some(isMissing)) this.wake();
+  }
+
+  /** Forecasts that answer each of the questions. */
+  async #forecast(questions: readonly Question[]): Promise<readonly Forecasts[]> {
+    // Read now: when the simulation has ended, the store may be closed.
+    const judged = this.#context.store.judgedForecasts(ERRORS_KEPT);
+    const records = new Map<number, ForecastRecord | undefined>();
+    // Until enough jobs of a user have started, ranges are as wide as those of all users require.
+    const ofAll = recordOf(judged, undefined);
+    const correct = (uid: number, forecast: StartAndEnd, atMs: number) => {
+      if (!records.has(uid)) records.set(uid, recordOf(judged, uid) ?? ofAll);
+      return records.get(uid)?.corrected(forecast, atMs) ?? forecast;
+    };
+    const { queues, slotMs } = this.#context.config;
+    // All hypothetical jobs are those of the last question.
+    const live = new LiveWorld(this.#context, questions.at(-1)!.hypothetical, this.#past());
+    const asked = questions.map((question) => live.ask(question));
+    const scenarios = asked.map(({ scenario }) => scenario);
+    const world = live.workload;
+    let times: readonly Float64Array[] = [];
+    try {
+      if (world.count > 0)
+        times = await this.#engine({ queues, slotS: slotMs / 1000, ...live.times, world, scenarios });
+    } catch {
+      // Jobs do not depend on forecasts.
+    }
+    return asked.map((one, i) => live.read(one, times[i], correct));
+  }
+
+  /** What ended jobs took. A short history soon has more to tell, and is quickly read. */
+  #past(): PastJobs {
+    const { store, clock } = this.#context;
+    const nowMs = clock.nowMs();
+    if (this.#known !== undefined && nowMs < this.#known.untilMs) return this.#known.past;
+    const ended = store.jobsThatRan(EARLY_FAILURE_MS, HISTORY, LOOKED_THROUGH);
+    const past = new PastJobs(ended, store.launchTimes(LAUNCHES));
+    this.#known = { untilMs: nowMs + (ended.length === HISTORY ? OLD_MS : FRESH_MS), past };
+    return past;
+  }
+
+  /** Stores each job's first forecast, up to MAX_KEPT at a time. */
+  #keep({ waiting }: Forecasts): void {
+    if (this.#isStopped) return;
+    const { store, clock, book } = this.#context;
+    // Jobs that have started in the meantime were not forecast in time.
+    // Of a job that joins the queue later, the forecast that counts is made when it does.
+    const isInQueue = (record: JobRecord | undefined) =>
+      record?.state === "queued" && record.notBeforeMs === undefined;
+    const fresh = [...waiting].filter(([job]) => !this.#kept.has(job) && isInQueue(book.live(job)));
+    const some = fresh.slice(0, MAX_KEPT);
+    const areKept = store.tryTransaction(() => {
+      for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {
+        const record = book.live(job);
+        if (record !== undefined) store.noteForecast(record, clock.unixMs(), p10Ms, p50Ms, p90Ms);
+      }
+    });
+    // If the disk is full, the next forecast tries again.
+    if (areKept) for (const [job] of some) this.#kept.add(job);
+  }
+}
+
+function recordOf(judged: readonly JudgedForecast[], uid: number | undefined): ForecastRecord | undefined {
+  return ForecastRecord.of(uid === undefined ? judged : judged.filter((one) => one.uid === uid));
+}

@@ -1,0 +1,125 @@
+/**
+ * Turns accepted requests into jobs: gives them numbers and enters them into the book. One cycle may bring
+ * 10,000 jobs, so values that they share are computed once.
+ */
+import type { JobNumber } from "@tutti/protocol/attempts.ts";
+import { fieldsWith } from "@tutti/protocol/job-fields.ts";
+import type { SubmitJob } from "@tutti/protocol/schema.ts";
+import { isEnded } from "@tutti/protocol/states.ts";
+import { valuesAt } from "@tutti/protocol/sweep-values.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { Caller } from "../contract/service.ts";
+import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/submission.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
+import type { Needs } from "./share.ts";
+import { type Entry, type Waits, withEntries } from "./waits.ts";
+
+/** A request and the results of its checks. */
+export interface Accepted extends Submission {
+  readonly needs: Needs;
+  readonly queue: ChosenQueue;
+  /** What each of its jobs waits for; one for all, unless they differ. */
+  readonly waits: readonly Waits[];
+}
+
+const NONE: readonly never[] = [];
+
+/** Adds a batch to the book and the event log. Cancels jobs whose dependencies can no longer succeed. */
+export function enterJobs(
+  context: FrontEndParts,
+  caller: Caller,
+  batch: readonly Accepted[],
+  key: string | undefined,
+  nowMs: number,
+): JobRecord[] {
+  const { book, feed, scheduler, clock } = context;
+  const atMs = clock.unixMs();
+  const entries: Entry[] = [];
+  for (const accepted of batch) {
+    const jobs = recordsOf(context, caller, accepted, key, atMs, entries);
+    entries.push({ jobs, byIndex: new Map(jobs.map((job) => [job.arrayIndex, job])) });
+  }
+  const records = entries.flatMap(({ jobs }) => jobs);
+  for (const record of records) {
+    const { tasks, threads, queue, reason, repeats } = record;
+    feed.add("submitted", atMs, record, { ...{ tasks, queue }, threads, repeats });
+    if (isEnded(record.state)) {
+      feed.add("cancelled", atMs, record, { reason: reason ?? null });
+      context.news.ended(record);
+    } else {
+      scheduler.jobs.noteSubmit(record.job, nowMs);
+      if (book.isEligible(record)) scheduler.arrived(record);
+    }
+  }
+  return records;
+}
+
+/** The begin of a job, if it is in the future. */
+export function delayUntilMs(
+  { beginAtMs }: Pick<SubmitJob, "beginAtMs">,
+  unixMs: number,
+): number | undefined {
+  return beginAtMs !== undefined && beginAtMs > unixMs ? beginAtMs : undefined;
+}
+
+/** Fields that a record has as the request asks for them; the others are made of them. */
+const AS_ASKED = fieldsWith("request").filter(
+  (field) => !["queue", "after", "array", "values", "held", "umask", "script", "env"].includes(field),
+);
+
+/** The records of one request, added to the book. */
+function recordsOf(
+  { book, launcher, store: { contents } }: FrontEndParts,
+  { uid, user }: Caller,
+  accepted: Accepted,
+  key: string | undefined,
+  submittedAtMs: number,
+  entries: readonly Entry[],
+): JobRecord[] {
+  const { request, indices, arrayLimit, repeats, needs, queue, waits } = accepted;
+  const { command, script, cwd, tasks = 1, priority = 0, retries = 0, tasksRun, singleton } = request;
+  const name = nameOf(request);
+  const common = {
+    ...Object.fromEntries(AS_ASKED.map((field) => [field, request[field]])),
+    ...queue,
+    ...{ command, cwd, tasks, priority, retries, name, uid, user, key },
+    scriptWord: script?.word,
+    tasksRun: tasksRun === "each" ? tasksRun : undefined,
+    singleton: singleton ? (true as const) : undefined,
+    notBeforeMs: delayUntilMs(request, submittedAtMs),
+    umask: maskOf(request),
+    submittedAtMs,
+    attempt: 0,
+    nodes: NONE,
+    ranMs: 0,
+    environment: contents.keep(needs.environment),
+    script: needs.script && contents.keep(needs.script),
+    repeat: { stdout: request.stdout, stderr: request.stderr },
+  };
+  const differ =
+    waits.length > 1 || request.after?.some((one) => one.entry !== undefined && one.kind === "each");
+  const same = differ ? undefined : withEntries(accepted, 0, waits[0], entries);
+  let array: JobNumber | undefined;
+  return indices.map((arrayIndex, i) => {
+    const job = book.nextJob();
+    if (arrayIndex !== undefined) array ??= job;
+    const { after, unmet } = same ?? withEntries(accepted, i, waits[i] ?? waits[0], entries);
+    const values = request.values === undefined ? undefined : valuesAt(request.values, i);
+    const names = { job, array, arrayIndex, values, name, user, cwd };
+    const record: JobRecord = {
+      ...common,
+      ...names,
+      after,
+      ...(unmet === undefined
+        ? { state: request.held ? "held" : "queued" }
+        : { state: "cancelled", reason: unmet, endedAtMs: submittedAtMs }),
+      arrayLimit,
+      repeats: repeats?.[i],
+      stdout: launcher.outputPath(request.stdout, "stdout", names),
+      stderr: launcher.outputPath(request.stderr, "stderr", names),
+      queueRank: book.nextQueueRank(),
+    };
+    book.add(record);
+    return record;
+  });
+}

@@ -1,0 +1,98 @@
+/** Runs the policies of a wing (wings/wing.ts) on the wing's own jobs, once for each policy and seed. */
+import { existsSync } from "node:fs";
+import { rulesInForce } from "@tutti/kernel/core/policy.ts";
+import { confidenceInterval, type Interval, pairedDifference } from "@tutti/kernel/metrics/statistics.ts";
+import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
+import { type Provenance, provenance } from "@tutti/lab/experiments/provenance.ts";
+import type { WorkerOptions } from "@tutti/lab/experiments/workers.ts";
+import { runCells } from "./run-cells.ts";
+import type { Measure, WingRun } from "./wings/wing.ts";
+import { parseWing, type WingChoice } from "./wings/wings.ts";
+
+interface WingExperiment {
+  readonly source: string;
+  readonly policies: readonly string[];
+  /** First seed; replication r has seed + r. */
+  readonly seed: number;
+  readonly replications: number;
+  readonly isAudited: boolean;
+}
+
+/** The values of a measure over all seeds. */
+interface MeasureStatistics extends Omit<Measure, "value"> {
+  /** One per seed. */
+  readonly values: readonly number[];
+  /**
+   * 95 % intervals of the mean, and of the difference from the first policy, seed by seed; undefined for one
+   * seed.
+   */
+  readonly mean: Interval | undefined;
+  readonly difference: Interval | undefined;
+}
+
+export interface WingPolicyResult {
+  readonly label: string;
+  readonly title: string;
+  readonly rules: readonly string[];
+  readonly runs: readonly WingRun[];
+  readonly measures: readonly MeasureStatistics[];
+}
+
+export interface WingComparison {
+  readonly made: Provenance;
+  readonly label: string;
+  readonly rules: readonly string[];
+  /** One per run of every policy. */
+  readonly seeds: readonly number[];
+  readonly policies: readonly WingPolicyResult[];
+}
+
+/** Like `parseWing`, but also undefined if the text names a file. */
+export function chooseWing(text: string): WingChoice | undefined {
+  return existsSync(text) ? undefined : parseWing(text);
+}
+
+/** @throws InputError for input that cannot be used, RuleViolation if a policy breaks a rule */
+export async function runOnWing(
+  { wing, label }: WingChoice,
+  { source, policies, seed, replications, isAudited }: WingExperiment,
+  options: WorkerOptions,
+): Promise<WingComparison> {
+  const seeds = Array.from({ length: replications }, (_, r) => seed + r);
+  const cells = policies.flatMap((policy) =>
+    seeds.map((cellSeed) => ({ kind: "wing" as const, source, policy, seed: cellSeed, isAudited })),
+  );
+  const runs = await runCells(cells, options);
+  const firstRuns = runs.slice(0, replications);
+  return {
+    made: provenance(),
+    label,
+    rules: wing.rules,
+    seeds,
+    policies: policies.map((policy, p) => {
+      const choice = chooseAmong(wing.policies, policy);
+      const own = runs.slice(p * replications, (p + 1) * replications);
+      return {
+        label: choice.label,
+        title: choice.definition.title,
+        rules: rulesInForce(choice.definition.rules, choice.parameters).own,
+        runs: own,
+        measures: statistics(own, p === 0 ? undefined : firstRuns),
+      };
+    }),
+  };
+}
+
+function statistics(runs: readonly WingRun[], first: readonly WingRun[] | undefined): MeasureStatistics[] {
+  return runs[0].measures.map(({ value: _, ...measure }, i) => {
+    const valuesOf = (wingRuns: readonly WingRun[]) => wingRuns.map(({ measures }) => measures[i].value);
+    const values = valuesOf(runs);
+    const isReplicated = runs.length > 1;
+    return {
+      ...measure,
+      values,
+      mean: isReplicated ? confidenceInterval(values) : undefined,
+      difference: isReplicated && first !== undefined ? pairedDifference(values, valuesOf(first)) : undefined,
+    };
+  });
+}

@@ -1,0 +1,59 @@
+/** What holds for every wing; the list of wings decides which are tested. */
+
+import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
+import { POLICIES } from "@tutti/kernel/policies/registry.ts";
+import { describe, expect, test } from "vitest";
+import { parseWing, WINGS, wingOfPolicy } from "./wings.ts";
+
+/** With seed 1; other simulators of the two papers can compare their results with them. */
+const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "sites:jobs=3000:gangs=5,20": {
+    "sites-one": "d4a19e27cbb46f2d",
+    "sites-across": "f72feaad8beed5a4",
+    "sites-one:order=oldest": "307d0ef651914cd1",
+    "sites-one:idle=held": "d4a19e27cbb46f2d",
+  },
+  "sites:sizes=8,4,13:speeds=1,2,0.5:critical=0.3:error=30:remaining=predicted:jobs=3000": {
+    "sites-one:critical=ahead:threshold=0.5": "e72be75a9f2ceaab",
+    "sites-across:site=fastest:backfill=none": "4aa4331da6012e66",
+  },
+  "tasks:hours=3": { "tasks-idle": "98654aada04ae858", "tasks-grades": "126b40dacbcdab09" },
+  // The default before place=any.
+  "tasks:hours=3:place=adjacent": { "tasks-idle": "98654aada04ae858", "tasks-grades": "7c9bb9f16184af9d" },
+  "tasks:kind=synchronisation:hours=3:slot=7:switch=0.5:returns=no:gang=brms": {
+    "tasks-idle": "6e200668317ccf2f",
+    "tasks-grades:alpha=0.5": "c5a535e0ec99c854",
+  },
+};
+
+describe("WINGS", () => {
+  test("every wing has policies, with names that nothing else has, rules and a source in words", () => {
+    const names = [...POLICIES, ...WINGS.flatMap(({ policies }) => policies)].map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const wing of WINGS) {
+      expect(wing.rules.length, wing.name).toBeGreaterThan(0);
+      expect(wing.policies.length, wing.name).toBeGreaterThan(1);
+      for (const policy of wing.policies) {
+        expect(policy.name).toMatch(/^[a-z][a-z-]*$/);
+        expect(policy.summary, policy.name).toMatch(/\.$/);
+        expect(policy.source, policy.name).not.toBe("");
+        expect(policy.rules.length, policy.name).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test("wingOfPolicy() finds the wing of a policy with its parameters, and none for a policy of one machine", () => {
+    for (const wing of WINGS)
+      for (const { name } of wing.policies) expect(wingOfPolicy(`${name}:a=1`)).toBe(wing);
+    expect(wingOfPolicy("easy")).toBeUndefined();
+  });
+
+  test.each(Object.entries(GOLDEN))("schedules of %s stay as they are, to the last bit", (source, hashes) => {
+    const { wing, parameters } = parseWing(source)!;
+    const found = Object.keys(hashes).map((policy) => {
+      const { scheduleHash } = wing.simulate(parameters, chooseAmong(wing.policies, policy), 1, false);
+      return [policy, scheduleHash];
+    });
+    expect(Object.fromEntries(found)).toEqual(hashes);
+  });
+});

@@ -1,0 +1,104 @@
+/** `scancel`: cancels jobs; with STOP and CONT, pauses and resumes them. */
+
+import { changesOf } from "@tutti/cli/live/job-changes.ts";
+import type { Client } from "@tutti/live/api/client/client.ts";
+import type { BatchBody, Job } from "@tutti/protocol/schema.ts";
+import { ACTIVE_STATES } from "@tutti/protocol/states.ts";
+import { type Command, refuseOptions, remarkIgnored } from "../command.ts";
+import { BareError, SlurmError } from "../errors.ts";
+import { jobId } from "../job/facts.ts";
+import { queuesOf } from "../job/machine.ts";
+import { jobNames, jobsNamed, jobsOf, jobsWith, listed, ownName } from "../job/select.ts";
+import { statesNamed } from "../job/states.ts";
+import { patientClient } from "../patient-client.ts";
+
+/** What a signal means for the job as a whole. Others would have to reach its processes. */
+const SIGNALS: Readonly<Record<string, BatchBody["action"]>> = {
+  KILL: "cancel",
+  9: "cancel",
+  STOP: "pause",
+  19: "pause",
+  TSTP: "pause",
+  CONT: "resume",
+  18: "resume",
+};
+
+export const scancel: Command = {
+  options:
+    "account,A= batch,b clusters,M= ctld cron full,f help hurry,H interactive,i jobname= me name,n= nodelist,w= partition,p= qos,q= quiet,Q reservation,R= sibling= signal,s= state,t= usage user,u= verbose,v version,V wckey=",
+  usage:
+    "scancel [-n NAME] [-p QUEUE] [-t STATE] [-u USER | --me] [-s KILL|STOP|CONT] [JOB | ARRAY_INDEX | ARRAY_[INDICES]]...",
+  async run({ given, words, options }) {
+    refuseOptions(options, ["interactive"], "scancel without it");
+    if ("reservation" in options) throw new SlurmError("Requested reservation is invalid");
+    const action = actionOf(options.signal);
+    remarkIgnored("scancel", given, ["clusters", "account", "qos", "wckey"]);
+    const filters = ["name", "jobname", "partition", "state", "user", "me", "nodelist", "account", "qos"];
+    if (words.length === 0 && !filters.some((name) => name in options))
+      throw new SlurmError("No job identification provided");
+    const client = await patientClient();
+    const jobs = await chosenJobs(client, words, options);
+    const isVerbose = "verbose" in options;
+    let failed = false;
+    const ids = new Map(jobs.map((job) => [job.job, jobId(job)]));
+    for (const result of await changesOf(client, { action }, [...ids.keys()])) {
+      if ("job" in result) {
+        if (isVerbose) process.stderr.write(`scancel: Terminating job ${ids.get(result.job.job)}\n`);
+        continue;
+      }
+      const isForbidden = result.refused === "not-yours" || result.refused === "forbidden";
+      failed ||= isForbidden;
+      const why = isForbidden ? "Access/permission denied" : "Job/step already completing or completed";
+      if (isForbidden || isVerbose)
+        process.stderr.write(`scancel: error: Kill job error on job id ${ids.get(result.number)}: ${why}\n`);
+    }
+    if (failed) process.exitCode = 1;
+  },
+};
+
+function actionOf(signal: string | undefined): BatchBody["action"] {
+  if (signal === undefined) return "cancel";
+  const name = signal.toUpperCase().replace(/^SIG/, "");
+  if (Object.hasOwn(SIGNALS, name)) return SIGNALS[name];
+  throw new SlurmError(
+    `Cannot send signal ${signal}: Tutti sends no signals to running jobs but KILL, STOP and CONT; let the job do it itself, or use kill on this machine`,
+  );
+}
+
+async function chosenJobs(
+  client: Client,
+  ids: readonly string[],
+  options: Readonly<Record<string, string>>,
+): Promise<readonly Job[]> {
+  const names = jobNames(
+    ids.flatMap((text) => text.split(",")),
+    (text) => new SlurmError(`Invalid job id ${text}`),
+  );
+  const step = names.find((name) => name.step !== undefined);
+  if (step !== undefined)
+    throw new SlurmError(
+      `Cannot cancel step ${step.text}: Tutti knows jobs, not their steps; cancel job ${step.number}`,
+    );
+  const jobs =
+    names.length > 0 ? await jobsNamed(client, names) : await jobsOf(client, { states: ACTIVE_STATES });
+  const states =
+    options.state === undefined
+      ? undefined
+      : statesNamed(
+          options.state,
+          (name) =>
+            new BareError(
+              `Invalid job state specified: ${name}\nValid job states are PENDING, RUNNING, and SUSPENDED`,
+            ),
+        );
+  const user = "me" in options ? await ownName(client) : options.user;
+  const queues = await queuesOf(client, options.partition, (problem) => {
+    // Without this filter, more jobs would be cancelled.
+    throw new SlurmError(`Invalid partition specified: ${problem}`);
+  });
+  const users = user === undefined ? undefined : new Set([user]);
+  return jobsWith(
+    jobs.filter(({ endedAtMs }) => endedAtMs === undefined),
+    { states, users, names: listed(options.name ?? options.jobname), queues },
+  );
+}

@@ -1,0 +1,23 @@
+/** Finds the numbers of users. */
+import { userInfo } from "node:os";
+import { readPasswd } from "@tutti/host/passwd.ts";
+
+let users: ReadonlyMap<string, number> | undefined;
+
+/** The number of a user of this machine's own list, or of the user who asks; undefined for others. */
+export function uidOf(name: string): number | undefined {
+  users ??= readUsers();
+  return users.get(name);
+}
+
+function readUsers(): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  try {
+    for (const { user, uid } of readPasswd()) if (!found.has(user)) found.set(user, uid);
+    const { username, uid } = userInfo();
+    found.set(username, uid);
+  } catch {
+    // A user without a name, or a machine without the file: numbers are left out.
+  }
+  return found;
+}

@@ -1,0 +1,287 @@
+/** The nodes of pilots in Slurm, for the executor of a cluster. */
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "@tutti/host/clock.ts";
+import { programFile } from "@tutti/host/programs.ts";
+import { InputError } from "@tutti/kernel/core/errors.ts";
+import type {
+  Cluster,
+  ClusterListener,
+  LinkListener,
+  NodeLink,
+} from "@tutti/live/daemon/executor/cluster/cluster.ts";
+import type { AllocationState, Demand } from "@tutti/live/daemon/executor/executor.ts";
+import { KeptFile } from "@tutti/live/daemon/executor/kept-file.ts";
+import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
+import { attach, firstAnswer } from "./attach.ts";
+import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
+import { runCommand } from "./commands.ts";
+import { Connector } from "./connector.ts";
+import { learnSize, newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
+import { Pilots } from "./pilots.ts";
+import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
+import { IN_SLURM, type Slurm, SlurmCommands } from "./slurm.ts";
+import { checkTimes, mostLimitMs, type SlurmOptions } from "./slurm-options.ts";
+import { gangVariables, stepCommand } from "./step.ts";
+
+/** A conductor that has been quiet for longer counts as gone. */
+const HEARD_MS = 20_000;
+
+interface ClusterSetup {
+  readonly options: SlurmOptions;
+  /** Name of this front end, for people. */
+  readonly name: string;
+  /** Folder for the file of pilots and their output. */
+  readonly folder: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Finds out what must be known before jobs are accepted: the pilots of an earlier front end, and how many
+ * processors a pilot can have.
+ * @throws InputError if Slurm refuses, or does not answer and no earlier front end has kept its answer
+ */
+export async function slurmCluster({ options, name, folder, clock }: ClusterSetup): Promise<SlurmCluster> {
+  checkTimes(options);
+  checkSbatchOptions(options.sbatch);
+  const slurm = new SlurmCommands(runCommand);
+  const store = new KeptFile(join(folder, "pilot.json"), pilotContent, IN_SLURM);
+  const content = store.read() ?? newContent();
+  await learnSize(content, () => mostProcessors(slurm, options));
+  // Without an answer: an option too many is only a warning of srun.
+  const bindsTasks = await slurm.bindsTasks().catch(() => true);
+  if (options.attach !== undefined) {
+    const hello = { frontEnd: name, owner: content.owner };
+    await attach(slurm, content, options.attach, (node, jobId, mark) =>
+      firstAnswer(connectCommand({ srun: programPath("srun"), bindsTasks }, node, jobId, mark), hello),
+    );
+  } else if (content.pilots.length === 0) {
+    // Somebody asks for pilots: those that have ended do not count.
+    content.submitted = 0;
+  }
+  store.write(content);
+  return new SlurmCluster({ options, name, folder, clock, slurm, store, content, bindsTasks });
+}
+
+/** The widest that a pilot can be: its nodes may differ, so the nodes with most CPUs count. */
+async function mostProcessors(slurm: Slurm, { nodes, sbatch }: SlurmOptions): Promise<number> {
+  const partition = partitionIn(sbatch);
+  const known = await slurm.nodes(undefined, partition);
+  const cpus = known.map((node) => node.cpus).sort((a, b) => b - a);
+  if (cpus.length < nodes) {
+    const where = partition === undefined ? "the default partition" : `the partition "${partition}"`;
+    const found = cpus.length === 0 ? "does not exist, or has no nodes" : `has ${cpus.length}`;
+    throw new InputError(
+      `Cannot ask for ${nodes} nodes: ${where} ${found}; use a smaller --nodes, or another partition after -- (sinfo lists them)`,
+    );
+  }
+  return cpus.slice(0, nodes).reduce((sum, count) => sum + count, 0);
+}
+
+interface KnownSetup extends ClusterSetup {
+  readonly slurm: Slurm;
+  readonly store: KeptFile<PilotContent>;
+  readonly content: PilotContent;
+  readonly bindsTasks: boolean;
+}
+
+class SlurmCluster implements Cluster {
+  readonly mostProcessors: number;
+  readonly mostLimitMs: number;
+  readonly #setup: KnownSetup;
+  readonly #pilots: Pilots;
+  readonly #connectors = new Set<Connector>();
+  readonly #srun: string;
+
+  constructor(setup: KnownSetup) {
+    const { options, folder, clock, slurm, store, content, bindsTasks } = setup;
+    this.#setup = setup;
+    this.#srun = programPath("srun");
+    this.mostProcessors = content.mostProcessors!;
+    this.mostLimitMs = mostLimitMs(options);
+    this.#pilots = new Pilots({
+      slurm,
+      clock,
+      store,
+      content,
+      settings: {
+        ...options,
+        partition: partitionIn(options.sbatch),
+        submission: (mark) => ({
+          options: sbatchOptions(options, folder, mark),
+          script: script(mark, bindsTasks),
+        }),
+      },
+      isHeard: () => [...this.#connectors].some(({ lastHeardMs }) => clock.nowMs() - lastHeardMs < HEARD_MS),
+      endConductors: () => {
+        for (const connector of this.#connectors) connector.send({ type: "shutdown", killJobs: true });
+      },
+    });
+  }
+
+  start(listener: ClusterListener): void {
+    this.#pilots.start(listener);
+  }
+
+  link(node: string, listener: LinkListener): NodeLink {
+    const connector = new Connector({
+      node,
+      clock: this.#setup.clock,
+      listener,
+      command: () => this.#connectCommand(node),
+      onClose: () => this.#connectors.delete(connector),
+    });
+    this.#connectors.add(connector);
+    return connector;
+  }
+
+  step(spec: LaunchSpec): readonly string[] {
+    return stepCommand({ ...this.#place, srun: this.#srun }, spec);
+  }
+
+  variables(spec: LaunchSpec): Readonly<Record<string, string>> {
+    return gangVariables(this.#place, spec);
+  }
+
+  setLostJobs(node: string, jobs: readonly number[]): void {
+    this.#pilots.setLostJobs(node, jobs);
+  }
+
+  setBusy(isBusy: boolean): void {
+    this.#pilots.setBusy(isBusy);
+  }
+
+  setDemand(demand: Demand | undefined): void {
+    this.#pilots.setDemand(demand);
+  }
+
+  /** Random name of the state folder. */
+  get owner(): string {
+    return this.#setup.content.owner;
+  }
+
+  get allocations(): AllocationState[] {
+    return this.#pilots.status;
+  }
+
+  get trouble(): string | undefined {
+    return this.#pilots.trouble;
+  }
+
+  get rests(): string | undefined {
+    return this.#pilots.rests;
+  }
+
+  get next(): string | undefined {
+    return this.#pilots.next;
+  }
+
+  /** Asks for pilots again, after they were cancelled or have ended. */
+  again(): void {
+    this.#pilots.again();
+  }
+
+  async release(): Promise<void> {
+    try {
+      await this.#pilots.release();
+    } finally {
+      this.#closeLinks();
+    }
+  }
+
+  close(): void {
+    this.#pilots.close();
+    this.#closeLinks();
+  }
+
+  #closeLinks(): void {
+    for (const connector of this.#connectors) connector.close();
+  }
+
+  get #place() {
+    const { bindsTasks } = this.#setup;
+    return { jobId: this.#pilots.inUse?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks };
+  }
+
+  #connectCommand(node: string): readonly [string, ...string[]] | undefined {
+    const { jobId, mark } = this.#pilots.inUse ?? {};
+    if (jobId === undefined || mark === undefined) return undefined;
+    return connectCommand({ srun: this.#srun, bindsTasks: this.#setup.bindsTasks }, node, jobId, mark);
+  }
+}
+
+/** Starts the program on the node that connects to its conductor. */
+function connectCommand(
+  { srun, bindsTasks }: { readonly srun: string; readonly bindsTasks: boolean },
+  node: string,
+  jobId: string,
+  mark: string,
+): readonly [string, ...string[]] {
+  const where = [`--jobid=${jobId}`, "--nodes=1", "--ntasks=1", `--nodelist=${node}`];
+  const name = nameOf(mark);
+  const words = [process.execPath, CONNECT, conductorHome(process.getuid!(), name, node), name];
+  return [srun, ...stepOptions(bindsTasks), ...where, ...words];
+}
+
+const CONDUCTOR = fileURLToPath(
+  programFile("conductor", new URL("../live/conductor/main.ts", import.meta.url)),
+);
+const CONNECT = fileURLToPath(
+  programFile("connect", new URL("../live/conductor/connect.ts", import.meta.url)),
+);
+
+function script(mark: string, bindsTasks: boolean): string {
+  return batchScript({ node: process.execPath, conductor: CONDUCTOR, name: nameOf(mark), bindsTasks });
+}
+
+/** OWNER-COUNTER, from the mark tutti:OWNER:COUNTER. */
+function nameOf(mark: string): string {
+  return mark.split(":").slice(1).join("-");
+}
+
+/** Our options come last, so that they win. */
+function sbatchOptions({ nodes, timeMs, sbatch }: SlurmOptions, folder: string, mark: string): string[] {
+  return [
+    "--job-name=tutti",
+    `--output=${join(folder, "pilot-%j.log")}`,
+    ...sbatch,
+    "--chdir=/",
+    `--nodes=${nodes}`,
+    `--time=${minutesOf(timeMs)}`,
+    "--exclusive",
+    "--no-kill",
+    "--no-requeue",
+    "--open-mode=append",
+    `--comment=${mark}`,
+  ];
+}
+
+/** What srun needs from the environment, also where the conductor or a job starts it. */
+function slurmEnvironment(): Record<string, string> {
+  const { PATH = "", SLURM_CONF, LD_LIBRARY_PATH } = process.env;
+  return {
+    PATH,
+    ...(SLURM_CONF !== undefined && { SLURM_CONF }),
+    ...(LD_LIBRARY_PATH !== undefined && { LD_LIBRARY_PATH }),
+  };
+}
+
+/** Path of a command of Slurm. The nodes of a cluster have it at the same place. */
+function programPath(name: string): string {
+  const path = (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  if (path !== undefined) return path;
+  throw new InputError(
+    `Cannot use Slurm: the command ${name} is not in the PATH; run tutti serve --on slurm on a login node of the cluster`,
+  );
+}

@@ -1,0 +1,265 @@
+/**
+ * A Slurm without nodes, for tests of pilots: it keeps jobs, changes their states when a test says so, loses
+ * what it should have kept, and does not answer while it is away.
+ */
+
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
+import { InputError } from "@tutti/kernel/core/errors.ts";
+import { NodeTable } from "@tutti/kernel/core/machine.ts";
+import type { Allocation, ClusterListener } from "@tutti/live/daemon/executor/cluster/cluster.ts";
+import type { Demand } from "@tutti/live/daemon/executor/executor.ts";
+import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
+import { SlurmError } from "./commands.ts";
+import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
+import type { QueuedJob } from "./formats/queue.ts";
+import { newContent, type PilotContent } from "./pilot-file.ts";
+import { Pilots } from "./pilots.ts";
+import type { Slurm } from "./slurm.ts";
+
+export const NODES = ["n1", "n2", "n3", "n4"];
+const ALIVE = new Set(["PENDING", "RUNNING", "COMPLETING"]);
+
+export interface FakeJob extends QueuedJob {
+  state: string;
+  leftS: number | undefined;
+  nodes: readonly string[];
+  batchHost: string;
+  reason: string;
+}
+
+export class FakeSlurm implements Slurm {
+  readonly jobs: FakeJob[] = [];
+  /** Ids of the jobs that somebody asked to cancel. */
+  readonly cancelled: string[] = [];
+  isAway = false;
+  /** Nodes that cannot be used. */
+  away: readonly NodeReason[] = [];
+  /** A plugin of the site writes its own comments. */
+  changesComments = false;
+  /** sbatch works, but its answer is lost. */
+  losesAnswers = false;
+  /** Cancellations that it accepts and then forgets. */
+  forgetsCancels = 0;
+  refusal: string | undefined;
+  limitS = 3600;
+  #lastId = 0;
+
+  get alive(): FakeJob[] {
+    return this.jobs.filter(({ state }) => ALIVE.has(state));
+  }
+
+  find(id: string): FakeJob {
+    return this.jobs.find((job) => job.id === id)!;
+  }
+
+  /** Slurm gives the job its nodes. */
+  run(id: string, nodes: readonly string[] = NODES): void {
+    Object.assign(this.find(id), { state: "RUNNING", nodes, batchHost: nodes[0], leftS: this.limitS });
+  }
+
+  end(id: string, state: string): void {
+    this.find(id).state = state;
+  }
+
+  /** Slurm forgets the job. */
+  forget(id: string): void {
+    this.jobs.splice(this.jobs.indexOf(this.find(id)), 1);
+  }
+
+  async submit(options: readonly string[]): Promise<string> {
+    this.#answer();
+    if (this.refusal !== undefined) throw new SlurmError(this.refusal, false);
+    const id = String(++this.#lastId);
+    this.add(id, this.changesComments ? "cost centre 7" : options.join(" "));
+    if (this.losesAnswers) throw new SlurmError("timed out", true);
+    return id;
+  }
+
+  add(id: string, comment: string): void {
+    this.jobs.push({
+      id,
+      comment,
+      state: "PENDING",
+      leftS: this.limitS,
+      nodes: [],
+      nodeList: "",
+      batchHost: "",
+      reason: "Resources",
+      ...{ restarts: 0, startS: undefined, eligibleS: undefined },
+    });
+  }
+
+  async job(id: string): Promise<QueuedJob | undefined> {
+    this.#answer();
+    return this.jobs.find((job) => job.id === id);
+  }
+
+  async queue(): Promise<readonly QueuedJob[]> {
+    this.#answer();
+    return [...this.jobs];
+  }
+
+  async nodesOfJob(id: string): Promise<readonly JobNode[]> {
+    this.#answer();
+    return this.find(id).nodes.map((node) => ({ node, cpus: [0, 1], memoryMib: 1000 }));
+  }
+
+  async nodes(names: readonly string[] = NODES): Promise<readonly SlurmNode[]> {
+    this.#answer();
+    return names.map((node) => ({ node, state: "allocated", isDown: false, memoryMib: 1000, cpus: 2 }));
+  }
+
+  async nodeReasons(): Promise<readonly NodeReason[]> {
+    this.#answer();
+    const known = (node: string) => this.away.find((other) => other.node === node);
+    return NODES.map((node) => known(node) ?? { node, state: "idle", reason: "none" });
+  }
+
+  async bindsTasks(): Promise<boolean> {
+    return true;
+  }
+
+  async cancel(id: string): Promise<void> {
+    this.#answer();
+    this.cancelled.push(id);
+    if (this.forgetsCancels-- > 0) return;
+    const job = this.jobs.find((other) => other.id === id);
+    if (job !== undefined && ALIVE.has(job.state)) job.state = "CANCELLED";
+  }
+
+  #answer(): void {
+    if (this.isAway) throw new SlurmError("Unable to contact slurm controller", true);
+  }
+}
+
+const NO_CAPACITY = { nodes: new NodeTable([]), memoryBytes: 0 };
+/** Nothing waits or runs; or jobs that can use only this pilot, or only another one. */
+export const NOTHING = { present: false, others: false, lost: false };
+export const BOTH = { present: true, others: true, lost: false };
+
+interface StageLimits {
+  readonly pilots?: number;
+  readonly idleMs?: number | undefined;
+}
+
+/** A front end's pilots, and what they have reported. */
+export class Stage {
+  readonly clock = new FakeClock(1_000_000);
+  readonly slurm = new FakeSlurm();
+  /** Kept over restarts of the front end, as on disk. */
+  stored: PilotContent = newContent();
+  allocations: Allocation[] = [];
+  reports: string[] = [];
+  notices: string[] = [];
+  trouble: string | undefined;
+  rests: string | undefined;
+  /** What jobs want of the pilot in use, or of the first one. */
+  demand: Omit<Demand, "of">;
+  isHeard = true;
+  isDiskFull = false;
+  endedConductors = 0;
+  /** Front ends that have found no pilot. */
+  startsWithout = 0;
+  pilots!: Pilots;
+  readonly #limits: StageLimits;
+
+  /** @param demand left out: jobs run or wait, and at a drain more of them wait */
+  constructor(limits: StageLimits = {}, demand: Stage["demand"] = BOTH) {
+    this.#limits = limits;
+    this.demand = demand;
+    this.startFrontEnd();
+  }
+
+  /** Jobs come or go. */
+  want(demand: Stage["demand"]): void {
+    this.demand = demand;
+    this.#tellDemand();
+  }
+
+  #tellDemand(): void {
+    this.pilots.setDemand({ of: NO_CAPACITY, ...this.demand });
+  }
+
+  /** A front end starts, as after the death of the one before. */
+  startFrontEnd(): void {
+    this.pilots?.close();
+    const store: KeptStore<PilotContent> = {
+      read: () => this.stored,
+      write: (content) => {
+        if (this.isDiskFull) throw new InputError("Cannot write: no space left on device");
+        this.stored = structuredClone(content);
+      },
+    };
+    this.pilots = new Pilots({
+      slurm: this.slurm,
+      clock: this.clock,
+      store,
+      content: structuredClone(this.stored),
+      settings: {
+        idleMs: 300_000,
+        ...this.#limits,
+        nodes: NODES.length,
+        drainMs: 300_000,
+        stopBeforeMs: 60_000,
+        submission: (mark) => ({ options: [mark], script: "" }),
+      },
+      isHeard: () => this.isHeard,
+      endConductors: () => {
+        this.endedConductors++;
+      },
+    });
+    const listener: ClusterListener = {
+      allocated: (allocation) => {
+        this.allocations.push(allocation);
+        this.reports.push(`allocated ${allocation.name}`);
+        this.#tellDemand();
+      },
+      closing: (because) => this.reports.push(`closing: ${because}`),
+      rests: (text) => {
+        this.rests = text;
+      },
+      nodeDown: (node) => this.reports.push(`down ${node}`),
+      released: (because) => {
+        if (because === "there is no pilot") this.startsWithout++;
+        else this.reports.push(`released: ${because}`);
+        // As the executor does.
+        this.pilots.setBusy(false);
+        this.trouble = `there is no allocation: ${because}`;
+      },
+      trouble: (text) => {
+        this.trouble = text;
+      },
+      notice: (kind) => this.notices.push(kind),
+    };
+    this.pilots.start(listener);
+    this.#tellDemand();
+  }
+
+  /** Time passes. Between two timers, all answers arrive. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.nowMs() + ms;
+    await this.#settle();
+    while (this.clock.nextMs() <= untilMs) {
+      const fromMs = this.clock.nowMs();
+      this.clock.advanceTo(Math.max(this.clock.nextMs(), fromMs));
+      this.#age(this.clock.nowMs() - fromMs);
+      await this.#settle();
+    }
+    this.#age(untilMs - this.clock.nowMs());
+    this.clock.advanceTo(untilMs);
+    await this.#settle();
+  }
+
+  #age(ms: number): void {
+    for (const job of this.slurm.jobs) {
+      if (job.state === "RUNNING" && job.leftS !== undefined) job.leftS -= ms / 1000;
+    }
+  }
+
+  async #settle(): Promise<void> {
+    for (let i = 0; i < 30; i++) {
+      this.clock.settle();
+      await Promise.resolve();
+    }
+  }
+}

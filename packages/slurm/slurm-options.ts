@@ -1,0 +1,68 @@
+/** Defines what users say about the nodes that they want from Slurm, and refuses what could never work. */
+import { InputError } from "@tutti/kernel/core/errors.ts";
+import type { Config } from "@tutti/live/daemon/config/config.ts";
+import type { Configured } from "@tutti/live/daemon/executor/provider.ts";
+import { minutesOf } from "./sbatch-options.ts";
+
+export interface SlurmOptions {
+  readonly nodes: number;
+  /** Time limit of a pilot. */
+  readonly timeMs: number;
+  /** The most pilots, one after the other; undefined: no limit. */
+  readonly pilots?: number | undefined;
+  /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
+  readonly idleMs?: number | undefined;
+  /** How long before its end a pilot begins to drain. */
+  readonly drainMs: number;
+  /** How long before its end what still runs is stopped. */
+  readonly stopBeforeMs: number;
+  /** The most steps of gangs at once; undefined: the default of the executor. */
+  readonly steps?: number | undefined;
+  /** More options for sbatch, such as --partition=long. */
+  readonly sbatch: readonly string[];
+  /** Uses the pilot of this job id, which a front end with another state folder has submitted. */
+  readonly attach?: string | undefined;
+}
+
+/** Each job is a job of Slurm of its own. */
+export interface NativeOptions {
+  /** The most nodes that jobs take together; undefined: all of the partition. */
+  readonly nodes?: number | undefined;
+  readonly sbatch: readonly string[];
+}
+
+/** What cannot be done on Slurm, with a pilot or without one. */
+export const ON_SLURM = {
+  modeConcurrent: 'users cannot run gangs at low priority on Slurm, expected the mode "gang"',
+  signalsBeforeLimit: "jobs of this scheduler run under Slurm",
+  resources: "nodes of Slurm have resources of their own",
+} as const;
+
+/** @throws InputError for a setting that nothing on Slurm can follow */
+export function configOnSlurm({ config }: Configured): { readonly config: Config } {
+  const { cpus, memoryBytes, machine } = config;
+  const setting =
+    cpus !== undefined ? "cpus" : memoryBytes !== undefined ? "memoryBytes" : machine.smt ? "smt" : undefined;
+  if (setting === undefined) return { config };
+  throw new InputError(
+    `Cannot use the setting "${setting}" on Slurm: jobs have the CPUs and the memory that Slurm gives, expected options of sbatch instead, such as -- --nodelist=n[1-4] --mem=64G`,
+  );
+}
+
+/** The longest time limit that a job can have: a pilot lasts no longer until its jobs are stopped. */
+export function mostLimitMs({ timeMs, stopBeforeMs }: SlurmOptions): number {
+  return minutesOf(timeMs) * 60_000 - stopBeforeMs;
+}
+
+/**
+ * Refuses a pilot in which nothing could start.
+ * @throws InputError
+ */
+export function checkTimes({ timeMs, drainMs, stopBeforeMs }: SlurmOptions): void {
+  const limitMs = minutesOf(timeMs) * 60_000;
+  const text = (ms: number) => `${ms / 1000} s`;
+  if (stopBeforeMs < drainMs && drainMs < limitMs) return;
+  throw new InputError(
+    `Cannot use pilots of ${text(limitMs)} that drain ${text(drainMs)} and stop jobs ${text(stopBeforeMs)} before their end: nothing could start, expected --stop-before below --drain, and --drain below --time`,
+  );
+}

@@ -1,0 +1,35 @@
+/** Tests sentences of tutti why that tell what a stranger must do. */
+
+import type { Job, WhyAnswer } from "@tutti/protocol/answers.ts";
+import { expect, test } from "vitest";
+import { whySentences } from "./why.ts";
+
+const JOB = { job: 3, queue: "default", state: "queued" } as Job;
+
+function sentencesOf(obstacle: WhyAnswer["obstacles"][number]): string[] {
+  const why: WhyAnswer = {
+    schema: "tutti.why/1",
+    job: 3,
+    state: "queued",
+    waitedMs: 1000,
+    tasks: 1,
+    freeCpus: 1,
+    queuedBefore: 0,
+    obstacles: [obstacle],
+    forecast: { p10Ms: 0, p50Ms: 0, p90Ms: 0, endP10Ms: 0, endP50Ms: 0, endP90Ms: 0 },
+  };
+  return whySentences(why, JOB).slice(1);
+}
+
+test("a job that asks for more units than are configured cannot start; one that paused jobs block waits", () => {
+  const units = { kind: "capacity-units" as const, resource: "gpu", needed: 4 };
+  expect(sentencesOf({ ...units, present: 2, configured: 2 })).toEqual([
+    "It cannot start: it needs 4 units of gpu, and the configuration now names only 2. It waits until an administrator names more; tutti update --use gpu:2 or tutti cancel ends the wait.",
+  ]);
+  expect(sentencesOf({ ...units, present: 0, configured: 0 })).toEqual([
+    "It cannot start: it needs 4 units of gpu, and the configuration no longer names any. It waits until an administrator names more; tutti cancel ends the wait.",
+  ]);
+  expect(sentencesOf({ ...units, present: 1, configured: 4 })).toEqual([
+    "It needs 4 units of gpu, but only 1 can be given to jobs now.",
+  ]);
+});

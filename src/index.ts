@@ -1,7 +1,0 @@
-/**
- * What `import … from "tutti"` gives a program: the laboratory, and the parts of policies. A policy's own
- * file gets only the latter.
- */
-export * from "./kit.ts";
-/** See docs/library.md. */
-export * from "./lab/library.ts";
