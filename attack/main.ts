@@ -3,7 +3,7 @@
  *
  *   npm run attack                       all of them, some minutes
  *   npm run attack -- --short            what npm test runs
- *   npm run attack -- --only logs        only attacks whose name begins with this, or with this finding
+ *   npm run attack -- --only private     only attacks whose name begins with this, or with this finding
  *   npm run attack -- --seed 7           other requests of the fuzzer
  *   npm run attack -- --only news-filled --minutes 20
  *                                        for so long; default: 3

@@ -40,7 +40,7 @@ const SHORT: typeof FULL = {
   faults: 6,
   tests: ["--project", "computing", "scheduling/elastic.test.ts"],
   golden: ["downey"],
-  attack: ["--short", "--only", "logs"],
+  attack: ["--short", "--only", "private"],
   slurmBlows: 6,
   slurmJobs: 20,
   turningS: 10,
