@@ -1,8 +1,7 @@
 /**
  * Defines a provider: a kind of place where jobs can run, with its executor and its words. Each is a folder
- * here and a line of `providers.ts`. Nothing else knows which providers there are.
+ * or a package, and a line of cli/providers.ts. Nothing else knows which providers there are.
  */
-
 import type { Clock } from "@tutti/host/clock.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { Config } from "../config/config.ts";
