@@ -3,6 +3,7 @@ import { aheadMs, STEP_MS } from "@tutti/host/clock.ts";
 import { MAX_JOBS_IN_WINDOW, MAX_WINDOWS, MAX_WINDOWS_IN_STATUS } from "@tutti/protocol/limits.ts";
 import { type Answer, type Refusal, refuse } from "@tutti/protocol/refusal.ts";
 import type { Window, WindowBody } from "@tutti/protocol/schema.ts";
+import { refuseOthers } from "./contract/rights.ts";
 import type { Caller } from "./contract/service.ts";
 import type { FrontEndParts } from "./front-end-parts.ts";
 import { isNamed, type KeptWindow } from "./scheduling/windows.ts";
@@ -148,9 +149,8 @@ export class WindowKeeper {
   }
 
   #refuseStranger(caller: Caller, verb: string): Refusal | undefined {
-    if (!caller.isAdministrator) {
-      return refuse("not-yours", `Cannot ${verb}: only administrators may do that`);
-    }
+    const refusal = refuseOthers(caller, verb);
+    if (refusal !== undefined) return refusal;
     const { beginsAtOnce } = this.#context.executor.capabilities;
     return beginsAtOnce === true ? undefined : refuse("wrong-state", `Cannot ${verb} here: ${beginsAtOnce}`);
   }

@@ -25,7 +25,6 @@ import type { Job, SubmitJob } from "@tutti/protocol/schema.ts";
 import { isEnded } from "@tutti/protocol/states.ts";
 import { commandWithValues } from "@tutti/protocol/sweep-values.ts";
 import { type Dependency, isConditional, kindOf } from "./dependencies.ts";
-import type { Caller } from "./service.ts";
 
 /** Fields that users see unchanged; optional ones may also be undefined. */
 type Shown = Omit<Job, "cpus" | "nodes" | "after" | "afterKinds" | "retries" | "news">;
@@ -71,10 +70,6 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
   readonly repeat?: Pick<SubmitJob, "stdout" | "stderr"> | undefined;
   /** Attempts that do not count against the retries: those that made room while that was free. */
   readonly uncharged?: number | undefined;
-}
-
-export function mayAccess(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
-  return caller.isAdministrator || caller.uid === record.uid;
 }
 
 /** Fields that answers make of several. */

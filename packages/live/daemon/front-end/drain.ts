@@ -1,6 +1,7 @@
 /** Keeps jobs from starting when an administrator asks for it, also after a restart of the front end. */
-import { type Answer, refuse } from "@tutti/protocol/refusal.ts";
+import type { Answer } from "@tutti/protocol/refusal.ts";
 import type { Drain, DrainBody } from "@tutti/protocol/schema.ts";
+import { refuseOthers } from "../contract/rights.ts";
 import type { Caller } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
@@ -28,10 +29,8 @@ export function setDrain(
   caller: Caller,
   asked: DrainBody | undefined,
 ): Answer<{ readonly drain?: Drain }> {
-  if (!caller.isAdministrator) {
-    const what = asked === undefined ? "undrain" : "drain";
-    return refuse("not-yours", `Cannot ${what} the scheduler: only administrators may do that`);
-  }
+  const refusal = refuseOthers(caller, `${asked === undefined ? "undrain" : "drain"} the scheduler`);
+  if (refusal !== undefined) return refusal;
   const { machine } = scheduler;
   const before = machine.drain;
   const { user: by } = caller;

@@ -13,7 +13,8 @@ import { JobLimits } from "../book/job-limits.ts";
 import { RunningTotals } from "../book/totals.ts";
 import { usageOf } from "../book/usage.ts";
 import type { Config } from "../config/config.ts";
-import { type JobRecord, mayAccess } from "../contract/record.ts";
+import type { JobRecord } from "../contract/record.ts";
+import { mayAccess, refuseOthers } from "../contract/rights.ts";
 import type {
   Caller,
   Change,
@@ -210,9 +211,8 @@ export class FrontEnd implements Service {
   }
 
   async shutdown(caller: Caller, killJobs: boolean, keepAllocation = false) {
-    if (!caller.isAdministrator) {
-      return refuse("not-yours", "Cannot end the scheduler: only administrators may do that");
-    }
+    const refusal = refuseOthers(caller, "end the scheduler");
+    if (refusal !== undefined) return refusal;
     const { clock, executor } = this.#options;
     const { nodeSource } = executor;
     if (keepAllocation) {
@@ -249,9 +249,8 @@ export class FrontEnd implements Service {
   }
 
   startAllocation(caller: Caller) {
-    if (!caller.isAdministrator) {
-      return refuse("not-yours", "Cannot ask for nodes: only administrators may do that");
-    }
+    const refusal = refuseOthers(caller, "ask for nodes");
+    if (refusal !== undefined) return refusal;
     this.#options.executor.nodeSource?.again();
     return this.allocations();
   }
@@ -314,11 +313,8 @@ export class FrontEnd implements Service {
   policy = () => this.#queries.policy();
 
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {
-    if (!caller.isAdministrator) {
-      return Promise.resolve(
-        refuse("not-yours", "Cannot switch the policy: only administrators may do that"),
-      );
-    }
+    const refusal = refuseOthers(caller, "switch the policy");
+    if (refusal !== undefined) return Promise.resolve(refusal);
     let choice: PolicyChoice;
     try {
       choice = this.#choose(text);

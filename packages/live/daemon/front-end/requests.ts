@@ -5,7 +5,8 @@ import { type Answer, isRefusal, type Refusal, refuse } from "@tutti/protocol/re
 import type { Job } from "@tutti/protocol/schema.ts";
 import { hasProcess, isEnded } from "@tutti/protocol/states.ts";
 import { refuseOverLimits } from "../book/limit-refusal.ts";
-import { chargedStarts, infoOf, type JobRecord, mayAccess } from "../contract/record.ts";
+import { chargedStarts, infoOf, type JobRecord } from "../contract/record.ts";
+import { mayAccess } from "../contract/rights.ts";
 import type { Caller, Change } from "../contract/service.ts";
 import { chooseQueue, jobCount, refuseBegin, type Submission } from "../contract/submission.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";

@@ -5,7 +5,8 @@
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { MAX_JOBS_IN_TIMELINE } from "@tutti/protocol/limits.ts";
 import { hasProcess, isEnded } from "@tutti/protocol/states.ts";
-import { type JobRecord, mayAccess, shownCpus } from "../contract/record.ts";
+import { type JobRecord, shownCpus } from "../contract/record.ts";
+import { mayAccess } from "../contract/rights.ts";
 import type { Caller, Timeline, TimeSpan } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedRun } from "../store/kept.ts";

@@ -6,7 +6,7 @@ import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "@tutti/protocol/refusal.ts";
 import { hasProcess } from "@tutti/protocol/states.ts";
-import { mayAccess } from "../contract/record.ts";
+import { mayAccess } from "../contract/rights.ts";
 import type { Caller, DryRun, WhatIf, WhatIfQuestion } from "../contract/service.ts";
 import { jobCount, nameOf, readBatch } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
