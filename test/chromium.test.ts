@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { ownVersion } from "@tutti/host/version.ts";
-import { runCells } from "@tutti/lab/experiments/run-cells.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import { PAPERS } from "@tutti/papers/registry.ts";
+import { runCells } from "@tutti/papers/run-cells.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, openPapersPage } from "../scripts/chromium.ts";
 

@@ -37,7 +37,7 @@ describeWithSlurm("the need for pilots", () => {
       await expect.poll(rests, { timeout: 60_000 }).toBe(restsText);
       expect(await pilots("-t", "all")).toEqual([]);
       expect(await scheduler.tutti("status")).not.toContain("trouble");
-      expect(await scheduler.tutti("pilot")).toBe(`There is no pilot: ${restsText}\n`);
+      expect(await scheduler.tutti("pilot")).toBe(`There are no nodes: ${restsText}\n`);
 
       // 10 min, less the 60 s before the end at which jobs are stopped.
       const tooLong = await scheduler.run("submit", "--time", "541s", "--", "true");

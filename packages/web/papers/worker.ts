@@ -1,7 +1,8 @@
 /**
- * Runs cells in a worker of the browser page, one after the other, as a worker thread of Node does. It also
- * makes the files of pages: a worker has no document, so ECharts measures text as it does in Node.
+ * Runs cells in a worker of the browser page, one after the other, as a worker thread of Node does, and makes
+ * the files of pages.
  */
+import "@tutti/papers/kinds.ts";
 import { WITHOUT_FILES } from "@tutti/lab/experiments/inputs.ts";
 import { CellRunner } from "@tutti/lab/experiments/runner.ts";
 import { htmlFiles, markdownFiles } from "@tutti/lab/report/paper-files.ts";
