@@ -10,15 +10,16 @@
  *
  *   npm run soak -- --seed 7 --faults 3000
  *   npm run soak -- --short     all parts at tiny sizes, some minutes: whether the soak itself works
+ *   npm run soak -- --only faults --only slurm
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { killLoop } from "../test/kill-loop/program.ts";
-import { whyNoSlurm } from "../test/slurm/cluster.ts";
 import { runWithFaults as runOnSlurm, soakBlows } from "../test/slurm/fault-run.ts";
 import { turningTable } from "../test/slurm/turning-table.ts";
+import { installSlurm } from "./install-test-tools.ts";
 
 /** Faults of one run of the kill loop; each has another mode and policy. */
 const FAULTS_PER_RUN = 50;
@@ -47,7 +48,12 @@ const SHORT: typeof FULL = {
 };
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values } = parseArgs({
-  options: { seed: { type: "string" }, faults: { type: "string" }, short: { type: "boolean" } },
+  options: {
+    seed: { type: "string" },
+    faults: { type: "string" },
+    short: { type: "boolean" },
+    only: { type: "string", multiple: true },
+  },
 });
 const sizes = values.short ? SHORT : FULL;
 const seed = readNumber("seed", 1);
@@ -56,15 +62,22 @@ const summary: string[] = [];
 
 const testSeed = Math.floor(Math.random() * 2 ** 31);
 const soak = { TUTTI_SOAK: "1", TUTTI_SEED: String(testSeed) };
-await part("faults", runKillLoops);
-await part("tests", () =>
-  runProgram(`tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts", ...sizes.tests], soak),
-);
-await part("golden schedules", () => runProgram("golden schedules", ["scripts/golden.ts", ...sizes.golden]));
-await part("attacks", () =>
-  runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed), ...sizes.attack]),
-);
-await part("Slurm", runOnNodes);
+const parts: Record<string, () => Promise<void>> = {
+  faults: runKillLoops,
+  tests: () =>
+    runProgram(`tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts", ...sizes.tests], soak),
+  golden: () => runProgram("golden schedules", ["scripts/golden.ts", ...sizes.golden]),
+  attacks: () =>
+    runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed), ...sizes.attack]),
+  slurm: runOnNodes,
+};
+const wanted = values.only ?? Object.keys(parts);
+for (const name of wanted)
+  if (!Object.hasOwn(parts, name)) {
+    console.error(`Cannot find the part "${name}": expected ${Object.keys(parts).join(", ")}`);
+    process.exit(2);
+  }
+for (const name of wanted) await part(name, parts[name]);
 console.log(`\n── summary of the soak\n${summary.join("\n")}`);
 
 function readNumber(name: "seed" | "faults", otherwise: number): number {
@@ -136,7 +149,7 @@ async function runKillLoops(): Promise<void> {
 }
 
 async function runOnNodes(): Promise<void> {
-  const trouble = whyNoSlurm();
+  const trouble = installSlurm();
   if (trouble !== undefined) {
     summary.push(`Slurm cannot be started here, so it is left out: ${trouble}`);
     return;

@@ -50,8 +50,9 @@ export async function measureTutti(
 }
 
 /**
- * Lines of the table. Boots and stops two clusters, one after the other. If a part fails, the parts before it
- * are printed.
+ * Lines of the table. Boots and stops two clusters, one after the other. If Tutti's part fails, the parts
+ * before it are printed. Slurm's own gang scheduling sometimes suspends a gang while its step is being
+ * launched, and then its tasks begin only after the others have ended: tried again once, then said.
  */
 export async function turningTable({
   lastsS,
@@ -66,25 +67,37 @@ export async function turningTable({
       columns.push(["Tutti, root", await measureTutti(cluster, { lastsS, slotMs })]);
       columns.push(["Tutti, user", await measureTutti(cluster, { lastsS, slotMs, uid: NOBODY })]);
     });
-    await withCluster(new TestCluster({ ...SHAPE, gangS: GANG_S }), async (cluster) => {
-      const { busy } = compilePrograms(cluster.home);
-      const plan = { cluster, busy, tasks: TASKS, slotMs: GANG_S * 1000, lastsS: lastsS + STARTS_S };
-      columns.push(["Slurm, gang", judge(await turnWithSlurm(plan), plan.slotMs)]);
-    });
   } catch (error) {
     if (columns.length > 0) console.log(tableOf(columns).join("\n"));
     throw error;
   }
-  return tableOf(columns);
+  let trouble: unknown;
+  for (let tries = 0; tries < 2; tries++)
+    try {
+      return tableOf([...columns, ["Slurm, gang", await measureSlurm(lastsS + STARTS_S)]]);
+    } catch (error) {
+      trouble = error;
+    }
+  return [...tableOf(columns), `Slurm, gang: not measured in two tries: ${trouble}`];
 }
 
-async function withCluster(
+/** Slurm's own gang scheduling, on a cluster that this boots and stops. */
+async function measureSlurm(lastsS: number): Promise<Turning> {
+  const slotMs = GANG_S * 1000;
+  const cluster = new TestCluster({ ...SHAPE, gangS: GANG_S });
+  return await withCluster(cluster, async () => {
+    const { busy } = compilePrograms(cluster.home);
+    return judge(await turnWithSlurm({ cluster, busy, tasks: TASKS, slotMs, lastsS }), slotMs);
+  });
+}
+
+async function withCluster<Result>(
   cluster: TestCluster,
-  act: (cluster: TestCluster) => Promise<void>,
-): Promise<void> {
+  act: (cluster: TestCluster) => Promise<Result>,
+): Promise<Result> {
   await cluster.start();
   try {
-    await act(cluster);
+    return await act(cluster);
   } finally {
     await cluster.stop();
   }
