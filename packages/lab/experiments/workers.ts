@@ -37,7 +37,7 @@ export async function runInThreads(
   { onDone }: WorkerOptions,
 ): Promise<unknown[]> {
   const results: unknown[] = new Array(cells.length);
-  const failures = new Map<number, CellFailure>();
+  const failures = new Map<number, Error>();
   let next = 0;
   let done = 0;
 
@@ -45,18 +45,20 @@ export async function runInThreads(
     const thread = new Thread<unknown, CellReply>(program, { workerData: shared });
     while (next < cells.length && failures.size === 0) {
       const cell = next++;
-      const reply = await thread.ask(cells[cell]).catch((error) => {
-        throw error instanceof ThreadEnded ? threadEnded(cells[cell]) : error;
-      });
-      if ("failure" in reply) failures.set(cell, reply.failure);
-      else results[cell] = reply.result;
+      try {
+        const reply = await thread.ask(cells[cell]);
+        if ("failure" in reply) failures.set(cell, revive(reply.failure));
+        else results[cell] = reply.result;
+      } catch (error) {
+        failures.set(cell, error instanceof ThreadEnded ? threadEnded(cells[cell]) : (error as Error));
+      }
       onDone?.(++done, cells.length);
     }
     await thread.end();
   };
 
   await Promise.all(Array.from({ length: workers }, serve));
-  if (failures.size > 0) throw revive(failures.get(Math.min(...failures.keys())) as CellFailure);
+  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
   return results;
 }
 
