@@ -112,7 +112,7 @@ function reproduceOne(
 
 async function writeFigures(folder: string, { paper, figures }: ReproductionResult): Promise<void> {
   const [{ lineFigureSvg }, { writeOutput }] = await Promise.all([
-    import("@tutti/lab/report/svg/svg.ts"),
+    import("@tutti/lab/report/svg/figure-svg.ts"),
     import("@tutti/lab/files/write-whole.ts"),
   ]);
   for (const figure of figures) {

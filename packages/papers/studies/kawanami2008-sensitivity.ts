@@ -6,7 +6,7 @@
 import { allHold } from "@tutti/lab/claims.ts";
 import type { Cell } from "@tutti/lab/experiments/kinds.ts";
 import type { WorkerOptions } from "@tutti/lab/experiments/workers.ts";
-import { lineFigureSvg } from "@tutti/lab/report/svg/svg.ts";
+import { lineFigureSvg } from "@tutti/lab/report/svg/figure-svg.ts";
 import { cells, type Place } from "../kawanami2008/cells.ts";
 import { claims } from "../kawanami2008/claims.ts";
 import { QUEUE_NAMES, type QueuesResult } from "../kawanami2008/run.ts";

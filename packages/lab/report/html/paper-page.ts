@@ -16,8 +16,8 @@ import type {
 import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor, statementWords } from "../paper-index.ts";
 import { type PrintedValue, printedTable } from "../printed-table.ts";
+import { figureTitle, inlineFigureSvg, legendMark } from "../svg/figure-svg.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
-import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
 import { bullets, dataTable, htmlPage, termList } from "./html-parts.ts";
 
 export const FOOTER = "Made by <code>tutti reproduce</code> with Tutti ";

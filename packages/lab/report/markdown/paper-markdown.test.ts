@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ReproducedPaper } from "../../results/reproduction.ts";
-import { lineFigureSvg } from "../svg/svg.ts";
+import { lineFigureSvg } from "../svg/figure-svg.ts";
 import { markdownPage, markdownTable, prose } from "./paper-markdown.ts";
 import { papersIndexMarkdown } from "./papers-index.ts";
 

@@ -22,7 +22,7 @@ import {
 } from "../deviations.ts";
 import { pageClaims } from "../paper-counts.ts";
 import { anchorsOf, statementAnchor, statementWords } from "../paper-index.ts";
-import { lineFigureSvg } from "../svg/svg.ts";
+import { lineFigureSvg } from "../svg/figure-svg.ts";
 
 /** A file's name, relative to the folder of the pages, and its content. */
 export type PageFile = readonly [name: string, content: string];

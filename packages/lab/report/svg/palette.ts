@@ -20,5 +20,10 @@ export const DARK: Palette = {
   waits: ["#27455c", "#3a75a3", "#6fb3e6", "#e09a4f", "#ffd09a"],
 };
 
+/** The colour of a series, such as a policy; after the last one, the first comes again. */
+export function colourOf({ series }: Pick<Palette, "series">, index: number): string {
+  return series[index % series.length];
+}
+
 /** Line patterns by series, the first one solid; they repeat after four. */
 export const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 2], [9, 3, 2, 3]];

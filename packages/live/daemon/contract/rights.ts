@@ -1,4 +1,7 @@
-/** Says who may see and change what. */
+/**
+ * Says who may see and change what. Scripts and environments are in no answer (protocol/job-fields.ts); on
+ * disk, only the job's user can read them (executor/launcher.ts).
+ */
 import { type Refusal, refuse } from "@tutti/protocol/refusal.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller } from "./service.ts";

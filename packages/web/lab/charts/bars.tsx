@@ -1,5 +1,6 @@
 /** Bars to the right with their values, in groups with titles. */
-import { colourOf, colours } from "./theme.ts";
+import { colourOf } from "@tutti/lab/report/svg/palette.ts";
+import { colours } from "./theme.ts";
 
 interface Bar {
   readonly label: string;

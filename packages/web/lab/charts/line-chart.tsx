@@ -1,10 +1,12 @@
 /** Lines over a common axis: drawn by uPlot, with a legend that hides lines, and a reading at the pointer. */
+
+import { colourOf } from "@tutti/lab/report/svg/palette.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Button } from "../../page/parts.tsx";
 import { type ChartTable, Figure } from "./figure.tsx";
 import { type Lines, linesSvg } from "./lines.ts";
-import { colourOf, colours, dashOf } from "./theme.ts";
+import { colours, dashOf } from "./theme.ts";
 
 const HEIGHT_PX = 300;
 /** Rows of the table; the CSV has all points. */

@@ -13,7 +13,8 @@ import {
   type Scale,
   scale,
 } from "@tutti/lab/report/svg/chart.ts";
-import { colourOf, dashOf, LIGHT_COLOURS } from "./theme.ts";
+import { colourOf } from "@tutti/lab/report/svg/palette.ts";
+import { dashOf, LIGHT_COLOURS } from "./theme.ts";
 
 interface Axis {
   readonly label: string;

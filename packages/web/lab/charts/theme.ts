@@ -25,7 +25,3 @@ export const colours = computed(() => (isDark.value ? DARK_COLOURS : LIGHT_COLOU
 export function dashOf(series: number): readonly number[] {
   return DASHES[series % DASHES.length];
 }
-
-export function colourOf({ series }: ChartColours, index: number): string {
-  return series[index % series.length];
-}

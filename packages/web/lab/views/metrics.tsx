@@ -10,7 +10,7 @@ import {
 } from "@tutti/kernel/core/format.ts";
 import { type MetricSummary, metricOf } from "@tutti/kernel/metrics/summary.ts";
 import { comparedMetric, sharedMetrics } from "@tutti/lab/report/ranking.ts";
-import { lineFigureSvg } from "@tutti/lab/report/svg/svg.ts";
+import { lineFigureSvg } from "@tutti/lab/report/svg/figure-svg.ts";
 import type { ComparedPolicy } from "@tutti/lab/results/comparison.ts";
 import type { ReproducedFigure } from "@tutti/lab/results/reproduction.ts";
 import { address, setQuery } from "../../page/navigation.ts";

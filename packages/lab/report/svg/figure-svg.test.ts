@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lineFigureSvg } from "./svg.ts";
+import { lineFigureSvg } from "./figure-svg.ts";
 
 const FIGURE = {
   id: "Figure 1",

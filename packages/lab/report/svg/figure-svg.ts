@@ -7,7 +7,7 @@ import { escapeHtml, withoutControls } from "@tutti/kernel/core/escape.ts";
 import { formatNumber } from "@tutti/kernel/core/format.ts";
 import type { ReproducedFigure } from "../../results/reproduction.ts";
 import { axesSvg, logarithmicScale, type Plot, placeIn, px, roundScale, scale } from "./chart.ts";
-import { LIGHT } from "./palette.ts";
+import { colourOf, LIGHT } from "./palette.ts";
 
 /** Colours and sizes of a figure on a white background. */
 const FILE = {
@@ -167,20 +167,16 @@ function barsSvg(
 ): string[] {
   const width = ((1 - GROUP_GAP) * room) / (bars + BAR_GAP * (bars - 1));
   const offset = (-(1 - GROUP_GAP) * room) / 2 + index * width * (1 + BAR_GAP);
-  const colour = colourOf(series, look);
+  const colour = colourOf(look, series);
   return points.map(([x, y]) => {
     const top = place.y(y);
     return `<rect x="${px(place.x(x) + offset)}" y="${px(top)}" width="${px(width)}" height="${px(bottom - top)}" fill="${colour}"/>`;
   });
 }
 
-function colourOf(series: number, look: Look): string {
-  return look.series[series % look.series.length];
-}
-
 /** How a line is drawn, and the symbol at its points: filled, or empty if the values are published. */
 function styleOf(series: number, mark: Mark, look: Look) {
-  const colour = colourOf(series, look);
+  const colour = colourOf(look, series);
   const isPublished = mark === "published";
   const fill = `fill="${isPublished ? look.ground : colour}" stroke="${colour}" stroke-width="${isPublished ? 2 : 1}"`;
   const symbols: readonly ((x: number, y: number) => string)[] = [
@@ -199,7 +195,7 @@ function styleOf(series: number, mark: Mark, look: Look) {
 function markSvg(series: number, mark: Mark, look: Look, x: number, y: number): string {
   const middle = x + LEGEND.markPx / 2;
   if (mark === "bar")
-    return `<rect x="${middle - 8}" y="${y - 5}" width="16" height="10" fill="${colourOf(series, look)}"/>`;
+    return `<rect x="${middle - 8}" y="${y - 5}" width="16" height="10" fill="${colourOf(look, series)}"/>`;
   const { stroke, symbol } = styleOf(series, mark, look);
   return `<path d="M${x + 1} ${y}h${LEGEND.markPx - 2}" ${stroke}/>${symbol(middle, y)}`;
 }
