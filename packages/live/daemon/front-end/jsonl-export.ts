@@ -3,7 +3,6 @@ import type { WorkloadEvent } from "@tutti/kernel/core/workload-events.ts";
 import { eventLine, headLine, type WorkloadHead } from "@tutti/kernel/workload/traces/jsonl-writer.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import type { EventPayloads, LoggedEvent } from "@tutti/protocol/events.ts";
-import type { Job } from "@tutti/protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { type Attempt, Attempts, attemptOf, eventOf, joinedMs, since } from "./workload-form.ts";
 
@@ -26,7 +25,7 @@ interface JsonlFacts {
  * @param eventPages returns all events that the caller may see, in pages
  */
 export function* exportJsonl(
-  pages: Iterable<readonly Job[]>,
+  pages: Iterable<readonly (Listed & Pick<JobRecord, "user">)[]>,
   find: (job: JobNumber) => JobRecord | undefined,
   eventPages: () => Iterable<readonly LoggedEvent[]>,
   { headOf, unlimitedMs }: JsonlFacts,
@@ -66,9 +65,7 @@ export function* exportJsonl(
   yield* eventLines(eventPages(), listed, epochMs, atFirst);
 }
 
-interface Listed extends Pick<Job, "job" | "submittedAtMs"> {
-  readonly eligibleAtMs: number | undefined;
-}
+type Listed = Pick<JobRecord, "job" | "submittedAtMs" | "eligibleAtMs">;
 
 /** A line to write. */
 interface Line {

@@ -45,6 +45,15 @@ export class Listing {
   }
 
   *list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void> {
+    const pages = this.#records(caller, query);
+    for (;;) {
+      const { done, value } = pages.next();
+      if (done) return value;
+      yield value.map((record) => this.#infoOf(record));
+    }
+  }
+
+  *#records(caller: Caller, query: JobQuery): Generator<readonly JobRecord[], ListEnd, void> {
     const { states = JOB_STATES, most = Number.POSITIVE_INFINITY, last, lastEnded } = query;
     const missing: MissingJobs[] = [];
     const { after = 0 } = query;
@@ -52,7 +61,7 @@ export class Listing {
     const firstEnded =
       lastEnded === undefined ? 1 : 1 + (yield* this.#before(caller, states.filter(isEnded), lastEnded));
     const queues = this.#namesOfQueue(query.queue);
-    let page: Job[] = [];
+    let page: JobRecord[] = [];
     let bytes = 0;
     let count = 0;
     let latest = after;
@@ -70,7 +79,7 @@ export class Listing {
             latest,
           );
         }
-        page.push(this.#infoOf(record));
+        page.push(record);
         count++;
         latest = job;
         bytes += isEnded(record.state) ? retainedBytes(record) : 0;
@@ -105,7 +114,7 @@ export class Listing {
 
   exportSwf(caller: Caller): Generator<string, void, void> {
     const { book, config, scheduler, store } = this.#context;
-    return exportSwf(this.list(caller, {}), (job) => book.find(job), {
+    return exportSwf(this.#records(caller, {}), (job) => book.find(job), {
       cpus: scheduler.machine.mostProcessors,
       policy: scheduler.choice.label,
       queues: config.queues.map(({ queueClass }) => queueClass.name),
@@ -122,7 +131,7 @@ export class Listing {
     const counted = resources.filter(({ isShared }) => !isShared);
     const amounts = Object.fromEntries(counted.map(({ name, units }) => [name, units.length]));
     return exportJsonl(
-      this.list(caller, {}),
+      this.#records(caller, {}),
       (job) => book.find(job),
       () => eventPages(store, uid),
       {
@@ -209,7 +218,7 @@ export class Listing {
     caller: Caller,
     states: readonly JobState[],
     last: number,
-  ): Generator<readonly Job[], JobNumber, void> {
+  ): Generator<readonly never[], JobNumber, void> {
     const { book, store } = this.#context;
     const uid = caller.isAdministrator ? undefined : caller.uid;
     const { window } = this.#sizes;

@@ -3,7 +3,6 @@ import type { WorkloadJob } from "@tutti/kernel/core/workload-events.ts";
 import { Numbering, SWF_STATUS } from "@tutti/kernel/workload/traces/swf-numbers.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { processorsOf } from "@tutti/protocol/job-size.ts";
-import type { Job } from "@tutti/protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { jobOf } from "./workload-form.ts";
 
@@ -26,12 +25,12 @@ interface SwfFacts {
  * @param find returns the current state of a job; undefined if it was forgotten in the meantime
  */
 export function* exportSwf(
-  pages: Iterable<readonly Job[]>,
+  pages: Iterable<readonly Pick<JobRecord, "job" | "submittedAtMs" | "startedAtMs">[]>,
   find: (job: JobNumber) => JobRecord | undefined,
   facts: SwfFacts,
 ): Generator<string, void, void> {
   /** Jobs that have started. */
-  const started: Pick<Job, "job" | "submittedAtMs">[] = [];
+  const started: Pick<JobRecord, "job" | "submittedAtMs">[] = [];
   for (const page of pages) {
     for (const { job, submittedAtMs, startedAtMs } of page) {
       if (startedAtMs !== undefined) started.push({ job, submittedAtMs });
