@@ -24,6 +24,8 @@ import { watchSilence } from "./silence.ts";
 /** Retries for two seconds while the kernel's queue of connections is full. */
 const MAX_TRIES = 100;
 const RETRY_MS = 20;
+/** Otherwise Node looks for a name for TLS, with an expression that takes 5 ms to compile. */
+const WITHOUT_TLS = { servername: "" };
 
 interface RequestOptions {
   readonly method?: string;
@@ -145,6 +147,7 @@ export class Client {
           socketPath,
           // No keep-alive: another scheduler may be running there at the next request.
           agent: false,
+          ...WITHOUT_TLS,
           path,
           method,
           ...(signal && { signal }),
