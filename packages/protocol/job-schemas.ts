@@ -7,14 +7,8 @@ import { count, durationMs, jobNumber, jobState, kindName, nodes, optional, unix
 import { whole } from "./issue-text.ts";
 import { type FieldsWith, JOB_FIELD_ROWS, type JOB_FIELDS, type JobField, type Kind } from "./job-fields.ts";
 import * as limits from "./limits.ts";
-import {
-  areMailAddresses,
-  isWebAddress,
-  MAIL_ADDRESSES,
-  NEWS_EVENTS,
-  newsOutcome,
-  WARNING_SIGNALS,
-} from "./news/news.ts";
+import { areMailAddresses, isWebAddress, MAIL_ADDRESSES, NEWS_EVENTS, WARNING_SIGNALS } from "./news/news.ts";
+import { newsOutcome } from "./news/outcome.ts";
 import { MAX_KINDS, MAX_UNITS } from "./resources.ts";
 import { isVariable } from "./sweep-values.ts";
 

@@ -37,11 +37,6 @@ const OTHERWISE: ReadonlySet<string> = new Set(["name", "after"]);
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 const DEPENDENCY = /^(?:(ok|any|notok|each):)?(.+)$/;
 
-/** Whether a word of the command line names a workflow, not a script. */
-export function isWorkflow(word: string): boolean {
-  return word.endsWith(".toml");
-}
-
 /**
  * The tasks, each after those for which it waits, and the name of the workflow. Jobs have names such as
  * `train/fit`.

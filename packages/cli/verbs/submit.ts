@@ -17,7 +17,6 @@ import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
 import { remarkMail } from "../live/mail-remark.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { LAST_JOB } from "../options/job-values.ts";
-import { readJobs } from "../options/read-jobs.ts";
 import {
   addSubmitOptions,
   givenFields,
@@ -26,8 +25,6 @@ import {
   surroundings,
 } from "../options/submit-options.ts";
 import { addSweepOptions, type SweepOptions, sweepOf } from "../options/sweep-options.ts";
-import { isWorkflow, readWorkflow } from "../options/workflow.ts";
-import { workflowEntries } from "../options/workflow-jobs.ts";
 import { dryRunText, submittedText } from "../text/submitted-text.ts";
 import { commandName, hint, writeJson, writeOut } from "../text/text.ts";
 
@@ -117,6 +114,8 @@ async function jobsOf(
     throw new UsageError("Cannot combine --from-json with --each-line or --grid: expected one of them");
   }
   const { env: _, ...given } = givenFields(options);
+  // It loads all schemas of requests, which other submits leave to the scheduler.
+  const { readJobs } = await import("../options/read-jobs.ts");
   return readJobs(fromJson, surroundings("submit", options), given);
 }
 
@@ -201,6 +200,11 @@ export async function submit(
   return connection.retry((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
 }
 
+/** Whether a word of the command line names a workflow, not a script. */
+function isWorkflow(word: string): boolean {
+  return word.endsWith(".toml");
+}
+
 /** The entries of a submit that runs the workflow, or resumes it: none if nothing is left to run. */
 async function workflowJobs(
   connect: () => ReconnectingClient,
@@ -208,6 +212,8 @@ async function workflowJobs(
   options: SubmitOptions,
   resume: boolean,
 ): Promise<readonly SubmitJob[]> {
+  const { readWorkflow } = await import("../options/workflow.ts");
+  const { workflowEntries } = await import("../options/workflow-jobs.ts");
   const { name, tasks } = await readWorkflow(file, options);
   if (!resume) return workflowEntries(tasks);
   const { jobs } = await connect().retry(async (client) => {

@@ -1,6 +1,7 @@
-/** Defines the news of a job: the hooks that its user or the administrator wants to run at its events. */
-import { z } from "zod";
-import { optional, unixMs } from "../atoms.ts";
+/**
+ * Defines the news of a job: the hooks that its user or the administrator wants to run at its events. Every
+ * start of `tutti submit` loads this, so it has no schema; that of outcomes is in outcome.ts.
+ */
 import { MAX_MAIL_LENGTH } from "../limits.ts";
 
 /** start: an attempt begins. end: the job has ended, however it did. fail: it has ended as failed. */
@@ -26,18 +27,6 @@ export const WARNING_SIGNALS = [
 ] as const;
 
 export const MAIL_ADDRESSES = "mail addresses such as ada@example.org or ada, separated by commas";
-
-/** The last outcome of each hook. */
-export const newsOutcome = z.object({
-  hook: z.enum([...JOB_HOOKS]),
-  event: z.enum(NEWS_EVENTS),
-  id: z.string().describe("Id of the event; the same for every try"),
-  state: z.enum(["waiting", "done", "failed"]).describe("waiting: it has not run, or it will be tried again"),
-  atMs: optional(unixMs, "When it ended; default: it has not run"),
-  text: optional(z.string(), "How it ended"),
-  output: optional(z.string(), "File with the first 64 kB of its output"),
-});
-export type NewsOutcome = z.infer<typeof newsOutcome>;
 
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\/[^\s\0]+$/i.test(text) && URL.canParse(text);

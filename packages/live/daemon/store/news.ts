@@ -5,7 +5,7 @@
  */
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { MAX_JOBS_PER_BATCH } from "@tutti/protocol/limits.ts";
-import type { NewsOutcome } from "@tutti/protocol/news/news.ts";
+import type { NewsOutcome } from "@tutti/protocol/news/outcome.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Row } from "./rows.ts";
 import type { Statements } from "./statements.ts";
