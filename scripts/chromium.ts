@@ -10,18 +10,23 @@ import type { PapersPage } from "@tutti/web/papers/messages.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { buildPapersPage, type PageFiles } from "./build-web.ts";
 
-/** Where Debian's package puts it. */
-export const CHROMIUM = "/usr/bin/chromium";
+/**
+ * Where Debian's packages put it. The one that never has windows comes first: the other one builds a window,
+ * with tabs and buttons, around each page, which takes more CPU time than most pages.
+ */
+const CHROMIUM = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path));
 /** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
 const ORIGIN = "https://tutti.invalid/";
 
-export const hasChromium = existsSync(CHROMIUM);
+export const hasChromium = CHROMIUM !== undefined;
 
 /**
  * Debian's Chromium without a window.
  * @param flags further ones for the browser
  */
 export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  if (CHROMIUM === undefined)
+    throw new Error("Cannot start Chromium: expected Debian's package chromium-headless-shell or chromium");
   return chromium.launch({
     executablePath: CHROMIUM,
     args: [

@@ -1,5 +1,5 @@
 /**
- * Installs what tests need besides the npm packages: Debian's chromium for the web pages, Open MPI for the
+ * Installs what tests need besides the npm packages: Debian's Chromium for the web pages, Open MPI for the
  * tests of MPI gangs, Slurm, and for long runs the workflow tools. It needs apt and the rights to use it.
  * Tests whose programs are missing are skipped and listed by name. With TUTTI_NO_INSTALL=1, nothing is
  * installed.
@@ -25,10 +25,17 @@ interface TestTool {
   readonly program: string;
   readonly package: string;
   readonly tests: string;
+  /** A program with which the tests run, too, but more slowly. */
+  readonly orElse?: string;
 }
 
 const TOOLS: readonly TestTool[] = [
-  { program: "chromium", package: "chromium", tests: "browser tests" },
+  {
+    program: "chromium-headless-shell",
+    package: "chromium-headless-shell",
+    tests: "browser tests",
+    orElse: "chromium",
+  },
   { program: "mpirun", package: "openmpi-bin", tests: "tests with Open MPI" },
   { program: "mpicc", package: "libopenmpi-dev", tests: "tests with MPI and OpenMP" },
   { program: "gcc", package: "gcc", tests: "tests with compiled programs" },
@@ -48,16 +55,20 @@ export function installTestTools(tools: readonly TestTool[] = TOOLS): void {
   if (missing.length === 0 || process.env.TUTTI_NO_INSTALL === "1") return;
   const names = missing.map((tool) => tool.package).join(" and ");
   if (process.getuid?.() !== 0 || !isInPath("apt-get")) {
-    const tests = missing.map((tool) => tool.tests).join(" and ");
-    console.log(`${names} not found, and no rights to install: ${tests} will be skipped`);
+    console.log(`${names} not found, and no rights to install${missing.map(consequence).join("")}`);
     return;
   }
   console.log(`Installing ${names} for tests (TUTTI_NO_INSTALL=1 prevents it)`);
   const canUpdate = apt("update", "-qq");
   for (const tool of missing) {
     const isInstalled = canUpdate && apt("install", "-y", "-qq", "--no-install-recommends", tool.package);
-    if (!isInstalled) console.log(`apt-get could not install ${tool.package}: ${tool.tests} will be skipped`);
+    if (!isInstalled) console.log(`apt-get could not install ${tool.package}${consequence(tool)}`);
   }
+}
+
+function consequence({ tests, orElse }: TestTool): string {
+  const isReplaced = orElse !== undefined && isInPath(orElse);
+  return isReplaced ? `; ${tests} use ${orElse}` : `; ${tests} will be skipped`;
 }
 
 /** The script that boots a Slurm for tests. */

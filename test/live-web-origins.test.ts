@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@tutti/live/api/client/client.ts";
 import type { WebLinkAnswer } from "@tutti/protocol/schema.ts";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CHROMIUM, hasChromium } from "../scripts/chromium.ts";
+import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 import { codeOf, logIn } from "./page-session.ts";
@@ -55,10 +55,7 @@ describe.skipIf(!hasChromium)("pages of other origins, in Chromium", () => {
     server = startTutti(socket, ["serve", "--private", "--port", "0", "--state", state]);
     await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
     [address = ""] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout()) ?? [];
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage"],
-    });
+    browser = await launchChromium();
     foreign = createServer((_, answer) => {
       answer.setHeader("content-type", "text/html");
       answer.end("<!doctype html><title>foreign</title>");
