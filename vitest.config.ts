@@ -40,9 +40,7 @@ const LONG = [
 const QUICK_AFTER_ALL = ["test/house-rules*.test.ts", "test/*-page.test.ts"];
 const BUNDLED_PROGRAMS = fileURLToPath(new URL("test/bundled-programs.ts", import.meta.url));
 const common = {
-  alias: isBundleFresh("tutti.js")
-    ? [{ find: "@tutti/host/programs.ts", replacement: BUNDLED_PROGRAMS }]
-    : [],
+  alias: isBundleFresh("tutti") ? [{ find: "@tutti/host/programs.ts", replacement: BUNDLED_PROGRAMS }] : [],
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
   execArgv: ["--no-maglev"],
   setupFiles: ["test/seed.ts"],

@@ -1,26 +1,37 @@
-// Says whether the bundle or the sources are to be run. Plain JavaScript, as the programs that import it.
-import fs from "node:fs";
-import { fileURLToPath } from "node:url";
+// Finds the program to run: a bundle, or in a checkout with newer sources, these. Plain JavaScript, as the
+// programs that import it. `import` would ask Node's modules for all their names, which costs ms at each start.
+const builtIn = (name) => process.getBuiltinModule(name);
 
-const root = new URL("../", import.meta.url);
-/** Of papers and studies; the bundle contains them. */
-const DATA = /\.(?:numbers|texts)\.json$|^studies\/.*\.json$/;
-
-/** Whether the bundle exists and, in a checkout, no source file and no data of papers are newer than it. */
+/**
+ * Whether a bundle exists and, in a checkout, was made of the present sources. A bundle that lacks a new file
+ * was made of an older version of the file that imports it.
+ * @param name such as `tutti`
+ */
 export function isBundleFresh(name) {
-  const builtMs = modifiedMs(new URL(`dist/${name}`, root));
+  const { existsSync, readFileSync, statSync } = builtIn("node:fs");
+  const root = rootFolder();
+  if (!existsSync(`${root}packages`)) return existsSync(`${root}dist/${fileOf(name)}`);
+  const list = `${root}dist/sources.json`;
+  const builtMs = statSync(list, { throwIfNoEntry: false })?.mtimeMs;
   if (builtMs === undefined) return false;
-  if (!fs.existsSync(new URL("packages/", root))) return true;
-  const sources = [...filesIn("packages/", /(?<!\.test)\.ts$/), ...filesIn("docs/", DATA)];
-  return sources.every((path) => fs.statSync(path).mtimeMs <= builtMs);
+  return JSON.parse(readFileSync(list, "utf8"))[name].every(
+    (source) => statSync(root + source, { throwIfNoEntry: false })?.mtimeMs <= builtMs,
+  );
 }
 
-function filesIn(folder, names) {
-  const path = fileURLToPath(new URL(folder, root));
-  const files = fs.readdirSync(path, { recursive: true });
-  return files.filter((name) => names.test(name)).map((name) => path + name);
+/**
+ * What a bundle of clients exports. Undefined if it is missing or older than its sources.
+ * @param name `client` or `slurm-names`
+ */
+export function loadClients(name) {
+  if (!isBundleFresh(name)) return undefined;
+  return builtIn("node:module").createRequire(import.meta.url)(`${rootFolder()}dist/${fileOf(name)}`);
 }
 
-function modifiedMs(url) {
-  return fs.statSync(url, { throwIfNoEntry: false })?.mtimeMs;
+function rootFolder() {
+  return builtIn("node:url").fileURLToPath(new URL("../", import.meta.url));
+}
+
+function fileOf(name) {
+  return name === "tutti" ? "tutti.js" : `${name}.cjs`;
 }

@@ -1,11 +1,7 @@
 #!/usr/bin/env node
 // Starts the command line. This is plain JavaScript, so that even an old Node can run it and say which
 // version is needed.
-import fs from "node:fs";
-import { constants } from "node:os";
-import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import { isBundleFresh } from "./bundle.js";
+import { isBundleFresh, loadClients } from "./bundle.js";
 
 const MIN_MAJOR = 24;
 /**
@@ -13,7 +9,6 @@ const MIN_MAJOR = 24;
  * each of V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
  */
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
-const root = new URL("../", import.meta.url);
 
 if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
   await restartWithNewerNode();
@@ -27,13 +22,17 @@ if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
   );
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
-  setFlagsFromString("--no-maglev");
-  await import(isBundleFresh("tutti.js") ? "../dist/tutti.js" : "../packages/cli/main.ts");
+  process.getBuiltinModule("node:v8").setFlagsFromString("--no-maglev");
+  const isDone = await loadClients("client")?.ended;
+  if (!isDone) await import(isBundleFresh("tutti") ? "../dist/tutti.js" : "../packages/cli/main.ts");
 }
 
 /** In a checkout, `npm ci` has installed a newer Node. Elsewhere, we can only say which version is needed. */
 async function restartWithNewerNode() {
-  const node = fileURLToPath(new URL("node_modules/.bin/node", root));
+  const fs = await import("node:fs");
+  const { fileURLToPath } = await import("node:url");
+  const { constants } = await import("node:os");
+  const node = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
   if (!fs.existsSync(node)) {
     process.stderr.write(
       `tutti: Cannot run on Node ${process.version}: expected Node ${MIN_MAJOR} or newer; see https://nodejs.org/en/download\n`,

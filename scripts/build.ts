@@ -7,26 +7,13 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gitRevision } from "@tutti/lab/experiments/provenance.ts";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile } from "esbuild";
 import { writeWeb } from "./build-web.ts";
+import { builtInModules, bundleClients } from "./client-bundles.ts";
 import { checkPaperData } from "./paper-data.ts";
 
 const rootUrl = new URL("../", import.meta.url);
 const root = fileURLToPath(rootUrl);
-
-/**
- * Takes Node's own modules as `require` does. `import` asks a module for the values of all its names at once,
- * and for those of node:http, Node loads its WebSocket with the whole of undici: 40 ms of CPU time.
- */
-const builtInModules: Plugin = {
-  name: "built-in-modules",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "built-in" }));
-    onLoad({ filter: /./, namespace: "built-in" }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule("${path}");`,
-    }));
-  },
-};
 
 /** Writes the bundles into a newly created folder. */
 export async function bundle(dist: string): Promise<void> {
@@ -35,9 +22,20 @@ export async function bundle(dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);
   await writeWeb(`${dist}/web`);
-  await build({
+  const common: BuildOptions = {
     absWorkingDir: root,
-    // The command line comes last: bin/tutti.js compares its time with that of the sources.
+    outdir: dist,
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    minifyWhitespace: true,
+    legalComments: "linked",
+    define: { TUTTI_BUILD: JSON.stringify({ version, revision: gitRevision(rootUrl) }) },
+    logLevel: "warning",
+  };
+  const clients = await bundleClients(common);
+  const { metafile } = await build({
+    ...common,
     entryPoints: {
       worker: "packages/papers/worker.ts",
       apart: "packages/lab/experiments/apart-program.ts",
@@ -48,22 +46,27 @@ export async function bundle(dist: string): Promise<void> {
       webhook: "packages/live/conductor/hooks/webhook.ts",
       index: "packages/lab/index.ts",
       kit: "packages/kernel/kit.ts",
-      "slurm-names": "packages/slurm-names/main.ts",
       tutti: "packages/cli/main.ts",
     },
-    outdir: dist,
-    bundle: true,
     splitting: true,
     format: "esm",
-    platform: "node",
-    target: "node24",
     chunkNames: "[name]-[hash]",
-    minifyWhitespace: true,
-    legalComments: "linked",
+    metafile: true,
     plugins: [builtInModules],
-    define: { TUTTI_BUILD: JSON.stringify({ version, revision: gitRevision(rootUrl) }) },
-    logLevel: "warning",
   });
+  writeSources(dist, { ...clients, tutti: metafile });
+}
+
+/**
+ * Says which sources are in which program, for bin/bundle.js. It comes last, because its time is compared
+ * with theirs.
+ */
+function writeSources(dist: string, programs: Readonly<Record<string, Metafile>>): void {
+  const sources = Object.entries(programs).map(([name, { inputs }]) => [
+    name,
+    Object.keys(inputs).filter((path) => /^(?:packages|docs)\//.test(path)),
+  ]);
+  writeFileSync(`${dist}/sources.json`, JSON.stringify(Object.fromEntries(sources)));
 }
 
 /** Writes the bundles and their types, as the package contains them. */

@@ -7,6 +7,7 @@ import { codeOf, importsOf, root, type Source, source, sourcesIn, targetOf } fro
 /** Programs, which are started and not imported. */
 const PROGRAMS = [
   "packages/lab/index.ts",
+  "packages/cli/client.ts",
   "packages/cli/main.ts",
   "packages/slurm-names/main.ts",
   "packages/live/conductor/connect.ts",
@@ -24,8 +25,8 @@ const PROGRAMS = [
   "packages/web/papers/worker.ts",
   "packages/web/styles.d.ts",
 ];
-/** Exports for callers outside the sources: a verb's `configure`; an interface to which packages add. */
-const DOORS = ["configure", "Runs"];
+/** For callers outside the sources: a verb's `configure`, what bin/ awaits, what packages add to. */
+const DOORS = ["configure", "ended", "Runs"];
 /** Files with arrays whose elements may be null or undefined, so that `]!` is meaningful. */
 const WITH_EMPTY_ELEMENTS = ["packages/kernel/core/escape.ts"];
 

@@ -8,6 +8,9 @@ import { BareError, SlurmError } from "./errors.ts";
 import { VERSION } from "./job/facts.ts";
 import { COMMANDS } from "./registry.ts";
 
+/** Settled when the command has ended. */
+export const ended: Promise<void> = main(process.argv.slice(2));
+
 async function main([name = "", ...words]: readonly string[]): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   process.stderr.on("error", () => {});
@@ -60,5 +63,3 @@ function report(name: string, error: unknown): void {
 function isUsageError(error: unknown): error is Error {
   return error instanceof Error && error.name === "UsageError";
 }
-
-await main(process.argv.slice(2));

@@ -1,6 +1,15 @@
 /** The files of Tutti that a package contains, with the Node that runs them. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,6 +33,7 @@ export function copyProgram(folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const name of ["package.json", "LICENSE"]) copyFileSync(join(root, name), join(folder, name));
   for (const name of ["bin", "dist"]) cpSync(join(root, name), join(folder, name), { recursive: true });
+  rmSync(join(folder, "dist/sources.json"));
   copyFileSync(join(node, "bin/node"), join(folder, "node"));
   copyFileSync(join(node, "LICENSE"), join(folder, "LICENSE.node"));
   setModes(folder, ["node"]);

@@ -1,0 +1,120 @@
+/** The command line: finds the command, runs it, and turns every error into one line and an exit code. */
+import { CommanderError } from "commander";
+import { CheckFailed, ExitCode, explainError, UsageError, unknownName } from "./errors.ts";
+import { makeProgram } from "./program.ts";
+import { VERBS } from "./registry.ts";
+import { commandName } from "./text/text.ts";
+import { NeedsWholeProgram } from "./whole-program.ts";
+
+/** Commands of Slurm and of a shell that people type by habit, with the command to use here. */
+const FOREIGN_VERBS: Readonly<Record<string, string>> = {
+  sbatch: "submit",
+  srun: "run",
+  salloc: "run",
+  squeue: "jobs",
+  scancel: "cancel",
+  sinfo: "status or tutti queues",
+  sacct: "history",
+  scontrol: "show, hold, release, requeue",
+  sprio: "why",
+  list: "jobs",
+  ls: "jobs",
+  ps: "jobs",
+  queue: "queues",
+  kill: "cancel",
+  rm: "cancel",
+  stop: "cancel for a job, tutti down for the scheduler",
+  start: "serve",
+  log: "logs",
+  tail: "logs -f",
+};
+
+/** Commands that take the options of a job. */
+const TAKES_JOBS: ReadonlySet<string | undefined> = new Set(["submit", "run", "update"]);
+/** Options of Slurm for jobs that people type by habit, with what to use here. */
+const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
+  "--ntasks": "-n 4",
+  "--cpus-per-task": "-c 4",
+  "--nodes": "-n 4 alone, because the scheduler chooses the nodes",
+  "-N": "-n 4 alone, because the scheduler chooses the nodes",
+  "--mem-per-cpu": "--mem 2G, for the whole job",
+  "--partition": "--queue NAME",
+  "-p": "--queue NAME",
+  "--job-name": "--name NAME",
+  "--dependency": "--after 12,13 or --after any:12",
+  "-d": "--after 12,13 or --after any:12",
+  "--chdir": "--cwd FOLDER",
+  "--export": "--env all, --env none or --env NAME=value",
+  "--wrap": "-- sh -c '…'",
+  "--gres": "--use gpu:1",
+  "--gpus": "--use gpu:1",
+  "-G": "--use gpu:1",
+  "--licenses": "--use NAME:1",
+  "-L": "--use NAME:1",
+  "-H": "--hold",
+  "--requeue": "--retries 1",
+};
+
+/** The same for lists of jobs. */
+const LISTS_JOBS: ReadonlySet<string | undefined> = new Set(["jobs", "history"]);
+const COLUMNS = "--columns job,name,state";
+const FOREIGN_LIST_OPTIONS: Readonly<Record<string, string>> = {
+  "--format": COLUMNS,
+  "--Format": COLUMNS,
+  "-o": COLUMNS,
+  "-O": COLUMNS,
+};
+
+/** @throws NeedsWholeProgram in the bundle of clients */
+export async function runCommandLine(parameters: readonly string[]): Promise<void> {
+  watchOutput();
+  const words = parameters.filter((word) => !word.startsWith("-"));
+  const verb = words[0] === "help" ? words[1] : words[0];
+  try {
+    checkVerb(verb);
+    const program = await makeProgram(verb);
+    await program.parseAsync(parameters, { from: "user" });
+  } catch (error) {
+    if (error instanceof NeedsWholeProgram) throw error;
+    process.exitCode = report(error, verb);
+  }
+}
+
+function checkVerb(verb: string | undefined): void {
+  const names = VERBS.map(({ name }) => name);
+  if (verb === undefined || names.includes(verb)) return;
+  const replacement = FOREIGN_VERBS[verb];
+  if (replacement !== undefined)
+    throw new UsageError(`Cannot run "${verb}": there is no such command; use tutti ${replacement}`);
+  throw unknownName("command", verb, names);
+}
+
+function report(error: unknown, verb: string | undefined): number {
+  if (error instanceof CommanderError) {
+    const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
+    const ofVerb = TAKES_JOBS.has(verb) ? FOREIGN_OPTIONS : LISTS_JOBS.has(verb) ? FOREIGN_LIST_OPTIONS : {};
+    const replacement = ofVerb[option];
+    if (replacement !== undefined)
+      process.stderr.write(`(instead of Slurm's ${option}, use ${replacement})\n`);
+    return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
+  }
+  if (error instanceof CheckFailed) return ExitCode.failed;
+  const { message, exitCode } = explainError(error);
+  // The client that made this message does not know whether the program was called as `tutti` or `npx tutti`.
+  process.stderr.write(`tutti: ${message.replace("\n  next: tutti ", `\n  next: ${commandName()} `)}\n`);
+  return exitCode;
+}
+
+/**
+ * If the reader of a pipe closes it (`| head`), that is a normal exit. Any other failure to write is
+ * reported.
+ */
+function watchOutput(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(ExitCode.ok);
+    const reason = error.code === "ENOSPC" ? "no space is left on the device" : error.message;
+    process.stderr.write(`tutti: Cannot write the result to standard output: ${reason}\n`);
+    process.exit(ExitCode.output);
+  });
+  process.stderr.on("error", () => {});
+}
