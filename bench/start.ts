@@ -1,0 +1,91 @@
+/**
+ * Measures what a start of a command costs: CPU time and wall time of the verbs that ask a scheduler and of
+ * Slurm's names, next to an empty program of Node. The scheduler is a real one with a few held jobs. In a
+ * checkout that is not built, the sources are started, which takes several times as long.
+ *
+ *   npm run bench:start                      20 starts of each
+ *   npm run bench:start -- --quick           small, as a check
+ *   npm run bench:start -- --package DIR     of an installed package, such as an unpacked `npm pack`
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { printTable, summarise } from "./measure.ts";
+
+const { values } = parseArgs({ options: { quick: { type: "boolean" }, package: { type: "string" } } });
+const starts = values.quick ? 2 : 20;
+const root = resolve(values.package ?? fileURLToPath(new URL("..", import.meta.url)));
+const program = join(root, "bin/tutti.js");
+const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+const names = join(folder, "names");
+const times = join(folder, "times");
+const env = {
+  ...process.env,
+  TUTTI_STATE: join(folder, "state"),
+  TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
+  NO_COLOR: "1",
+};
+const tutti = (...words: readonly string[]) => [process.execPath, program, ...words];
+const slurm = (name: string, ...words: readonly string[]) => [join(names, name), ...words];
+const run = ([file = "", ...words]: readonly string[]) => spawnSync(file, words, { env, encoding: "utf8" });
+
+/** One start: CPU time of the process in ms, as bash measures it, and wall time. */
+function start(command: readonly string[]): { readonly cpuMs: number; readonly wallMs: number } {
+  const script = `TIMEFORMAT='%3R %3U %3S'; { time "$@" >/dev/null 2>&1 </dev/null; } 2>"${times}"`;
+  run(["bash", "-c", script, "bash", ...command]);
+  const [realS, userS, systemS] = readFileSync(times, "utf8").trim().split(" ").map(Number);
+  return { cpuMs: (userS + systemS) * 1000, wallMs: realS * 1000 };
+}
+
+async function startScheduler(): Promise<void> {
+  spawn(process.execPath, [program, "serve", "--private", "--no-http"], { env, stdio: "ignore" });
+  for (let tries = 0; tries < 200; tries++) {
+    if (run(tutti("status")).status === 0) return;
+    await sleep(50);
+  }
+  throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
+}
+
+try {
+  await startScheduler();
+  const empty = join(folder, "empty.mjs");
+  writeFileSync(empty, "");
+  for (let i = 0; i < 3; i++) run(tutti("submit", "--hold", "--", "true"));
+  run(tutti("submit", "--", "true"));
+  run(tutti("wait", "4"));
+  run(tutti("slurm-names", names));
+  const commands: Readonly<Record<string, readonly string[]>> = {
+    "node alone": [process.execPath, empty],
+    "tutti status": tutti("status"),
+    "tutti submit": tutti("submit", "--hold", "-n", "2", "--", "true"),
+    "tutti jobs": tutti("jobs", "1-3"),
+    "tutti show": tutti("show", "1"),
+    "tutti why": tutti("why", "1"),
+    "tutti wait": tutti("wait", "4"),
+    "tutti cancel": tutti("cancel", "999999"),
+    "tutti history": tutti("history"),
+    sbatch: slurm("sbatch", "--hold", "--wrap", "true"),
+    squeue: slurm("squeue"),
+    scancel: slurm("scancel", "999999"),
+    sinfo: slurm("sinfo"),
+    sacct: slurm("sacct"),
+    scontrol: slurm("scontrol", "show", "job", "1"),
+  };
+  const load = () => loadavg()[0].toFixed(1);
+  console.log(`${starts} starts each; ${availableParallelism()} CPUs, load ${load()} at the beginning`);
+  const rows = Object.entries(commands).map(([name, command]) => {
+    const taken = Array.from({ length: starts }, () => start(command));
+    const cpu = summarise(taken.map(({ cpuMs }) => cpuMs));
+    const wall = summarise(taken.map(({ wallMs }) => wallMs));
+    return [name, ...[cpu.medianMs, cpu.minMs, wall.medianMs].map((ms) => `${ms.toFixed(0)} ms`)];
+  });
+  printTable(["start", "CPU, median", "least", "wall, median"], rows);
+  console.log(`load ${load()} at the end`);
+} finally {
+  run(tutti("down", "--kill"));
+  rmSync(folder, { recursive: true, force: true });
+}
