@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { ownVersion } from "@tutti/host/version.ts";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import { PAPERS } from "@tutti/papers/registry.ts";
 import { runCells } from "@tutti/papers/run-cells.ts";
@@ -13,7 +14,7 @@ import { hasChromium, openPapersPage } from "../scripts/chromium.ts";
 /** A paper that takes only seconds. */
 const CHEAP = "kawanami2008";
 /** Cells of each paper, spread evenly over its list. */
-const SAMPLE = 24;
+const SAMPLE = SIZES.cellsInChromium;
 
 describe.skipIf(!hasChromium)("in Chromium", () => {
   let page: Awaited<ReturnType<typeof openPapersPage>>;

@@ -32,6 +32,8 @@ export const SIZES = {
   hostileNames: size(1000, 10_000),
   hostileAddresses: size(150, 10_000),
   hostileLogs: size(500, 10_000),
+  /** Cells of each paper that Chromium computes as Node does. */
+  cellsInChromium: size(8, 24),
   /** Workers of the laboratory's page, each new. */
   labWorkers: size(8, 200),
   /** Steps of ten seconds in which the live page follows a scheduler. */
