@@ -16,7 +16,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tutti-cheats-"));
   // Jobs of a few users, who submit several jobs in a row.
-  const { count, jobs } = await openSource("lublin:jobs=1500:processors=64:load=1.2:estimates=factor", 1);
+  const { count, jobs } = await openSource("lublin:jobs=600:processors=64:load=1.2:estimates=factor", 1);
   const random = new Random(1, "users");
   let user = 0;
   const lines = Array.from({ length: count }, (_, job) => {
