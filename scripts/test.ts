@@ -2,8 +2,8 @@
  * Runs all tests: type check, linter and formatter, then the test files. Three runs of the test runner go
  * side by side: tests that compute; tests with processes or Slurm that judge times, one at a time; and those
  * that only wait for processes or Slurm, three at a time. With parameters, one run gets them. The last line
- * is always `N passed, N failed, N skipped`; each type check, the linter and the boot of Slurm count as one
- * test.
+ * is always `N passed, N failed, N skipped`; each type check, the linter, the boot of Slurm, and the build of
+ * bundles that are older than the sources count as one test.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,6 +11,8 @@ import { constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+// @ts-expect-error: plain JavaScript, which even an old Node can run, has no types.
+import { isBundleFresh } from "../bin/bundle.js";
 import { installSlurm, installTestTools, SLURM_TEST_CLUSTER } from "./install-test-tools.ts";
 
 interface VitestReport {
@@ -129,6 +131,8 @@ function list(title: string, lines: readonly string[]): void {
 
 const parameters = process.argv.slice(2);
 installTestTools();
+// Programs that tests start from the sources take five times as much CPU time as the bundles.
+if (!isBundleFresh("tutti.js")) check("build", "../scripts/build.ts", []);
 check("types", "typescript/bin/tsc", ["--noEmit"]);
 check("types in the browser", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.browser.json"]);
 check("types of tests of the browser's files", "typescript/bin/tsc", [
