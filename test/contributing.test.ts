@@ -79,14 +79,16 @@ function run(block: string): string {
 
 /**
  * The code blocks of a section: new files, lines to add after the first one, which exists already, and
- * commands.
+ * commands. A command that a later section has, too, runs only there: another type check takes seconds.
  */
-function follow(section: string): string {
+function follow(section: string, at: number): string {
+  const later = new Set(sections.slice(at + 1).flatMap((text) => text.split("\n")));
   const printed: string[] = [];
   for (const [, what, block] of section.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)) {
     const [, added, file] = /^ts (add to )?(\S+)$/.exec(what) ?? [];
     if (what === "sh") {
-      printed.push(run(block));
+      const lines = block.trimEnd().split("\n");
+      printed.push(run(lines.filter((line) => !later.has(line)).join("\n")));
     } else if (added === undefined) {
       mkdirSync(dirname(join(copy, file)), { recursive: true });
       writeFileSync(join(copy, file), block, { flag: "wx" });
