@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-// @ts-expect-error: plain JavaScript, which even an old Node can run, has no types.
 import { isBundleFresh } from "./bin/bundle.js";
 
 /** Tests that start real schedulers and real jobs. */

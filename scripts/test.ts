@@ -11,7 +11,6 @@ import { constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-// @ts-expect-error: plain JavaScript, which even an old Node can run, has no types.
 import { isBundleFresh } from "../bin/bundle.js";
 import { installSlurm, installTestTools, SLURM_TEST_CLUSTER } from "./install-test-tools.ts";
 
@@ -132,7 +131,7 @@ function list(title: string, lines: readonly string[]): void {
 const parameters = process.argv.slice(2);
 installTestTools();
 // Programs that tests start from the sources take five times as much CPU time as the bundles.
-if (!isBundleFresh("tutti.js")) check("build", "../scripts/build.ts", []);
+if (!isBundleFresh("tutti")) check("build", "../scripts/build.ts", []);
 check("types", "typescript/bin/tsc", ["--noEmit"]);
 check("types in the browser", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.browser.json"]);
 check("types of tests of the browser's files", "typescript/bin/tsc", [
