@@ -9,6 +9,8 @@ const MIN_MAJOR = 24;
  * each of V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
  */
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
+/** Commands that need the whole program, so that it is not tried first whether the clients' bundle will do. */
+const WHOLE_PROGRAM = new Set(["serve", "simulate", "compare", "reproduce", "workload"]);
 
 if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
   await restartWithNewerNode();
@@ -23,7 +25,7 @@ if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
   process.getBuiltinModule("node:v8").setFlagsFromString("--no-maglev");
-  const isDone = await loadClients("client")?.ended;
+  const isDone = !WHOLE_PROGRAM.has(process.argv[2]) && (await loadClients("client")?.ended);
   if (!isDone) await import(isBundleFresh("tutti") ? "../dist/tutti.js" : "../packages/cli/main.ts");
 }
 
