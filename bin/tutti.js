@@ -9,7 +9,7 @@ const MIN_MAJOR = 24;
  * each of V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
  */
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
-/** Commands that need the whole program, so that it is not tried first whether the clients' bundle will do. */
+/** Commands that need the whole program, so it is not tried first whether the clients' bundle will do. */
 const WHOLE_PROGRAM = new Set(["serve", "simulate", "compare", "reproduce", "workload"]);
 
 if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
