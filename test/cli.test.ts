@@ -1,5 +1,7 @@
 /**
  * Tests the command line as users see it: results, exit codes, and messages about input that cannot be used.
+ * A process starts for what only a process has, such as pipes and signals, and for a few commands of each
+ * kind; the others run here.
  */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
@@ -18,6 +20,7 @@ import {
   swfLine,
   tutti,
 } from "./command.ts";
+import { tuttiHere } from "./command-here.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 let folder = "";
@@ -32,6 +35,10 @@ function write(name: string, content: string | Uint8Array): void {
   writeFileSync(join(folder, name), content);
 }
 
+/** Starts each job, whether it fits or not. */
+const GREEDY_POLICY = `export default { name: "greedy", sharing: "space", make: (pool) => ({
+  arrive(job) { this.job = job; }, depart() {}, decide() { if (this.job !== undefined) pool.start(this.job, 6); this.job = undefined; } }) };`;
+
 /** Expects one clear line, nothing else, and no stack trace. */
 function expectRefusal(result: CommandResult, status: number, ...words: readonly (string | RegExp)[]): void {
   expect(result.stderr).toMatch(/^tutti: Cannot [^\n]*\n$/);
@@ -39,6 +46,22 @@ function expectRefusal(result: CommandResult, status: number, ...words: readonly
   expect(result.stdout).toBe("");
   expect(result.status).toBe(status);
 }
+
+describe("the command line here does what a process does", () => {
+  test.each([
+    ["a result", ["compare", "trace.swf", "--policy", "fcfs,easy"], 0],
+    ["a broken rule", ["simulate", "trace.swf", "--policy", "./greedy.mjs"], 1],
+    ["a word that is wrong", ["simulate", "trace.swf", "--policy", "esay"], 2],
+    ["an option that is missing", ["simulate", "trace.swf"], 2],
+    ["a file that is missing", ["simulate", "none.swf", "--policy", "easy"], 66],
+    ["a folder that is missing", ["simulate", "trace.swf", "--policy", "easy", "--swf", "nowhere/a"], 74],
+  ])("%s", async (_, words, status) => {
+    write("greedy.mjs", GREEDY_POLICY);
+    const result = tutti(folder, words);
+    expect(result.status).toBe(status);
+    expect(await tuttiHere(folder, words)).toEqual(result);
+  });
+});
 
 describe("help", () => {
   test("--help shows the verbs and ends well", () => {
@@ -49,21 +72,21 @@ describe("help", () => {
 
   test.each(["simulate", "compare", "reproduce", "policies", "workload", "completions"])(
     "%s --help says what it takes",
-    (verb) => {
-      const { status, stdout } = tutti(folder, [verb, "--help"]);
+    async (verb) => {
+      const { status, stdout } = await tuttiHere(folder, [verb, "--help"]);
       expect(stdout).toMatch(new RegExp(`^Usage: tutti ${verb}`));
       expect(status).toBe(0);
     },
   );
 
-  test("no help is wider than 80 columns, states a default twice, or has the heading of another group", () => {
-    const verbs = [...tutti(folder, ["--help"]).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(
+  test("no help is wider than 80 columns, states a default twice, or has the heading of another group", async () => {
+    const verbs = [...(await tuttiHere(folder, ["--help"])).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(
       ([, name]) => name,
     );
     expect(verbs.length).toBeGreaterThan(30);
     const parts = ["info", "generate", "convert", "scale"].map((name) => ["workload", name]);
     for (const words of [[], ...verbs.map((verb) => [verb]), ...parts]) {
-      const { stdout } = tutti(folder, [...words, "--help"]);
+      const { stdout } = await tuttiHere(folder, [...words, "--help"]);
       const wide = stdout.split("\n").filter((line) => line.length > 80);
       expect(wide, words.join(" ")).toEqual([]);
       if (words.length > 0) expect(stdout, words.join(" ")).not.toContain("Command line:");
@@ -73,9 +96,9 @@ describe("help", () => {
     }
   });
 
-  test.each(["run", "submit"])("%s reads the script before it looks for a scheduler", (verb) => {
+  test.each(["run", "submit"])("%s reads the script before it looks for a scheduler", async (verb) => {
     expectRefusal(
-      tutti(folder, [verb, "MISSING.sh"]),
+      await tuttiHere(folder, [verb, "MISSING.sh"]),
       2,
       '"MISSING.sh": there is no such file',
       `to run a command, write tutti ${verb} -- MISSING.sh`,
@@ -87,46 +110,53 @@ describe("help", () => {
     expect(tutti(folder, ["--version"]).stdout).toBe(`${version}\n`);
   });
 
-  test("reproduce alone lists the papers", () => {
-    const { status, stdout } = tutti(folder, ["reproduce"]);
+  test("reproduce alone lists the papers", async () => {
+    const { status, stdout } = await tuttiHere(folder, ["reproduce"]);
     for (const key of ["zhou1999", "zhou2000", "silva1999", "kawanami2008", "dimitriadou2009"])
       expect(stdout).toMatch(new RegExp(`^${key}: `, "m"));
     expect(status).toBe(0);
   });
 
-  test("reproduce --all takes no paper and no seed", () => {
-    expectRefusal(tutti(folder, ["reproduce", "zhou2000", "--all"]), 2, /one or the other/);
-    expect(tutti(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({ status: 2, stdout: "" });
+  test("reproduce --all takes no paper and no seed", async () => {
+    expectRefusal(await tuttiHere(folder, ["reproduce", "zhou2000", "--all"]), 2, /one or the other/);
+    expect(await tuttiHere(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({
+      status: 2,
+      stdout: "",
+    });
   });
 
-  test("policies easy states its rules as sentences", () => {
-    const { stdout } = tutti(folder, ["policies", "easy"]);
+  test("policies easy states its rules as sentences", async () => {
+    const { stdout } = await tuttiHere(folder, ["policies", "easy"]);
     expect(stdout).toMatch(/shadow time/);
     expect(stdout).toMatch(/spare processors/);
   });
 
-  test("policies NAME prints five rules, --all the rules in force, --json all of these", () => {
-    const rulesOf = (...words: string[]) => {
-      const { stdout } = tutti(folder, ["policies", ...words]);
+  test("policies NAME prints five rules, --all the rules in force, --json all of these", async () => {
+    const rulesOf = async (...words: string[]) => {
+      const { stdout } = await tuttiHere(folder, ["policies", ...words]);
       const section = stdout.slice(stdout.indexOf("\nRules\n") + 7, stdout.indexOf("\n\nParameters"));
       return section.split(/\n {2}(?! )/).map((text) => text.replace(/^ *- /, "").replace(/\s+/g, " "));
     };
-    const five = rulesOf("br:rows=4");
-    const all = rulesOf("br:rows=4", "--all");
+    const five = await rulesOf("br:rows=4");
+    const all = await rulesOf("br:rows=4", "--all");
     expect(five.slice(0, 5)).toEqual(all.slice(0, 5));
     expect(five.slice(5)).toEqual([`and ${all.length - 5} more; --all shows all`]);
     expect(all).toContain("queue=fcfs: no job passes the head");
     expect(all.join("\n")).not.toMatch(/^(no job waits|queue=easy|migrate|memory)/m);
-    const [{ rules }] = JSON.parse(tutti(folder, ["policies", "br:rows=4", "--json"]).stdout).policies;
+    const [{ rules }] = JSON.parse(
+      (await tuttiHere(folder, ["policies", "br:rows=4", "--json"])).stdout,
+    ).policies;
     expect(rules).toEqual(all);
-    expect(rulesOf("connected-reservation:reservations=none", "--all").join("\n")).not.toMatch(
+    expect((await rulesOf("connected-reservation:reservations=none", "--all")).join("\n")).not.toMatch(
       /donor|threshold/,
     );
-    expect(rulesOf("sites-one:backfill=none", "--all").join("\n")).not.toMatch(/threshold|critical|fastest/);
+    expect((await rulesOf("sites-one:backfill=none", "--all")).join("\n")).not.toMatch(
+      /threshold|critical|fastest/,
+    );
   });
 
-  test("policies lists every kind of policy with the command that runs it", () => {
-    const { status, stdout } = tutti(folder, ["policies"]);
+  test("policies lists every kind of policy with the command that runs it", async () => {
+    const { status, stdout } = await tuttiHere(folder, ["policies"]);
     const groups = stdout.split("\n\n");
     const held = (title: string) => groups.find((group) => group.startsWith(`${title}: `)) ?? "";
     expect(held("Space sharing")).toMatch(/^ {2}easy .*tutti simulate TRACE --policy NAME$/ms);
@@ -140,16 +170,16 @@ describe("help", () => {
     expect(status).toBe(0);
   });
 
-  test("policies NAME states for each policy what it schedules, its rules, its source and a command that exists", () => {
-    const { policies } = JSON.parse(tutti(folder, ["policies", "--json"]).stdout);
+  test("policies NAME states for each policy what it schedules, its rules, its source and a command that exists", async () => {
+    const { policies } = JSON.parse((await tuttiHere(folder, ["policies", "--json"])).stdout);
     expect(policies.length).toBeGreaterThan(15);
-    const { models } = JSON.parse(tutti(folder, ["models", "--json"]).stdout);
+    const { models } = JSON.parse((await tuttiHere(folder, ["models", "--json"])).stdout);
     for (const { name, machine, rules, source, command } of policies) {
       const wing = models.find((model: { policies?: string[] }) => model.policies?.includes(name));
       expect(command).toBe(`tutti simulate ${wing?.name ?? "TRACE"} --policy ${name}`);
       for (const text of [machine, source, ...rules]) expect(text, name).toMatch(/\w/);
     }
-    const { stdout } = tutti(folder, ["policies", "sites-across:threshold=2"]);
+    const { stdout } = await tuttiHere(folder, ["policies", "sites-across:threshold=2"]);
     expect(stdout).toMatch(
       /^sites-across: .*Schedules.*grid scheduler.*Rules.*several\s+sites\s+together\s+suffice/s,
     );
@@ -158,45 +188,52 @@ describe("help", () => {
     );
   });
 
-  test("models lists every model and every machine with jobs of its own, with rules and parameters", () => {
-    const { stdout } = tutti(folder, ["models"]);
+  test("models lists every model and every machine with jobs of its own, with rules and parameters", async () => {
+    const { stdout } = await tuttiHere(folder, ["models"]);
     expect(stdout).toMatch(
       /^Jobs for one machine\n.*^ {2}lublin .*^Machines with.*^ {2}sites .*^ {2}tasks /ms,
     );
-    expect(tutti(folder, ["models", "sites:load=2"]).stdout).toMatch(
+    expect((await tuttiHere(folder, ["models", "sites:load=2"])).stdout).toMatch(
       /Rules.*overhead.*sites:sizes=16,16\n.*integers separated by\s+commas,\s+from\s+1.*tutti simulate sites --policy sites-one\|sites-across/s,
     );
-    expect(tutti(folder, ["models", "lublin"]).stdout).toMatch(/Parameters.*tutti simulate lublin --policy/s);
-    expectRefusal(tutti(folder, ["models", "site"]), 2, '"site"', 'did you mean "sites"');
+    expect((await tuttiHere(folder, ["models", "lublin"])).stdout).toMatch(
+      /Parameters.*tutti simulate lublin --policy/s,
+    );
+    expectRefusal(await tuttiHere(folder, ["models", "site"]), 2, '"site"', 'did you mean "sites"');
   });
 
-  test.each(["bash", "zsh", "fish"])("completions %s names every verb and option", (name) => {
-    const { status, stdout } = tutti(folder, ["completions", name]);
+  test.each(["bash", "zsh", "fish"])("completions %s names every verb and option", async (name) => {
+    const { status, stdout } = await tuttiHere(folder, ["completions", name]);
     for (const word of ["simulate", "reproduce", "missing-estimate", "easy", "downey"])
       expect(stdout).toContain(word);
     expect(status).toBe(0);
   });
 
   test("the bash completion script parses and completes a verb, an option and a policy", () => {
-    const complete = (words: string) =>
-      shell(
-        folder,
-        `source <(tutti completions bash); COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _tutti; echo "\${COMPREPLY[@]}"`,
-      ).stdout.trim();
-    expect(complete("tutti sim")).toBe("simulate");
-    expect(complete("tutti compare --missing")).toBe("--missing-estimate");
-    expect(complete("tutti compare --policy eas")).toBe("easy");
-    // Only policies that can run there are offered.
-    expect(complete("tutti simulate --policy sites-o")).toBe("");
-    expect(complete("tutti policies sites-o")).toBe("sites-one");
-    expect(complete("tutti workload generate --ou")).toBe("--out");
     write("example.sh", "");
-    expect(complete("tutti submit exam")).toBe("example.sh");
-    expect(complete("tutti cancel exam")).toBe("");
-    expect(complete("tutti cancel l")).toBe("last");
-    expect(complete("tutti serve --mode c")).toBe("concurrent");
-    expect(complete("tutti jobs --columns exi")).toBe("exit_code");
-    expect(complete("tutti jobs --columns job,name,exi")).toBe("job,name,exit_code");
+    const replies = {
+      "tutti sim": "simulate",
+      "tutti compare --missing": "--missing-estimate",
+      "tutti compare --policy eas": "easy",
+      // Only policies that can run there are offered.
+      "tutti simulate --policy sites-o": "",
+      "tutti policies sites-o": "sites-one",
+      "tutti workload generate --ou": "--out",
+      "tutti submit exam": "example.sh",
+      "tutti cancel exam": "",
+      "tutti cancel l": "last",
+      "tutti serve --mode c": "concurrent",
+      "tutti jobs --columns exi": "exit_code",
+      "tutti jobs --columns job,name,exi": "job,name,exit_code",
+    };
+    const lines = Object.keys(replies).map(
+      (words) =>
+        `COMPREPLY=(); COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _tutti; echo "${words}: \${COMPREPLY[@]}"`,
+    );
+    const { stdout } = shell(folder, `source <(tutti completions bash)\n${lines.join("\n")}`);
+    expect(stdout.trimEnd().split(/ *\n/)).toEqual(
+      Object.entries(replies).map(([words, reply]) => `${words}: ${reply}`.trimEnd()),
+    );
   });
 });
 
@@ -212,8 +249,8 @@ describe("results", () => {
     expect(wait).toMatchObject({ count: 2, mean: 45, max: 90, maxJobId: 2 });
   });
 
-  test("compare prints one line per policy, with the rules it was made with", () => {
-    const { status, stdout } = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy"]);
+  test("compare prints one line per policy, with the rules it was made with", async () => {
+    const { status, stdout } = await tuttiHere(folder, ["compare", "trace.swf", "--policy", "fcfs,easy"]);
     expect(stdout).toMatch(/^fcfs .*%/m);
     expect(stdout).toMatch(/^easy .*%/m);
     expect(stdout).toMatch(
@@ -222,14 +259,14 @@ describe("results", () => {
     expect(status).toBe(0);
   });
 
-  test("a machine with jobs of its own: table, JSON and CSV say the same, with an audit", () => {
+  test("a machine with jobs of its own: table, JSON and CSV say the same, with an audit", async () => {
     const words = [
       "compare",
       "sites:sizes=8,8:load=0.7:gangs=2,3:jobs=500",
       "--policy",
       "sites-one,sites-across",
     ];
-    const audited = tutti(folder, [...words, "--audit"]);
+    const audited = await tuttiHere(folder, [...words, "--audit"]);
     expect(audited).toMatchObject({ status: 0 });
     expect(audited.stderr).toMatch(
       /audit of sites-one: no rule.*\d{4} starts and ends.*audit of sites-across: no rule/s,
@@ -237,23 +274,23 @@ describe("results", () => {
     expect(audited.stdout).toMatch(
       /500 jobs on 16 processors.*mean response \(s\) .*^sites-one +[\d.]+ .*^sites-across .*%$/ms,
     );
-    const { policies, label } = JSON.parse(tutti(folder, [...words, "--json"]).stdout);
+    const { policies, label } = JSON.parse((await tuttiHere(folder, [...words, "--json"])).stdout);
     expect(label).toBe(words[1]);
-    const [heading, ...lines] = tutti(folder, [...words, "--csv"])
-      .stdout.trimEnd()
-      .split("\n");
+    const [heading, ...lines] = (await tuttiHere(folder, [...words, "--csv"])).stdout.trimEnd().split("\n");
     expect(heading).toMatch(/^policy,seed,metric,unit,value,workload,/);
     const values = policies.flatMap((policy: { measures: { name: string; values: number[] }[] }) =>
       policy.measures.map(({ name, values: [value] }) => [name, String(value)]),
     );
     expect(lines.map((line) => line.split(",")).map(([, , name, , value]) => [name, value])).toEqual(values);
-    const replicated = tutti(folder, [...words, "--replications", "3", "--workers", "2"]).stdout;
+    const replicated = (await tuttiHere(folder, [...words, "--replications", "3", "--workers", "2"])).stdout;
     expect(replicated).toMatch(/3 replications.*±.*difference from sites-one.*±/s);
   });
 
-  test("--csv has one line per policy, metric and class, and no empty heading", () => {
-    const [heading, ...lines] = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", "--csv"])
-      .stdout.trimEnd()
+  test("--csv has one line per policy, metric and class, and no empty heading", async () => {
+    const [heading, ...lines] = (
+      await tuttiHere(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", "--csv"])
+    ).stdout
+      .trimEnd()
       .split("\n");
     const width = heading?.split(",").length;
     expect(heading).toMatch(/^policy,seed,metric,unit,class,jobs,mean/);
@@ -261,8 +298,8 @@ describe("results", () => {
     for (const line of lines) expect(line.split(",").length).toBe(width);
   });
 
-  test("--swf writes a schedule that reads back, waits filled in", () => {
-    const result = tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--swf", "out.swf"]);
+  test("--swf writes a schedule that reads back, waits filled in", async () => {
+    const result = await tuttiHere(folder, ["simulate", "two.swf", "--policy", "fcfs", "--swf", "out.swf"]);
     expect(result.status).toBe(0);
     const jobs = readFileSync(join(folder, "out.swf"), "utf8")
       .split("\n")
@@ -274,8 +311,8 @@ describe("results", () => {
     ]);
   });
 
-  test("--html writes a report in one file", () => {
-    const { status } = tutti(folder, [
+  test("--html writes a report in one file", async () => {
+    const { status } = await tuttiHere(folder, [
       "compare",
       "trace.swf",
       "--policy",
@@ -302,17 +339,19 @@ describe("results", () => {
     expect(simulate("gamma", { env })).toBe(expected.replaceAll("trace.swf", "gamma-1999.swf"));
   });
 
-  test("a model can stand for a trace, and its workload can be written and read", () => {
+  test("a model can stand for a trace, and its workload can be written and read", async () => {
     const words = ["downey:jobs=300:load=0.8", "--seed", "7"];
-    const direct = tutti(folder, ["simulate", ...words, "--policy", "easy", "--json"]);
-    expect(tutti(folder, ["workload", "generate", ...words, "--out", "model.swf"]).status).toBe(0);
-    const info = tutti(folder, ["workload", "info", "model.swf", "--json"]);
+    const direct = await tuttiHere(folder, ["simulate", ...words, "--policy", "easy", "--json"]);
+    expect((await tuttiHere(folder, ["workload", "generate", ...words, "--out", "model.swf"])).status).toBe(
+      0,
+    );
+    const info = await tuttiHere(folder, ["workload", "info", "model.swf", "--json"]);
     expect(direct.status).toBe(0);
     expect(JSON.parse(info.stdout).jobs).toBe(300);
     expect(JSON.parse(info.stdout).hash).toBe(JSON.parse(direct.stdout).workload.hash);
   });
 
-  test("one job on one processor is no plural", () => {
+  test("one job on one processor is no plural", async () => {
     write("one.swf", `; MaxProcs: 1\n${swfLine(1, 0, 5, 1, 5)}\n`);
     const simulate = ["simulate", "one.swf", "--policy"];
     for (const words of [
@@ -321,21 +360,27 @@ describe("results", () => {
       [...simulate, "easy", "--explain", "1"],
       [...simulate, "br", "--explain", "1"],
     ]) {
-      const { status, stdout } = tutti(folder, words);
+      const { status, stdout } = await tuttiHere(folder, words);
       expect(stdout).not.toMatch(/\b1 (?:jobs|processors|rows|slots|were|are)\b/);
       expect(stdout).toMatch(/1 processor\b/);
       expect(status).toBe(0);
     }
   });
-  test("a window says how many jobs it leaves", () => {
+  test("a window says how many jobs it leaves", async () => {
     const window = ["--warmup", ".5", "--cooldown", ".49"];
-    const { status, stderr } = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", ...window]);
+    const { status, stderr } = await tuttiHere(folder, [
+      "compare",
+      "trace.swf",
+      "--policy",
+      "fcfs,easy",
+      ...window,
+    ]);
     // 40 jobs less 20 and, rounded down, 19.
     expect(stderr).toBe("1 of 40 jobs is counted\n");
     expect(status).toBe(0);
   });
-  test("replications give intervals, and differences from the first policy", () => {
-    const { status, stdout } = tutti(folder, [
+  test("replications give intervals, and differences from the first policy", async () => {
+    const { status, stdout } = await tuttiHere(folder, [
       ...["compare", "downey:jobs=200", "--policy", "fcfs,easy", "--replications", "4"],
     ]);
     expect(stdout).toMatch(/^fcfs .*±/m);
@@ -345,10 +390,15 @@ describe("results", () => {
     expect(status).toBe(0);
   });
 
-  test("the policy of the example runs, with its parameter", () => {
+  test("the policy of the example runs, with its parameter", async () => {
     const file = join(root, "examples/my-policy.ts");
     expect(readFileSync(file, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(40);
-    const { status, stdout } = tutti(folder, ["simulate", "trace.swf", "--policy", `${file}:reserve=2`]);
+    const { status, stdout } = await tuttiHere(folder, [
+      "simulate",
+      "trace.swf",
+      "--policy",
+      `${file}:reserve=2`,
+    ]);
     expect(stdout).toMatch(/^keep-some-free:reserve=2/m);
     expect(stdout).toMatch(/40 policy's own rule/);
     expect(status).toBe(0);
@@ -356,21 +406,32 @@ describe("results", () => {
 });
 
 describe("--explain", () => {
-  test("says why a job started when it did", () => {
-    const { status, stdout } = tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "2"]);
+  test("says why a job started when it did", async () => {
+    const { status, stdout } = await tuttiHere(folder, [
+      "simulate",
+      "two.swf",
+      "--policy",
+      "fcfs",
+      "--explain",
+      "2",
+    ]);
     expect(stdout).toMatch(/^job 2 under fcfs: 4 of 4 processors/);
     expect(stdout).toMatch(/90 s/); // it arrived at 10 s and waited for job 1 to end at 100 s
     expect(status).toBe(0);
   });
 
-  test("refuses a job that is not there", () => {
-    expectRefusal(tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "9"]), 66, "job 9");
+  test("refuses a job that is not there", async () => {
+    expectRefusal(
+      await tuttiHere(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "9"]),
+      66,
+      "job 9",
+    );
   });
 });
 
 describe("--audit", () => {
-  test("says what was checked, and the result follows", () => {
-    const { status, stdout, stderr } = tutti(folder, [
+  test("says what was checked, and the result follows", async () => {
+    const { status, stdout, stderr } = await tuttiHere(folder, [
       "compare",
       "trace.swf",
       "--policy",
@@ -383,12 +444,12 @@ describe("--audit", () => {
     expect(status).toBe(0);
   });
 
-  test("refuses the result of a policy that cheats only where no checker is; every seed is checked", () => {
+  test("refuses the result of a policy that cheats only where no checker is; every seed is checked", async () => {
     write("watched.mjs", moduleOf(CHEATS["looks-whether-it-is-watched"]));
-    const jobs = "lublin:jobs=600:processors=64";
+    const jobs = "lublin:jobs=200:processors=64";
     const run = (policy: string) =>
-      tutti(folder, ["compare", jobs, "-p", "100", "--policy", policy, "--replications", "2", "--audit"]);
-    const { status, stdout, stderr } = run("fcfs,./watched.mjs");
+      tuttiHere(folder, ["compare", jobs, "-p", "100", "--policy", policy, "--replications", "2", "--audit"]);
+    const { status, stdout, stderr } = await run("fcfs,./watched.mjs");
     expect(stderr).toMatch(/^audit of fcfs, seed 1: no rule is broken$/m);
     expect(stderr).toMatch(/^audit of cheat, seed 2: no rule is broken$/m);
     expect(stderr).toMatch(/^audit of cheat: rule "other-run" is broken$/m);
@@ -396,7 +457,7 @@ describe("--audit", () => {
     expect(status).toBe(1);
   });
 
-  test("names the job, the time and the rule of the first violation; no result follows", () => {
+  test("names the job, the time and the rule of the first violation; no result follows", async () => {
     // Starts the last job of the queue that fits, but claims that the first never fits after its decisions.
     write(
       "liar.mjs",
@@ -405,7 +466,7 @@ describe("--audit", () => {
         make: (pool, jobs) => ({ queue: [], arrive(job) { this.queue.push(job); }, depart() {},
           decide() { if (this.queue.length && jobs.size[this.queue.at(-1)] <= pool.free) pool.start(this.queue.pop(), 6); } }) };`,
     );
-    const { status, stdout, stderr } = tutti(folder, [
+    const { status, stdout, stderr } = await tuttiHere(folder, [
       "simulate",
       "trace.swf",
       "--policy",
@@ -436,61 +497,68 @@ describe("the same seed gives the same bytes", () => {
     expect(tutti(folder, [...words, "--json", "--workers", "2"]).stdout).toBe(one.stdout);
   });
 
-  test("and another seed gives others", () => {
-    const hash = (seed: string) =>
-      JSON.parse(tutti(folder, ["workload", "info", "downey:jobs=100", "--seed", seed, "--json"]).stdout)
-        .hash;
-    expect(hash("1")).not.toBe(hash("2"));
+  test("and another seed gives others", async () => {
+    const hash = async (seed: string) =>
+      JSON.parse(
+        (await tuttiHere(folder, ["workload", "info", "downey:jobs=100", "--seed", seed, "--json"])).stdout,
+      ).hash;
+    expect(await hash("1")).not.toBe(await hash("2"));
   });
 });
 
 describe("bad input: one line, the documented exit code", () => {
   const simulate = (name: string, ...more: string[]) =>
-    tutti(folder, ["simulate", name, "--policy", "easy", ...more]);
+    tuttiHere(folder, ["simulate", name, "--policy", "easy", ...more]);
   const job = swfLine(1, 0, 100, 2, 100);
 
-  test("a missing file", () =>
-    expectRefusal(simulate("none.swf"), 66, '"none.swf"', "no such file", "TUTTI_TRACES"));
-  test("a directory", () => {
+  test("a missing file", async () =>
+    expectRefusal(await simulate("none.swf"), 66, '"none.swf"', "no such file", "TUTTI_TRACES"));
+  test("a directory", async () => {
     mkdirSync(join(folder, "directory.swf"));
-    expectRefusal(simulate("directory.swf"), 66, '"directory.swf"', "directory");
+    expectRefusal(await simulate("directory.swf"), 66, '"directory.swf"', "directory");
   });
-  test("a file of 0 bytes, plain and packed", () => {
+  test("a file of 0 bytes, plain and packed", async () => {
     write("empty.swf", "");
-    expectRefusal(simulate("empty.swf"), 66, '"empty.swf"', "empty");
+    expectRefusal(await simulate("empty.swf"), 66, '"empty.swf"', "empty");
     write("empty.swf.gz", gzipSync(""));
-    expectRefusal(simulate("empty.swf.gz"), 66, '"empty.swf.gz"', "empty");
+    expectRefusal(await simulate("empty.swf.gz"), 66, '"empty.swf.gz"', "empty");
   });
-  test("a truncated .gz", () => {
+  test("a truncated .gz", async () => {
     write("short.swf.gz", gzipSync(smallTrace()));
     truncateSync(join(folder, "short.swf.gz"), 200);
-    expectRefusal(simulate("short.swf.gz"), 66, '"short.swf.gz"', "end too early");
+    expectRefusal(await simulate("short.swf.gz"), 66, '"short.swf.gz"', "end too early");
   });
-  test("a damaged .gz", () => {
+  test("a damaged .gz", async () => {
     const bytes = gzipSync(smallTrace());
     bytes.fill(0xff, 40, 80);
     write("damaged.swf.gz", bytes);
-    expectRefusal(simulate("damaged.swf.gz"), 66, '"damaged.swf.gz"', "damaged");
+    expectRefusal(await simulate("damaged.swf.gz"), 66, '"damaged.swf.gz"', "damaged");
   });
-  test("no size of the machine: the largest job is named", () => {
+  test("no size of the machine: the largest job is named", async () => {
     write("headless.swf", job);
-    expectRefusal(simulate("headless.swf"), 66, '"headless.swf"', "--processors", "its largest job has 2");
+    expectRefusal(
+      await simulate("headless.swf"),
+      66,
+      '"headless.swf"',
+      "--processors",
+      "its largest job has 2",
+    );
   });
-  test("no jobs, and something that is no trace at all", () => {
+  test("no jobs, and something that is no trace at all", async () => {
     write("header.swf", "; MaxProcs: 8\n");
-    expectRefusal(simulate("header.swf"), 66, "header.swf", /no job/i);
+    expectRefusal(await simulate("header.swf"), 66, "header.swf", /no job/i);
     write("prose.swf", "This is a letter.\nIt has two lines.\n");
-    expectRefusal(simulate("prose.swf"), 66, "prose.swf");
+    expectRefusal(await simulate("prose.swf"), 66, "prose.swf");
   });
-  test.skipIf(process.getuid?.() === 0)("a file that may not be read", () => {
+  test.skipIf(process.getuid?.() === 0)("a file that may not be read", async () => {
     write("secret.swf", smallTrace());
     chmodSync(join(folder, "secret.swf"), 0);
-    expectRefusal(simulate("secret.swf"), 66, '"secret.swf"', "permission");
+    expectRefusal(await simulate("secret.swf"), 66, '"secret.swf"', "permission");
   });
-  test("no size of the machine", () => {
+  test("no size of the machine", async () => {
     write("sizeless.swf", `${job}\n`);
-    expectRefusal(simulate("sizeless.swf"), 66, "sizeless.swf", "--processors");
-    expect(simulate("sizeless.swf", "--processors", "4").status).toBe(0);
+    expectRefusal(await simulate("sizeless.swf"), 66, "sizeless.swf", "--processors");
+    expect((await simulate("sizeless.swf", "--processors", "4")).status).toBe(0);
   });
 
   test.each([
@@ -499,42 +567,42 @@ describe("bad input: one line, the documented exit code", () => {
     ["NaN", swfLine(2, 10, 50, 1, 60).replace(" 50 ", " NaN "), "line 3"],
     ["a negative submit time", swfLine(2, -10, 50, 1, 60), "line 3"],
     ["unsorted submit times", `${swfLine(2, 500, 50, 1, 60)}\n${swfLine(3, 20, 50, 1, 60)}`, "line 4"],
-  ])("%s is repaired or dropped, and reported with its line", (_, lines, place) => {
+  ])("%s is repaired or dropped, and reported with its line", async (_, lines, place) => {
     write("odd.swf", `; MaxProcs: 8\n${job}\n${lines}\n`);
-    const { status, stdout, stderr } = simulate("odd.swf");
+    const { status, stdout, stderr } = await simulate("odd.swf");
     expect(status).toBe(0);
     expect(stderr).toBe("");
     expect(stdout).toMatch(/^(?:repaired|dropped|kept) \d+: /m);
     expect(stdout.replace(/\s+/g, " ")).toContain(place);
   });
 
-  test("a job larger than the machine is left out and reported, or clipped", () => {
+  test("a job larger than the machine is left out and reported, or clipped", async () => {
     write("large.swf", `; MaxProcs: 8\n${job}\n${swfLine(2, 10, 50, 9, 60)}\n`);
-    expect(simulate("large.swf").stdout).toMatch(/^dropped 1: /m);
-    expect(simulate("large.swf", "--oversize", "clip").stdout).toMatch(/^repaired 1: /m);
+    expect((await simulate("large.swf")).stdout).toMatch(/^dropped 1: /m);
+    expect((await simulate("large.swf", "--oversize", "clip")).stdout).toMatch(/^repaired 1: /m);
   });
-  test("a policy with a typo", () => {
+  test("a policy with a typo", async () => {
     expectRefusal(
-      tutti(folder, ["simulate", "trace.swf", "--policy", "esay"]),
+      await tuttiHere(folder, ["simulate", "trace.swf", "--policy", "esay"]),
       2,
       '"esay"',
       'did you mean "easy"',
     );
   });
-  test("a policy that schedules something else than one machine, with the command that runs it", () => {
+  test("a policy that schedules something else than one machine, with the command that runs it", async () => {
     for (const verb of ["simulate", "compare"]) {
       expectRefusal(
-        tutti(folder, [verb, "trace.swf", "--policy", "sites-one:order=oldest"]),
+        await tuttiHere(folder, [verb, "trace.swf", "--policy", "sites-one:order=oldest"]),
         2,
         '"sites-one"',
         "it schedules processors with one queue each, grouped into sites",
         "`tutti simulate sites --policy sites-one:order=oldest` runs it",
       );
     }
-    const result = tutti(folder, ["simulate", "trace.swf", "--policy", "tasks-grades"]);
+    const result = await tuttiHere(folder, ["simulate", "trace.swf", "--policy", "tasks-grades"]);
     expectRefusal(result, 2, '"tasks-grades"', "`tutti simulate tasks --policy tasks-grades` runs it");
   });
-  test("on a machine with jobs of its own: options and policies for one machine, and its jobs elsewhere", () => {
+  test("on a machine with jobs of its own: options and policies for one machine, and its jobs elsewhere", async () => {
     for (const options of [
       ["--slot", "10"],
       ["--html", "a.html"],
@@ -542,7 +610,7 @@ describe("bad input: one line, the documented exit code", () => {
       ["--warmup", "10%"],
     ])
       expectRefusal(
-        tutti(folder, ["simulate", "sites", "--policy", "sites-one", ...options]),
+        await tuttiHere(folder, ["simulate", "sites", "--policy", "sites-one", ...options]),
         2,
         `${options[0]} with "sites"`,
         "`tutti models sites`",
@@ -551,71 +619,93 @@ describe("bad input: one line, the documented exit code", () => {
       ["easy", "sites-one, sites-across"],
       ["sites-one,sites-one", "twice"],
     ])
-      expectRefusal(tutti(folder, ["compare", "sites", "--policy", policy]), 2, text);
+      expectRefusal(await tuttiHere(folder, ["compare", "sites", "--policy", policy]), 2, text);
     const sizes = "sites:sizes=4,x";
-    expectRefusal(tutti(folder, ["simulate", sizes, "--policy", "sites-one"]), 2, '"x"', "an integer from 1");
-    expectRefusal(tutti(folder, ["simulate", "sites:gangs=33", "--policy", "sites-one"]), 2, "at most 32");
-    expectRefusal(tutti(folder, ["workload", "info", "tasks"]), 2, "not for one machine");
-  });
-  test("a policy's parameter with a typo, and one out of range", () => {
     expectRefusal(
-      tutti(folder, ["simulate", "trace.swf", "--policy", "easy:ordre=wfp"]),
+      await tuttiHere(folder, ["simulate", sizes, "--policy", "sites-one"]),
+      2,
+      '"x"',
+      "an integer from 1",
+    );
+    expectRefusal(
+      await tuttiHere(folder, ["simulate", "sites:gangs=33", "--policy", "sites-one"]),
+      2,
+      "at most 32",
+    );
+    expectRefusal(await tuttiHere(folder, ["workload", "info", "tasks"]), 2, "not for one machine");
+  });
+  test("a policy's parameter with a typo, and one out of range", async () => {
+    expectRefusal(
+      await tuttiHere(folder, ["simulate", "trace.swf", "--policy", "easy:ordre=wfp"]),
       2,
       '"ordre"',
       '"order"',
     );
     expectRefusal(
-      tutti(folder, ["simulate", "trace.swf", "--policy", "easy:order=short"]),
+      await tuttiHere(folder, ["simulate", "trace.swf", "--policy", "easy:order=short"]),
       2,
       '"short"',
       "shortest",
     );
   });
-  test("a model's parameter out of range, and a model with a typo", () => {
-    expectRefusal(simulate("downey:load=-3"), 2, "load", "-3");
-    expectRefusal(tutti(folder, ["workload", "generate", "downy"]), 2, '"downy"', 'did you mean "downey"');
+  test("a model's parameter out of range, and a model with a typo", async () => {
+    expectRefusal(await simulate("downey:load=-3"), 2, "load", "-3");
+    expectRefusal(
+      await tuttiHere(folder, ["workload", "generate", "downy"]),
+      2,
+      '"downy"',
+      'did you mean "downey"',
+    );
   });
-  test("a model with a typo in the place of a trace", () => {
-    expectRefusal(simulate("down:jobs=5"), 66, '"down:jobs=5"', 'did you mean "downey"');
-    expectRefusal(simulate("lubiln"), 66, 'did you mean "lublin"');
+  test("a model with a typo in the place of a trace", async () => {
+    expectRefusal(await simulate("down:jobs=5"), 66, '"down:jobs=5"', 'did you mean "downey"');
+    expectRefusal(await simulate("lubiln"), 66, 'did you mean "lublin"');
   });
-  test("a model's parameters that contradict each other", () => {
+  test("a model's parameters that contradict each other", async () => {
     const words = ["downey:minRunS=100:maxRunS=50"];
-    expectRefusal(simulate(words[0]), 2, "minRunS to be at most maxRunS");
-    expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS to be at most maxRunS");
+    expectRefusal(await simulate(words[0]), 2, "minRunS to be at most maxRunS");
+    expectRefusal(
+      await tuttiHere(folder, ["workload", "generate", ...words]),
+      2,
+      "minRunS to be at most maxRunS",
+    );
   });
-  test("more processors than time sharing keeps records of, by --processors or by the trace", () => {
+  test("more processors than time sharing keeps records of, by --processors or by the trace", async () => {
     const gangs = (source: string, ...more: string[]) =>
-      tutti(folder, ["simulate", source, "--policy", "br", ...more]);
-    expectRefusal(gangs("trace.swf", "--processors", "2147483647"), 2, "br", "at most 16777216");
+      tuttiHere(folder, ["simulate", source, "--policy", "br", ...more]);
+    expectRefusal(await gangs("trace.swf", "--processors", "2147483647"), 2, "br", "at most 16777216");
     write("vast.swf", `; MaxProcs: 100000000\n${job}\n`);
-    expectRefusal(gangs("vast.swf"), 66, "br", "at most 16777216");
-    expect(simulate("vast.swf").status).toBe(0);
+    expectRefusal(await gangs("vast.swf"), 66, "br", "at most 16777216");
+    expect((await simulate("vast.swf")).status).toBe(0);
   });
-  test("seeds beyond what a number holds exactly", () => {
+  test("seeds beyond what a number holds exactly", async () => {
     const words = ["compare", "downey:jobs=5", "--policy", "easy", "--replications", "2", "--seed"];
-    expectRefusal(tutti(folder, [...words, "9007199254740991"]), 2, "--seed 9007199254740991");
+    expectRefusal(await tuttiHere(folder, [...words, "9007199254740991"]), 2, "--seed 9007199254740991");
   });
-  test("the same policy twice", () => {
-    expectRefusal(tutti(folder, ["compare", "trace.swf", "--policy", "easy,easy"]), 2, '"easy" twice');
+  test("the same policy twice", async () => {
+    expectRefusal(
+      await tuttiHere(folder, ["compare", "trace.swf", "--policy", "easy,easy"]),
+      2,
+      '"easy" twice',
+    );
   });
-  test("older names of options give the same result, and help shows the present ones", () => {
-    const run = (...options: string[]) => {
-      const { status, stdout } = simulate("trace.swf", "--json", ...options);
+  test("older names of options give the same result, and help shows the present ones", async () => {
+    const run = async (...options: string[]) => {
+      const { status, stdout } = await simulate("trace.swf", "--json", ...options);
       expect(status).toBe(0);
       const { results } = JSON.parse(stdout) as { results: unknown };
       return JSON.stringify(results);
     };
-    const present = run("--processors", "8", "--first", "1");
-    expect(run("--procs", "8", "--limit", "1")).toBe(present);
-    expect(run("--procs", "9", "--processors", "8", "--first", "2", "--limit", "1")).toBe(present);
-    const help = tutti(folder, ["simulate", "--help"]).stdout;
+    const present = await run("--processors", "8", "--first", "1");
+    expect(await run("--procs", "8", "--limit", "1")).toBe(present);
+    expect(await run("--procs", "9", "--processors", "8", "--first", "2", "--limit", "1")).toBe(present);
+    const help = (await tuttiHere(folder, ["simulate", "--help"])).stdout;
     expect(help).toMatch(/--processors <n>[\s\S]*--first <n>/);
     expect(help).not.toMatch(/--procs|--limit/);
   });
-  test("replications of a trace", () => {
+  test("replications of a trace", async () => {
     const words = ["compare", "trace.swf", "--policy", "easy", "--replications", "3"];
-    expectRefusal(tutti(folder, words), 66, "trace is the same every time");
+    expectRefusal(await tuttiHere(folder, words), 66, "trace is the same every time");
   });
 
   test.each([
@@ -640,8 +730,8 @@ describe("bad input: one line, the documented exit code", () => {
     [["completions", "tcsh"], "bash"],
     [["jobs", "--columns", "job,nmae"], 'did you mean "name"'],
     [["history", "-o", "%i %T"], "instead of Slurm's -o, use --columns job,name,state"],
-  ])("%j is a matter of usage", (words, word) => {
-    const { status, stdout, stderr } = tutti(folder, words);
+  ])("%j is a matter of usage", async (words, word) => {
+    const { status, stdout, stderr } = await tuttiHere(folder, words);
     expect(stderr).toMatch(/^tutti: /);
     expect(stderr).toContain(word);
     expect(stderr).not.toMatch(/^ +at /m);
@@ -653,24 +743,26 @@ describe("bad input: one line, the documented exit code", () => {
 describe("a policy of the user's own that is wrong", () => {
   const own = (name: string, text: string) => {
     write(name, text);
-    return tutti(folder, ["simulate", "trace.swf", "--policy", `./${name}`]);
+    return tuttiHere(folder, ["simulate", "trace.swf", "--policy", `./${name}`]);
   };
 
-  test("is missing, is no module, or has no definition", () => {
-    expectRefusal(tutti(folder, ["simulate", "trace.swf", "--policy", "./none.ts"]), 2, "no such file");
-    expectRefusal(own("broken.ts", "export default {"), 2, "./broken.ts", "SyntaxError");
-    expectRefusal(own("nothing.ts", "export const a = 1;"), 2, "no default export");
-    expectRefusal(own("half.ts", 'export default { name: "half", sharing: "space" };'), 2, "make");
+  test("is missing, is no module, or has no definition", async () => {
+    expectRefusal(
+      await tuttiHere(folder, ["simulate", "trace.swf", "--policy", "./none.ts"]),
+      2,
+      "no such file",
+    );
+    expectRefusal(await own("broken.ts", "export default {"), 2, "./broken.ts", "SyntaxError");
+    expectRefusal(await own("nothing.ts", "export const a = 1;"), 2, "no default export");
+    expectRefusal(await own("half.ts", 'export default { name: "half", sharing: "space" };'), 2, "make");
   });
-  test("starts a job that does not fit: the rule, the job and the time are named", () => {
-    const text = `export default { name: "greedy", sharing: "space", make: (pool) => ({
-      arrive(job) { this.job = job; }, depart() {}, decide() { if (this.job !== undefined) pool.start(this.job, 6); this.job = undefined; } }) };`;
-    const { status, stderr, stdout } = own("greedy.mjs", text);
+  test("starts a job that does not fit: the rule, the job and the time are named", async () => {
+    const { status, stderr, stdout } = await own("greedy.mjs", GREEDY_POLICY);
     expect(stderr).toMatch(/^tutti: rule "[a-z-]+" broken: Cannot start job \d+ at \d+ s[^\n]*\n$/);
     expect(stdout).toBe("");
     expect(status).toBe(1);
   });
-  test("never starts some jobs: their count is reported, and the run has failed", () => {
+  test("never starts some jobs: their count is reported, and the run has failed", async () => {
     write(
       "lazy.mjs",
       `export default { name: "lazy", sharing: "space", make: (pool) => ({
@@ -680,27 +772,32 @@ describe("a policy of the user's own that is wrong", () => {
       ["simulate", "./lazy.mjs"],
       ["compare", "fcfs,./lazy.mjs"],
     ] as const) {
-      const { status, stdout, stderr } = tutti(folder, [verb, "trace.swf", "--policy", policy]);
+      const { status, stdout, stderr } = await tuttiHere(folder, [verb, "trace.swf", "--policy", policy]);
       expect(stderr).toBe("tutti: lazy never started 39 jobs: the numbers above cover only the other jobs\n");
       expect(stdout).toContain("lazy");
       expect(status).toBe(1);
     }
   });
-  test("places a gang before it has arrived: the message has the job's number in the trace", () => {
+  test("places a gang before it has arrived: the message has the job's number in the trace", async () => {
     write("numbered.swf", `; MaxProcs: 8\n${swfLine(71, 0, 9, 1, 9)}\n${swfLine(72, 5, 9, 1, 9)}\n`);
     write(
       "early.mjs",
       `export default { name: "early", sharing: "time", make: (machine) => ({
         arrive() {}, depart() {}, decide() { machine.place(1, machine.addRow(), 0); } }) };`,
     );
-    const { status, stderr } = tutti(folder, ["simulate", "numbered.swf", "--policy", "./early.mjs"]);
+    const { status, stderr } = await tuttiHere(folder, [
+      "simulate",
+      "numbered.swf",
+      "--policy",
+      "./early.mjs",
+    ]);
     expect(stderr).toMatch(/^tutti: rule "start-before-arrival" broken: Cannot place job 72: [^\n]*\n$/);
     expect(status).toBe(1);
   });
-  test("ends the program, or never gets ready", () => {
-    const ends = own("ends.mjs", "process.exit(0);");
+  test("ends the program, or never gets ready", async () => {
+    const ends = await own("ends.mjs", "process.exit(0);");
     expectRefusal(ends, 2, "./ends.mjs", "a policy may not use process");
-    const stray = own(
+    const stray = await own(
       "stray.mjs",
       `export default { name: "stray", sharing: "space", make: () => ({
         arrive() { Promise.reject(new Error("later")); }, depart() {}, decide() {} }) };`,
@@ -709,12 +806,12 @@ describe("a policy of the user's own that is wrong", () => {
       /^tutti: Cannot continue with policy "\.\/stray\.mjs": [^\n]*Error: later$/m,
     );
     expect(stray.status).toBe(1);
-    expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never happens");
+    expectRefusal(await own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never happens");
   });
-  test("throws: its message and its line", () => {
+  test("throws: its message and its line", async () => {
     const text = `export default { name: "thrower", sharing: "space", make: () => ({
       arrive() {}, depart() {}, decide() { throw new Error("no idea"); } }) };`;
-    const { status, stderr } = own("thrower.mjs", text);
+    const { status, stderr } = await own("thrower.mjs", text);
     expect(stderr).toMatch(
       /^tutti: Cannot continue with policy "\.\/thrower\.mjs": it failed with Error: no idea at thrower\.mjs:2:\d+\n$/,
     );
@@ -735,16 +832,25 @@ describe("output that cannot be written", () => {
     }
   });
 
-  test("a file that is read, or written twice, is refused and stays as it is", () => {
+  test("a file that is read, or written twice, is refused and stays as it is", async () => {
     const before = filesIn(folder);
     const simulate = ["simulate", "trace.swf", "--policy", "easy"];
-    expectRefusal(tutti(folder, [...simulate, "--swf", "./trace.swf"]), 2, "--swf", "the trace itself");
     expectRefusal(
-      tutti(folder, [...simulate, "--swf", "x", "--html", "./x"]),
+      await tuttiHere(folder, [...simulate, "--swf", "./trace.swf"]),
+      2,
+      "--swf",
+      "the trace itself",
+    );
+    expectRefusal(
+      await tuttiHere(folder, [...simulate, "--swf", "x", "--html", "./x"]),
       2,
       "--html names the same file",
     );
-    expectRefusal(tutti(folder, ["workload", "convert", "trace.swf", "--out", "trace.swf"]), 2, "--out");
+    expectRefusal(
+      await tuttiHere(folder, ["workload", "convert", "trace.swf", "--out", "trace.swf"]),
+      2,
+      "--out",
+    );
     expect(filesIn(folder)).toEqual(before);
     expect(readFileSync(join(folder, "trace.swf"), "utf8")).toBe(smallTrace());
   });
@@ -764,9 +870,16 @@ describe("output that cannot be written", () => {
     expect(status).toBe(0);
   });
 
-  test("a folder that is not there: nothing is left behind", () => {
+  test("a folder that is not there: nothing is left behind", async () => {
     const before = filesIn(folder);
-    const result = tutti(folder, ["simulate", "trace.swf", "--policy", "easy", "--swf", "nowhere/out.swf"]);
+    const result = await tuttiHere(folder, [
+      "simulate",
+      "trace.swf",
+      "--policy",
+      "easy",
+      "--swf",
+      "nowhere/out.swf",
+    ]);
     expectRefusal(result, 74, '"nowhere/out.swf"', "no folder");
     expect(filesIn(folder)).toEqual(before);
   });

@@ -38,7 +38,8 @@ export function shell(folder: string, line: string): CommandResult {
   return { status, stdout, stderr };
 }
 
-function environment(): NodeJS.ProcessEnv {
+/** That of the test, without what changes results. */
+export function environment(): NodeJS.ProcessEnv {
   const { TUTTI_TRACES: _, FORCE_COLOR: __, ...rest } = process.env;
   return { ...rest, NO_COLOR: "1" };
 }

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { MODELS } from "@tutti/kernel/workload/models/registry.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeFolder, removeFolder, shell, tutti } from "./command.ts";
+import { makeFolder, removeFolder, shell } from "./command.ts";
+import { tuttiHere } from "./command-here.ts";
 
 const SACCT = [
   "JobID|Submit|Start|Elapsed|State|AllocCPUS|Timelimit|User",
@@ -35,26 +36,26 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(folder));
 
-const run = (...words: string[]) => {
-  const result = tutti(folder, ["workload", ...words]);
+const run = async (...words: string[]) => {
+  const result = await tuttiHere(folder, ["workload", ...words]);
   expect(result.stderr).not.toMatch(/^tutti:/);
   expect(result.status).toBe(0);
   return result;
 };
-const info = (...words: string[]) => JSON.parse(run("info", ...words, "--json").stdout);
+const info = async (...words: string[]) => JSON.parse((await run("info", ...words, "--json")).stdout);
 
 describe("tutti workload info", () => {
-  test("tells formats by their content: the same two jobs from sacct, packed or not, and from Batsim", () => {
-    const sacct = info("jobs.txt", "-p", "8");
+  test("tells formats by their content: the same two jobs from sacct, packed or not, and from Batsim", async () => {
+    const sacct = await info("jobs.txt", "-p", "8");
     expect(sacct.jobs).toBe(2);
     expect(sacct.offeredLoad).toBe(1); // (4·3600 + 8·1800) / (8·3600)
     expect(sacct.diagnostics.map(({ code }: { code: string }) => code).sort()).toEqual([
       "not-started",
       "step",
     ]);
-    expect(info("jobs.gz").hash).toBe(sacct.hash);
-    expect(info("jobs.json").hash).toBe(sacct.hash);
-    expect(info("jobs.json").processors).toBe(8);
+    expect((await info("jobs.gz")).hash).toBe(sacct.hash);
+    expect((await info("jobs.json")).hash).toBe(sacct.hash);
+    expect((await info("jobs.json")).processors).toBe(8);
     expect(shell(folder, "tutti workload info - --json < jobs.txt").stdout).toContain(sacct.hash);
   });
 
@@ -66,7 +67,7 @@ describe("tutti workload info", () => {
 });
 
 describe("tutti workload convert", () => {
-  test("keeps events in a workload file, and says so where they are left out", () => {
+  test("keeps events in a workload file, and says so where they are left out", async () => {
     const lines = [
       '{"schema":"tutti.workload-file/1","processors":4}',
       '{"job":1,"submitS":0,"tasks":2,"runS":50,"limitS":60}',
@@ -74,35 +75,44 @@ describe("tutti workload convert", () => {
       '{"event":"undrain","atS":9}',
     ];
     writeFileSync(join(folder, "events.jsonl"), `${lines.join("\n")}\n`);
-    expect(run("convert", "events.jsonl", "-o", "events.swf").stderr).toContain(
+    expect((await run("convert", "events.jsonl", "-o", "events.swf")).stderr).toContain(
       "left out 2 events, such as pauses and drains: only --to jsonl keeps them",
     );
-    const kept = run("convert", "events.jsonl", "--to", "jsonl");
+    const kept = await run("convert", "events.jsonl", "--to", "jsonl");
     expect(kept.stderr).not.toContain("left out");
     expect(kept.stdout.match(/"event":/g)).toHaveLength(2);
   });
 
-  test("from any format to SWF and to Batsim and back, the jobs stay the same", () => {
-    const { hash } = info("jobs.txt");
-    expect(run("convert", "jobs.txt", "-o", "a.swf").stderr).toMatch(/dropped 1: A step of a job/);
-    expect(info("a.swf").hash).toBe(hash);
-    run("convert", "a.swf", "--to", "batsim", "-o", "b.json");
-    expect(info("b.json").hash).toBe(hash);
-    expect(run("convert", "b.json").stdout).toMatch(
+  test("from any format to SWF and to Batsim and back, the jobs stay the same", async () => {
+    const { hash } = await info("jobs.txt");
+    expect((await run("convert", "jobs.txt", "-o", "a.swf")).stderr).toMatch(/dropped 1: A step of a job/);
+    expect((await info("a.swf")).hash).toBe(hash);
+    await run("convert", "a.swf", "--to", "batsim", "-o", "b.json");
+    expect((await info("b.json")).hash).toBe(hash);
+    expect((await run("convert", "b.json")).stdout).toMatch(
       /^; Version: 2\.2\n[\s\S]*\n12 3600 -1 1800 -1 -1 -1 8 1800 /,
     );
   });
 
-  test("draws new estimates: none below its run time, the largest as requested", () => {
-    run("convert", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4", "-o", "guessed.swf");
-    const guessed = info("guessed.swf");
+  test("draws new estimates: none below its run time, the largest as requested", async () => {
+    await run(
+      "convert",
+      "lublin:jobs=3000",
+      "--estimates",
+      "tsafrir=50h",
+      "--seed",
+      "4",
+      "-o",
+      "guessed.swf",
+    );
+    const guessed = await info("guessed.swf");
     expect(guessed).toMatchObject({ jobs: 3000, estimates: 3000, overruns: 0 });
     expect(guessed.header.join("\n")).toMatch(/estimates up to 180000 s by the Tsafrir model, seed 4/);
-    run("convert", "guessed.swf", "--estimates", "exact", "-o", "exact.swf");
-    expect(info("exact.swf").hash).toBe(info("lublin:jobs=3000", "--seed", "4").hash);
-    const again = run("convert", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4");
+    await run("convert", "guessed.swf", "--estimates", "exact", "-o", "exact.swf");
+    expect((await info("exact.swf")).hash).toBe((await info("lublin:jobs=3000", "--seed", "4")).hash);
+    const again = await run("convert", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4");
     expect(again.stdout).toBe(
-      run("generate", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4").stdout,
+      (await run("generate", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4")).stdout,
     );
   });
 
@@ -121,8 +131,8 @@ describe("tutti workload convert", () => {
     [["scale", "jobs.txt", "--factor", "2", "--load", "1"], 2, /cannot be used with/],
     [["scale", "jobs.txt", "--factor", "-1"], 2, /Expected a number above 0/],
     [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--processors/],
-  ] as const)("%j is refused with exit code %d", (words, status, message) => {
-    const result = tutti(folder, ["workload", ...words]);
+  ] as const)("%j is refused with exit code %d", async (words, status, message) => {
+    const result = await tuttiHere(folder, ["workload", ...words]);
     expect(result.stderr.replace(/\s+/g, " ")).toMatch(message);
     expect(result.stdout).toBe("");
     expect(result.status).toBe(status);
@@ -130,27 +140,27 @@ describe("tutti workload convert", () => {
 });
 
 describe("tutti workload scale", () => {
-  test("to an offered load, and by a factor, of traces and models", () => {
-    run("scale", "jobs.txt", "--load", "0.5", "-p", "8", "-o", "half.swf");
-    expect(info("half.swf", "-p", "8").offeredLoad).toBe(0.5);
-    const { stdout } = run("scale", "jobs.json", "--factor", "0.25");
+  test("to an offered load, and by a factor, of traces and models", async () => {
+    await run("scale", "jobs.txt", "--load", "0.5", "-p", "8", "-o", "half.swf");
+    expect((await info("half.swf", "-p", "8")).offeredLoad).toBe(0.5);
+    const { stdout } = await run("scale", "jobs.json", "--factor", "0.25");
     expect(stdout).toMatch(/\n12 900 -1 1800 /);
-    run("scale", "jann:jobs=500", "--load", "0.9", "--to", "batsim", "-o", "jann.json");
-    expect(info("jann.json").offeredLoad).toBeCloseTo(0.9, 9);
+    await run("scale", "jann:jobs=500", "--load", "0.9", "--to", "batsim", "-o", "jann.json");
+    expect((await info("jann.json")).offeredLoad).toBeCloseTo(0.9, 9);
   });
 });
 
 describe("tutti workload generate", () => {
   test.each(["downey", "lublin", "jann", "feitelson96", "hpc2500"])(
     "%s: what is written reads as what info says of the model",
-    (model) => {
-      run("generate", `${model}:jobs=300`, "--seed", "9", "-o", `${model}.swf`);
-      expect(info(`${model}.swf`).hash).toBe(info(`${model}:jobs=300`, "--seed", "9").hash);
+    async (model) => {
+      await run("generate", `${model}:jobs=300`, "--seed", "9", "-o", `${model}.swf`);
+      expect((await info(`${model}.swf`)).hash).toBe((await info(`${model}:jobs=300`, "--seed", "9")).hash);
     },
   );
 
-  test("generate --help names every model and where its parameters are listed", () => {
-    const { stdout } = run("generate", "--help");
+  test("generate --help names every model and where its parameters are listed", async () => {
+    const { stdout } = await run("generate", "--help");
     for (const { name } of MODELS) expect(stdout).toMatch(new RegExp(`^Models: .*\\b${name}\\b`, "m"));
     expect(stdout).toContain("tutti models NAME");
   });
