@@ -1,5 +1,5 @@
 /**
- * Computes an eighth of the golden schedules of the models and of two traces again. A hash of the sources
+ * Computes a sixteenth of the golden schedules of the models and of two traces again. A hash of the sources
  * that decide about schedules chooses which ones. `npm run golden` computes all.
  */
 import { createHash } from "node:crypto";

@@ -1,11 +1,13 @@
 /**
  * Runs policies with an admission queue under the checker: every combination of limit, queue and queue order,
- * and of the limits with the policies' own choices.
+ * and of the limits with the policies' own choices. In `npm run soak` each runs on every workload, otherwise
+ * they share the workloads.
  */
 
 import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
 import { Random } from "@tutti/kernel/core/random.ts";
+import { inTurn, SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { seededInstance } from "@tutti/kernel/policies/instances-for-tests.ts";
 import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
 import { POLICIES } from "@tutti/kernel/policies/registry.ts";
@@ -29,7 +31,6 @@ const SHAPE = {
   exactShare: 0.3,
   zeroShare: 0.1,
 };
-/** Each combination runs on the first workload and on one of the others. */
 const INSTANCES: readonly Instance[] = [
   withMemory(seededInstance("overload", { ...SHAPE, seed: 2, gapS: 2 })),
   withMemory(seededInstance("moderate", { ...SHAPE, seed: 1, gapS: 14 })),
@@ -79,8 +80,10 @@ describe("every gang policy behind an admission queue passes the checker", () =>
     const choices = limited(definition);
     test(`${definition.name}: ${choices.length} combinations`, { timeout: 60_000 }, () => {
       for (const [i, choice] of choices.entries()) {
-        for (const instance of [INSTANCES[0], INSTANCES[1 + (i % 2)]]) {
-          const result = audit(instance, choice, { ...SLOTS, probedInstants: 3_000 });
+        // Not i: the orders of the queue come in threes, too.
+        const turn = i + Math.floor(i / SIZES.admittedEvery);
+        for (const instance of inTurn(INSTANCES, SIZES.admittedEvery, turn)) {
+          const result = audit(instance, choice, { ...SLOTS, probedInstants: SIZES.admittedInstants });
           const name = `${instance.workload.name}, ${choice.label}`;
           expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
           expect(result.checked.ends, name).toBe(instance.count);

@@ -6,7 +6,7 @@
 
 import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import type { Feature, PolicyChoice } from "@tutti/kernel/core/policy.ts";
-import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { inTurn, SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { allChoices } from "@tutti/kernel/policies/choices-for-tests.ts";
 import { conformanceInstances } from "@tutti/kernel/policies/instances-for-tests.ts";
 import {
@@ -49,10 +49,10 @@ describe("every policy of the registry passes the checker", () => {
   let policies = 0;
   for (const definition of POLICIES) {
     for (const choice of allChoices(definition, definition.sharing === "time" ? IDLE_CHOICES : [])) {
-      const first = policies++ % SIZES.interruptedEvery;
+      const turn = policies++;
       test(choice.label, () => {
-        for (const [i, instance] of instancesFor(choice).entries()) {
-          if (i % SIZES.interruptedEvery !== first) continue;
+        const all = [...instancesFor(choice).entries()];
+        for (const [i, instance] of inTurn(all, SIZES.interruptedEvery, turn)) {
           const result = audit(instance, choice, { ...SLOTS[i % SLOTS.length], probedInstants: 3_000 });
           const name = instance.workload.name;
           expect(result.ok, [`workload ${name}, ${i}`, ...auditLines(choice.label, result)].join("\n")).toBe(

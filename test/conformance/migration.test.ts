@@ -1,9 +1,10 @@
 /**
  * Runs policies that migrate gangs under the checker: every combination of their own choices, at several
- * costs.
+ * costs. In `npm run soak` each runs on every workload, otherwise they share the workloads.
  */
 
 import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
+import { inTurn, SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { br, brmms, brms } from "@tutti/kernel/policies/gangs/buddy-blocks.ts";
 import { migrationCostS } from "@tutti/kernel/policies/gangs/migration.ts";
 import { wlv } from "@tutti/kernel/policies/gangs/wlv.ts";
@@ -17,7 +18,7 @@ const SLOTS = [
   { slotS: 5, switchS: 0 },
   { slotS: 0.7, switchS: 0.1 },
 ];
-const instances = conformanceInstances();
+const CASES = conformanceInstances().flatMap((instance) => SLOTS.map((slots) => ({ instance, slots })));
 
 function migrating(definition: PolicyDefinition): PolicyChoice[] {
   let settings = COSTS_S.map((costS) => [`migrate=${costS}`]);
@@ -31,17 +32,15 @@ function migrating(definition: PolicyDefinition): PolicyChoice[] {
 
 describe("every policy whose gangs migrate passes the checker", () => {
   for (const definition of [br, brms, brmms, wlv]) {
-    for (const choice of migrating(definition)) {
+    for (const [turn, choice] of migrating(definition).entries()) {
       test(choice.label, () => {
         let migrations = 0;
-        for (const instance of instances) {
-          for (const slots of SLOTS) {
-            const result = audit(instance, choice, { ...slots, probedInstants: 3_000 });
-            const name = `${instance.workload.name}, ${choice.label}`;
-            expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
-            expect(result.checked.ends, name).toBe(instance.count);
-            if (result.ok) migrations += result.schedule.gang!.migrations;
-          }
+        for (const { instance, slots } of inTurn(CASES, SIZES.migratingEvery, turn)) {
+          const result = audit(instance, choice, { ...slots, probedInstants: 3_000 });
+          const name = `${instance.workload.name}, ${choice.label}`;
+          expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
+          expect(result.checked.ends, name).toBe(instance.count);
+          if (result.ok) migrations += result.schedule.gang!.migrations;
         }
         expect(migrations).toBeGreaterThan(0);
       });

@@ -9,11 +9,36 @@ function size(inTests: number, inSoak: number): number {
   return SOAK ? inSoak : inTests;
 }
 
+/** Every `every`-th of the items, from another one on for each turn: as many turns take all of them. */
+export function inTurn<Item>(items: readonly Item[], every: number, turn: number): Item[] {
+  return items.filter((_, i) => i % every === turn % every);
+}
+
 export const SIZES = {
-  /** An eighth of the golden schedules is computed again; which ones depends on the sources. */
-  goldenEvery: size(8, 1),
-  /** Each policy is checked on every third workload with outages, another third than the policy before it. */
-  interruptedEvery: size(3, 1),
+  /** A sixteenth of the golden schedules is computed again; which ones depends on the sources. */
+  goldenEvery: size(16, 1),
+  /**
+   * Each policy is checked on all workloads, each of its settings on every fifth, in turn. Odd numbers,
+   * because there are two settings of slots.
+   */
+  conformanceEvery: size(5, 1),
+  /** The same for settings with gangs that migrate. */
+  migratingEvery: size(5, 1),
+  /** The same for settings with an admission queue, on three workloads. */
+  admittedEvery: size(3, 1),
+  /** The same for workloads with outages. */
+  interruptedEvery: size(7, 1),
+  /** Instants up to which the probes of an audit run, with an admission queue. */
+  admittedInstants: size(600, 3000),
+  /** Each real trace is audited under one of two policies, and compared with twins by one of two rules. */
+  tracesEvery: size(2, 1),
+  /** Random workloads for each naive twin and order, and for each twin in tenths of a second. */
+  twinRuns: size(50, 150),
+  twinRunsInTenths: size(100, 400),
+  /** Jobs of each run that front end and simulator decide alike. */
+  loopJobs: size(90, 150),
+  /** Jobs before which policies cheat; for those whose cheating breaks a rule, 600. */
+  cheatedJobs: size(300, 600),
   /** Histories of users with quotas, for each policy. */
   quotaHistories: size(2, 20),
   /** Histories of nodes that come and go, for each policy. */

@@ -24,7 +24,7 @@ export function goldenPage(table: GoldenTable): string {
     "npm run golden -- --write   # after an intended change: writes table and page",
     "```",
     "",
-    "The whole table takes about an hour of CPU time. `npm test` checks an eighth of the models, NASA iPSC and KTH SP2, chosen by the sources of the schedules; `npm run soak` checks the whole table.",
+    "The whole table takes about an hour of CPU time. `npm test` checks a sixteenth of the models, NASA iPSC and KTH SP2, chosen by the sources of the schedules; `npm run soak` checks the whole table.",
     "",
     "## How to check another simulator",
     "",

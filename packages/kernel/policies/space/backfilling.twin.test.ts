@@ -9,6 +9,7 @@ import type { Instance } from "../../core/jobs.ts";
 import type { SpacePolicyDefinition } from "../../core/policy.ts";
 import type { OverrunRule } from "../../core/rules.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import { inTurn, SIZES } from "../../core/sizes-for-tests.ts";
 import { simulatePool } from "../../simulator/pool.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { readTrace, traceFile } from "../../workload/traces-for-tests.ts";
@@ -189,7 +190,7 @@ describe("naive twins on random workloads", () => {
       test(`${policy}:order=${order} starts every job when the twin does`, () => {
         fc.assert(
           fc.property(arbitraryInstance(40), (instance) => check(instance, policy, order)),
-          { numRuns: 150, seed: 20260101 },
+          { numRuns: SIZES.twinRuns, seed: 20260101 },
         );
       });
     }
@@ -205,7 +206,7 @@ describe("naive twins on random workloads", () => {
           const rounded = { submitS: tenths(submitS), runS: tenths(runS), estimateS: tenths(estimateS) };
           check({ ...instance, ...rounded }, policy, "arrival");
         }),
-        { numRuns: 400, seed: 20260102 },
+        { numRuns: SIZES.twinRunsInTenths, seed: 20260102 },
       );
     },
   );
@@ -229,8 +230,8 @@ describe("naive twins on random workloads", () => {
 
 describe("naive twins on whole traces", () => {
   const OVERRUNS: readonly OverrunRule[] = ["raise", "kill"];
-  for (const name of ["KTH-SP2", "SDSC-SP2"]) {
-    for (const overrun of OVERRUNS) {
+  for (const [turn, name] of ["KTH-SP2", "SDSC-SP2"].entries()) {
+    for (const overrun of inTurn(OVERRUNS, SIZES.tracesEvery, turn)) {
       test.skipIf(traceFile(name) === undefined)(
         `${name}, overrun=${overrun}: FCFS, first fit and EASY`,
         () => {

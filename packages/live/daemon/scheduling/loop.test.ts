@@ -9,6 +9,7 @@ import type { Instance, Workload } from "@tutti/kernel/core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
 import { Random } from "@tutti/kernel/core/random.ts";
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { arbitraryInstance, instanceOf, seededInstance } from "@tutti/kernel/policies/instances-for-tests.ts";
 import { choosePolicy, makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
 import { POLICIES } from "@tutti/kernel/policies/registry.ts";
@@ -32,7 +33,7 @@ function withLimits(instance: Instance): Instance {
 const usual = {
   seed: 7,
   processors: 16,
-  count: 150,
+  count: SIZES.loopJobs,
   gapS: 10,
   maxRunS: 60,
   maxSize: 16,
