@@ -231,7 +231,7 @@ export class Stage {
       const command = readFileSync(`/proc/${pid}/cmdline`, "latin1");
       if (command.includes(this.folder)) return true;
       if (command.includes("tutti-guardian") && command.includes(this.#marks.slice(0, -1))) return true;
-      return marked(this.#marks).includes(pid);
+      return isMarked(pid, this.#marks);
     } catch {
       return false;
     }
@@ -253,14 +253,16 @@ export class Stage {
  * the freezers.
  */
 export function marked(marks: string): number[] {
-  return allPids().filter((pid) => {
-    try {
-      // Empty once the process has ended.
-      return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${MARK_VARIABLE}=${marks}`);
-    } catch {
-      return false;
-    }
-  });
+  return allPids().filter((pid) => isMarked(pid, marks));
+}
+
+function isMarked(pid: number, marks: string): boolean {
+  try {
+    // Empty once the process has ended.
+    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${MARK_VARIABLE}=${marks}`);
+  } catch {
+    return false;
+  }
 }
 
 /** Clock ticks of CPU time that the process has had; −1 if it is gone. */
