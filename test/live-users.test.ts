@@ -237,7 +237,9 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       4,
       expect.stringContaining("more than 67108864 bytes together"),
     ]);
-    const env = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`v${i}`, "x"]));
+    // 200 of it together would be above the limit.
+    const value = "x".repeat(1000);
+    const env = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`v${i}`, value]));
     const caller = { ...ADA, isAdministrator: false };
     const command = ["true"];
 
