@@ -84,6 +84,9 @@ describeWithSlurm("tutti import", () => {
       await sbatch(`-n${1 + (i % 4)}`, `-t${1 + (i % 3)}`, "--wrap", `srun true; sleep ${i % 3}`);
     const isIn = (state: string, job: string) => async () =>
       (await cluster.slurm("squeue", "-h", "-t", "all", "-j", job, "-o", "%T")) === state;
+    await until("the job over its limit runs", isIn("RUNNING", overLimit));
+    // Now it is over its limit, which cannot be shorter than a minute. Slurm looks every half minute.
+    await cluster.slurm("scontrol", "update", `jobid=${overLimit}`, "EndTime=now");
     await until("the job to requeue runs", isIn("RUNNING", requeued));
     await until("the job to cancel runs", isIn("RUNNING", cancelled));
     await cluster.slurm("scontrol", "requeue", requeued);
