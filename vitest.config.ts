@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { isBundleFresh } from "./bin/bundle.js";
+import { LongestFirst } from "./test/longest-first.ts";
 
 /** Tests that start real schedulers and real jobs. */
 const WITH_PROCESSES = [
@@ -13,7 +14,7 @@ const WITH_PROCESSES = [
 ];
 /** They judge times, so they run one at a time. The others mostly wait, so three can run at a time. */
 const JUDGING_PROCESSES = [
-  "test/conductor/{cluster-steps,cluster-turns,conductor}.test.ts",
+  "test/conductor/{cluster-steps,cluster-turns,conductor,guardian,paused}.test.ts",
   "packages/live/daemon/executor/launcher.test.ts",
   "test/live-{executor,what-if}.test.ts",
 ];
@@ -55,6 +56,7 @@ const yielding = { ...common, testTimeout: HANG_MS, hookTimeout: HANG_MS };
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -97,7 +99,8 @@ export default defineConfig({
           exclude: JUDGING_PROCESSES,
           maxWorkers: 3,
           retry: 1,
-          sequence: { groupOrder: 4 },
+          // With those that wait for Slurm, so that no worker is idle while the last of these end.
+          sequence: { groupOrder: 3 },
         },
       },
       {
