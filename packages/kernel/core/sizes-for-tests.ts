@@ -32,9 +32,8 @@ export const SIZES = {
   admittedInstants: size(600, 3000),
   /** Each real trace is audited under one of two policies, and compared with twins by one of two rules. */
   tracesEvery: size(2, 1),
-  /** Random workloads for each naive twin and order, and for each twin in tenths of a second. */
-  twinRuns: size(50, 150),
-  twinRunsInTenths: size(100, 400),
+  /** Each policy is followed live by every fourth policy, another fourth than the one before it. */
+  followedEvery: size(4, 1),
   /** Jobs of each run that front end and simulator decide alike. */
   loopJobs: size(90, 150),
   /** Jobs before which policies cheat; for those whose cheating breaks a rule, 600. */
@@ -58,7 +57,7 @@ export const SIZES = {
   hostileAddresses: size(150, 10_000),
   hostileLogs: size(500, 10_000),
   /** Cells of each paper that Chromium computes as Node does. */
-  cellsInChromium: size(8, 24),
+  cellsInChromium: size(4, 24),
   /** Workers of the laboratory's page, each new. */
   labWorkers: size(8, 200),
   /** Steps of ten seconds in which the live page follows a scheduler. */

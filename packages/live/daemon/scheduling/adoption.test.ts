@@ -4,6 +4,7 @@
  */
 
 import { Random } from "@tutti/kernel/core/random.ts";
+import { inTurn, SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
 import { POLICIES } from "@tutti/kernel/policies/registry.ts";
 import { ConnectedReservation } from "@tutti/kernel/policies/space/connected-reservation.ts";
@@ -93,9 +94,10 @@ describe("after the conductor was away", () => {
   });
 });
 
+// In a soak to every other; otherwise each policy follows, and is followed by, some of them.
 describe("from every policy to every other, while jobs run", () => {
-  test.each(POLICIES.map(({ name }) => name))("from %s", async (name) => {
-    for (const [i, to] of POLICIES.entries()) {
+  test.each(POLICIES.map(({ name }, turn) => [name, turn] as const))("from %s", async (name, turn) => {
+    for (const [i, to] of inTurn([...POLICIES.entries()], SIZES.followedEvery, turn)) {
       const bench = await busyBench(name, i + 1);
       const { frontEnd, clock, machine } = bench;
       const running = frontEnd.jobs(ROOT, { states: ["starting", "running"] });
