@@ -39,6 +39,11 @@ const tutti = (...parameters: string[]): Promise<CommandResult> =>
 const onTerminal = (...parameters: string[]): Promise<CommandResult> =>
   startTutti(api.socket, parameters, { cwd: folder, onTerminal: true }).result;
 
+/** Checks cases side by side that do not depend on each other. */
+async function together<Case>(cases: readonly Case[], check: (one: Case) => Promise<void>): Promise<void> {
+  await Promise.all(cases.map(check));
+}
+
 describe("submit", () => {
   test("sends what the options say", async () => {
     const { stdout, status } = await startTutti(
@@ -260,7 +265,7 @@ describe("jobs", () => {
   });
 
   test("--json gives the API's answer with its schema, for scripts", async () => {
-    for (const [verb, schema] of [
+    const schemas = [
       [["jobs"], "tutti.jobs/1"],
       [["show", "1"], "tutti.jobs/1"],
       [["why", "2"], "tutti.why/1"],
@@ -271,11 +276,12 @@ describe("jobs", () => {
       [["history"], "tutti.jobs/1"],
       [["whatif"], "tutti.whatif/1"],
       [["eta"], "tutti.whatif/1"],
-    ] as const) {
+    ] as const;
+    await together(schemas, async ([verb, schema]) => {
       const { stdout, status } = await tutti(...verb, "--json");
       expect(JSON.parse(stdout).schema).toBe(schema);
       expect(status).toBe(0);
-    }
+    });
   });
 
   test("show, why, matrix, queues, policy, whatif, history, events and status print sentences", async () => {
@@ -320,11 +326,15 @@ describe("jobs", () => {
     for (const job of [2, 3]) {
       service.start(job, "one\ntwo\nthree\nfour");
       service.finish(job, 0);
-      const tail = (...words: string[]) => tutti("logs", ...words, String(job));
-      expect((await tail("--tail", "2")).stdout).toBe("three\nfour");
-      expect((await tail("-f", "--tail", "2")).stdout).toBe("three\nfour");
-      expect((await tail("--tail", "99")).stdout).toBe("one\ntwo\nthree\nfour");
-      expect(await tail("--tail", "0")).toMatchObject({ stdout: "", stderr: "", status: 0 });
+      const cases = [
+        [["--tail", "2"], "three\nfour"],
+        [["-f", "--tail", "2"], "three\nfour"],
+        [["--tail", "99"], "one\ntwo\nthree\nfour"],
+        [["--tail", "0"], ""],
+      ] as const;
+      await together(cases, async ([words, stdout]) => {
+        expect(await tutti("logs", ...words, String(job))).toEqual({ stdout, stderr: "", status: 0 });
+      });
     }
   });
 
@@ -448,17 +458,18 @@ test("reserve, windows and unreserve: what they print, what status says, and bad
   expect(stdout).toMatch(/^Window disk: nothing starts from .* until .*, by ada: new disk\.$/m);
   expect((await tutti("windows")).stdout).toMatch(/^disk: nothing starts from /);
   expect((await tutti("status")).stdout).toContain("window disk: nothing starts from");
-  for (const [words, problem] of [
+  const bad = [
     [["x"], "it has no end"],
     [["x", "--for", "2h", "--until", "23:00"], "it has two ends"],
     [["x", "--begin", "soon", "--for", "2h"], "Expected +2h, 23:00"],
     [["x", "--for", "never"], "Expected a duration above 0"],
-  ] as const) {
+  ] as const;
+  await together(bad, async ([words, problem]) => {
     expect(await tutti("reserve", ...words)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(problem),
     });
-  }
+  });
   const removed = JSON.parse((await tutti("unreserve", "disk", "--json")).stdout);
   expect(removed).toMatchObject({ schema: "tutti.window/1", window: { name: "disk", by: "ada" } });
   expect((await tutti("unreserve", "disk")).status).toBe(5);
@@ -597,7 +608,7 @@ describe("config", () => {
 describe("without a scheduler", () => {
   test("every verb says what, why and what to type, with code 3; tutti alone says how to start", async () => {
     await api.close();
-    for (const parameters of [
+    const verbs = [
       ["jobs"],
       ["submit", "--", "x"],
       ["show", "1"],
@@ -606,13 +617,14 @@ describe("without a scheduler", () => {
       ["down"],
       ["status"],
       ["events"],
-    ]) {
+    ];
+    await together(verbs, async (parameters) => {
       const { status, stderr, stdout } = await tutti(...parameters);
       expect(stderr).toMatch(
         /^tutti: Cannot reach the scheduler\n {2}why: {2}there is no socket .*\n {2}next: tutti serve .*\n$/,
       );
       expect([status, stdout]).toEqual([3, ""]);
-    }
+    });
     const byNpx = { cwd: folder, env: { npm_lifecycle_event: "npx" } };
     expect((await startTutti(api.socket, ["jobs"], byNpx).result).stderr).toMatch(
       /\n {2}next: npx tutti serve /,
