@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { Client } from "@tutti/live/api/client/client.ts";
 import type { JobsAnswer, MatrixAnswer, WebLinkAnswer } from "@tutti/protocol/schema.ts";
 import { slotAt } from "@tutti/protocol/turns.ts";
@@ -19,7 +20,7 @@ import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 
-const INSTANTS = 100;
+const INSTANTS = SIZES.matrixInstants;
 const SLOT_MS = 500;
 /** The page is late by up to a frame and half a request; instants this near to a switch are not compared. */
 const MARGIN_MS = 60;
@@ -105,7 +106,8 @@ describe.skipIf(!hasChromium)("the matrix on the page", () => {
       let submitted = 6;
       const sequences = new Set<number>();
       const rows = new Set<number>();
-      while (compared < INSTANTS) {
+      // The comparison is worth something only if the matrix changes and its rows take turns.
+      while (compared < INSTANTS || sequences.size <= 5 || rows.size <= 2) {
         const { queued, running } = (await client.ask<{ counts: Record<string, number> }>("/v1/status"))
           .counts;
         if (queued + running < 6) await submit(submitted++);
@@ -123,9 +125,6 @@ describe.skipIf(!hasChromium)("the matrix on the page", () => {
         compared++;
         await sleep(100);
       }
-      // The comparison is worth something only if the matrix changed and its rows took turns.
-      expect(sequences.size).toBeGreaterThan(5);
-      expect(rows.size).toBeGreaterThan(2);
       expect(problems).toEqual([]);
     },
     LONG_MS,

@@ -53,11 +53,15 @@ export const SIZES = {
   /** Jobs whose start is compared with its forecast. */
   forecasts: size(10, 20),
   /** Hostile texts that the live page shows. */
-  hostileNames: size(1000, 10_000),
-  hostileAddresses: size(150, 10_000),
+  hostileNames: size(300, 10_000),
+  hostileAddresses: size(60, 10_000),
   hostileLogs: size(500, 10_000),
   /** Cells of each paper that Chromium computes as Node does. */
   cellsInChromium: size(4, 24),
+  /** Submits by many clients at once to a real scheduler, which is killed then. */
+  burst: size(4000, 10_000),
+  /** Instants at which the page's matrix is compared with the command's. */
+  matrixInstants: size(40, 100),
   /** Workers of the laboratory's page, each new. */
   labWorkers: size(8, 200),
   /** Steps of ten seconds in which the live page follows a scheduler. */
@@ -65,5 +69,5 @@ export const SIZES = {
   /** Seconds for which gangs on several nodes take turns. */
   turningS: size(20, 60),
   /** Jobs that arrive while pilots of a minute follow each other. */
-  pilotJobs: size(16, 30),
+  pilotJobs: size(14, 30),
 } as const;
