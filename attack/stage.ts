@@ -110,6 +110,14 @@ export class Stage {
     return this.isShort ? [shared, user] : [alone, shared, user];
   }
 
+  /** Each mode with each of these. In the short form, each of these has one mode, in turn. */
+  withModes<What>(all: readonly What[]): readonly (Mode & { readonly what: What })[] {
+    const { modes, isShort } = this;
+    return modes.flatMap((mode, i) =>
+      all.filter((_, k) => !isShort || k % modes.length === i).map((what) => ({ ...mode, what })),
+    );
+  }
+
   /** Runs a program as a user, in that user's environment, and waits for it. */
   async run(as: Account | undefined, words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
     const child = this.start(as, words, { env, stdio: ["ignore", "pipe", "pipe"] });

@@ -22,33 +22,32 @@ const REMOVALS: Readonly<Record<string, (scheduler: Scheduler) => void>> = {
 
 async function removedState(stage: Stage): Promise<Outcome> {
   const tally = new Tally();
-  for (const { name, options } of stage.modes) {
-    for (const [how, remove] of Object.entries(REMOVALS)) {
-      const scheduler = await stage.serve(options);
-      const long = await scheduler.submit(options.as, "sleep 5000");
-      await scheduler.running(long);
-      remove(scheduler);
-      const where = `${name}, ${how}`;
-      const trouble = await troubleOf(scheduler, NOTICE_MS);
-      tally.attempt(trouble === undefined && `${where}: status reports no trouble`);
-      const answer = await scheduler.post(options.as, [{ command: ["true"] }]).catch(() => undefined);
-      tally.attempt(
-        answer?.status === 201 && `${where}: a submit is acknowledged, but nothing of it is on disk`,
-      );
-      await scheduler.stop("SIGKILL");
-      try {
-        await scheduler.start();
-        await scheduler.tutti(options.as, "down", "--kill");
-      } catch (error) {
-        if (!(error instanceof ServeFailed)) throw error;
-      }
-      const lastMs = Date.now() + END_MS;
-      while (scheduler.leftovers.processes().length > 0 && Date.now() < lastMs) await sleep(100);
-      const left = scheduler.leftovers.processes();
-      tally.attempt(left.length > 0 && `${where}: tutti down --kill leaves ${left.length} processes running`);
-      await stage.clear();
-      rmSync(`${scheduler.state}.away`, { recursive: true, force: true });
+  for (const { name, options, what } of stage.withModes(Object.entries(REMOVALS))) {
+    const [how, remove] = what;
+    const scheduler = await stage.serve(options);
+    const long = await scheduler.submit(options.as, "sleep 5000");
+    await scheduler.running(long);
+    remove(scheduler);
+    const where = `${name}, ${how}`;
+    const trouble = await troubleOf(scheduler, NOTICE_MS);
+    tally.attempt(trouble === undefined && `${where}: status reports no trouble`);
+    const answer = await scheduler.post(options.as, [{ command: ["true"] }]).catch(() => undefined);
+    tally.attempt(
+      answer?.status === 201 && `${where}: a submit is acknowledged, but nothing of it is on disk`,
+    );
+    await scheduler.stop("SIGKILL");
+    try {
+      await scheduler.start();
+      await scheduler.tutti(options.as, "down", "--kill");
+    } catch (error) {
+      if (!(error instanceof ServeFailed)) throw error;
     }
+    const lastMs = Date.now() + END_MS;
+    while (scheduler.leftovers.processes().length > 0 && Date.now() < lastMs) await sleep(100);
+    const left = scheduler.leftovers.processes();
+    tally.attempt(left.length > 0 && `${where}: tutti down --kill leaves ${left.length} processes running`);
+    await stage.clear();
+    rmSync(`${scheduler.state}.away`, { recursive: true, force: true });
   }
   return tally.outcome("the scheduler notices it and refuses submits; no process is left");
 }

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { makeServiceAccount } from "../accounts.ts";
+import { type Account, makeServiceAccount } from "../accounts.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { ask } from "../http.ts";
 import type { Stage } from "../stage.ts";
@@ -49,13 +49,9 @@ async function squattedPlaces(stage: Stage): Promise<Outcome> {
       // Only Ann can make a link in her own home.
       if (!what.endsWith("home"))
         tally.attempt(heard.length > before && `${what}: Ann's tutti talks to Eve: ${heard.at(-1)}`);
-      const served = await stage.run(ann, ["timeout", "5", ...stage.tutti, "serve", "--no-http"], {
-        TUTTI_STATE: join(ann.home, "s"),
-      });
+      const served = await outputOfServe(stage, ann, { TUTTI_STATE: join(ann.home, "s") });
       // Another folder, of Ann's own, is right.
-      tally.attempt(
-        served.stdout.includes(`${usual}/`) && `${what}: Ann's tutti serve listens in Eve's folder`,
-      );
+      tally.attempt(served.includes(`${usual}/`) && `${what}: Ann's tutti serve listens in Eve's folder`);
       for (const name of readdirSync("/tmp").filter((entry) => entry.startsWith(`tutti-${ann.uid}.`)))
         rmSync(join("/tmp", name), { recursive: true, force: true });
     }
@@ -64,6 +60,19 @@ async function squattedPlaces(stage: Stage): Promise<Outcome> {
     rmSync(usual, { recursive: true, force: true });
   }
   return tally.outcome("Ann's tutti neither connects nor listens there");
+}
+
+/** What a scheduler prints until it serves or refuses to. */
+async function outputOfServe(stage: Stage, user: Account, env: NodeJS.ProcessEnv): Promise<string> {
+  const words = ["timeout", "30", ...stage.tutti, "serve", "--no-http"];
+  const child = stage.start(user, words, { env, stdio: ["ignore", "pipe", "ignore"] });
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (piece) => {
+    output += piece;
+    if (/\bnext\b/.test(output)) child.kill();
+  });
+  await new Promise((resolve) => child.on("close", resolve));
+  return output;
 }
 
 /** State folders and parents that Eve can change while root starts there. */
