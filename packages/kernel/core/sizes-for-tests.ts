@@ -35,7 +35,7 @@ export const SIZES = {
   /** Each policy is followed live by every fourth policy, another fourth than the one before it. */
   followedEvery: size(4, 1),
   /** Jobs of each run that front end and simulator decide alike. */
-  loopJobs: size(90, 150),
+  loopJobs: 150,
   /** Jobs before which policies cheat; for those whose cheating breaks a rule, 600. */
   cheatedJobs: size(300, 600),
   /** Histories of users with quotas, for each policy. */
