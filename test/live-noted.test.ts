@@ -107,8 +107,10 @@ describe("a state folder that is moved away and back", () => {
   test.each([false, true])(
     "keeps the results of what ended meanwhile (front end killed: %s)",
     async (isKilled) => {
-      const job = await live.submit(`until [ -e ${file("go")} ]; do sleep 0.02; done; exit 3`, { onStart });
-      await live.running(job);
+      const script = `touch ${file("begun")}; until [ -e ${file("go")} ]; do sleep 0.02; done; exit 3`;
+      const job = await live.submit(script, { onStart });
+      // A command that begins only now would wait until the folder is back.
+      await until(() => existsSync(file("begun")));
       const pid = live.pidOf(job, "claim");
       renameSync(live.state, `${live.state}.x`);
       if (isKilled) await live.killFrontEnd();
