@@ -1,7 +1,7 @@
 /** Tests all kinds of freezer with one suite and real processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootId, identityOf, readStat, signal } from "@tutti/host/processes.ts";
@@ -57,6 +57,10 @@ async function killed({ freezer }: Containment, gang: string): Promise<void> {
 /** CPU time of all, in ticks. */
 function ticks(pids: readonly number[]): number[] {
   return pids.map(cpuTicks);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 async function progress(pids: readonly number[]): Promise<void> {
@@ -156,6 +160,25 @@ describe.each(kinds)("%s", (kind) => {
     // No process that was just starting is left either.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(marked(containment.marks)).toEqual([]);
+  });
+
+  test("kill() ends chains of processes that each start the next and end at once", async () => {
+    const containment = open(kind);
+    const { home } = homes[0];
+    const hops = join(home, "hops");
+    // Without its file, a chain ends.
+    writeFileSync(join(home, "hop"), `echo >> ${hops}; sh $0 &\n`);
+    const chain = `setsid sh ${join(home, "hop")} &`;
+    for (let run = 0; run < 10; run++) {
+      await start(containment, "1.1", `${chain} ${chain} ${chain} ${chain} sleep 30`);
+      const before = sizeOf(hops);
+      await until("they hop", () => sizeOf(hops) > before + 20);
+      await killed(containment, "1.1");
+      const after = sizeOf(hops);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(sizeOf(hops)).toBe(after);
+      containment.freezer.leave("1.1");
+    }
   });
 
   test("freeze() of one gang leaves another alone", async () => {

@@ -28,6 +28,9 @@ import type { PausedGangs } from "./paused-gangs.ts";
 export const MARK_VARIABLE = "TUTTI_GANG";
 /** Maximum number of looks at a gang that forks while it is being stopped. */
 const MAX_ROUNDS = 6;
+/** How many times a look follows the numbers that are given while it looks, and how many at a time. */
+const MAX_CHASES = 100;
+const MAX_CHASED = 1000;
 /** Within this time, the kernel may use up all process numbers and reuse old ones. */
 const ALL_PIDS_MS = 3000;
 /**
@@ -99,6 +102,11 @@ export class SignalsFreezer implements Freezer {
   }
 
   freeze(...gangs: readonly string[]): boolean {
+    return this.#freeze(gangs);
+  }
+
+  /** @param killed a gang whose processes are stopped as soon as they are seen, also before they are saved */
+  #freeze(gangs: readonly string[], killed?: string): boolean {
     const open = gangs.filter((name) => {
       const gang = this.#gangs.get(name);
       if (gang === undefined) return false;
@@ -109,7 +117,7 @@ export class SignalsFreezer implements Freezer {
     const signalled = new Set<number>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       // First the known processes, then those that they have started meanwhile.
-      if (round > 0) this.#look();
+      if (round > 0) this.#look(killed);
       const running: ProcessStat[] = [];
       for (const name of open) {
         for (const stat of this.#living(name, stopped)) {
@@ -156,10 +164,11 @@ export class SignalsFreezer implements Freezer {
   }
 
   kill(gang: string): boolean {
-    this.freeze(gang);
+    this.#freeze([gang], gang);
     const living = this.#living(gang);
     for (const { pid } of living) signal(pid, "SIGKILL");
-    return living.length === 0;
+    // A process that this look has seen may have left a child by now, also if it has ended itself.
+    return living.length === 0 && this.#look(gang) && (this.#gangs.get(gang)?.members.size ?? 0) === 0;
   }
 
   leave(gang: string): void {
@@ -228,14 +237,19 @@ export class SignalsFreezer implements Freezer {
     return living;
   }
 
-  /** Finds new processes and their gangs. */
-  #look(): void {
-    const lastPid = Number(readSmall("/proc/loadavg")?.split(" ")[4] ?? 0);
+  /**
+   * Finds new processes and their gangs. A process that starts the next and ends at once lives so shortly
+   * that the list of all misses it, and whatever follows it. So the numbers given meanwhile are looked at,
+   * too, until no more are given.
+   * @param killed a gang whose processes are stopped as soon as they are seen
+   * @returns whether every process that there was at the end has been looked at
+   */
+  #look(killed?: string): boolean {
+    let lastPid = newestPid();
     const nowMs = monotonicMs();
     // The kernel assigns numbers in a circle. Only after a full circle can a stranger's number belong to
     // another process.
     if (lastPid < this.#lastPid || nowMs - this.#lookedAtMs > ALL_PIDS_MS) this.#strangers.clear();
-    this.#lastPid = lastPid;
     this.#lookedAtMs = nowMs;
     const strangers = new Set<number>();
     const youngSince = this.#youngSinceTicks();
@@ -243,11 +257,25 @@ export class SignalsFreezer implements Freezer {
       if (this.#strangers.has(pid)) strangers.add(pid);
       else if (!this.#owner.has(pid)) {
         const stat = readStat(pid);
-        if (stat === undefined || !this.#isStranger(stat)) continue;
-        if (stat.startTicks < youngSince) strangers.add(pid);
+        if (stat === undefined || !this.#isStranger(stat, killed)) continue;
+        if (stat.startTicks < youngSince || hasEnded(stat)) strangers.add(pid);
       }
     }
     this.#strangers = strangers;
+    let isWhole = false;
+    for (let round = 0; round < MAX_CHASES; round++) {
+      const newest = newestPid();
+      const isChased = newest >= lastPid && newest - lastPid <= MAX_CHASED;
+      isWhole = newest === lastPid;
+      if (isWhole || !isChased) break;
+      while (lastPid < newest) {
+        lastPid++;
+        const stat = this.#owner.has(lastPid) ? undefined : readStat(lastPid);
+        if (stat !== undefined && !hasEnded(stat) && !isThread(lastPid)) this.#isStranger(stat, killed);
+      }
+    }
+    this.#lastPid = lastPid;
+    return isWhole;
   }
 
   /** Strangers that started later are looked at again. */
@@ -257,12 +285,13 @@ export class SignalsFreezer implements Freezer {
     return (uptimeS - YOUNG_S) * TICKS_PER_S;
   }
 
-  /** Whether the process belongs to no gang, and never can unless it is young. */
-  #isStranger(stat: ProcessStat): boolean {
-    if (hasEnded(stat)) return false;
+  /** Whether the process belongs to no gang, and never can unless it is young and has not ended. */
+  #isStranger(stat: ProcessStat, killed?: string): boolean {
+    if (hasEnded(stat)) return true;
     const owner = this.#ownerOf(stat.parent) ?? this.#ownerOf(stat.session) ?? this.#markOf(stat.pid);
     const gang = owner === undefined ? undefined : this.#gangs.get(owner);
     if (owner !== undefined && gang !== undefined) {
+      if (owner === killed) signal(stat.pid, "SIGSTOP");
       gang.members.set(stat.pid, stat.startTicks);
       this.#owner.set(stat.pid, owner);
       return false;
@@ -320,4 +349,15 @@ export class SignalsFreezer implements Freezer {
     this.#toldOfDisk = false;
     return true;
   }
+}
+
+/** The number that the kernel has given last, to a process or a thread. */
+function newestPid(): number {
+  return Number(readSmall("/proc/loadavg")?.split(" ")[4] ?? 0);
+}
+
+/** Threads have a folder in /proc, too, which its list leaves out. */
+function isThread(pid: number): boolean {
+  const tgid = /^Tgid:\s*(\d+)$/m.exec(readSmall(`/proc/${pid}/status`) ?? "")?.[1];
+  return tgid !== undefined && Number(tgid) !== pid;
 }
