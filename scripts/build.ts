@@ -4,7 +4,7 @@
  * `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gitRevision } from "@tutti/lab/experiments/provenance.ts";
 import { type BuildOptions, build, type Metafile } from "esbuild";
@@ -69,13 +69,21 @@ function writeSources(dist: string, programs: Readonly<Record<string, Metafile>>
   writeFileSync(`${dist}/sources.json`, JSON.stringify(Object.fromEntries(sources)));
 }
 
-/** Writes the bundles and their types, as the package contains them. */
+/**
+ * Writes the bundles and their types, as the package contains them. They are made next to the folder and
+ * take its place when they are whole, so a program that starts meanwhile finds all of its files.
+ */
 export async function makeDist(dist: string): Promise<void> {
-  await bundle(dist);
+  const [made, old] = [`${dist}.new`, `${dist}.old`];
+  await bundle(made);
   const tsc = `${root}node_modules/typescript/bin/tsc`;
-  const types = ["-p", `${root}scripts/tsconfig.types.json`, "--outDir", `${dist}/types`];
+  const types = ["-p", `${root}scripts/tsconfig.types.json`, "--outDir", `${made}/types`];
   execFileSync(process.execPath, [tsc, ...types], { stdio: "inherit" });
-  nameByPaths(`${dist}/types`);
+  nameByPaths(`${made}/types`);
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(dist)) renameSync(dist, old);
+  renameSync(made, dist);
+  rmSync(old, { recursive: true, force: true });
 }
 
 /** The published package has no workspaces, so its types name each other by relative paths. */
