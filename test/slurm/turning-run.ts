@@ -16,6 +16,7 @@ import {
   skewsOf,
   type TaskRecord,
   turnsByNode,
+  wholeRounds,
   workPerCpuS,
 } from "./judge/records.ts";
 import type { SlurmScheduler } from "./scheduler.ts";
@@ -35,6 +36,7 @@ export interface TurningPlan {
 }
 
 export interface Turning {
+  /** Parts of the CPU time of whole rounds. */
   readonly shares: ReadonlyMap<string, number>;
   readonly nodes: readonly NodeTurns[];
   /** Time from the first to the last node that continued a gang, in ms; median and 99 %. */
@@ -58,7 +60,7 @@ export function judge(records: readonly TaskRecord[], slotMs: number): Turning {
   const { skewsMs, partial } = skewsOf(records, slotMs / 2);
   const lastsMs = common.toMs - common.fromMs;
   return {
-    shares: sharesOf(records, common),
+    shares: sharesOf(records, wholeRounds(records, common, slotMs / 2)),
     nodes: turnsByNode(records, slotMs / 2),
     skewP50Ms: quantile(skewsMs, 0.5),
     skewP99Ms: quantile(skewsMs, 0.99),

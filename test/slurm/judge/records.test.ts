@@ -11,6 +11,7 @@ import {
   type TaskRecord,
   turnsByNode,
   turnsOf,
+  wholeRounds,
   workPerCpuS,
 } from "./records.ts";
 
@@ -75,6 +76,27 @@ describe("shares", () => {
     ]);
     // From 25 to 35, both have 5.
     expect([...sharesOf(records, { fromMs: 25, toMs: 35 }).values()]).toEqual([0.5, 0.5]);
+  });
+
+  test("whole rounds begin and end with a turn of the first gang, which makes shares of equal turns equal", () => {
+    // Turns of 10 ms, and a gap of 2 ms in one that does not end it.
+    const records = [
+      task("a", "n1", [
+        [0, 4],
+        [6, 10],
+        [20, 30],
+        [40, 50],
+      ]),
+      task("b", "n1", [
+        [10, 20],
+        [30, 40],
+      ]),
+    ];
+    expect(wholeRounds(records, { fromMs: 0, toMs: 50 }, 5)).toEqual({ fromMs: 0, toMs: 40 });
+    const within = wholeRounds(records, { fromMs: 5, toMs: 48 }, 5);
+    expect(within).toEqual({ fromMs: 20, toMs: 40 });
+    expect([...sharesOf(records, within).values()]).toEqual([0.5, 0.5]);
+    expect(wholeRounds(records, { fromMs: 5, toMs: 35 }, 5)).toEqual({ fromMs: 5, toMs: 35 });
   });
 
   test("time in which any task ran", () => {

@@ -77,6 +77,19 @@ export function commonTime(records: readonly TaskRecord[]): Interval {
   return { fromMs: Math.max(...records.map(from)), toMs: Math.min(...records.map(to)) };
 }
 
+/**
+ * The whole rounds within an interval: from the begin of a turn of the first gang to the begin of its last
+ * one. In them, each gang has the same number of turns, wherever the interval begins and ends.
+ * @param pauseMs as for turnsOf
+ */
+export function wholeRounds(records: readonly TaskRecord[], within: Interval, pauseMs: number): Interval {
+  const first = records.filter(({ gang }) => gang === records[0].gang);
+  const begins = turnsOf(first, pauseMs)
+    .map((turn) => turn.fromMs)
+    .filter((atMs) => atMs >= within.fromMs && atMs <= within.toMs);
+  return begins.length < 2 ? within : { fromMs: begins[0], toMs: begins[begins.length - 1] };
+}
+
 /** CPU time of each gang within an interval, as a share of that of all gangs together. */
 export function sharesOf(records: readonly TaskRecord[], within: Interval): ReadonlyMap<string, number> {
   const cpuMs = new Map<string, number>();
