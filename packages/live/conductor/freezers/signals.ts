@@ -164,11 +164,12 @@ export class SignalsFreezer implements Freezer {
   }
 
   kill(gang: string): boolean {
+    // A process that the look has seen may have left a child by now, also if it has ended itself.
+    const isEmpty = () => (this.#gangs.get(gang)?.members.size ?? 0) === 0;
+    if (this.#living(gang).length === 0 && this.#look(gang) && isEmpty()) return true;
     this.#freeze([gang], gang);
-    const living = this.#living(gang);
-    for (const { pid } of living) signal(pid, "SIGKILL");
-    // A process that this look has seen may have left a child by now, also if it has ended itself.
-    return living.length === 0 && this.#look(gang) && (this.#gangs.get(gang)?.members.size ?? 0) === 0;
+    for (const { pid } of this.#living(gang)) signal(pid, "SIGKILL");
+    return false;
   }
 
   leave(gang: string): void {
