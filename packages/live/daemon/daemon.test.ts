@@ -21,7 +21,7 @@ import { InputError } from "@tutti/kernel/core/errors.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end/front-end-for-tests.ts";
 import { startFrontEnd } from "./main.ts";
-import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";
+import { lockStateFolder, makeFoldersIn, makeStateFolder, openToJobs } from "./state/state-folder.ts";
 import { Store } from "./store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-"));
@@ -33,13 +33,20 @@ afterAll(() => {
 
 const script = fileURLToPath(new URL("./serve-for-tests.ts", import.meta.url));
 
-/** Starts a front end; resolves with the first line that it prints. */
-function serve(path: string): Promise<{ readonly line: string; readonly child: ChildProcess }> {
-  const child = spawn(process.execPath, [script, path], { stdio: ["ignore", "pipe", "inherit"] });
+/** Starts a front end; resolves with the first line that it prints. @param go serve-for-tests.ts */
+async function serve(
+  path: string,
+  ...go: readonly string[]
+): Promise<{ readonly line: string; readonly child: ChildProcess }> {
+  const child = spawn(process.execPath, [script, path, ...go], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
+  return { line: await nextLine(child), child };
+}
+
+function nextLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.stdout!.once("data", (chunk: Buffer) => resolve({ line: String(chunk).trim(), child }));
+    child.stdout!.once("data", (chunk: Buffer) => resolve(String(chunk).trim()));
   });
 }
 
@@ -62,6 +69,21 @@ describe("one front end at a time", () => {
     const next = await serve(path);
     expect(next.line).toBe("up");
     next.child.kill("SIGKILL");
+  });
+
+  test("of several that make the folder at the same instant, none takes it from the one that wins", {
+    timeout: 60_000,
+  }, async () => {
+    for (let round = 0; round < 3; round++) {
+      const go = join(folder, `go-${round}`);
+      const all = await Promise.all(Array.from({ length: 4 }, () => serve(join(folder, `new-${round}`), go)));
+      expect(all.map(({ line }) => line)).toEqual(Array(4).fill("ready"));
+      const lines = all.map(({ child }) => nextLine(child));
+      writeFileSync(go, "");
+      const refused = expect.stringMatching(/^Cannot start a scheduler in ".*": another one uses it/);
+      expect((await Promise.all(lines)).toSorted()).toEqual([refused, refused, refused, "up"]);
+      for (const { child } of all) child.kill("SIGKILL");
+    }
   });
 
   test("an impossible setting is refused before anything is made or started, with what to change", async () => {
@@ -108,11 +130,13 @@ describe("one front end at a time", () => {
     try {
       const state = makeStateFolder(join(folder, "open"), false);
       lockStateFolder(state)();
+      makeFoldersIn(state);
       for (const path of [state.path, state.jobs, state.conductor]) {
         expect(statSync(path).mode & 0o777).toBe(0o700);
       }
       expect(statSync(join(state.path, "lock")).mode & 0o777).toBe(0o600);
       const shared = makeStateFolder(join(folder, "shared"), true);
+      makeFoldersIn(shared);
       openToJobs(shared);
       expect([shared.path, shared.jobs].map((path) => statSync(path).mode & 0o777)).toEqual([0o711, 0o711]);
       expect(statSync(shared.conductor).mode & 0o777).toBe(0o700);

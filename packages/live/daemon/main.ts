@@ -34,6 +34,7 @@ import {
   checkStateFolder,
   closedPart,
   lockStateFolder,
+  makeFoldersIn,
   makeStateFolder,
   missingParts,
   openToJobs,
@@ -97,11 +98,12 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     const isLocked = existsSync(folder.lock);
     if (isLocked) held.defer(lockStateFolder(folder));
     await setup.beforeMaking?.();
-    let made: readonly string[] = missingParts(folder);
-    held.defer(() => removeMade(made, "folders"));
+    let made: ReturnType<typeof missingParts> | undefined = missingParts(folder);
+    held.defer(() => removeMade(made?.folders ?? []));
     makeStateFolder(path, setup.isShared);
     if (!isLocked) held.defer(lockStateFolder(folder));
-    held.defer(() => removeMade(made, "files"));
+    held.defer(() => removeMade(made?.inside ?? []));
+    makeFoldersIn(folder);
     const store = held.adopt(
       withPrivateUmask(() => new Store(folder.database)),
       (opened) => opened.close(),
@@ -128,7 +130,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     const { nodes, mostProcessors = nodes.processors } = executor.capacity;
     refuseWide(mostProcessors);
     // From here on, nothing is refused.
-    made = [];
+    made = undefined;
     const service = new FrontEnd({
       store,
       numbers,

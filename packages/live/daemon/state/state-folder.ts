@@ -62,22 +62,33 @@ export function checkStateFolder(folder: string, isShared: boolean): StateFolder
 }
 
 /**
- * Makes the folders, private from their first instant. Existing ones keep their modes until `openToJobs`.
+ * Makes the folder for the lock, private from its first instant. An existing one keeps its mode until
+ * `openToJobs`.
  * @throws InputError like `checkStateFolder`
  */
 export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
   const paths = checkStateFolder(folder, isShared);
-  for (const part of partsOf(paths)) {
-    try {
-      // Users must be able to walk to their jobs.
-      if (part === paths.path) makeParents(part, paths.jobsMode);
-      makeFolder(part, 0o700);
-    } catch (error) {
-      throw cannotMake(part, (error as Error).message);
-    }
-    checkPart(part, paths);
-  }
+  makePart(paths.path, paths);
   return paths;
+}
+
+/**
+ * The same for the folders in it. Only the holder of the lock makes and removes them, so no start that is
+ * refused takes them from one that is not.
+ */
+export function makeFoldersIn(paths: StateFolder): void {
+  for (const part of [paths.conductor, paths.jobs]) makePart(part, paths);
+}
+
+function makePart(part: string, paths: StateFolder): void {
+  try {
+    // Users must be able to walk to their jobs.
+    if (part === paths.path) makeParents(part, paths.jobsMode);
+    makeFolder(part, 0o700);
+  } catch (error) {
+    throw cannotMake(part, (error as Error).message);
+  }
+  checkPart(part, paths);
 }
 
 /** The first folder above the state that other users may not enter, so that their jobs cannot start. */
@@ -88,24 +99,28 @@ export function closedPart(path: string): string | undefined {
     : (closedPart(parent) ?? ((statSync(parent).mode & 0o001) === 0 ? parent : undefined));
 }
 
-/** Which parts of a state, and which folders above it, do not exist; deepest first. */
-export function missingParts({ path, conductor, jobs, lock, numbers, database }: StateFolder): string[] {
-  const above: string[] = [];
-  for (let part = path; part !== dirname(part); part = dirname(part)) above.push(part);
+/** What does not exist, for a start that may be refused: parts of a state, and folders; deepest first. */
+export function missingParts({ path, conductor, jobs, lock, numbers, database }: StateFolder) {
+  const folders: string[] = [];
+  for (let part = path; part !== dirname(part); part = dirname(part)) folders.push(part);
   const files = ["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`);
-  return [...files, numbers, conductor, jobs, lock, ...above].filter((part) => !existsSync(part));
+  const isMissing = (part: string) => !existsSync(part);
+  return {
+    /** To be removed while the lock is held. */
+    inside: [...files, numbers, conductor, jobs, lock].filter(isMissing),
+    /** The state folder and those above it. */
+    folders: folders.filter(isMissing),
+  };
 }
 
-/**
- * Removes what a refused start has made: the files while it holds the lock, then folders if they are empty.
- */
-export function removeMade(parts: readonly string[], what: "files" | "folders"): void {
+/** Removes what a refused start has made; folders only if they are empty. */
+export function removeMade(parts: readonly string[]): void {
   for (const part of parts) {
     try {
-      if (what === "files") rmSync(part);
-      else rmdirSync(part);
+      if (lstatSync(part).isDirectory()) rmdirSync(part);
+      else rmSync(part);
     } catch {
-      // It was not made, or is of the other kind, or something in it stays.
+      // It was not made, or something in it stays.
     }
   }
 }
@@ -162,14 +177,15 @@ export function openToJobs({ path, conductor, jobs, jobsMode }: StateFolder): vo
  * database already may also hold other files.
  */
 function refuseForeign({ path, database }: StateFolder): void {
-  if (existsSync(database)) return;
   const log = ["-wal", "-journal"].map((end) => `${database}${end}`).find((file) => existsSync(file));
+  const foreign = foreignFile(path, ({ name }) => OWN_FILES.test(name));
+  // Last, because another start may be making all of them now.
+  if (existsSync(database)) return;
   if (log !== undefined) {
     throw new InputError(
       `Cannot use "${database}": it is missing, but its log "${log}" exists, expected both or neither; someone has removed the database. Move the log away and restore a backup (administrators' guide, Backups), or only move the log away to begin with an empty store: running jobs continue and remain visible`,
     );
   }
-  const foreign = foreignFile(path, ({ name }) => OWN_FILES.test(name));
   if (foreign === undefined) return;
   throw new InputError(
     `Cannot keep the state in "${path}": it contains other files, such as "${foreign}", expected a folder for Tutti only; set TUTTI_STATE to a path such as ${join(path, "tutti")}`,
