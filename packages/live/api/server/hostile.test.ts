@@ -348,11 +348,18 @@ describe.skipIf(!isRoot)("users next to each other (as root)", () => {
     const sockets: Socket[] = [];
     const admitted = async () => {
       const socket = await reached();
-      ask(socket, "/v1/status", ADA.uid);
+      const asking = () => ask(socket, "/v1/status", ADA.uid);
+      // Asks again after each answer, so that none is closed for being idle, however long all take.
+      let again: NodeJS.Timeout | undefined;
+      socket.on("data", () => {
+        clearTimeout(again);
+        again = setTimeout(asking, 3000);
+      });
+      socket.once("close", () => clearTimeout(again));
+      asking();
       await received(socket, (text) => text.includes("tutti.status/1"));
       return socket;
     };
-    // Several at a time, so that all are there before the first has been idle for too long.
     while (sockets.length < 576) sockets.push(...(await Promise.all(Array.from({ length: 12 }, admitted))));
     const last = await reached();
     ask(last, "/v1/status", ADA.uid);
