@@ -368,7 +368,7 @@ export const shutdownAnswer = answer("tutti.shutdown/1", {
   stopping: z.literal(true),
   warning: optional(
     z.string(),
-    "What could not be cleaned up, such as an allocation that was not given back",
+    "What could not be cleaned up, such as jobs that may still run, or an allocation that was not given back",
   ),
 });
 export const drainAnswer = answer("tutti.drain/1", { drain: drain.exactOptional() });

@@ -28,6 +28,12 @@ import { ConductorServer } from "./server.ts";
 const LONELY_MS = 60_000;
 /** How often a cluster's conductor looks whether its parent is still there. */
 const PARENT_MS = 250;
+/**
+ * How often a conductor looks whether its folder is still there, and while another conductor has the lock.
+ * That one sees this one and ends; then the folder must be taken before a third one starts.
+ */
+const LOOK_MS = 1000;
+const LOCKED_LOOK_MS = 50;
 /** A conductor that ends is gone within this time. */
 const ENDING_MS = 1000;
 /** Exit status when another conductor has the folder. */
@@ -93,11 +99,14 @@ if (cluster !== undefined) removeDeadHomes(home, cluster);
 
 let lonelySinceMs = monotonicMs();
 let homeProblem = "";
+void (async function keep(): Promise<void> {
+  const isOurs = await keepHome();
+  setTimeout(keep, isOurs ? LOOK_MS : LOCKED_LOOK_MS);
+})();
 setInterval(() => {
-  void keepHome();
   if (cluster !== undefined || !conductor.isIdle || server.isConnected) lonelySinceMs = monotonicMs();
   else if (monotonicMs() - lonelySinceMs > LONELY_MS) giveUp(0);
-}, 1000);
+}, LOOK_MS);
 if (cluster !== undefined) watchParent();
 
 function readArguments() {
@@ -140,12 +149,13 @@ function watchParent(): void {
 
 /**
  * Recreates folder, lock and socket if somebody has removed them, so that front ends find this conductor.
+ * @returns false while another conductor has the lock
  */
-async function keepHome(): Promise<void> {
+async function keepHome(): Promise<boolean> {
   try {
     if (!lock.isInPlace) {
       // If a newer conductor has the lock now, it sees this conductor and ends.
-      if (!lock.take()) return;
+      if (!lock.take()) return false;
       conductor.rewriteHome();
     }
     if (!server.isInPlace) await server.listen();
@@ -155,6 +165,7 @@ async function keepHome(): Promise<void> {
     if (message !== homeProblem) console.error(new Date(unixMs()).toISOString(), message);
     homeProblem = message;
   }
+  return true;
 }
 
 function guarded(act: () => void): void {

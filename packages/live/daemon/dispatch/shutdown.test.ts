@@ -27,16 +27,32 @@ async function running() {
 test("it waits for one that comes in a moment, and then ends its jobs", async () => {
   const { clock, frontEnd, machine, sent, answered } = await running();
   const answer = frontEnd.shutdown(ROOT, true);
-  clock.advanceTo(clock.nowMs() + 4000);
+  clock.advanceTo(clock.nowMs() + 29_000);
   expect(sent()).toEqual([]);
   machine.connect();
   await answered(answer);
   expect(sent()).toEqual([{ type: "shutdown", killJobs: true }]);
 });
 
-test("it does not wait for long for one that cannot come", async () => {
-  const { frontEnd, answered } = await running();
-  const { answer, tookMs } = await answered(frontEnd.shutdown(ROOT, true));
-  expect(answer).toEqual({ stopping: true });
+test("it does not wait for long for one that cannot come, and says whether jobs may still run", async () => {
+  const told = await running();
+  const { answer, tookMs } = await told.answered(told.frontEnd.shutdown(ROOT, false));
+  expect(answer).toMatchObject({ message: expect.stringContaining("1 job is running") });
   expect(tookMs).toBeLessThan(6000);
+  const killed = await running();
+  const ended = await killed.answered(killed.frontEnd.shutdown(ROOT, true));
+  expect(ended.answer).toEqual({
+    stopping: true,
+    warning: expect.stringMatching(
+      /^Jobs may still run, because .*; the next tutti serve finds what still runs\.$/,
+    ),
+  });
+  expect(ended.tookMs).toBeLessThan(31_000);
+});
+
+test("it names the jobs that do not end in time", async () => {
+  const { frontEnd, machine, answered } = await running();
+  machine.connect();
+  const { answer } = await answered(frontEnd.shutdown(ROOT, true));
+  expect(answer).toMatchObject({ warning: expect.stringMatching(/^1 job has not ended within 15 s; /) });
 });

@@ -222,7 +222,7 @@ export class FrontEnd implements Service {
     }
     const { health } = this.#dispatcher;
     const ending = { clock, executor, health, runningCount: () => this.runningCount() };
-    await untilConnected(ending);
+    await untilConnected(killJobs, ending);
     const running = this.runningCount();
     if (running > 0 && !killJobs) {
       return refuse(
@@ -232,13 +232,14 @@ export class FrontEnd implements Service {
     }
     // From now on, nothing starts.
     this.#cycles.drain();
-    await drain(killJobs, ending);
-    const warning = await nodeSource?.release().then(
+    const notEnded = await drain(killJobs, ending);
+    const notReleased = await nodeSource?.release().then(
       () => undefined,
       ({ message }: Error) => message,
     );
     this.#drained.resolve();
-    return { stopping: true, warning } as const;
+    const warnings = [notEnded, notReleased].filter((warning) => warning !== undefined);
+    return { stopping: true, warning: warnings.length > 0 ? warnings.join(" ") : undefined } as const;
   }
 
   allocations() {
