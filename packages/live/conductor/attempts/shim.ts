@@ -160,12 +160,11 @@ ${isTask ? LEAD_SESSION : ""}  if ! ln -s "$identity" claim 2>/dev/null; then
   }' > /dev/null 2> shim.log
 fi
 ln -s "$identity" job || fail "Cannot write to the attempt's folder"
-# A conductor may die after it opens the gate and before it writes; the next one opens it again.
+# Also opened for writing: a conductor that dies between opening and writing does not end our reading, and what
+# the next one writes meanwhile is not lost.
 go=
-while [ "$go" != go ]; do
-  [ -p gate ] || fail "Cannot start: the gate is gone"
-  read -r go cpus < gate || sleep 1
-done
+[ -p gate ] && read -r go cpus <> gate
+[ "$go" = go ] || fail "Cannot start: the gate is gone"
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
 [ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
 # The output is usually next to the folder, and must not make what was moved away.
@@ -293,9 +292,10 @@ export function closeGate(of: AttemptFolder): void {
   const gate = join(of.folder, "gate");
   try {
     if (!isGate(lstatSync(gate), of)) return;
-    // A process that waits for a line reads the end of the pipe instead.
     const descriptor = openSync(gate, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
     try {
+      // A process that waits for "go" reads this instead.
+      writeSync(descriptor, "gone\n");
       rmSync(gate, { force: true });
     } finally {
       closeSync(descriptor);
