@@ -60,8 +60,13 @@ export interface Clocks {
   readonly aheadMs: number;
 }
 
-export function clocksNow(bootId: string, clock: Pick<Clock, "unixMs" | "bootMs"> = systemClock): Clocks {
-  return { bootId, aheadMs: Math.round(clock.unixMs() - clock.bootMs()) };
+/** @param unixMs what `clock` has just said: it may be set between two looks */
+export function clocksNow(
+  bootId: string,
+  clock: Pick<Clock, "unixMs" | "bootMs"> = systemClock,
+  unixMs = clock.unixMs(),
+): Clocks {
+  return { bootId, aheadMs: Math.round(unixMs - clock.bootMs()) };
 }
 
 /** By how many ms the wall clock was set in between; undefined: there was a reboot, or it is unknown. */

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOOK_MS } from "@tutti/host/clock.ts";
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
 import { delayBeginsMs } from "@tutti/live/daemon/dispatch/retry-delays.ts";
 import { ANNA, type Bench, makeBench, ROOT } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
 import { Store } from "@tutti/live/daemon/store/store.ts";
@@ -78,6 +79,32 @@ describe("the delay of a retry", () => {
       second.kill();
     },
   );
+
+  // A cycle takes some ms, and asks for the time more than once.
+  test.each([
+    ["in which the attempt ends", 900, "forward"],
+    ["in which the attempt ends", 900, "back"],
+    ["in which the job waits", 2 * S, "forward"],
+    ["in which the job waits", 2 * S, "back"],
+  ] as const)("is not changed by a step within a cycle %s (at %d ms, %s)", async (_, atMs, how) => {
+    for (let reads = 1; reads <= 12; reads++) {
+      const clock = new FakeClock();
+      const bench = makeBench({ ...failing, clock });
+      const job = await submit(bench, { retries: 1, retryOn: ["fail"], retryDelayMs: 4 * S });
+      clock.advanceTo(atMs);
+      let left = reads;
+      const unixMs = clock.unixMs.bind(clock);
+      clock.unixMs = () => {
+        if (--left === 0) CHANGES[how](clock);
+        return unixMs();
+      };
+      await submit(bench, { held: true });
+      const launched = launchedAtMs({ bench, job, attempt: 2 }, 4 * HOUR);
+      expect(launched, `a step before read ${reads}`).toBeGreaterThanOrEqual(5 * S - 1);
+      expect(launched, `a step before read ${reads}`).toBeLessThanOrEqual(5 * S + LOOK_MS + 10);
+      bench.kill();
+    }
+  });
 
   test("people read when it ends by the new time", async () => {
     const { bench, job } = await WAITING["retry delay"]();

@@ -14,7 +14,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { clocksNow, monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import { clocksNow, monotonicMs, systemClock, unixMs } from "@tutti/host/clock.ts";
 import type { ProcessIdentity } from "@tutti/host/processes.ts";
 import { bootId, identityOf, isAlive, mayBelongTo, sessionOf, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
@@ -408,12 +408,13 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     // perhaps just now, while this was reading.
     this.waitsForHome = !killed && outcome.lost !== undefined && (wasAway || isAway());
     if (this.waitsForHome) return false;
+    const endedAtMs = this.#endedAtMs;
     this.end = {
       ...keyOf(this.spec),
       ...outcome,
       ...(begun && !outcome.neverBegan && { startedAtMs: this.startedAtMs }),
-      endedAtMs: this.#endedAtMs,
-      ...(!this.#endedBefore && { clocks: clocksNow(bootId()) }),
+      endedAtMs,
+      ...(!this.#endedBefore && { clocks: clocksNow(bootId(), systemClock, endedAtMs) }),
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
     };

@@ -31,6 +31,7 @@ import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
 import { DamagedStoreError } from "../store/store-error.ts";
 import type { WindowKeeper } from "../windows.ts";
+import type { SteadyClock } from "./steady-clock.ts";
 
 interface Request {
   readonly handle: (nowMs: number) => unknown;
@@ -39,6 +40,8 @@ interface Request {
 
 interface CycleParts {
   readonly context: FrontEndParts;
+  /** That of the context. */
+  readonly clock: SteadyClock;
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;
   readonly past: StoreAge;
@@ -166,7 +169,10 @@ export class Cycles {
   /** @param requestsMs time for requests; the request that exceeds it is still finished */
   #runCycle(requestsMs = REQUESTS_MS): void {
     this.#isDue = false;
-    if (this.#isStopped) return;
+    if (!this.#isStopped) this.#parts.clock.steadily(() => this.#handleAll(requestsMs));
+  }
+
+  #handleAll(requestsMs: number): void {
     const requests: Request[] = [];
     const inbox = this.#inbox;
     this.#inbox = [];

@@ -188,6 +188,8 @@ export class FakeMachine implements Executor {
     if (attempt === undefined || attempt.phase === "ended") return;
     attempt.cancelTimer?.();
     attempt.phase = "ended";
+    const { clock } = this.#options;
+    const endedAtMs = clock.unixMs();
     attempt.end = {
       job: key.job,
       attempt: key.attempt,
@@ -195,8 +197,8 @@ export class FakeMachine implements Executor {
       reason,
       ...how,
       ...(this.#keepsRecord && attempt.startedAtMs !== undefined && { startedAtMs: attempt.startedAtMs }),
-      endedAtMs: this.#options.clock.unixMs(),
-      clocks: clocksNow("boot", this.#options.clock),
+      endedAtMs,
+      clocks: clocksNow("boot", clock, endedAtMs),
       ranMs: attempt.ran * (this.#options.slotMs ?? 1),
     };
     this.#emit({ type: "ended", end: attempt.end });

@@ -56,6 +56,7 @@ import { explainWaiting } from "./pending-reason.ts";
 import { Queries } from "./queries.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
+import { SteadyClock } from "./steady-clock.ts";
 import { timelineOf } from "./timeline.ts";
 import { answerDryRun, answerWhatIf, hypotheticalJobs } from "./what-if.ts";
 
@@ -109,8 +110,10 @@ export class FrontEnd implements Service {
   readonly #startedAtMs: number;
   readonly #drained = Promise.withResolvers<void>();
 
-  constructor(options: FrontEndOptions) {
-    const { store, clock, config, executor, launcher } = options;
+  constructor(given: FrontEndOptions) {
+    const clock = new SteadyClock(given.clock);
+    const options = { ...given, clock };
+    const { store, config, executor, launcher } = options;
     refuseMode(config, executor.capabilities);
     refuseResources(config.resources, executor.capabilities);
     const machine = new LiveMachine(executor, config.pack, config.resources);
@@ -170,6 +173,7 @@ export class FrontEnd implements Service {
     this.retention = new Retention(context, options.retentionLimits);
     this.#cycles = new Cycles({
       context,
+      clock,
       executor,
       dispatcher: this.#dispatcher,
       past: this.#storeAge,
