@@ -5,7 +5,7 @@ import type { BatchAnswer, Job, JobsAnswer, SubmitJob, UpdateBody } from "@tutti
 import type { Asked, JudgedJob } from "./history.ts";
 import { hookOf, type Kind, makeAsked, NEVER_RETRIED, PROCESSES, scriptOf } from "./kinds.ts";
 import { sleep } from "./scheduler.ts";
-import { LOOK_MS, sizeOf, type World } from "./world.ts";
+import { HAS_RUN, LOOK_MS, sizeOf, type World } from "./world.ts";
 
 const HAS_STARTED = /cannot change once it has started|it has ended|only waiting jobs/;
 
@@ -170,7 +170,8 @@ export class Story {
     // It may have begun before, if the first request was cut off.
     let held: readonly Job[] | undefined;
     while (held === undefined && !this.#world.isOver) held = await this.#world.listed("held");
-    if (!held?.some(({ job }) => job === this.#number)) return;
+    // Nor do we hold it if it began, and is held because a restored store does not know that.
+    if (!held?.some(({ job, reason = "" }) => job === this.#number && !HAS_RUN.test(reason))) return;
     await sleep(this.#world.random.below(2500));
     await this.#release();
   }

@@ -13,7 +13,7 @@ export type Action = "cancel" | "hold" | "release" | "requeue" | "pause" | "resu
 
 export const LOOK_MS = 50;
 /** Why a job is held that a restored store does not know to have been started. */
-const HAS_RUN = /^attempt \d+ of this job\b/;
+export const HAS_RUN = /^attempt \d+ of this job\b/;
 /** More jobs than any run has. */
 const ALL = 1000;
 
