@@ -3,8 +3,8 @@ import type { Clock } from "@tutti/host/clock.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { ExecutorHealth } from "./executor-health.ts";
 
-/** Only the conductor can end the jobs, so it is worth a longer wait then. */
 const MAX_CONNECT_MS = 5000;
+/** Only the conductor can end the jobs, so it is worth a longer wait then. */
 const MAX_CONNECT_TO_KILL_MS = 30_000;
 const MAX_DRAIN_MS = 15_000;
 const LOOK_MS = 10;
