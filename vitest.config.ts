@@ -57,6 +57,8 @@ const yielding = { ...common, testTimeout: HANG_MS, hookTimeout: HANG_MS };
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    // A summary says which problems a test found, not how many.
+    chaiConfig: { truncateThreshold: 2000 },
     projects: [
       {
         test: {

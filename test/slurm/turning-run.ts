@@ -57,7 +57,8 @@ export interface Turning {
 /** Judges the records of gangs. */
 export function judge(records: readonly TaskRecord[], slotMs: number): Turning {
   const common = commonTime(records);
-  const { skewsMs, partial } = skewsOf(records, slotMs / 2);
+  // A node that continues its part later than that has missed the gang's slot.
+  const { skewsMs, partial } = skewsOf(records, slotMs);
   const lastsMs = common.toMs - common.fromMs;
   return {
     shares: sharesOf(records, wholeRounds(records, common, slotMs / 2)),
