@@ -7,7 +7,7 @@ interface Run {
 }
 
 export function judgeTogether(history: History): string[] {
-  const { jobs, starts, quiet, lost, mostJobs } = history;
+  const { jobs, starts, quiet, lost, forgotten, restores, mostJobs } = history;
   const byNumber = new Map(jobs.flatMap((job) => [...job.numbers, ...job.reruns].map((one) => [one, job])));
   // Of others, only the scheduler knows when they ended.
   const runs: Run[] = starts
@@ -18,9 +18,13 @@ export function judgeTogether(history: History): string[] {
       .filter(({ beganMs }) => beganMs > fromMs && beganMs < toMs)
       .map(({ job }) => `job ${job} began while nothing was to start`),
   );
+  // A restored store that does not know a start does not know either what it takes: others get it.
+  const isStray = ({ job, beganMs }: Start, atMs: number) =>
+    forgotten.has(job) && restores.some((restoredMs) => beganMs < restoredMs && restoredMs <= atMs);
   for (const one of runs) {
+    const atMs = one.start.beganMs;
     const meanwhile = runs.filter(
-      ({ start }) => start.beganMs <= one.start.beganMs && start.endedMs! > one.start.beganMs,
+      ({ start }) => start.beganMs <= atMs && start.endedMs! > atMs && !isStray(start, atMs),
     );
     const others = meanwhile.filter((other) => other !== one);
     for (const unit of one.start.units) {

@@ -164,12 +164,14 @@ describe("what was asked for is right", () => {
   });
 });
 
+/** A second job that has the first one's unit while that runs. */
+const second = "b 2 1 2 5050 0, new\ne 2 1 5060\n";
+const other: [Partial<JudgedJob>, Partial<Job>] = [
+  { numbers: [2], ends: ["3"] },
+  { job: 2, attempt: 1 },
+];
+
 describe("what is wrong is found", () => {
-  const second = "b 2 1 2 5050 0, new\ne 2 1 5060\n";
-  const other: [Partial<JudgedJob>, Partial<Job>] = [
-    { numbers: [2], ends: ["3"] },
-    { job: 2, attempt: 1 },
-  ];
   const child = (kind: "ok" | "notok"): NonNullable<Forged["more"]> => [
     [
       { numbers: [2], ends: ["3"], after: { job: JOB, kind } },
@@ -277,6 +279,11 @@ describe("what is wrong is found", () => {
     ],
     ["a unit held twice", { ran: `${RAN}${second}`, more: [other] }, /jobs 1 and 2 both had 0/],
     [
+      "a unit held twice, and a restore before both",
+      { ran: `${RAN}${second}`, more: [other], forgotten: new Set([1]), restores: [4999] },
+      /jobs 1 and 2 both had 0/,
+    ],
+    [
       "an array's limit",
       {
         ran: `${RAN}${second.replace("0,", ",")}`,
@@ -367,4 +374,12 @@ test("after a restore, a job that was given up as already run may be cancelled, 
   expect(problems({ ...dependent, forgotten: new Set([2]) })).toMatch(/^job 1 .* had to be cancelled, is/m);
   expect(problems({ ...forgotten, ran: `${ONE}${ONE}` })).toMatch(/ran twice/);
   expect(problems({ ...forgotten, record: { attempt: 1 } })).toMatch(/had to be cancelled after a restore/);
+});
+
+test("what a restored store does not know to run keeps no unit and no place from others", () => {
+  const both = { ran: `${RAN}${second}`, more: [other], mostJobs: 1 };
+  expect(problems(both)).toMatch(/both had 0/);
+  const restored = problems({ ...both, forgotten: new Set([1]), restores: [5040] });
+  expect(restored).not.toMatch(/both had|ran, expected/);
+  expect(restored).toMatch(/had to be cancelled after a restore/);
 });
