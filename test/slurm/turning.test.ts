@@ -57,7 +57,7 @@ describeWithSlurm("turning", () => {
     expect(togetherPer100Ms(turning)).toBeLessThanOrEqual(1);
     expect(turning.isPrompt).toBe(true);
     expect(turning.partial).toBe(0);
-    // In npm test, other tests run beside this one.
+    // In npm test, other tests run at the same time.
     if (SOAK) expect(turning.skewP99Ms).toBeLessThan(SLOT_MS / 2);
     expect(Math.abs(turning.lostWork)).toBeLessThan(0.03);
     for (const { turns } of turning.nodes)
