@@ -96,6 +96,16 @@ export function syncPath(path: string): void {
  */
 export async function whyNoFolder(path: string): Promise<string | undefined> {
   try {
+    // With a slash at the end, one question has both answers: it is a folder, and it may be entered.
+    await access(`${path}/`, constants.X_OK);
+    return undefined;
+  } catch {
+    return whyNotEntered(path);
+  }
+}
+
+async function whyNotEntered(path: string): Promise<string | undefined> {
+  try {
     if (!(await stat(path)).isDirectory()) return "is not a folder";
     await access(path, constants.X_OK);
     return undefined;

@@ -16,8 +16,10 @@ import { authenticate, type Credentials, checkOrigin, type Entrance, type Sender
 import { HANDLERS } from "./handlers.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { readBody, readBytes, readQuery } from "./requests/body.ts";
+import { FolderChecks } from "./requests/folder-checks.ts";
 
-export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts" | "eventStreams"> {
+export interface AppSetup
+  extends Omit<HandlerDeps, "requests" | "http" | "forecasts" | "eventStreams" | "folders"> {
   /** Receives every error that is a bug in Tutti. */
   readonly onBug: (error: unknown) => void;
 }
@@ -87,6 +89,7 @@ export function makeApp(setup: AppSetup): App {
     ...setup,
     forecasts: new FairLine(),
     eventStreams: { count: 0 },
+    folders: new FolderChecks(),
     requests: () => [...counts.values()],
     http: () => (credentials.port() === undefined ? undefined : `http://127.0.0.1:${credentials.port()}/`),
   };

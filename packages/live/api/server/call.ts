@@ -5,6 +5,7 @@ import type { RequestCount } from "./answers/metrics-text.ts";
 import type { FairLine, RequestTurns } from "./fairness/request-scheduler.ts";
 import type { Credentials, Transport } from "./guard.ts";
 import type { ApiRefusal } from "./refusal.ts";
+import type { FolderChecks } from "./requests/folder-checks.ts";
 import type { Links } from "./web/links.ts";
 import type { WebFiles } from "./web/web-files.ts";
 
@@ -20,6 +21,7 @@ export interface HandlerDeps {
   /** Runs forecasts one at a time, with users in turn. */
   readonly forecasts: FairLine;
   readonly eventStreams: EventStreams;
+  readonly folders: FolderChecks;
   readonly credentials: Credentials;
   readonly web: Web;
 }

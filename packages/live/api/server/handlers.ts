@@ -2,7 +2,6 @@
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
-import { whyNoFolder } from "@tutti/host/files.ts";
 import { brief } from "@tutti/protocol/job-answers.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "@tutti/protocol/refusal.ts";
 import type * as c from "@tutti/protocol/schema.ts";
@@ -28,6 +27,7 @@ import { openApiDocument } from "./answers/openapi.ts";
 import { pulledStream } from "./answers/pieces.ts";
 import { waitUntil } from "./answers/waiting.ts";
 import type { Call, HandlerDeps, Outcome } from "./call.ts";
+import type { FolderChecks } from "./requests/folder-checks.ts";
 import { livePage, makeLink, makeSession, prove, webFile } from "./web/web-handlers.ts";
 
 type Handler = (call: Call, deps: HandlerDeps) => Outcome | Promise<Outcome>;
@@ -62,11 +62,11 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       web: { submit: web.maySubmit },
     };
   },
-  submit: async (call, { service, credentials }) => {
+  submit: async (call, { service, credentials, folders }) => {
     const { jobs, key } = call.body as c.SubmitBody;
     // Other users would learn from it which folders exist that they may not see.
     const isOwnUser = call.caller.uid === credentials.owner.uid;
-    const refusal = isOwnUser ? await refuseMissingFolder(jobs) : undefined;
+    const refusal = isOwnUser ? await refuseMissingFolder(jobs, folders) : undefined;
     if (refusal !== undefined) return refusal;
     const answer = await service.submit(call.caller, jobs, key);
     return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
@@ -191,9 +191,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** A job that waits for others is not checked: they may make its folder. */
-async function refuseMissingFolder(jobs: readonly c.SubmitJob[]): Promise<Refusal | undefined> {
+async function refuseMissingFolder(
+  jobs: readonly c.SubmitJob[],
+  folders: FolderChecks,
+): Promise<Refusal | undefined> {
   for (const cwd of new Set(jobs.filter(({ after }) => after === undefined).map((job) => job.cwd))) {
-    const why = await whyNoFolder(cwd);
+    const why = await folders.whyNot(cwd);
     if (why !== undefined) {
       return refuse(
         "invalid",
