@@ -67,6 +67,13 @@ const AS_ASKED = fieldsWith("request").filter(
   (field) => !["queue", "after", "array", "values", "held", "umask", "script", "env"].includes(field),
 );
 
+/** Most requests set few of these fields, and each that is set is in every record. */
+function askedIn(request: SubmitJob): Partial<SubmitJob> {
+  const asked: Record<string, unknown> = {};
+  for (const field of AS_ASKED) if (request[field] !== undefined) asked[field] = request[field];
+  return asked;
+}
+
 /** The records of one request, added to the book. */
 function recordsOf(
   { book, launcher, store: { contents } }: FrontEndParts,
@@ -80,7 +87,7 @@ function recordsOf(
   const { command, script, cwd, tasks = 1, priority = 0, retries = 0, tasksRun, singleton } = request;
   const name = nameOf(request);
   const common = {
-    ...Object.fromEntries(AS_ASKED.map((field) => [field, request[field]])),
+    ...askedIn(request),
     ...queue,
     ...{ command, cwd, tasks, priority, retries, name, uid, user, key },
     scriptWord: script?.word,

