@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Caller } from "../../daemon/contract/service.ts";
+import { WholeAnswer } from "./answers/whole-answer.ts";
 import { makeApp } from "./app.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
 import type { Transport } from "./guard.ts";
@@ -74,12 +75,14 @@ export function makeTestApp({ maySubmit = false, webFiles = {}, ...rest }: TestA
     onBug: (error) => bugs.push(error),
   });
   const token = (caller: Caller) => makeToken(KEY, caller.uid);
-  const fetch: TestApp["fetch"] = (request, transport = "http", onceClosed) =>
-    app(request, {
+  const fetch: TestApp["fetch"] = async (request, transport = "http", onceClosed) => {
+    const answer = await app(request, {
       transport,
       isGone: () => request.signal.aborted,
       ...(onceClosed !== undefined && { onceClosed }),
     });
+    return answer instanceof WholeAnswer ? answer.toResponse() : answer;
+  };
   return {
     service,
     jobsFolder,

@@ -9,6 +9,7 @@ import { ROUTES, type Route } from "../contract/routes.ts";
 import { BugLog } from "./answers/bug-log.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import { watched } from "./answers/watched-answer.ts";
+import { WholeAnswer } from "./answers/whole-answer.ts";
 import type { Call, HandlerDeps, Outcome, Web } from "./call.ts";
 import { RequestQuota, type Ticket } from "./fairness/request-quota.ts";
 import { ClientLeft, FairLine, RequestScheduler, type RequestTurns } from "./fairness/request-scheduler.ts";
@@ -39,7 +40,7 @@ interface Arrival extends Entrance {
 }
 
 /** Answers a request. */
-export type App = (request: Request, arrival: Arrival) => Promise<Response>;
+export type App = (request: Request, arrival: Arrival) => Promise<Response | WholeAnswer>;
 
 /** Status of an answer that nobody reads, because the client has left. */
 const UNREAD = 499;
@@ -99,7 +100,7 @@ export function makeApp(setup: AppSetup): App {
     request: Request,
     parameters: Admitted["parameters"],
     arrival: Arrival,
-  ): Promise<Response> => {
+  ): Promise<Response | WholeAnswer> => {
     const sender = route.isPublic ? publicSenderOf(route) : authenticate(request, arrival, credentials);
     if (isRefusal(sender)) return refusalResponse(sender);
     const { caller } = sender;
@@ -115,10 +116,15 @@ export function makeApp(setup: AppSetup): App {
     const turns = scheduler.turnsOf(caller.uid, arrival.isGone);
     const release = releaser(ticket, sender === VISITOR || sender === READER ? {} : arrival);
     try {
-      const response = await answer(
+      const made = await answer(
         { route, request: received, parameters, caller, turns, ticket, arrival },
         deps,
       );
+      if (made instanceof WholeAnswer && request.method !== "HEAD") {
+        release();
+        return made;
+      }
+      const response = made instanceof WholeAnswer ? made.toResponse() : made;
       if (!response.headers.has("content-length") || request.method === "HEAD") {
         return watched(response, request, ticket, onBug, release, arrival.cut);
       }
@@ -137,14 +143,17 @@ export function makeApp(setup: AppSetup): App {
       const key = `${route.id} ${response.status}`;
       const before = counts.get(key)?.count ?? 0;
       counts.set(key, { route: route.id, status: response.status, count: before + 1 });
-      return response;
+      // Hono passes on whatever a handler returns.
+      return response as Response;
     });
   }
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, credentials)));
   router.onError((error) => failure(error, (bug) => bugs.note(STRANGER.caller.uid, bug)));
   return async (request, arrival) => {
     const refusal = checkOrigin(request, arrival.transport, credentials);
-    const response = refusal === undefined ? await router.fetch(request, arrival) : refusalResponse(refusal);
+    const response: Response | WholeAnswer =
+      refusal === undefined ? await router.fetch(request, arrival) : refusalResponse(refusal);
+    if (response instanceof WholeAnswer) return response;
     for (const [name, value] of Object.entries(SAFE_HEADERS)) {
       if (!response.headers.has(name)) response.headers.set(name, value);
     }
@@ -177,7 +186,7 @@ interface Admitted {
   readonly arrival: Arrival;
 }
 
-async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> {
+async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response | WholeAnswer> {
   const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
   const { job = "1", stream = "stdout", file = "", window = "" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
@@ -210,17 +219,15 @@ async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> 
   return turns.run(() => finish(outcome));
 }
 
-function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response {
+function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response | WholeAnswer {
   if (outcome instanceof Response) return outcome;
   if (isRefusal(outcome)) return refusalResponse(outcome);
   if (answer.kind === "text") throw new Error("Broken invariant: a route of text gave an object");
   const text = JSON.stringify({ schema: schemaName(answer.schema), ...outcome });
   const bytes = Buffer.byteLength(text);
   ticket.count(bytes);
-  return new Response(text, {
-    status: answer.status,
-    headers: { "content-type": "application/json", "content-length": String(bytes) },
-  });
+  const headers = { ...SAFE_HEADERS, "content-type": "application/json", "content-length": String(bytes) };
+  return new WholeAnswer(answer.status, headers, text);
 }
 
 /**

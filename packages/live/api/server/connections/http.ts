@@ -6,7 +6,9 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { refuse } from "@tutti/protocol/refusal.ts";
+import { WholeAnswer } from "../answers/whole-answer.ts";
 import { type App, SAFE_HEADERS } from "../app.ts";
 import type { Entrance } from "../guard.ts";
 import { type ApiRefusal, refusalParts, refusalResponse } from "../refusal.ts";
@@ -31,8 +33,8 @@ const MAX_EARLY = 8;
 
 export function makeHttpReader(app: App, connections: Connections<Socket>) {
   const entrances = new WeakMap<Socket, Entrance>();
-  const answer = (request: Request, { incoming, outgoing }: HttpBindings) =>
-    app(request, {
+  const answer = async (request: Request, { incoming, outgoing }: HttpBindings): Promise<Response> => {
+    const made = await app(request, {
       ...entrances.get(incoming.socket)!,
       isGone: () => outgoing.destroyed || incoming.socket.destroyed,
       onceClosed: (then) => outgoing.once("close", then),
@@ -42,6 +44,11 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
         return connections.identified(incoming.socket, caller);
       },
     });
+    if (!(made instanceof WholeAnswer)) return made;
+    const { status, headers, text } = made;
+    if (!outgoing.destroyed) outgoing.writeHead(status, headers).end(text);
+    return RESPONSE_ALREADY_SENT;
+  };
   const listener = getRequestListener((request, bindings) => answer(request, bindings as HttpBindings), {
     hostname: "localhost",
     overrideGlobalObjects: false,
