@@ -6,6 +6,7 @@
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import { choice } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
+import { AgingJobs, valueAt } from "../structures/aging-jobs.ts";
 import { OrderedJobs } from "../structures/ordered-jobs.ts";
 
 const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp", "fair-share"] as const;
@@ -17,13 +18,31 @@ export const ORDER_PARAMETER = choice(
   "queue order: by arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision, with estimates below 1 s counted as 1 s (Tang et al., Cluster 2009); fair-share: users who have used least of their share first, re-sorted at every decision",
 );
 
+/** What policies do with the list of their waiting jobs; each is described in OrderedJobs. */
+type WaitingList = Pick<
+  OrderedJobs,
+  | "length"
+  | "first"
+  | "insert"
+  | "remove"
+  | "removeFirst"
+  | "startSearch"
+  | "nextFitting"
+  | "takeFound"
+  | "skipFound"
+  | "copyTo"
+>;
+
 /** The waiting jobs of a policy in its queue order. */
 export class WaitingQueue {
-  readonly list: OrderedJobs;
+  readonly list: WaitingList;
   /** Whether keys change over time, so that an order computed earlier is no longer valid. */
   readonly isDynamic: boolean;
   readonly #order: OrderName;
   readonly #jobs: JobsView;
+  // The list is one of these.
+  readonly #aging: AgingJobs | undefined;
+  readonly #ordered: OrderedJobs | undefined;
   #keyedAtS = 0;
   /** Keys with which jobs were added, if keys change over time. */
   readonly #keys: number[] = [];
@@ -31,8 +50,10 @@ export class WaitingQueue {
 
   constructor(jobs: JobsView, parameters: ParameterValues) {
     this.#jobs = jobs;
-    this.list = new OrderedJobs(jobs, true);
     this.#order = parameters.order as OrderName;
+    this.#aging = this.#order === "wfp" ? new AgingJobs(jobs) : undefined;
+    this.#ordered = this.#aging === undefined ? new OrderedJobs(jobs, true) : undefined;
+    this.list = (this.#aging ?? this.#ordered) as WaitingList;
     this.isDynamic = this.#order === "wfp" || this.#order === "fair-share";
   }
 
@@ -50,10 +71,8 @@ export class WaitingQueue {
       case "largest":
         return -this.#jobs.size[job];
       case "wfp": {
-        // An estimate below a second counts as one second, so that the quotient exists.
-        const estimateS = Math.max(this.#jobs.estimateS[job], 1);
-        const ratio = (this.#keyedAtS - this.#jobs.submitS[job]) / estimateS;
-        return -this.#jobs.size[job] * ratio * ratio * ratio;
+        const { size, estimateS, submitS } = this.#jobs;
+        return -valueAt(this.#keyedAtS, size[job], estimateS[job], submitS[job]);
       }
       case "fair-share":
         return this.#jobs.shares?.level(job) ?? 0;
@@ -80,10 +99,12 @@ export class WaitingQueue {
   /** Updates a dynamic order. Call it in `decide` before you look at the queue. */
   update(nowS: number): void {
     if (!this.isDynamic) return;
-    const count = this.copyInOrder();
     this.#keyedAtS = nowS;
-    if (this.#order === "fair-share") this.#jobs.shares?.update();
-    this.list.clear();
+    this.#aging?.age(nowS);
+    if (this.#ordered === undefined) return;
+    const count = this.copyInOrder();
+    this.#jobs.shares?.update();
+    this.#ordered.clear();
     for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
   }
 
