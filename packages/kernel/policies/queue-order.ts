@@ -8,6 +8,7 @@ import { choice } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
 import { AgingJobs, valueAt } from "../structures/aging-jobs.ts";
 import { OrderedJobs } from "../structures/ordered-jobs.ts";
+import { SharedJobs } from "../structures/shared-jobs.ts";
 
 const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp", "fair-share"] as const;
 type OrderName = (typeof ORDERS)[number];
@@ -40,21 +41,19 @@ export class WaitingQueue {
   readonly isDynamic: boolean;
   readonly #order: OrderName;
   readonly #jobs: JobsView;
-  // The list is one of these.
+  // The list, if its order is dynamic.
   readonly #aging: AgingJobs | undefined;
-  readonly #ordered: OrderedJobs | undefined;
+  readonly #shared: SharedJobs | undefined;
   #keyedAtS = 0;
-  /** Keys with which jobs were added, if keys change over time. */
-  readonly #keys: number[] = [];
   #scratch = new Int32Array(0);
 
   constructor(jobs: JobsView, parameters: ParameterValues) {
     this.#jobs = jobs;
     this.#order = parameters.order as OrderName;
     this.#aging = this.#order === "wfp" ? new AgingJobs(jobs) : undefined;
-    this.#ordered = this.#aging === undefined ? new OrderedJobs(jobs, true) : undefined;
-    this.list = (this.#aging ?? this.#ordered) as WaitingList;
-    this.isDynamic = this.#order === "wfp" || this.#order === "fair-share";
+    this.#shared = this.#order === "fair-share" ? new SharedJobs(jobs) : undefined;
+    this.list = this.#aging ?? this.#shared ?? new OrderedJobs(jobs, true);
+    this.isDynamic = (this.#aging ?? this.#shared) !== undefined;
   }
 
   /** The job's sort key in the queue; the smallest is first. */
@@ -75,7 +74,7 @@ export class WaitingQueue {
         return -valueAt(this.#keyedAtS, size[job], estimateS[job], submitS[job]);
       }
       case "fair-share":
-        return this.#jobs.shares?.level(job) ?? 0;
+        return this.#shared!.levelOf(job);
     }
   }
 
@@ -85,27 +84,19 @@ export class WaitingQueue {
   }
 
   add(job: JobIndex): void {
-    const key = this.key(job);
-    if (this.isDynamic) this.#keys[job] = key;
-    this.list.insert(job, key);
+    this.list.insert(job, this.isDynamic ? 0 : this.key(job));
   }
 
   /** Removes a waiting job. */
   remove(job: JobIndex): void {
-    // Usage may have been counted again since the job was added, for people who look at it.
-    this.list.remove(job, this.isDynamic ? this.#keys[job] : this.key(job));
+    this.list.remove(job, this.isDynamic ? 0 : this.key(job));
   }
 
   /** Updates a dynamic order. Call it in `decide` before you look at the queue. */
   update(nowS: number): void {
-    if (!this.isDynamic) return;
     this.#keyedAtS = nowS;
     this.#aging?.age(nowS);
-    if (this.#ordered === undefined) return;
-    const count = this.copyInOrder();
-    this.#jobs.shares?.update();
-    this.#ordered.clear();
-    for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
+    this.#shared?.update();
   }
 
   /**
