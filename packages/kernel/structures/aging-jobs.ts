@@ -27,6 +27,9 @@ const NONE = -1;
 /** More than the relative error of a line, and of the cube root of a value. */
 const MARGIN = 1e-12;
 
+/** Jobs are sorted from scratch if more have to be moved. */
+const MOVES_PER_JOB = 16;
+
 /** Before the order of two jobs can change, in any case. */
 const UNKNOWN_S = Number.NEGATIVE_INFINITY;
 
@@ -58,6 +61,13 @@ export class AgingJobs {
   #first = new Int32Array(64);
   /** The first job is certain before this time. */
   #untilS = new Float64Array(64);
+
+  // The nodes in the order of the last `copyTo`, some of which are unused or another job's now.
+  #sorted = new Int32Array(64);
+  #sortedCount = 0;
+  /** 1: the node's job is in that list. */
+  #isSorted = new Uint8Array(64);
+  #sortValue = new Float64Array(64);
 
   // The two parts of a subtree that was split.
   #before = NONE;
@@ -144,21 +154,57 @@ export class AgingJobs {
     this.#take(this.#found);
   }
 
-  /** Copies the jobs, in order, into `target` and returns their number. This sorts them. */
+  /**
+   * Copies the jobs, in order, into `target` and returns their number. This sorts them, and is fast if few
+   * have changed places since the last call.
+   */
   copyTo(target: Int32Array): number {
     this.#endSearch();
-    const values = new Map<JobIndex, number>();
-    const collect = (node: number) => {
-      if (node === NONE) return;
-      values.set(this.#job[node], this.#value(node));
-      collect(this.#left[node]);
-      collect(this.#right[node]);
-    };
-    collect(this.#root);
-    const jobs = [...values.keys()];
-    jobs.sort((a, b) => values.get(b)! - values.get(a)! || a - b);
-    target.set(jobs);
-    return jobs.length;
+    let count = 0;
+    for (let i = 0; i < this.#sortedCount; i++) {
+      const node = this.#sorted[i];
+      if (this.#isSorted[node] === 1) this.#sorted[count++] = node;
+    }
+    this.#sortedCount = count;
+    this.#appendNew(this.#root);
+    this.#sort();
+    for (let i = 0; i < this.#sortedCount; i++) target[i] = this.#job[this.#sorted[i]];
+    return this.#sortedCount;
+  }
+
+  /** Appends the nodes of a subtree that are not in the sorted list yet. */
+  #appendNew(node: number): void {
+    if (node === NONE) return;
+    this.#sortValue[node] = this.#value(node);
+    if (this.#isSorted[node] === 0) {
+      this.#isSorted[node] = 1;
+      this.#sorted[this.#sortedCount++] = node;
+    }
+    this.#appendNew(this.#left[node]);
+    this.#appendNew(this.#right[node]);
+  }
+
+  #sort(): void {
+    const sorted = this.#sorted;
+    const value = this.#sortValue;
+    const job = this.#job;
+    let moves = MOVES_PER_JOB * this.#sortedCount;
+    for (let i = 1; i < this.#sortedCount; i++) {
+      const node = sorted[i];
+      const own = value[node];
+      let at = i;
+      for (; at > 0; at--) {
+        const before = sorted[at - 1];
+        if (value[before] > own || (value[before] === own && job[before] < job[node])) break;
+        sorted[at] = before;
+      }
+      sorted[at] = node;
+      moves -= i - at;
+      if (moves < 0) break;
+    }
+    // The order is very different from the last one.
+    if (moves < 0)
+      sorted.subarray(0, this.#sortedCount).sort((a, b) => value[b] - value[a] || job[a] - job[b]);
   }
 
   #endSearch(): void {
@@ -284,6 +330,7 @@ export class AgingJobs {
     this.length--;
     this.#root = this.#removeFrom(this.#root, node);
     this.#nodeOf.set(this.#job[node], NONE);
+    this.#isSorted[node] = 0;
     this.#left[node] = this.#unused;
     this.#unused = node;
   }
@@ -368,6 +415,9 @@ export class AgingJobs {
     this.#minEstimateS = doubled(this.#minEstimateS);
     this.#first = doubled(this.#first);
     this.#untilS = doubled(this.#untilS);
+    this.#sorted = doubled(this.#sorted);
+    this.#isSorted = doubled(this.#isSorted);
+    this.#sortValue = doubled(this.#sortValue);
   }
 }
 
