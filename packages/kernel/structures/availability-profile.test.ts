@@ -59,7 +59,11 @@ describe("AvailabilityProfile", () => {
             if (mine.start < now) continue;
             const found = profile.earlier(mine.size, mine.end - mine.start, now, mine.start);
             naive.change(mine.start, mine.end, mine.size);
-            expect(found).toBe(Math.min(mine.start, naive.earliest(mine.size, mine.end - mine.start, now)));
+            const earliest = Math.min(mine.start, naive.earliest(mine.size, mine.end - mine.start, now));
+            expect(found).toBe(earliest);
+            // Only starts before an instant are considered.
+            const before = profile.earlier(mine.size, mine.end - mine.start, now, mine.start, b);
+            expect(before).toBe(earliest < b ? earliest : mine.start);
             naive.change(mine.start, mine.end, -mine.size);
           } else if (method === 4) {
             now = Math.min(from, now + 3);

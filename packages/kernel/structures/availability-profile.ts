@@ -7,10 +7,13 @@
  *         0└──┘                   free  [0, 2, 4]
  *          0  5     12    time
  *
- * Finding a segment takes O(log n). Changing one takes O(n) in the worst case, because the arrays' tails
- * move.
+ * Finding a segment takes O(log n). Changing one takes O(n) in the worst case, because all segments before or
+ * after it move, whichever are fewer.
  */
 import { assert } from "../core/errors.ts";
+
+/** Up to this many segments, a loop moves them faster than copyWithin. */
+const SHORT = 64;
 
 export class AvailabilityProfile {
   readonly processors: number;
@@ -79,17 +82,20 @@ export class AvailabilityProfile {
    * Earliest start at or after `fromS` for a job that holds a reservation from `heldS` on, or `heldS` if no
    * earlier start is possible. The job's own reservation counts as free, so it suffices that `size`
    * processors are free until `heldS`.
+   * @param beforeS starts from then on are known to be impossible
    */
-  earlier(size: number, durationS: number, fromS: number, heldS: number): number {
+  earlier(size: number, durationS: number, fromS: number, heldS: number, beforeS = heldS): number {
     const atS = this.#atS;
     const free = this.#free;
     const end = this.#end;
+    const limitS = Math.min(heldS, beforeS);
+    if (fromS >= limitS) return heldS;
     let candidateS = fromS;
     for (let i = this.#segmentAt(fromS); i < end; i++) {
       const untilS = i + 1 < end ? atS[i + 1] : Number.POSITIVE_INFINITY;
       if (free[i] < size) {
         candidateS = untilS;
-        if (candidateS >= heldS) return heldS;
+        if (candidateS >= limitS) return heldS;
       } else if (untilS >= candidateS + durationS || untilS >= heldS) return candidateS;
     }
     return heldS;
@@ -124,14 +130,18 @@ export class AvailabilityProfile {
   #change(startS: number, endS: number, by: number, least = 0): void {
     if (!(startS < endS)) return;
     if (this.#end + 2 > this.#atS.length) this.#makeRoom(); // for both cuts, since it moves the segments
-    const first = this.#cut(startS);
-    const last = this.#cut(endS);
+    let last = this.#cut(endS);
+    const end = this.#end;
+    let first = this.#cut(startS);
+    last += this.#end - end;
     for (let i = first; i < last; i++) {
       const free = this.#free[i] + by;
       if (by > 0 ? free > this.processors : free < least) this.#refuse(free, this.#atS[i]);
       this.#free[i] = free;
     }
+    const begin = this.#begin;
     this.#mergeAt(last);
+    first += this.#begin - begin;
     this.#mergeAt(first);
   }
 
@@ -155,10 +165,15 @@ export class AvailabilityProfile {
   #cut(timeS: number): number {
     const at = this.#segmentAt(timeS);
     if (this.#atS[at] === timeS) return at;
-    const i = at + 1;
-    this.#atS.copyWithin(i + 1, i, this.#end);
-    this.#free.copyWithin(i + 1, i, this.#end);
-    this.#end++;
+    let i = at + 1;
+    if (this.#begin > 0 && i - this.#begin < this.#end - i) {
+      this.#move(this.#begin, i, -1);
+      this.#begin--;
+      i--;
+    } else {
+      this.#move(i, this.#end, 1);
+      this.#end++;
+    }
     this.#atS[i] = timeS;
     this.#free[i] = this.#free[i - 1];
     return i;
@@ -167,9 +182,33 @@ export class AvailabilityProfile {
   /** Merges a segment into the previous one if both have the same number of free processors. */
   #mergeAt(i: number): void {
     if (i <= this.#begin || i >= this.#end || this.#free[i] !== this.#free[i - 1]) return;
-    this.#atS.copyWithin(i, i + 1, this.#end);
-    this.#free.copyWithin(i, i + 1, this.#end);
-    this.#end--;
+    if (i - this.#begin < this.#end - i) {
+      this.#move(this.#begin, i, 1);
+      this.#begin++;
+    } else {
+      this.#move(i + 1, this.#end, -1);
+      this.#end--;
+    }
+  }
+
+  /** Moves the segments from … until − 1 by one place, back (1) or forth (−1). */
+  #move(from: number, until: number, by: 1 | -1): void {
+    const atS = this.#atS;
+    const free = this.#free;
+    if (until - from > SHORT) {
+      atS.copyWithin(from + by, from, until);
+      free.copyWithin(from + by, from, until);
+    } else if (by > 0) {
+      for (let i = until; i > from; i--) {
+        atS[i] = atS[i - 1];
+        free[i] = free[i - 1];
+      }
+    } else {
+      for (let i = from; i < until; i++) {
+        atS[i - 1] = atS[i];
+        free[i - 1] = free[i];
+      }
+    }
   }
 
   /** Moves the segments to the front of the arrays, or of larger arrays if they fill more than half. */

@@ -73,10 +73,11 @@ export class Plan {
   /**
    * The same for a job that holds a reservation from `heldS` on; what it reserves counts as free. Returns
    * `heldS` if no earlier start is possible.
+   * @param beforeS starts from then on are known to be impossible
    */
-  earlier(job: JobIndex, durationS: number, fromS: number, heldS: number): number {
+  earlier(job: JobIndex, durationS: number, fromS: number, heldS: number, beforeS = heldS): number {
     const size = this.#jobs.size[job];
-    let startS = this.processors.earlier(size, durationS, fromS, heldS);
+    let startS = this.processors.earlier(size, durationS, fromS, heldS, beforeS);
     for (let k = 0; k < this.#kinds.length; k++) {
       const laterS = this.#kinds[k].earlier(this.#jobs.demand[k][job], durationS, startS, heldS);
       if (laterS === startS) continue;
