@@ -5,17 +5,17 @@
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB } from "../core/jobs.ts";
-import { doubled } from "./grow.ts";
+import { doubled, grown } from "./grow.ts";
 
 export class FinishQueue {
-  readonly #round: Float64Array;
-  readonly #rank: Float64Array;
+  #round: Float64Array<ArrayBuffer>;
+  #rank: Float64Array<ArrayBuffer>;
   /** Index of each job in the heap; −1 for a job that is not in it. */
-  readonly #place: Int32Array;
+  #place: Int32Array<ArrayBuffer>;
   #heap = new Int32Array(64);
   #count = 0;
 
-  /** @param jobs number of job indices, 0 … jobs − 1 */
+  /** @param jobs number of job indices, 0 … jobs − 1, for which there is room; more jobs make more room */
   constructor(jobs: number) {
     this.#round = new Float64Array(jobs);
     this.#rank = new Float64Array(jobs);
@@ -42,6 +42,7 @@ export class FinishQueue {
 
   /** Adds a job, or changes the key of a job in the queue. */
   set(job: JobIndex, round: number, rank: number): void {
+    if (job >= this.#place.length) this.#makeRoom(job);
     let place = this.#place[job];
     if (place === -1) {
       place = this.#count++;
@@ -60,13 +61,20 @@ export class FinishQueue {
 
   /** Removes a job. */
   remove(job: JobIndex): void {
-    const place = this.#place[job];
+    const place = this.#place[job] ?? -1;
     assert(place !== -1, `job ${job} is in the queue`);
     this.#place[job] = -1;
     const last = this.#heap[--this.#count];
     if (last === job) return;
     if (place > 0 && this.#before(last, this.#heap[(place - 1) >> 1])) this.#up(last, place);
     else this.#down(last, place);
+  }
+
+  #makeRoom(job: JobIndex): void {
+    const jobs = Math.max(job + 1, 2 * this.#place.length);
+    this.#round = grown(this.#round, jobs, 0);
+    this.#rank = grown(this.#rank, jobs, 0);
+    this.#place = grown(this.#place, jobs, -1);
   }
 
   #before(a: JobIndex, b: JobIndex): boolean {

@@ -5,13 +5,14 @@
  * earliest one possible now, which is never later than the old one.
  *
  * Compression looks only where something has changed. A job can move only into a window that overlaps a part
- * of the profile in which more has become free. So a job that starts before that part, or that is larger than
- * the maximum free there, keeps its reservation.
+ * of the profile in which more has become free. So a job that starts before that part, that is larger than
+ * the maximum free there, or that does not fit before the end of that part, keeps its reservation.
  */
 import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
+import { FinishQueue } from "../../structures/finish-queue.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 import { Plan } from "./plan.ts";
@@ -26,8 +27,8 @@ class ConservativeBackfilling implements Policy {
   #outages: readonly KnownOutage[] = [];
   /** Reserved start while the job waits, start once it runs. */
   readonly #startS = new JobNumbers();
-  /** No reservation is due before this instant. */
-  #nextDueS = Number.POSITIVE_INFINITY;
+  /** Waiting jobs by reserved start. */
+  readonly #due: FinishQueue;
   /** Whether a job has ended before its expected end since the last decision. */
   #endedEarly = false;
   // The part of the profile in which more has become free since the last compression, and an upper bound of
@@ -41,6 +42,7 @@ class ConservativeBackfilling implements Policy {
     this.#jobs = jobs;
     this.#queue = new WaitingQueue(jobs, parameters);
     this.#plan = new Plan(pool, jobs);
+    this.#due = new FinishQueue(jobs.capacity);
   }
 
   depart(job: JobIndex): void {
@@ -55,8 +57,8 @@ class ConservativeBackfilling implements Policy {
   /** Frees the job's reservation, as if the job had been running and had ended. */
   withdraw(job: JobIndex): void {
     this.#queue.remove(job);
-    const heldS = this.#startS.get(job);
-    this.#plan.release(job, heldS, heldS + this.#lengthS(job));
+    this.#due.remove(job);
+    const heldS = this.#giveUp(job);
     this.#becameFreer(heldS, heldS + this.#lengthS(job));
     this.#endedEarly = true;
   }
@@ -73,9 +75,9 @@ class ConservativeBackfilling implements Policy {
     if (this.#outages !== this.#pool.outages) this.#learnOutages(nowS);
     if (this.#endedEarly) this.#compress(nowS);
     this.#reserveArrivals(this.#queue.inQueueOrder(arrived), nowS);
-    if (this.#nextDueS <= nowS) this.#startDue(nowS);
+    if (this.#due.firstRound() <= nowS) this.#startDue(nowS);
     // Compression leaves holes, so a reservation need not begin when a job ends.
-    this.#pool.wakeAt(this.#nextDueS);
+    this.#pool.wakeAt(this.#due.firstRound());
   }
 
   /**
@@ -91,12 +93,8 @@ class ConservativeBackfilling implements Policy {
     const count = this.#queue.copyInOrder();
     const waiting = this.#queue.inOrder.subarray(0, count);
     this.#plan.applyOutages(before, nowS, -1);
-    for (const job of waiting) {
-      const heldS = this.#startS.get(job);
-      this.#plan.release(job, heldS, heldS + this.#lengthS(job));
-    }
+    for (const job of waiting) this.#giveUp(job);
     this.#plan.applyOutages(now, nowS, 1);
-    this.#nextDueS = Number.POSITIVE_INFINITY;
     for (const job of waiting) this.#reserve(job, nowS);
   }
 
@@ -112,9 +110,9 @@ class ConservativeBackfilling implements Policy {
       if (heldS <= this.#freerFromS || this.#jobs.size[job] > this.#freest) continue;
       const lengthS = this.#lengthS(job);
       const earliestS = this.#plan.processors.segmentStart(this.#freerFromS - lengthS, nowS);
-      const startS = this.#plan.earlier(job, lengthS, earliestS, heldS);
+      const startS = this.#plan.earlier(job, lengthS, earliestS, heldS, this.#freerUntilS);
       if (startS >= heldS) continue;
-      this.#plan.release(job, heldS, heldS + lengthS);
+      this.#giveUp(job);
       this.#plan.reserve(job, startS, startS + lengthS);
       this.#becameFreer(heldS, heldS + lengthS);
       if (heldS < givenUpFromS) givenUpFromS = heldS;
@@ -143,17 +141,21 @@ class ConservativeBackfilling implements Policy {
     this.#hold(job, startS);
   }
 
-  /** Starts the jobs whose reservations are due; they fit, since every reservation has a length. */
+  /**
+   * Starts the jobs whose reservations are due, in queue order; they fit, since every reservation has a
+   * length.
+   */
   #startDue(nowS: number): void {
-    const count = this.#queue.copyInOrder();
-    const order = this.#queue.inOrder;
-    this.#nextDueS = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < count; i++) {
-      const job = order[i];
-      if (this.#startS.get(job) <= nowS) {
-        this.#queue.remove(job);
-        this.#pool.start(job, i === 0 ? StartRule.head : StartRule.reserved);
-      } else if (this.#startS.get(job) < this.#nextDueS) this.#nextDueS = this.#startS.get(job);
+    const head = this.#queue.list.first();
+    const due: JobIndex[] = [];
+    while (this.#due.firstRound() <= nowS) {
+      const job = this.#due.first();
+      this.#due.remove(job);
+      due.push(job);
+    }
+    for (const job of this.#queue.inQueueOrder(due)) {
+      this.#queue.remove(job);
+      this.#pool.start(job, job === head ? StartRule.head : StartRule.reserved);
     }
   }
 
@@ -168,8 +170,15 @@ class ConservativeBackfilling implements Policy {
 
   #hold(job: JobIndex, startS: number): void {
     this.#startS.set(job, startS);
-    if (startS < this.#nextDueS) this.#nextDueS = startS;
+    this.#due.set(job, startS, 0);
     this.#pool.promise(job, startS);
+  }
+
+  /** Takes the reservation of a waiting job out of the plan, and returns its start. */
+  #giveUp(job: JobIndex): number {
+    const heldS = this.#startS.get(job);
+    this.#plan.release(job, heldS, heldS + this.#lengthS(job));
+    return heldS;
   }
 
   #becameFreer(fromS: number, untilS: number): void {
