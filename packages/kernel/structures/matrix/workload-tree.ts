@@ -185,13 +185,16 @@ export class WorkloadTree {
     this.#most[node] = Math.max(this.#most[left], this.#most[right]);
     this.#sum[node] = this.#sum[left] + this.#sum[right];
     const best = this.#best;
-    const at = this.#bestIndex(node, height);
-    const atLeft = this.#bestIndex(left, height - 1);
-    const atRight = atLeft + height;
-    for (let level = 0; level < height; level++) {
-      best[at + level] = Math.max(best[atLeft + level], best[atRight + level]);
-    }
     const number = node - (this.#leaves >> height);
+    const at = this.#bestAt[height] + number * (height + 1);
+    const atLeft = this.#bestAt[height - 1] + 2 * number * height;
+    for (let level = 0; level < height; level++) {
+      let largest = best[atLeft + level];
+      const other = best[atLeft + height + level];
+      // For floating-point numbers, this is faster than Math.max.
+      if (other > largest) largest = other;
+      best[at + level] = largest;
+    }
     const whole = (number + 1) << height <= this.processors;
     best[at + height] = whole && least > 0 ? this.#sum[node] : 0;
   }
