@@ -41,13 +41,16 @@ const MAX_NAME_BYTES = 255;
 
 export class Launcher {
   readonly #options: LauncherOptions;
+  /** Up to the slash before the number of a job. Large arrays ask for many folders. */
+  readonly #beforeJob: string;
 
   constructor(options: LauncherOptions) {
     this.#options = options;
+    this.#beforeJob = join(options.jobsFolder, "/");
   }
 
   folderOf(job: JobNumber): string {
-    return join(this.#options.jobsFolder, String(job));
+    return this.#beforeJob + job;
   }
 
   attemptFolderOf(job: JobNumber, attempt: number): string {
@@ -225,7 +228,7 @@ export class Launcher {
    */
   outputPath(pattern: string | undefined, fallback: string, record: OutputNames): string {
     const { job, array = job, arrayIndex = "", name, user, cwd, values: ofSweep } = record;
-    if (pattern === undefined) return join(this.folderOf(job), fallback);
+    if (pattern === undefined) return `${this.folderOf(job)}/${fallback}`;
     const inPath = (text: string): string => text.replaceAll("/", "_");
     const values: Readonly<Record<string, string>> = {
       j: String(job),
