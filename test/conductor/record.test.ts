@@ -14,7 +14,16 @@ beforeAll(async () => {
   s = new Stage();
   await s.ready();
 });
-afterEach(() => s.killJobs());
+afterEach(async () => {
+  // A test that has failed may have left the client closed.
+  if (!s.client.connected) {
+    s.client.close();
+    s.client = s.connect();
+  }
+  await s.ready();
+  await s.killJobs();
+  await s.alone();
+});
 afterAll(async () => expect(await s.clear()).toEqual([]));
 
 const file = (name: string) => join(s.folder, name);

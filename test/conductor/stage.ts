@@ -79,6 +79,18 @@ export class Stage {
     await until("the conductor answers", () => this.client.connected);
   }
 
+  /**
+   * Waits until no second conductor is starting. On a busy machine, the client starts one if the first is slow
+   * to answer; it ends, but if the first dies before, it takes over.
+   */
+  async alone(): Promise<void> {
+    await until("only one conductor is there", () => {
+      const pid = this.conductorPid();
+      const words = (one: number) => commandOf(one).split("\0");
+      return allPids().every((one) => one === pid || !words(one).includes(this.home));
+    });
+  }
+
   conductorPid(): number {
     const state = this.messages.findLast((message) => message.type === "state");
     if (state === undefined) throw new Error("The conductor has not answered");
@@ -227,14 +239,10 @@ export class Stage {
 
   #isOurs(pid: number): boolean {
     if (pid === process.pid) return false;
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, "latin1");
-      if (command.includes(this.folder)) return true;
-      if (command.includes("tutti-guardian") && command.includes(this.#marks.slice(0, -1))) return true;
-      return isMarked(pid, this.#marks);
-    } catch {
-      return false;
-    }
+    const command = commandOf(pid);
+    if (command.includes(this.folder)) return true;
+    if (command.includes("tutti-guardian") && command.includes(this.#marks.slice(0, -1))) return true;
+    return isMarked(pid, this.#marks);
   }
 
   async #clearGroups(): Promise<string[]> {
@@ -245,6 +253,15 @@ export class Stage {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     return left;
+  }
+}
+
+/** Empty if the process has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
   }
 }
 
