@@ -14,7 +14,8 @@ import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { KeptWindow } from "../scheduling/windows.ts";
 import type { JudgedForecast } from "../store/store.ts";
-import { type Forecasts, LiveWorld, MAX_WAITING, type Question, type StartAndEnd } from "./live-world.ts";
+import type { Forecasts, StartAndEnd } from "./forecasts.ts";
+import { LiveWorld, MAX_WAITING, type Question } from "./live-world.ts";
 
 const HISTORY = 1000;
 /** Ended jobs that are looked through for those that tell running times: a sweep may fail in every job. */
@@ -84,7 +85,7 @@ export class Forecaster {
 
   /** Forecast for one waiting job under the current policy, with how well those of its user's jobs did. */
   async of({ job, uid }: Pick<JobRecord, "job" | "uid">) {
-    const forecast = (await this.present()).waiting.get(job);
+    const forecast = (await this.present()).of(job);
     return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors(uid) };
   }
 
@@ -166,7 +167,7 @@ export class Forecaster {
     this.#restUntilMs = endMs + REST_PER_RUN * (endMs - fromMs);
     const isMissing = (job: JobNumber) =>
       !this.#kept.has(job) && isWaiting.has(job) && book.live(job)?.state === "queued";
-    if ([...forecasts.waiting.keys()].some(isMissing)) this.wake();
+    if (forecasts.waiting().some(isMissing)) this.wake();
   }
 
   /** Forecasts that answer each of the questions. */
@@ -208,23 +209,24 @@ export class Forecaster {
   }
 
   /** Stores each job's first forecast, up to MAX_KEPT at a time. */
-  #keep({ waiting }: Forecasts): void {
+  #keep(forecasts: Forecasts): void {
     if (this.#isStopped) return;
     const { store, clock, book } = this.#context;
     // Jobs that have started in the meantime were not forecast in time.
     // Of a job that joins the queue later, the forecast that counts is made when it does.
     const isInQueue = (record: JobRecord | undefined) =>
       record?.state === "queued" && record.notBeforeMs === undefined;
-    const fresh = [...waiting].filter(([job]) => !this.#kept.has(job) && isInQueue(book.live(job)));
+    const fresh = forecasts.waiting().filter((job) => !this.#kept.has(job) && isInQueue(book.live(job)));
     const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
-      for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {
+      for (const job of some) {
+        const { p10Ms, p50Ms, p90Ms } = forecasts.of(job)!;
         const record = book.live(job);
         if (record !== undefined) store.noteForecast(record, clock.unixMs(), p10Ms, p50Ms, p90Ms);
       }
     });
     // If the disk is full, the next forecast tries again.
-    if (areKept) for (const [job] of some) this.#kept.add(job);
+    if (areKept) for (const job of some) this.#kept.add(job);
   }
 }
 

@@ -15,32 +15,15 @@
 import { type JobNotes, MAX_INT32, type Workload } from "@tutti/kernel/core/jobs.ts";
 import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
 import { World } from "@tutti/kernel/workload/world.ts";
-import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { processorsOf } from "@tutti/protocol/job-size.ts";
-import type { WhatIfAnswer } from "@tutti/protocol/schema.ts";
 import { exportedLimits } from "../book/exported-limits.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
-import { MEMORY, NOW_S, NUMBERS_OF_JOB, type Scenario } from "../forecast/model.ts";
+import { MEMORY, NOW_S, type Scenario } from "../forecast/model.ts";
 import type { PastJobs } from "../forecast/past-jobs.ts";
 import type { JobTimes } from "../forecast/running-times.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { countHeld, demandOf, freeUnits } from "../scheduling/units.ts";
-
-type PolicyForecast = WhatIfAnswer["policies"][number];
-/** When a waiting job starts and ends, or a running job ends: Unix times in ms. */
-export type StartAndEnd = Omit<PolicyForecast["jobs"][number], "job">;
-type End = Omit<PolicyForecast["running"][number], "job">;
-type NoForecast = NonNullable<NonNullable<PolicyForecast["hypothetical"]>[number]["noForecast"]>;
-
-/** Forecasts for all jobs for which one could be made. */
-export interface Forecasts {
-  /** Unix time in ms. */
-  readonly atMs: number;
-  readonly waiting: ReadonlyMap<JobNumber, StartAndEnd>;
-  readonly running: ReadonlyMap<JobNumber, End>;
-  /** Of the jobs that are not submitted, in their order. */
-  readonly hypothetical: readonly (StartAndEnd | NoForecast)[];
-}
+import { type ForecastRows, Forecasts, type NoForecast, type StartAndEnd } from "./forecasts.ts";
 
 /** A job that is not submitted. */
 export type Hypothetical = Pick<
@@ -106,6 +89,7 @@ export class LiveWorld {
   readonly #isThrough: Uint8Array;
   /** The first job in the queue that the world does not have. */
   readonly #beyond: JobRecord | undefined;
+  readonly #rows: ForecastRows;
 
   constructor(context: Context, hypothetical: readonly Hypothetical[], past: PastJobs) {
     const { book, scheduler, clock } = context;
@@ -136,6 +120,15 @@ export class LiveWorld {
     });
     this.workload = this.#withWindows(nowMs);
     this.times = this.#timesBy(nowMs, past);
+    const rowOf = once(() => new Map(submitted.map(({ job }, row) => [job, row])));
+    this.#rows = {
+      jobs: this.#jobs,
+      running: this.#running.length,
+      firstHypothetical: this.#firstHypothetical,
+      atMs: this.#atMs,
+      onlyRange: past.history.ratios.length === 0,
+      rowOf: (job) => rowOf().get(job),
+    };
   }
 
   /** What the scheduler would do with this world. */
@@ -189,34 +182,7 @@ export class LiveWorld {
     times: Float64Array | undefined,
     correct: (uid: number, forecast: StartAndEnd, atMs: number) => StartAndEnd,
   ): Forecasts {
-    const waiting = new Map<JobNumber, StartAndEnd>();
-    const running = new Map<JobNumber, End>();
-    const hypothetical: (StartAndEnd | NoForecast)[] = [];
-    this.#jobs.forEach(({ job, uid }, row) => {
-      const found = times && this.#at(row, times);
-      if (row < this.#running.length) {
-        const { p10Ms: _p10, p50Ms: _p50, p90Ms: _p90, ...end } = found ?? {};
-        if (found !== undefined) running.set(job, end as End);
-        return;
-      }
-      const forecast = found && correct(uid, found, this.#atMs);
-      if (row >= this.#firstHypothetical)
-        hypothetical.push(excluded.get(row) ?? (times === undefined ? "failed" : (forecast ?? "never")));
-      else if (forecast !== undefined) waiting.set(job, forecast);
-    });
-    return { atMs: this.#atMs, waiting, running, hypothetical };
-  }
-
-  #at(row: number, times: Float64Array): StartAndEnd | undefined {
-    const first = NUMBERS_OF_JOB * row;
-    const [p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms] = times
-      .subarray(first, first + NUMBERS_OF_JOB)
-      .map((s) => this.#atMs + 1000 * s);
-    if (!Number.isFinite(endP90Ms)) return undefined;
-    return {
-      ...{ p10Ms, p50Ms, p90Ms, endP10Ms, endP50Ms, endP90Ms },
-      ...(this.times.history.ratios.length === 0 && { onlyRange: true as const }),
-    };
+    return new Forecasts(this.#rows, times, correct, excluded);
   }
 
   /**
@@ -351,4 +317,12 @@ function notesOf(jobs: readonly WorldJob[]): JobNotes[] {
     if (!known.has(key)) known.set(key, { user, queue, limitS });
     return known.get(key)!;
   });
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

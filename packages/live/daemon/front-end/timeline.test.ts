@@ -133,7 +133,7 @@ test("under time sharing, running jobs have their rows", async () => {
   const all = [...jobs, ...others].map(({ rows }) => rows);
   expect(all.flat().sort()).toEqual([0, 1, 2]);
   // Three gangs of a minute share the CPUs: the first cannot end before 3 min − 3 slots.
-  const { endP50Ms } = (await bench.frontEnd.forecaster.present()).running.get(1)!;
+  const { endP50Ms } = (await bench.frontEnd.forecaster.present()).endOf(1)!;
   expect(minutes(endP50Ms, bench.clock.unixMs())).toBeGreaterThan(2.9);
 });
 

@@ -10,7 +10,7 @@ import { mayAccess } from "../contract/rights.ts";
 import type { Caller, Timeline, TimeSpan } from "../contract/service.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedRun } from "../store/kept.ts";
-import type { Forecasts, StartAndEnd } from "./live-world.ts";
+import type { Forecasts, StartAndEnd } from "./forecasts.ts";
 
 type Context = Pick<FrontEndParts, "book" | "store" | "scheduler" | "clock">;
 type Mine = Timeline["jobs"][number];
@@ -76,7 +76,7 @@ export function* timelineOf(
     }
     yield undefined;
   }
-  const hasForecasts = forecasts.running.size + forecasts.waiting.size > 0;
+  const hasForecasts = forecasts.running().length + forecasts.waiting().length > 0;
   return {
     atMs,
     fromMs: fromWhenMs,
@@ -139,22 +139,21 @@ function liveJobs(
     if (isOwn) ownWithProcess++;
     if (startedAtMs > toMs || nowMs < fromMs || !room.take(nodes)) continue;
     if (isOwn) {
-      const end = forecasts.running.get(job);
+      const end = forecasts.endOf(job);
       running.push({ ...ownJob(context, record), ...inRows(job), end: end && endOf(end) });
     } else others.push({ job, ...shownCpus(nodes), ...inRows(job), fromMs: startedAtMs });
   }
   const numbers = book.numbers.of(caller.isAdministrator ? undefined : caller.uid);
   // Jobs with a forecast come first; then a few thousand more are enough for a picture.
-  const first = [...forecasts.waiting.keys()];
   const candidates = new Set([
-    ...first,
+    ...forecasts.waiting(),
     ...numbers.rising(1, Number.MAX_SAFE_INTEGER, mostWaiting + ownWithProcess),
   ]);
   let left = toMs < nowMs ? 0 : numbers.size - ownWithProcess;
   for (const job of left === 0 ? [] : candidates) {
     const record = book.live(job);
-    const forecast = forecasts.waiting.get(job);
     if (record === undefined || hasProcess(record.state) || !mayAccess(caller, record)) continue;
+    const forecast = forecasts.of(job);
     const isLater = forecast !== undefined && forecast.p10Ms > toMs;
     if (!isLater && (waiting.length >= mostWaiting || !room.take([]))) break;
     left--;

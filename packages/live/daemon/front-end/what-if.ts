@@ -11,13 +11,13 @@ import type { Caller, DryRun, WhatIf, WhatIfQuestion } from "../contract/service
 import { jobCount, nameOf, readBatch } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Forecaster } from "./forecast.ts";
-import type { Forecasts, Hypothetical } from "./live-world.ts";
+import type { Forecasts } from "./forecasts.ts";
+import type { Hypothetical } from "./live-world.ts";
 import type { Accepted } from "./new-jobs.ts";
 import type { Requests } from "./requests.ts";
 
 type Context = Pick<FrontEndParts, "book" | "scheduler" | "limits" | "clock">;
 type Change = NonNullable<WhatIf["changes"]>["yours"];
-type Times = ReadonlyMap<JobNumber, { readonly p50Ms?: number; readonly endP50Ms: number }>;
 
 /** A smaller change is not worth a mention, and under time sharing may come from the rounding to slots. */
 const NOTABLE_MS = 1000;
@@ -73,7 +73,7 @@ export async function answerDryRun(
   // A job with a begin joins the queue then; who is in it by that time is unknown.
   const joinsNow = isFree && request.beginAtMs === undefined;
   const obstacle = joinsNow ? scheduler.machine.obstacle(hypothetical, clock.nowMs()) : undefined;
-  const forecast = joinsNow ? (await forecaster.whatIf(question)).outcome.hypothetical[0] : undefined;
+  const forecast = joinsNow ? (await forecaster.whatIf(question)).outcome.hypothetical()[0] : undefined;
   const { queue: name, estimateMs } = hypothetical;
   return {
     jobs: jobCount(accepted),
@@ -118,20 +118,22 @@ export async function answerWhatIf(
   };
   const waits = (job: JobNumber) => book.live(job)?.state === "queued";
   const runs = (job: JobNumber) => hasProcess(book.live(job)?.state ?? "done");
-  const shown = ({ waiting, running }: Forecasts) => ({
-    jobs: [...waiting]
-      .filter(([job]) => isMine(job) && waits(job))
-      .map(([job, times]) => ({ job, ...times })),
-    running: [...running]
-      .filter(([job]) => isMine(job) && runs(job))
-      .map(([job, times]) => ({ job, ...times })),
+  const shown = (forecasts: Forecasts) => ({
+    jobs: forecasts
+      .waiting()
+      .filter((job) => isMine(job) && waits(job))
+      .map((job) => ({ job, ...forecasts.of(job)! })),
+    running: forecasts
+      .running()
+      .filter((job) => isMine(job) && runs(job))
+      .map((job) => ({ job, ...forecasts.endOf(job)! })),
   });
   return {
     policy: question.choice.label,
     ...forecaster.pastErrors(caller.uid, question.choice),
     ...shown(outcome),
     ...(question.hypothetical.length > 0 && {
-      hypothetical: outcome.hypothetical.map((forecast, i) => {
+      hypothetical: outcome.hypothetical().map((forecast, i) => {
         const { queue, estimateMs } = question.hypothetical[i];
         return { queue, estimateMs, ...(typeof forecast === "string" ? { noForecast: forecast } : forecast) };
       }),
@@ -139,7 +141,7 @@ export async function answerWhatIf(
     ...(base !== undefined && {
       base: { policy: present, ...shown(base) },
       changes: {
-        yours: changeOf(base, outcome, (job) => isMine(job)),
+        yours: changeOf(base, outcome, isMine),
         others: changeOf(base, outcome, (job) => book.live(job) !== undefined && !isMine(job)),
       },
     }),
@@ -147,18 +149,16 @@ export async function answerWhatIf(
 }
 
 function changeOf(base: Forecasts, outcome: Forecasts, isCounted: (job: JobNumber) => boolean): Change {
-  const before: Times = new Map([...base.running, ...base.waiting]);
-  const after: Times = new Map([...outcome.running, ...outcome.waiting]);
   const starts: number[] = [];
   const ends: number[] = [];
   let never = 0;
-  for (const [job, { p50Ms, endP50Ms }] of before) {
-    if (!isCounted(job)) continue;
-    const now = after.get(job);
-    if (now === undefined) never++;
-    else ends.push(now.endP50Ms - endP50Ms);
-    if (p50Ms !== undefined && now?.p50Ms !== undefined) starts.push(now.p50Ms - p50Ms);
-  }
+  base.forEachMedian((job, row, before) => {
+    if (!isCounted(job)) return;
+    const after = outcome.medians(row);
+    if (after === undefined) never++;
+    else ends.push(after.endMs - before.endMs);
+    if (after !== undefined && !Number.isNaN(before.startMs)) starts.push(after.startMs - before.startMs);
+  });
   return { starts: shiftOf(starts), ends: shiftOf(ends), never };
 }
 
