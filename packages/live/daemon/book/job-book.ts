@@ -33,6 +33,8 @@ export class JobBook {
   /** The dependents of a job. */
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
   readonly #unsettled = new Map<JobNumber, JobRecord>();
+  /** Another number after each change of a job. */
+  revision = 0;
   readonly #arrayLimits = new ArrayLimits();
   readonly #delays = new Delays();
   readonly #names = new SameNames();
@@ -389,6 +391,7 @@ export class JobBook {
   }
 
   #swap(from: JobRecord | undefined, to: JobRecord | undefined, contents: readonly StoredContent[]): void {
+    this.revision++;
     if (isLive(to) && !isLive(from)) {
       this.holdings.enter(to, contents);
       this.numbers.enter(to);

@@ -25,6 +25,14 @@ export const EARLY_FAILURE_MS = 60_000;
 /** Reasons of failures that somebody asked for; see daemon/dispatch/outcome.ts. */
 const ENDED_BY_OTHERS: ReadonlySet<string> = new Set(["requeued", "the scheduler was shut down"]);
 
+/** The kind of each job, as an index, and what is known of each kind. */
+export interface KnownKinds {
+  readonly kind: Int32Array;
+  readonly kin: readonly Kin[];
+  /** Index of a kind by what all its jobs have in common. */
+  readonly indices: ReadonlyMap<string, number>;
+}
+
 const NO_KIN: Kin = { ratios: new Float64Array(0), areSiblings: false };
 
 export class PastJobs {
@@ -45,20 +53,21 @@ export class PastJobs {
     for (const [name, ratios] of grouped(named)) this.#byName.set(name, { ratios, areSiblings: false });
   }
 
-  /** The kind of each job, as an index, and what is known of each kind. */
-  kindsOf(jobs: readonly OfKind[]): { readonly kind: Int32Array; readonly kin: readonly Kin[] } {
+  /** @param known kinds of other jobs, which keep their indices */
+  kindsOf(jobs: readonly OfKind[], known?: KnownKinds): KnownKinds {
+    const kin = [...(known?.kin ?? [])];
     const indices = new Map<string, number>();
-    const kin: Kin[] = [];
-    const kind = Int32Array.from(jobs, (job) => {
+    const kind = new Int32Array(jobs.length);
+    jobs.forEach((job, row) => {
       const key = job.array === undefined ? nameOf(job) : String(job.array);
-      let index = indices.get(key);
+      let index = known?.indices.get(key) ?? indices.get(key);
       if (index === undefined) {
         index = kin.push(this.#kinOf(job)) - 1;
         indices.set(key, index);
       }
-      return index;
+      kind[row] = index;
     });
-    return { kind, kin };
+    return { kind, kin, indices };
   }
 
   /** Too few siblings do not keep a job from taking after those of its name. */

@@ -15,8 +15,13 @@ import type { FrontEndParts } from "../front-end-parts.ts";
 import type { KeptWindow } from "../scheduling/windows.ts";
 import type { JudgedForecast } from "../store/store.ts";
 import type { Forecasts, StartAndEnd } from "./forecasts.ts";
-import { LiveWorld, MAX_WAITING, type Question } from "./live-world.ts";
+import { LiveState } from "./live-state.ts";
+import { LiveWorld, type Question } from "./live-world.ts";
 
+/** If the queue is longer, only its first jobs are forecast. Later jobs have little influence on them. */
+const MAX_WAITING = 2000;
+/** A hypothetical job is last in its queue, so more jobs before it count. */
+const MAX_BEFORE_HYPOTHETICAL = 10_000;
 const HISTORY = 1000;
 /** Ended jobs that are looked through for those that tell running times: a sweep may fail in every job. */
 const LOOKED_THROUGH = 10_000;
@@ -32,19 +37,26 @@ const SOON_MS = 500;
 /** Unrequested forecasts take at most 1 / (1 + this) of the time. */
 const REST_PER_RUN = 20;
 
+/** What of the scheduler all forecasts depend on. */
+interface Conditions {
+  readonly label: string;
+  readonly capacity: Capacity;
+  readonly drain: Drain | undefined;
+  readonly windows: readonly KeptWindow[];
+}
+
+/** When something was made, and under which conditions. */
+interface Made extends Conditions {
+  /** On the monotonic clock. */
+  readonly madeAtMs: number;
+}
+
 export class Forecaster {
   readonly #context: FrontEndParts;
   readonly #engine: ForecastEngine;
-  #cached:
-    | {
-        readonly label: string;
-        readonly capacity: Capacity;
-        readonly drain: Drain | undefined;
-        readonly windows: readonly KeptWindow[];
-        readonly atMs: number;
-        readonly forecasts: Promise<Forecasts>;
-      }
-    | undefined;
+  #cached: (Made & { readonly forecasts: Promise<Forecasts> }) | undefined;
+  /** The state that hypothetical jobs were added to last. */
+  #asked: (Made & { readonly revision: number; readonly state: LiveState }) | undefined;
   #known: { readonly untilMs: number; readonly past: PastJobs } | undefined;
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
@@ -115,23 +127,13 @@ export class Forecaster {
 
   /** Forecasts under the current policy, which all requests of some time share. */
   present(maxAgeMs = FRESH_MS): Promise<Forecasts> {
-    const { clock, scheduler } = this.#context;
-    const nowMs = clock.nowMs();
-    const { label } = scheduler.choice;
-    const { capacity, drain } = scheduler.machine;
-    const windows = scheduler.machine.windows.list;
-    const cached = this.#cached;
-    const isSame =
-      cached?.label === label &&
-      cached.capacity === capacity &&
-      cached.drain === drain &&
-      cached.windows === windows;
-    if (cached !== undefined && isSame && nowMs - cached.atMs < maxAgeMs) return cached.forecasts;
+    const now = this.#now();
+    if (this.#cached !== undefined && isFresh(this.#cached, now, maxAgeMs)) return this.#cached.forecasts;
     const forecasts = this.#forecast([this.#presentQuestion]).then(([forecasts]) => {
       this.#keep(forecasts);
       return forecasts;
     });
-    this.#cached = { label, capacity, drain, windows, atMs: nowMs, forecasts };
+    this.#cached = { ...now, forecasts };
     return forecasts;
   }
 
@@ -167,7 +169,7 @@ export class Forecaster {
     this.#restUntilMs = endMs + REST_PER_RUN * (endMs - fromMs);
     const isMissing = (job: JobNumber) =>
       !this.#kept.has(job) && isWaiting.has(job) && book.live(job)?.state === "queued";
-    if (forecasts.waiting().some(isMissing)) this.wake();
+    if (forecasts.waitingJobs().some(isMissing)) this.wake();
   }
 
   /** Forecasts that answer each of the questions. */
@@ -183,7 +185,10 @@ export class Forecaster {
     };
     const { queues, slotMs } = this.#context.config;
     // All hypothetical jobs are those of the last question.
-    const live = new LiveWorld(this.#context, questions.at(-1)!.hypothetical, this.#past());
+    const { hypothetical } = questions.at(-1)!;
+    const state =
+      hypothetical.length > 0 ? this.#stateToAsk() : new LiveState(this.#context, MAX_WAITING, this.#past());
+    const live = new LiveWorld(this.#context, state, hypothetical);
     const asked = questions.map((question) => live.ask(question));
     const scenarios = asked.map(({ scenario }) => scenario);
     const world = live.workload;
@@ -195,6 +200,28 @@ export class Forecaster {
       // Jobs do not depend on forecasts.
     }
     return asked.map((one, i) => live.read(one, times[i], correct));
+  }
+
+  /**
+   * The state to which hypothetical jobs are added. While somebody types, one question follows the other: they
+   * share a state for as long as no job changes.
+   */
+  #stateToAsk(): LiveState {
+    const now = this.#now();
+    const { revision } = this.#context.book;
+    const known = this.#asked;
+    if (known !== undefined && known.revision === revision && isFresh(known, now, FRESH_MS))
+      return known.state;
+    const state = new LiveState(this.#context, MAX_BEFORE_HYPOTHETICAL, this.#past());
+    this.#asked = { ...now, revision, state };
+    return state;
+  }
+
+  #now(): Made {
+    const { clock, scheduler } = this.#context;
+    const { capacity, drain, windows } = scheduler.machine;
+    const { label } = scheduler.choice;
+    return { label, capacity, drain, windows: windows.list, madeAtMs: clock.nowMs() };
   }
 
   /** What ended jobs took. A short history soon has more to tell, and is quickly read. */
@@ -216,7 +243,7 @@ export class Forecaster {
     // Of a job that joins the queue later, the forecast that counts is made when it does.
     const isInQueue = (record: JobRecord | undefined) =>
       record?.state === "queued" && record.notBeforeMs === undefined;
-    const fresh = forecasts.waiting().filter((job) => !this.#kept.has(job) && isInQueue(book.live(job)));
+    const fresh = forecasts.waitingJobs().filter((job) => !this.#kept.has(job) && isInQueue(book.live(job)));
     const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
       for (const job of some) {
@@ -228,6 +255,16 @@ export class Forecaster {
     // If the disk is full, the next forecast tries again.
     if (areKept) for (const job of some) this.#kept.add(job);
   }
+}
+
+function isFresh(made: Made, now: Made, maxAgeMs: number): boolean {
+  return (
+    made.label === now.label &&
+    made.capacity === now.capacity &&
+    made.drain === now.drain &&
+    made.windows === now.windows &&
+    now.madeAtMs - made.madeAtMs < maxAgeMs
+  );
 }
 
 function recordOf(judged: readonly JudgedForecast[], uid: number | undefined): ForecastRecord | undefined {

@@ -10,13 +10,14 @@ type PolicyForecast = WhatIfAnswer["policies"][number];
 /** When a waiting job starts and ends: Unix times in ms. */
 export type StartAndEnd = Omit<PolicyForecast["jobs"][number], "job">;
 type End = Omit<PolicyForecast["running"][number], "job">;
+type Named<Forecast> = { readonly job: JobNumber } & Forecast;
 export type NoForecast = NonNullable<NonNullable<PolicyForecast["hypothetical"]>[number]["noForecast"]>;
 
 /** Jobs by row: those with processes, those that wait, then hypothetical ones. */
 export interface ForecastRows {
   readonly jobs: readonly { readonly job: JobNumber; readonly uid: number }[];
   readonly running: number;
-  readonly firstHypothetical: number;
+  readonly hypothetical: readonly { readonly uid: number }[];
   /** Unix time in ms. */
   readonly atMs: number;
   /** Whether nothing is known of how long jobs take. */
@@ -68,40 +69,53 @@ export class Forecasts {
   /** When a job that waits starts and ends. */
   of(job: JobNumber): StartAndEnd | undefined {
     const row = this.#rows.rowOf(job) ?? -1;
-    return row < this.#rows.running ? undefined : this.#at(row);
+    return row < this.#rows.running ? undefined : this.#at(row, this.#rows.jobs[row].uid);
   }
 
   /** When a job that runs ends. */
   endOf(job: JobNumber): End | undefined {
     const row = this.#rows.rowOf(job) ?? Number.POSITIVE_INFINITY;
     if (row >= this.#rows.running || !this.#isKnown(row)) return undefined;
-    const { p10Ms: _p10, p50Ms: _p50, p90Ms: _p90, ...end } = this.#read(row);
-    return end;
+    return this.#endAt(row);
   }
 
   /** Of the jobs that are not submitted, in their order. */
   hypothetical(): readonly (StartAndEnd | NoForecast)[] {
-    const { jobs, firstHypothetical } = this.#rows;
-    return jobs.slice(firstHypothetical).map((_, i) => {
-      const row = firstHypothetical + i;
-      const forecast = this.#at(row);
+    const { jobs, hypothetical } = this.#rows;
+    return hypothetical.map(({ uid }, i) => {
+      const row = jobs.length + i;
+      const forecast = this.#at(row, uid);
       return this.#excluded.get(row) ?? (this.#times === undefined ? "failed" : (forecast ?? "never"));
     });
   }
 
-  /** The jobs that run and have a forecast. */
-  running(): JobNumber[] {
-    return this.#known(0, this.#rows.running);
+  /** Whether there is no forecast of a submitted job. */
+  get isEmpty(): boolean {
+    return !this.#rows.jobs.some((_, row) => this.#isKnown(row));
   }
 
   /** The jobs that wait and have a forecast, in the order in which they are served. */
-  waiting(): JobNumber[] {
-    return this.#known(this.#rows.running, this.#rows.firstHypothetical);
+  waitingJobs(): JobNumber[] {
+    const { running, jobs } = this.#rows;
+    const known: JobNumber[] = [];
+    for (let row = running; row < jobs.length; row++) if (this.#isKnown(row)) known.push(jobs[row].job);
+    return known;
+  }
+
+  /** Forecasts of the jobs that run. @param isAsked for which jobs */
+  running(isAsked: (job: JobNumber) => boolean): Named<End>[] {
+    return this.#select(0, this.#rows.running, isAsked, (row) => this.#endAt(row));
+  }
+
+  /** Forecasts of the jobs that wait, in the order in which they are served. */
+  waiting(isAsked: (job: JobNumber) => boolean): Named<StartAndEnd>[] {
+    const { running, jobs } = this.#rows;
+    return this.#select(running, jobs.length, isAsked, (row) => this.#at(row, jobs[row].uid));
   }
 
   /** Of the submitted jobs that have a forecast. */
   forEachMedian(visit: (job: JobNumber, row: number, medians: Medians) => void): void {
-    for (let row = 0; row < this.#rows.firstHypothetical; row++) {
+    for (let row = 0; row < this.#rows.jobs.length; row++) {
       const medians = this.medians(row);
       if (medians !== undefined) visit(this.#rows.jobs[row].job, row, medians);
     }
@@ -114,15 +128,27 @@ export class Forecasts {
     return { startMs, endMs: this.#ms(row, END_P50) };
   }
 
-  #known(from: number, to: number): JobNumber[] {
-    const jobs: JobNumber[] = [];
-    for (let row = from; row < to; row++) if (this.#isKnown(row)) jobs.push(this.#rows.jobs[row].job);
-    return jobs;
+  #select<Forecast>(
+    from: number,
+    to: number,
+    isAsked: (job: JobNumber) => boolean,
+    forecastAt: (row: number) => Forecast,
+  ): Named<NonNullable<Forecast>>[] {
+    const found: Named<NonNullable<Forecast>>[] = [];
+    for (let row = from; row < to; row++) {
+      const { job } = this.#rows.jobs[row];
+      if (this.#isKnown(row) && isAsked(job)) found.push({ job, ...forecastAt(row)! });
+    }
+    return found;
   }
 
-  #at(row: number): StartAndEnd | undefined {
-    if (!this.#isKnown(row)) return undefined;
-    return this.#correct(this.#rows.jobs[row].uid, this.#read(row), this.atMs);
+  #endAt(row: number): End {
+    const { p10Ms: _p10, p50Ms: _p50, p90Ms: _p90, ...end } = this.#read(row);
+    return end;
+  }
+
+  #at(row: number, uid: number): StartAndEnd | undefined {
+    return this.#isKnown(row) ? this.#correct(uid, this.#read(row), this.atMs) : undefined;
   }
 
   #read(row: number): StartAndEnd {

@@ -76,7 +76,6 @@ export function* timelineOf(
     }
     yield undefined;
   }
-  const hasForecasts = forecasts.running().length + forecasts.waiting().length > 0;
   return {
     atMs,
     fromMs: fromWhenMs,
@@ -88,7 +87,7 @@ export function* timelineOf(
     cpus: table.nodes.flatMap(({ cpus }) => cpus),
     nodes: table.nodes,
     rows: matrix.length,
-    ...(hasForecasts && { forecastAtMs: forecasts.atMs }),
+    ...(!forecasts.isEmpty && { forecastAtMs: forecasts.atMs }),
     jobs: [...live.running, ...live.waiting, ...ended],
     others,
   };
@@ -146,7 +145,7 @@ function liveJobs(
   const numbers = book.numbers.of(caller.isAdministrator ? undefined : caller.uid);
   // Jobs with a forecast come first; then a few thousand more are enough for a picture.
   const candidates = new Set([
-    ...forecasts.waiting(),
+    ...forecasts.waitingJobs(),
     ...numbers.rising(1, Number.MAX_SAFE_INTEGER, mostWaiting + ownWithProcess),
   ]);
   let left = toMs < nowMs ? 0 : numbers.size - ownWithProcess;

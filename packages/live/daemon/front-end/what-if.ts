@@ -6,13 +6,14 @@ import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "@tutti/protocol/refusal.ts";
 import { hasProcess } from "@tutti/protocol/states.ts";
+import type { JobRecord } from "../contract/record.ts";
 import { mayAccess } from "../contract/rights.ts";
 import type { Caller, DryRun, WhatIf, WhatIfQuestion } from "../contract/service.ts";
 import { jobCount, nameOf, readBatch } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Forecaster } from "./forecast.ts";
 import type { Forecasts } from "./forecasts.ts";
-import type { Hypothetical } from "./live-world.ts";
+import type { Hypothetical } from "./live-state.ts";
 import type { Accepted } from "./new-jobs.ts";
 import type { Requests } from "./requests.ts";
 
@@ -112,21 +113,19 @@ export async function answerWhatIf(
   const { label: present } = scheduler.choice;
   const { outcome, base } = await forecaster.whatIf(question);
   // A job may have started or ended in the meantime.
-  const isMine = (job: JobNumber): boolean => {
+  const isOf = (record: JobRecord | undefined) => record !== undefined && mayAccess(caller, record);
+  const isMine = (job: JobNumber) => isOf(book.live(job));
+  const waits = (job: JobNumber) => {
     const record = book.live(job);
-    return record !== undefined && mayAccess(caller, record);
+    return record?.state === "queued" && isOf(record);
   };
-  const waits = (job: JobNumber) => book.live(job)?.state === "queued";
-  const runs = (job: JobNumber) => hasProcess(book.live(job)?.state ?? "done");
+  const runs = (job: JobNumber) => {
+    const record = book.live(job);
+    return record !== undefined && hasProcess(record.state) && isOf(record);
+  };
   const shown = (forecasts: Forecasts) => ({
-    jobs: forecasts
-      .waiting()
-      .filter((job) => isMine(job) && waits(job))
-      .map((job) => ({ job, ...forecasts.of(job)! })),
-    running: forecasts
-      .running()
-      .filter((job) => isMine(job) && runs(job))
-      .map((job) => ({ job, ...forecasts.endOf(job)! })),
+    jobs: forecasts.waiting(waits),
+    running: forecasts.running(runs),
   });
   return {
     policy: question.choice.label,
