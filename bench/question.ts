@@ -1,6 +1,6 @@
 /**
- * Measures questions about the future over a long queue: the front end's own CPU time, during which it answers
- * nobody else, and the time until the answer. The forecasts run in their thread.
+ * Measures questions about the future over a long queue: the front end's own CPU time, during which it
+ * answers nobody else, and the time until the answer. The forecasts run in their thread.
  *
  *   npm run bench:question                          10,000 waiting jobs under easy
  *   npm run bench:question -- --waiting 1000 --policy conservative --runs 9

@@ -80,8 +80,8 @@ export class Stage {
   }
 
   /**
-   * Waits until no second conductor is starting. On a busy machine, the client starts one if the first is slow
-   * to answer; it ends, but if the first dies before, it takes over.
+   * Waits until no second conductor is starting. On a busy machine, the client starts one if the first is
+   * slow to answer; it ends, but if the first dies before, it takes over.
    */
   async alone(): Promise<void> {
     await until("only one conductor is there", () => {

@@ -203,8 +203,8 @@ export class Forecaster {
   }
 
   /**
-   * The state to which hypothetical jobs are added. While somebody types, one question follows the other: they
-   * share a state for as long as no job changes.
+   * The state to which hypothetical jobs are added. While somebody types, one question follows the other:
+   * they share a state for as long as no job changes.
    */
   #stateToAsk(): LiveState {
     const now = this.#now();

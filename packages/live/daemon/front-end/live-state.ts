@@ -131,8 +131,8 @@ export class LiveState {
   }
 
   /**
-   * The state as a workload, without windows, with further jobs that arrive now; and what is known of how long
-   * the jobs take.
+   * The state as a workload, without windows, with further jobs that arrive now; and what is known of how
+   * long the jobs take.
    */
   with(more: readonly WorldJob[]): { readonly workload: Workload; readonly times: JobTimes } {
     const { book, scheduler, shares } = this.#context;

@@ -45,6 +45,32 @@ test("a dry run answers as a submit would, with the expected start, and submits 
   expect(bench.frontEnd.jobs(ROOT, {})).toHaveLength(1);
 });
 
+test("each change between two questions counts, although questions share what they can", async () => {
+  const bench = makeBench({ config: { policy: "fcfs" }, runMs: () => 1e9 });
+  const { clock, frontEnd } = bench;
+  const submit = (limitMs: number) => answerOf(clock, frontEnd.submit(BEN, [request({ tasks: 4, limitMs })]));
+  /** Start and end of a job of 10 s, in s from the beginning. */
+  const asked = async (tasks: number) => {
+    const { hypothetical = [] } = await ask(bench, { jobs: [{ tasks, limitMs: 10_000 }] });
+    return hypothetical.map(({ p50Ms, endP50Ms }) => [
+      (p50Ms! - START_MS) / 1000,
+      (endP50Ms! - START_MS) / 1000,
+    ]);
+  };
+  await submit(60_000);
+  expect(await asked(2)).toEqual([[60, 70]]);
+  expect(await asked(4)).toEqual([[60, 70]]);
+  await submit(30_000);
+  expect(await asked(2)).toEqual([[90, 100]]);
+  clock.advanceTo(clock.nowMs() + 1000);
+  expect(await asked(2)).toEqual([[90, 100]]);
+  await answerOf(clock, frontEnd.cancel(ROOT, 2));
+  clock.settle();
+  expect(await asked(2)).toEqual([[60, 70]]);
+  clock.advanceTo(clock.nowMs() + 10_000);
+  expect(await asked(2)).toEqual([[60, 70]]);
+});
+
 describe("20 seeded scenarios", () => {
   const CPUS = 8;
   /** Many users ask for far more time than they need, some are cut off at their limit. */
