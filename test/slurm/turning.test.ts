@@ -56,8 +56,8 @@ describeWithSlurm("turning", () => {
     expectFair(turning);
     expect(togetherPer100Ms(turning)).toBeLessThanOrEqual(1);
     expect(turning.isPrompt).toBe(true);
-    expect(turning.partial).toBe(0);
-    // In npm test, other tests run at the same time.
+    // In npm test, other tests run at the same time, and a machine may stand still for longer than a slot.
+    expect(turning.partial).toBeLessThanOrEqual(SOAK ? 0 : 0.02 * turning.whole);
     if (SOAK) expect(turning.skewP99Ms).toBeLessThan(SLOT_MS / 2);
     expect(Math.abs(turning.lostWork)).toBeLessThan(0.03);
     for (const { turns } of turning.nodes)
