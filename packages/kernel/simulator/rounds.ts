@@ -125,7 +125,6 @@ export function simulateRounds(
 class Rounds extends GangMatrix {
   override readonly movesGangs = true;
   readonly shown: VisibleJobs;
-  readonly #shares: SimulatedShares;
   /** Jobs 0 … arrived − 1 have arrived. */
   arrived = 0;
   readonly limits: GangLimits | undefined;
@@ -174,8 +173,7 @@ class Rounds extends GangMatrix {
       this.limits = { maxRows: Infinity, fits, ...(interruptions?.outages.length && { areThere }) };
     }
     this.shown = new VisibleJobs(given);
-    this.#shares = new SimulatedShares(given, this);
-    this.shown.table.shares = this.#shares;
+    this.shown.table.shares = new SimulatedShares(given, this);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
@@ -247,7 +245,6 @@ class Rounds extends GangMatrix {
     for (let i = 0; i < count; i++) {
       const job = this.#ending[i];
       this.#endS[job] = this.nowS;
-      this.#shares.end(job);
       this.#lastEndSlot = this.#clock.slot;
       this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#given.size[job];
       this.leave(job);
@@ -326,10 +323,6 @@ class Rounds extends GangMatrix {
 
   // What is counted for fair-share.
 
-  hasBegun(job: JobIndex): boolean {
-    return this.slotsOf(job) > 0 || !Number.isNaN(this.startS[job]);
-  }
-
   startedAtS(job: JobIndex): number {
     return this.startS[job];
   }
@@ -340,10 +333,6 @@ class Rounds extends GangMatrix {
 
   ranS(job: JobIndex): number {
     return this.servedSlots(job) * this.slotS;
-  }
-
-  protected override onPlaced(job: JobIndex): void {
-    this.#shares.begin(job);
   }
 
   /** Updates the finish of a job whose rows have changed. */
