@@ -36,7 +36,9 @@ describeWithSlurm("turning", () => {
     expect(cluster.leftovers()).toEqual([]);
   });
 
-  test("as root: equal shares, never two gangs at once, whole gangs, no work lost", async () => {
+  // A machine with other tests may stand still for longer than a slot, in one of two tries.
+  const tries = { retry: SOAK ? 0 : 4 };
+  test("as root: equal shares, never two gangs at once, whole gangs, no work lost", tries, async () => {
     let health: NonNullable<StatusAnswer["nodes"]> = [];
     const turning = await measureTutti(
       cluster,
@@ -56,8 +58,8 @@ describeWithSlurm("turning", () => {
     expectFair(turning);
     expect(togetherPer100Ms(turning)).toBeLessThanOrEqual(1);
     expect(turning.isPrompt).toBe(true);
-    // In npm test, other tests run at the same time, and a machine may stand still for longer than a slot.
-    expect(turning.partial).toBeLessThanOrEqual(SOAK ? 0 : 0.02 * turning.whole);
+    expect(turning.partial).toBe(0);
+    // In npm test, other tests run at the same time.
     if (SOAK) expect(turning.skewP99Ms).toBeLessThan(SLOT_MS / 2);
     expect(Math.abs(turning.lostWork)).toBeLessThan(0.03);
     for (const { turns } of turning.nodes)
