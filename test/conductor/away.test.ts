@@ -62,7 +62,14 @@ const moveBack = () => renameSync(away(), state);
 function machineThat(isHomeAway: () => boolean): Machine {
   const containment = openContainment(home, "signals")!;
   const shares = new GangShares(containment.groups, containment.freezer);
-  return { containment, shares, setpriv: undefined, note: (act) => act(), isHomeAway };
+  return {
+    containment,
+    shares,
+    setpriv: undefined,
+    note: (act) => act(),
+    isHomeAway,
+    whyAllEnd: () => undefined,
+  };
 }
 
 function specOf(more: Partial<LaunchSpec> = {}): LaunchSpec {

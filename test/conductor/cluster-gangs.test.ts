@@ -177,6 +177,31 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
     writeFileSync(join(node.home, "log"), "");
   });
 
+  test.each([
+    ["sees that", 81, true],
+    ["is killed next itself", 91, false],
+  ])("what the cluster kills after the keeper is lost, before the conductor %s", async (_, job, goesOn) => {
+    const node = s.node(1);
+    const { pid, shim } = await launch(job, "exec sleep 60");
+    const conductor = node.conductorPid();
+    signal(conductor, "SIGSTOP");
+    for (const keeper of node.pidsOf(`^sh ${node.home}/keeper`)) {
+      signal(keeper, "SIGKILL");
+      await until("the keeper has ended", () => isGone(keeper));
+    }
+    signal(pid, "SIGKILL");
+    await until("the shim has written how it ended", () => isGone(shim));
+    if (!goesOn) signal(conductor, "SIGKILL");
+    signal(conductor, "SIGCONT");
+    await until("the conductor has ended", () => isGone(conductor));
+    node.startKeeper();
+    await until("another conductor is there", () => node.conductorPid() !== 0);
+    const { attempts } = await node.connect();
+    const ended = attempts.find((one) => one.job === job)?.end ?? (await s.end(node, job));
+    expect(ended.lost).toContain("that started the conductor has ended");
+    writeFileSync(join(node.home, "log"), "");
+  });
+
   test("a conductor whose keeper has died starts nothing more, also while it waits for an end", async () => {
     const node = s.node(1);
     const { pid, shim } = await launch(61, "exec sleep 60");

@@ -14,8 +14,8 @@ const ROUNDING_MS = 2;
 const LONGEST_LAG_MS = 1000;
 /** docs/guide-user.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
 const LONGEST_DELAY_MS = 360_000;
-/** Further tries of an attempt that was lost before its command began. */
-const TRIES_TO_BEGIN = 3;
+/** So many attempts that were lost before their command began do not count. */
+const FREE_STARTS = 3;
 
 /** @returns descriptions of everything that is wrong */
 export function judge(history: History): string[] {
@@ -157,6 +157,8 @@ function judgeAttempts(
 ): string[] {
   const problems: string[] = [];
   let delays = 0;
+  let unseen = 0;
+  let free = 0;
   for (let k = 1; k <= record.attempt; k++) {
     const start = starts.find(({ attempt }) => attempt === k);
     const next = starts.find(({ attempt }) => attempt === k + 1);
@@ -170,12 +172,13 @@ function judgeAttempts(
     if (start !== undefined && job.isRequeued) ends.push("requeued");
     const words = `attempt ${k} of ${record.attempt} (${json(start)})`;
     if (ends.length === 0) problems.push(`${words} did not reach its end, is ${json(record)}`);
+    if (start === undefined) unseen++;
+    // A command that came to no first line may have begun, and then its attempt counts.
+    if (start === undefined && !isLost) free++;
     const isRetried = (end: string) =>
-      (end === "requeued" && k <= asked.retries) ||
-      (end === "lost" && k <= asked.retries + (start === undefined ? TRIES_TO_BEGIN : 0)) ||
-      (mayRetry(asked, end) && k <= asked.retries);
-    // Its command may have begun without coming to its first line.
-    const isFinal = (end: string) => !isRetried(end) || (end === "lost" && isLost && k > asked.retries);
+      (end === "requeued" || end === "lost" || mayRetry(asked, end)) &&
+      k <= asked.retries + Math.min(FREE_STARTS, unseen);
+    const isFinal = (end: string) => !isRetried(end) || k > asked.retries + Math.min(FREE_STARTS, free);
     if (k < record.attempt) {
       if (ends.length > 0 && !ends.some(isRetried))
         problems.push(`${words} ended with ${ends}, no retry follows`);

@@ -53,23 +53,30 @@ export class Conductor {
   #reportTimer: NodeJS.Timeout | undefined;
   #shutdown: (() => void) | undefined;
   #closed = false;
+  #isAbandoned = false;
+  readonly #keeper: number | undefined;
+  /** The keeper of the last conductor; undefined: none, or ours. */
+  #keeperBefore: number | undefined;
 
   /**
    * @param emit called with every message for the front end, even if none is connected
-   * @param cluster whether it is one of several conductors that turn the same rows
+   * @param keeper in a cluster, where several conductors turn the same rows: the process that started it
    */
   constructor(
     home: string,
     containment: Containment,
     emit: (message: FromConductor) => void,
-    cluster = false,
+    keeper?: number,
   ) {
+    const cluster = keeper !== undefined;
+    this.#keeper = keeper;
     this.#machine = {
       containment,
       shares: new GangShares(containment.groups, containment.freezer),
       setpriv: process.getuid?.() === 0 ? findSetpriv() : undefined,
       note: (act) => this.#stateFile.save(act),
       isHomeAway: () => !existsSync(home),
+      whyAllEnd: (endedBefore) => this.#whyAllEnd(endedBefore),
     };
     this.#stateFile = new StateFile(join(home, "state.json"), () => this.#state());
     this.#groupRemoval = new GroupRemoval(containment, this.#attempts);
@@ -226,6 +233,7 @@ export class Conductor {
 
   #restore(saved: SavedState): void {
     if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
+    if (saved.keeper !== this.#keeper) this.#keeperBefore = saved.keeper;
     if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
       this.#roundRobin.matrices.use(saved.matrix, saved.turning);
       this.#clock.slotMs = saved.matrix.slotMs;
@@ -355,8 +363,25 @@ export class Conductor {
     this.#endWithJobs();
   }
 
+  #whyAllEnd(endedBefore: boolean): string | undefined {
+    const keeper = this.#keeper === process.ppid ? undefined : this.#keeper;
+    const gone = keeper ?? (endedBefore ? this.#keeperBefore : undefined);
+    return gone === undefined
+      ? undefined
+      : `The process ${gone} that started the conductor has ended, so all gangs here are killed`;
+  }
+
+  /** If the keeper was killed: kills the gangs, since nobody else would, and ends. */
+  followKeeper(): void {
+    const why = this.#whyAllEnd(false);
+    if (why === undefined || this.#isAbandoned) return;
+    this.#isAbandoned = true;
+    console.error(new Date(unixMs()).toISOString(), why);
+    this.#abandon(why);
+  }
+
   /** Kills all attempts, which are lost for this reason, and ends. */
-  abandon(why: string): void {
+  #abandon(why: string): void {
     this.#reports.makeWay();
     for (const spec of this.#launches.takeAll()) this.#reports.notStarted(spec, "none", why, true);
     for (const attempt of this.#attempts.values()) attempt.lose(why);
@@ -444,6 +469,7 @@ export class Conductor {
       ...(matrices.turning.length > 0 && { turning: matrices.turning }),
       ...savedOf(this.#attempts.values()),
       guardian: this.#guardianIdentity,
+      keeper: this.#keeper,
     };
   }
 }

@@ -82,7 +82,12 @@ takePriority();
 const server: ConductorServer = new ConductorServer(home, (message) =>
   guarded(() => conductor.receive(message)),
 );
-const conductor = new Conductor(home, containment, (message) => server.send(message), cluster !== undefined);
+const conductor = new Conductor(
+  home,
+  containment,
+  (message) => server.send(message),
+  cluster === undefined ? undefined : parent,
+);
 
 // If the disk with the log is full and a second write fails at the same moment, Node reports an uncaught
 // error.
@@ -107,7 +112,7 @@ setInterval(() => {
   if (cluster !== undefined || !conductor.isIdle || server.isConnected) lonelySinceMs = monotonicMs();
   else if (monotonicMs() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, LOOK_MS);
-if (cluster !== undefined) watchParent();
+if (cluster !== undefined) setInterval(() => guarded(() => conductor.followKeeper()), PARENT_MS);
 
 function readArguments() {
   const { positionals, values } = parseArgs({
@@ -134,17 +139,6 @@ function readArguments() {
 function end(): void {
   if (cluster === undefined) giveUp(0);
   else guarded(() => conductor.evict());
-}
-
-/** The keeper was killed: kills the gangs, since nobody else would, and ends. */
-function watchParent(): void {
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(timer);
-    const why = `The process ${parent} that started the conductor has ended, so all gangs here are killed`;
-    console.error(new Date(unixMs()).toISOString(), why);
-    guarded(() => conductor.abandon(why));
-  }, PARENT_MS);
 }
 
 /**

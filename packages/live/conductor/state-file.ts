@@ -22,6 +22,8 @@ export interface SavedState extends LastSeen {
   /** The front end has been answered that these are in force from a later slot on. */
   readonly turning?: readonly TurningMatrix[];
   readonly guardian?: ProcessIdentity;
+  /** The process that started the conductor, in a cluster. */
+  readonly keeper?: number;
   readonly attempts: readonly SavedAttempt[];
   readonly members?: readonly SavedMember[];
 }

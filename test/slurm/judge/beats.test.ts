@@ -69,6 +69,13 @@ describe("good runs", () => {
     expect(judgeJobs([{ ...one, requeued: 0 }], [])).toMatchObject({ ranAgain: 0, ranTwice: 1 });
   });
 
+  test("a job whose pilots have ended as often as it may start again, or more", () => {
+    const reason = "the allocation ended again, after at most 1 restart: ask for more";
+    const job = (attempt: number) => ({ job: 7, state: "failed", attempt, reason }) as Job;
+    expect(judgeJobs([run(WELL.slice(0, 2), job(2))], [])).toMatchObject({ failed: 1, problems: [] });
+    expect(problems(run(WELL.slice(0, 2), job(1)))).toHaveLength(1);
+  });
+
   test("a job that was never acknowledged nor accepted", () => {
     const { acknowledged: _, job: __, ...none } = run([]);
     expect(judgeJobs([none], [])).toMatchObject({ acknowledged: 0, lost: 0, problems: [] });

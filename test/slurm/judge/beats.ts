@@ -141,7 +141,7 @@ export function judgeJobs(runs: readonly JobRun[], absences: readonly Absence[])
       tell(`is ${job.state} with code ${job.code}, signal ${job.signal}`);
     else if (
       !reason.startsWith("lost: ") &&
-      !(run.requeued > 0 && reason.startsWith("the allocation ended again"))
+      !(job.attempt > Math.max(run.retries, 1) && reason.startsWith("the allocation ended again"))
     )
       tell(`is ${job.state}: expected ${run.code ?? run.signal} or a loss`);
   }

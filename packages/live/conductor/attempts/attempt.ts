@@ -403,6 +403,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       lost: this.#lost ?? this.#entry.problem,
       lostBeforeBegin: this.#lostBeforeBegin,
       isOutOfMemory: this.limits.isOutOfMemory,
+      whyAllEnd: () => this.machine.whyAllEnd(this.#endedBefore),
     });
     // What its shim has written is known when the folder is back that was moved away with the conductor's,
     // perhaps just now, while this was reading.

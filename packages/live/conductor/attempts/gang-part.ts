@@ -23,6 +23,12 @@ export interface Machine {
   readonly note: (act: () => void) => void;
   /** Whether the conductor's folder is away, perhaps with all that shims have written. */
   readonly isHomeAway: () => boolean;
+  /**
+   * Why the cluster ends all processes of this node, perhaps before this conductor: the keeper has ended.
+   * Undefined: it does not.
+   * @param endedBefore whether this is asked for what ended before this conductor began
+   */
+  readonly whyAllEnd: (endedBefore: boolean) => string | undefined;
 }
 
 type PartSpec = Pick<

@@ -26,6 +26,8 @@ interface Facts {
   /** With `lost`: it is certain that the command never began. */
   readonly lostBeforeBegin: boolean;
   readonly isOutOfMemory: boolean;
+  /** Why its cluster is killing all gangs here, if it is. */
+  readonly whyAllEnd: () => string | undefined;
 }
 
 export function outcomeOf(facts: Facts): Outcome {
@@ -36,6 +38,8 @@ export function outcomeOf(facts: Facts): Outcome {
   if (written !== undefined) return lost(facts, written, false);
   const exit = readExit(spec);
   if (exit !== undefined) {
+    const why = exit.code === 0 || reason !== "none" ? undefined : facts.whyAllEnd();
+    if (why !== undefined) return lost(facts, why, false);
     const isTooLarge = reason === "none" && exit.code !== 0 && facts.isOutOfMemory;
     return { ...exit, reason: isTooLarge ? "memory-limit" : reason };
   }

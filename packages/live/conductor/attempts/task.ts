@@ -45,13 +45,17 @@ export class Task {
   begun = false;
   end: TaskEnd | undefined;
   readonly #spec: MemberSpec;
+  readonly #machine: Machine;
   readonly #entry: GangEntry;
   /** An earlier conductor may have opened the gate without being able to save that. */
   #mayHaveBegun = false;
+  /** It had ended when this conductor took it over. */
+  #endedBefore = false;
 
   constructor(machine: Machine, limits: GangLimits, member: MemberSpec, rank: number) {
     this.rank = rank;
     this.#spec = { ...member, folder: taskFolder(member, rank) };
+    this.#machine = machine;
     this.#entry = new GangEntry(machine.containment, this.#spec, limits);
   }
 
@@ -61,7 +65,8 @@ export class Task {
     this.begun = begun;
     this.#entry.join(this.shim, begun, job);
     this.#noticeBegun();
-    this.#mayHaveBegun = this.job === undefined && this.shim !== undefined && !isAlive(this.shim);
+    this.#endedBefore = this.shim !== undefined && !isAlive(this.shim);
+    this.#mayHaveBegun = this.job === undefined && this.#endedBefore;
   }
 
   makeFolder(): void {
@@ -148,6 +153,7 @@ export class Task {
       lost: this.#entry.problem,
       lostBeforeBegin: false,
       isOutOfMemory: false,
+      whyAllEnd: () => this.#machine.whyAllEnd(this.#endedBefore),
     });
     const neverBegan = !this.begun && !this.#mayHaveBegun;
     this.end = { ...outcome, ...(neverBegan && { neverBegan }) };

@@ -68,7 +68,7 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
    * job again, in addition to its environment and script. Undefined: these are no longer kept.
    */
   readonly repeat?: Pick<SubmitJob, "stdout" | "stderr"> | undefined;
-  /** Attempts that do not count against the retries: those that made room while that was free. */
+  /** Attempts that do not count against the retries: their command never began. */
   readonly uncharged?: number | undefined;
 }
 

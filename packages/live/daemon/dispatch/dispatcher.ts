@@ -28,7 +28,7 @@ import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import { NodeReports } from "./node-reports.ts";
 import { followNoted, notedEnd, notedStart, noteStart } from "./noted.ts";
-import { lostEnd, outcomeOf, refusedEnd, sentReason, usageOf } from "./outcome.ts";
+import { isFree, lostEnd, outcomeOf, refusedEnd, sentReason, usageOf } from "./outcome.ts";
 import { hasCpusAgain, reasonToHoldPaused, withoutPause } from "./pauses.ts";
 import { delayBeginsMs } from "./retry-delays.ts";
 import type { StoreAge } from "./store-age.ts";
@@ -313,6 +313,7 @@ export class Dispatcher {
         state: toHold === undefined ? "queued" : "held",
         nodes: [],
         units: undefined,
+        ...(isFree(record, end) && { uncharged: (record.uncharged ?? 0) + 1 }),
         ending: undefined,
         ranMs: 0,
         startedAtMs: undefined,

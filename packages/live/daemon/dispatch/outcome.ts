@@ -4,8 +4,8 @@ import type { JobState } from "@tutti/protocol/states.ts";
 import { chargedStarts, type JobRecord } from "../contract/record.ts";
 import { retryAfterMs } from "./retries.ts";
 
-/** Restarts, in addition to `retries`, after attempts that were lost before their command began. */
-const TRIES_TO_BEGIN = 3;
+/** So many attempts that ended before their command began do not count as starts. */
+const FREE_STARTS = 3;
 
 /** Restarts of a job without `retries` after its CPUs were taken away; others have their `retries`. */
 const RESTARTS_AT_END = 1;
@@ -20,6 +20,11 @@ interface Outcome {
   readonly delayMs?: number;
 }
 
+/** Whether the attempt does not count as a start of the job: its command never began. */
+export function isFree({ uncharged = 0 }: JobRecord, { neverBegan }: AttemptEnd): boolean {
+  return neverBegan === true && uncharged < FREE_STARTS;
+}
+
 /** The state of a job after the end of an attempt, with the reason. */
 export function outcomeOf(record: JobRecord, end: AttemptEnd): Outcome {
   const outcome = outcomeOfAttempt(record, end);
@@ -30,8 +35,7 @@ export function outcomeOf(record: JobRecord, end: AttemptEnd): Outcome {
 }
 
 function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
-  const starts = chargedStarts(record);
-  const mayStartAnew = starts <= record.retries;
+  const mayStartAnew = startsUntil(record, end) <= record.retries;
   const isAtLimit = end.reason === "time-limit" || end.reason === "memory-limit";
   // A cancel that was accepted holds, although the attempt may have ended before anybody heard of it.
   const isCancelled = record.ending === "cancelled" && !isAtLimit;
@@ -53,8 +57,7 @@ function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
   if (end.reason === "time-limit") return { state: "failed", reason: "time limit" };
   if (end.reason === "memory-limit") return { state: "failed", reason: "memory limit" };
   if (end.lost !== undefined) {
-    const mayTryAgain = end.neverBegan && starts <= record.retries + TRIES_TO_BEGIN;
-    return { state: mayStartAnew || mayTryAgain ? "queued" : "failed", reason: `lost: ${end.lost}` };
+    return { state: mayStartAnew ? "queued" : "failed", reason: `lost: ${end.lost}` };
   }
   if (end.signal !== undefined) return { state: "failed", reason: `ended by ${end.signal}` };
   return end.code === 0
@@ -66,15 +69,20 @@ function outcomeOfAttempt(record: JobRecord, end: AttemptEnd): Outcome {
  * The CPUs of the job were taken away before it ended. That counts like any other start, or a job that needs
  * more time than CPUs are there would be started for ever.
  */
-function outcomeAtEnd(record: JobRecord, { neverBegan }: AttemptEnd): Outcome {
-  const starts = chargedStarts(record);
+function outcomeAtEnd(record: JobRecord, end: AttemptEnd): Outcome {
+  const starts = startsUntil(record, end);
   const most = mostRestartsAtEnd(record);
   const restarts = `at most ${most} ${most === 1 ? "restart" : "restarts"}`;
-  if (starts <= most) return { state: "queued", reason: `the allocation ended (${starts} of ${restarts})` };
-  if (neverBegan && starts <= most + TRIES_TO_BEGIN)
+  if (starts <= most && isFree(record, end))
     return { state: "queued", reason: "the allocation ended before it began" };
+  if (starts <= most) return { state: "queued", reason: `the allocation ended (${starts} of ${restarts})` };
   const advice = "ask for more with --retries, or for longer pilots (tutti serve --time)";
   return { state: "failed", reason: `the allocation ended again, after ${restarts}: ${advice}` };
+}
+
+/** Starts that count, with the attempt that has this end. */
+function startsUntil(record: JobRecord, end: AttemptEnd): number {
+  return chargedStarts(record) - Number(isFree(record, end));
 }
 
 function mostRestartsAtEnd({ retries }: Pick<JobRecord, "retries">): number {

@@ -207,6 +207,21 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.machine.launched).toEqual(["1/1", "1/2", "1/3", "1/4"]);
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
   });
+
+  test("an attempt that was lost before its command began uses up no retry", async () => {
+    const bench = makeBench(fcfs);
+    const { job } = await submit(bench, { retries: 1 });
+    const end = (attempt: number, neverBegan?: true) => {
+      expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "running", attempt });
+      bench.machine.end({ job, attempt }, "none", { lost: "shim gone", ...(neverBegan && { neverBegan }) });
+      bench.clock.settle();
+    };
+    end(1, true);
+    end(2);
+    end(3, true);
+    end(4);
+    expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
+  });
 });
 
 describe("several users", () => {
