@@ -31,6 +31,8 @@ const COMMON: BuildOptions = {
   define: { "process.env.NODE_ENV": '"production"' },
   write: false,
   logLevel: "warning",
+  // Checks of bookkeeping, which only tests call.
+  dropLabels: ["AUDIT"],
 };
 
 /** The page that reproduces papers, which only programs open. */

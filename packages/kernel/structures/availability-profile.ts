@@ -115,16 +115,18 @@ export class AvailabilityProfile {
   }
 
   audit(): void {
-    for (let i = this.#begin; i < this.#end; i++) {
-      assert(
-        this.#free[i] >= 0 && this.#free[i] <= this.processors,
-        `segment ${i} has ${this.#free[i]} free processors`,
-      );
-      if (i === this.#begin) continue;
-      assert(this.#atS[i - 1] < this.#atS[i], `segment ${i} does not begin after the one before`);
-      assert(this.#free[i - 1] !== this.#free[i], `segment ${i} repeats the one before`);
+    AUDIT: {
+      for (let i = this.#begin; i < this.#end; i++) {
+        assert(
+          this.#free[i] >= 0 && this.#free[i] <= this.processors,
+          `segment ${i} has ${this.#free[i]} free processors`,
+        );
+        if (i === this.#begin) continue;
+        assert(this.#atS[i - 1] < this.#atS[i], `segment ${i} does not begin after the one before`);
+        assert(this.#free[i - 1] !== this.#free[i], `segment ${i} repeats the one before`);
+      }
+      assert(this.#free[this.#end - 1] === this.processors, "not all processors are free in the end");
     }
-    assert(this.#free[this.#end - 1] === this.processors, "not all processors are free in the end");
   }
 
   #change(startS: number, endS: number, by: number, least = 0): void {

@@ -114,12 +114,14 @@ export class EventHeap {
 
   /** Throws if a parent comes after one of its children. */
   audit(): void {
-    for (let at = 1; at < this.length; at++) {
-      const parent = (at - 1) >> 2;
-      const inOrder =
-        this.#times[parent] < this.#times[at] ||
-        (this.#times[parent] === this.#times[at] && this.#sequences[parent] < this.#sequences[at]);
-      assert(inOrder, `heap entry ${at} comes before its parent`);
+    AUDIT: {
+      for (let at = 1; at < this.length; at++) {
+        const parent = (at - 1) >> 2;
+        const inOrder =
+          this.#times[parent] < this.#times[at] ||
+          (this.#times[parent] === this.#times[at] && this.#sequences[parent] < this.#sequences[at]);
+        assert(inOrder, `heap entry ${at} comes before its parent`);
+      }
     }
   }
 

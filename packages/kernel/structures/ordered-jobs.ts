@@ -199,37 +199,42 @@ export class OrderedJobs {
 
   /** Recomputes all bookkeeping from the entries and throws if it differs. */
   audit(): void {
-    let total = 0;
-    let previousKey = Number.NEGATIVE_INFINITY;
-    let previousJob = -1;
-    const seen = new Set<number>();
-    const summaries: { minSize: number; minValue: number; sumSize: number }[] = [];
-    for (let position = 0; position < this.#blocks; position++) {
-      const block = this.#order[position];
-      assert(!seen.has(block), `block ${block} is at two positions`);
-      seen.add(block);
-      const count = this.#count[block];
-      assert(count > 0 && this.#begin[block] + count <= BLOCK, `block ${block} holds ${count} entries`);
-      let minSize = NO_SIZE;
-      let minValue = Number.POSITIVE_INFINITY;
-      let sumSize = 0;
-      for (let e = 0; e < count; e++) {
-        const at = block * BLOCK + this.#begin[block] + e;
-        const key = this.#keys[at];
-        const job = this.#jobs[at];
-        assert(key > previousKey || (key === previousKey && job > previousJob), `job ${job} is out of order`);
-        previousKey = key;
-        previousJob = job;
-        assert(this.#sizes[at] === this.#known.size[job], `size of job ${job} is stale`);
-        minSize = Math.min(minSize, this.#sizes[at]);
-        minValue = Math.min(minValue, this.#values[at]);
-        sumSize += this.#sizes[at];
+    AUDIT: {
+      let total = 0;
+      let previousKey = Number.NEGATIVE_INFINITY;
+      let previousJob = -1;
+      const seen = new Set<number>();
+      const summaries: { minSize: number; minValue: number; sumSize: number }[] = [];
+      for (let position = 0; position < this.#blocks; position++) {
+        const block = this.#order[position];
+        assert(!seen.has(block), `block ${block} is at two positions`);
+        seen.add(block);
+        const count = this.#count[block];
+        assert(count > 0 && this.#begin[block] + count <= BLOCK, `block ${block} holds ${count} entries`);
+        let minSize = NO_SIZE;
+        let minValue = Number.POSITIVE_INFINITY;
+        let sumSize = 0;
+        for (let e = 0; e < count; e++) {
+          const at = block * BLOCK + this.#begin[block] + e;
+          const key = this.#keys[at];
+          const job = this.#jobs[at];
+          assert(
+            key > previousKey || (key === previousKey && job > previousJob),
+            `job ${job} is out of order`,
+          );
+          previousKey = key;
+          previousJob = job;
+          assert(this.#sizes[at] === this.#known.size[job], `size of job ${job} is stale`);
+          minSize = Math.min(minSize, this.#sizes[at]);
+          minValue = Math.min(minValue, this.#values[at]);
+          sumSize += this.#sizes[at];
+        }
+        total += count;
+        summaries.push({ minSize, minValue, sumSize });
       }
-      total += count;
-      summaries.push({ minSize, minValue, sumSize });
+      assert(total === this.length, `length is ${this.length}, entries are ${total}`);
+      this.#tree.audit(summaries, this.#isSearched);
     }
-    assert(total === this.length, `length is ${this.length}, entries are ${total}`);
-    this.#tree.audit(summaries, this.#isSearched);
   }
 
   /** Position of the last block whose first entry is at or before (key, job); 0 if there is none. */

@@ -161,27 +161,29 @@ export class SummaryTree {
    * request.
    */
   audit(leaves: readonly { minSize: number; minValue: number; sumSize: number }[], smallest: boolean): void {
-    for (let position = 0; position < this.#leaves; position++) {
-      const leaf = this.#leaves + position;
-      const real = leaves[position] ?? { minSize: NO_SIZE, minValue: Number.POSITIVE_INFINITY, sumSize: 0 };
-      assert(this.#sumSize[leaf] === real.sumSize, `sum of block ${position} is stale`);
-      if (!smallest) continue;
-      assert(this.#minSize[leaf] === real.minSize, `smallest size of block ${position} is stale`);
-      assert(this.#minValue[leaf] === real.minValue, `smallest value of block ${position} is stale`);
-    }
-    for (let node = this.#leaves - 1; node >= 1; node--) {
-      const [left, right] = [2 * node, 2 * node + 1];
-      assert(
-        this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[right],
-        `sum of tree node ${node} is stale`,
-      );
-      if (!smallest) continue;
-      const minSize = Math.min(this.#minSize[left], this.#minSize[right]);
-      const minValue = Math.min(this.#minValue[left], this.#minValue[right]);
-      assert(
-        this.#minSize[node] === minSize && this.#minValue[node] === minValue,
-        `tree node ${node} is stale`,
-      );
+    AUDIT: {
+      for (let position = 0; position < this.#leaves; position++) {
+        const leaf = this.#leaves + position;
+        const real = leaves[position] ?? { minSize: NO_SIZE, minValue: Number.POSITIVE_INFINITY, sumSize: 0 };
+        assert(this.#sumSize[leaf] === real.sumSize, `sum of block ${position} is stale`);
+        if (!smallest) continue;
+        assert(this.#minSize[leaf] === real.minSize, `smallest size of block ${position} is stale`);
+        assert(this.#minValue[leaf] === real.minValue, `smallest value of block ${position} is stale`);
+      }
+      for (let node = this.#leaves - 1; node >= 1; node--) {
+        const [left, right] = [2 * node, 2 * node + 1];
+        assert(
+          this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[right],
+          `sum of tree node ${node} is stale`,
+        );
+        if (!smallest) continue;
+        const minSize = Math.min(this.#minSize[left], this.#minSize[right]);
+        const minValue = Math.min(this.#minValue[left], this.#minValue[right]);
+        assert(
+          this.#minSize[node] === minSize && this.#minValue[node] === minValue,
+          `tree node ${node} is stale`,
+        );
+      }
     }
   }
 

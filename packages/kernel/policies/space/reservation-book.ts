@@ -131,34 +131,36 @@ export class ReservationBook {
    * Recomputes the bookkeeping from the running jobs and throws if it differs. Takes time linear in the jobs.
    */
   audit(): void {
-    const left = new Map<JobIndex, number>();
-    for (let i = 0; i < this.#count; i++) {
-      const job = this.#running[i];
-      assert(this.#place.get(job) === i, `running job ${job} is not at index ${i}`);
-      const requester = this.#requester.get(job);
-      if (requester === NO_JOB) continue;
-      const leaves = this.#leaves.get(job);
-      assert(leaves >= 1 && leaves <= this.#jobs.size[job], `donor ${job} leaves ${leaves} processors`);
-      left.set(requester, (left.get(requester) ?? 0) + leaves);
-    }
-    let held = 0;
-    const open = new Int32Array(this.#open.length);
-    for (const [requester, leaves] of left) {
-      assert(leaves <= this.#jobs.size[requester], `donors leave job ${requester} more than it needs`);
-      held += this.#jobs.size[requester] - leaves;
-      open[this.#queue.get(requester)]++;
-    }
-    for (const requester of this.due) {
-      assert(!left.has(requester), `job ${requester} is due while a donor runs`);
-      held += this.#jobs.size[requester];
-      open[this.#queue.get(requester)]++;
-    }
-    assert(held === this.held, `${this.held} processors are held, ${held} have been inherited`);
-    for (const [queue, count] of open.entries()) {
-      assert(
-        count === this.#open[queue],
-        `queue ${queue} counts ${this.#open[queue]} of ${count} reservations`,
-      );
+    AUDIT: {
+      const left = new Map<JobIndex, number>();
+      for (let i = 0; i < this.#count; i++) {
+        const job = this.#running[i];
+        assert(this.#place.get(job) === i, `running job ${job} is not at index ${i}`);
+        const requester = this.#requester.get(job);
+        if (requester === NO_JOB) continue;
+        const leaves = this.#leaves.get(job);
+        assert(leaves >= 1 && leaves <= this.#jobs.size[job], `donor ${job} leaves ${leaves} processors`);
+        left.set(requester, (left.get(requester) ?? 0) + leaves);
+      }
+      let held = 0;
+      const open = new Int32Array(this.#open.length);
+      for (const [requester, leaves] of left) {
+        assert(leaves <= this.#jobs.size[requester], `donors leave job ${requester} more than it needs`);
+        held += this.#jobs.size[requester] - leaves;
+        open[this.#queue.get(requester)]++;
+      }
+      for (const requester of this.due) {
+        assert(!left.has(requester), `job ${requester} is due while a donor runs`);
+        held += this.#jobs.size[requester];
+        open[this.#queue.get(requester)]++;
+      }
+      assert(held === this.held, `${this.held} processors are held, ${held} have been inherited`);
+      for (const [queue, count] of open.entries()) {
+        assert(
+          count === this.#open[queue],
+          `queue ${queue} counts ${this.#open[queue]} of ${count} reservations`,
+        );
+      }
     }
   }
 
