@@ -233,6 +233,7 @@ function jobsFacade(jobs: JobsView, arrivals: Arrivals): JobsView {
     Object.freeze({
       update: () => shares.update(),
       level: (job: JobIndex) => (hasArrived(arrivals, job) ? shares.level(job) : 0),
+      user: (job: JobIndex) => (hasArrived(arrivals, job) ? shares.user(job) : undefined),
     });
   return Object.freeze({
     get capacity() {

@@ -159,6 +159,8 @@ export interface ShareView {
    * Usage ÷ share of the job's user at the last update. Users with less go first; 1 is exactly the share.
    */
   level(job: JobIndex): number;
+  /** The job's user, by name or number; undefined: unknown. All jobs of a user have the same level. */
+  user(job: JobIndex): string | number | undefined;
 }
 
 /**

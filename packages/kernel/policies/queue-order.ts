@@ -6,7 +6,9 @@
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import { choice } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
+import { AgingJobs, valueAt } from "../structures/aging-jobs.ts";
 import { OrderedJobs } from "../structures/ordered-jobs.ts";
+import { SharedJobs } from "../structures/shared-jobs.ts";
 
 const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp", "fair-share"] as const;
 type OrderName = (typeof ORDERS)[number];
@@ -17,23 +19,41 @@ export const ORDER_PARAMETER = choice(
   "queue order: by arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision, with estimates below 1 s counted as 1 s (Tang et al., Cluster 2009); fair-share: users who have used least of their share first, re-sorted at every decision",
 );
 
+/** What policies do with the list of their waiting jobs; each is described in OrderedJobs. */
+type WaitingList = Pick<
+  OrderedJobs,
+  | "length"
+  | "first"
+  | "insert"
+  | "remove"
+  | "removeFirst"
+  | "startSearch"
+  | "nextFitting"
+  | "takeFound"
+  | "skipFound"
+  | "copyTo"
+>;
+
 /** The waiting jobs of a policy in its queue order. */
 export class WaitingQueue {
-  readonly list: OrderedJobs;
+  readonly list: WaitingList;
   /** Whether keys change over time, so that an order computed earlier is no longer valid. */
   readonly isDynamic: boolean;
   readonly #order: OrderName;
   readonly #jobs: JobsView;
+  // The list, if its order is dynamic.
+  readonly #aging: AgingJobs | undefined;
+  readonly #shared: SharedJobs | undefined;
   #keyedAtS = 0;
-  /** Keys with which jobs were added, if keys change over time. */
-  readonly #keys: number[] = [];
   #scratch = new Int32Array(0);
 
   constructor(jobs: JobsView, parameters: ParameterValues) {
     this.#jobs = jobs;
-    this.list = new OrderedJobs(jobs, true);
     this.#order = parameters.order as OrderName;
-    this.isDynamic = this.#order === "wfp" || this.#order === "fair-share";
+    this.#aging = this.#order === "wfp" ? new AgingJobs(jobs) : undefined;
+    this.#shared = this.#order === "fair-share" ? new SharedJobs(jobs) : undefined;
+    this.list = this.#aging ?? this.#shared ?? new OrderedJobs(jobs, true);
+    this.isDynamic = (this.#aging ?? this.#shared) !== undefined;
   }
 
   /** The job's sort key in the queue; the smallest is first. */
@@ -50,13 +70,11 @@ export class WaitingQueue {
       case "largest":
         return -this.#jobs.size[job];
       case "wfp": {
-        // An estimate below a second counts as one second, so that the quotient exists.
-        const estimateS = Math.max(this.#jobs.estimateS[job], 1);
-        const ratio = (this.#keyedAtS - this.#jobs.submitS[job]) / estimateS;
-        return -this.#jobs.size[job] * ratio * ratio * ratio;
+        const { size, estimateS, submitS } = this.#jobs;
+        return -valueAt(this.#keyedAtS, size[job], estimateS[job], submitS[job]);
       }
       case "fair-share":
-        return this.#jobs.shares?.level(job) ?? 0;
+        return this.#shared!.levelOf(job);
     }
   }
 
@@ -66,25 +84,19 @@ export class WaitingQueue {
   }
 
   add(job: JobIndex): void {
-    const key = this.key(job);
-    if (this.isDynamic) this.#keys[job] = key;
-    this.list.insert(job, key);
+    this.list.insert(job, this.isDynamic ? 0 : this.key(job));
   }
 
   /** Removes a waiting job. */
   remove(job: JobIndex): void {
-    // Usage may have been counted again since the job was added, for people who look at it.
-    this.list.remove(job, this.isDynamic ? this.#keys[job] : this.key(job));
+    this.list.remove(job, this.isDynamic ? 0 : this.key(job));
   }
 
   /** Updates a dynamic order. Call it in `decide` before you look at the queue. */
   update(nowS: number): void {
-    if (!this.isDynamic) return;
-    const count = this.copyInOrder();
     this.#keyedAtS = nowS;
-    if (this.#order === "fair-share") this.#jobs.shares?.update();
-    this.list.clear();
-    for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
+    this.#aging?.age(nowS);
+    this.#shared?.update();
   }
 
   /**

@@ -115,6 +115,7 @@ class SimulatedPool extends PoolMachine {
   readonly ends = new EventHeap();
   readonly endS: Float64Array;
   readonly shown: VisibleJobs;
+  readonly #shares: SimulatedShares;
   readonly given: Schedule["given"];
   /** The instance, with what its jobs have now. */
   readonly #own: Instance;
@@ -132,7 +133,8 @@ class SimulatedPool extends PoolMachine {
     super(instance.processors, own.size, observer, { ...own, limits: limitsOf(own) });
     this.#own = own;
     this.shown = new VisibleJobs(own);
-    this.shown.table.shares = new SimulatedShares(own, this);
+    this.#shares = new SimulatedShares(own, this);
+    this.shown.table.shares = this.#shares;
     this.given = own === instance ? undefined : { size: own.size, runS: own.runS };
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
   }
@@ -176,12 +178,14 @@ class SimulatedPool extends PoolMachine {
 
   finish(job: JobIndex): void {
     this.endS[job] = this.nowS;
+    this.#shares.end(job);
     this.leave(job);
     this.withholder.leave(job);
   }
 
   protected onStart(job: JobIndex): void {
     this.ends.push(this.nowS + this.#stillS(job), job);
+    this.#shares.begin(job);
     this.#idleWakes = 0;
   }
 
@@ -260,6 +264,10 @@ class SimulatedPool extends PoolMachine {
   }
 
   // What is counted for fair-share.
+
+  hasBegun(job: JobIndex): boolean {
+    return !Number.isNaN(this.startS[job]);
+  }
 
   startedAtS(job: JobIndex): number {
     return this.startS[job];

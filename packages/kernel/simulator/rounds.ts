@@ -125,6 +125,7 @@ export function simulateRounds(
 class Rounds extends GangMatrix {
   override readonly movesGangs = true;
   readonly shown: VisibleJobs;
+  readonly #shares: SimulatedShares;
   /** Jobs 0 … arrived − 1 have arrived. */
   arrived = 0;
   readonly limits: GangLimits | undefined;
@@ -173,7 +174,8 @@ class Rounds extends GangMatrix {
       this.limits = { maxRows: Infinity, fits, ...(interruptions?.outages.length && { areThere }) };
     }
     this.shown = new VisibleJobs(given);
-    this.shown.table.shares = new SimulatedShares(given, this);
+    this.#shares = new SimulatedShares(given, this);
+    this.shown.table.shares = this.#shares;
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
@@ -245,6 +247,7 @@ class Rounds extends GangMatrix {
     for (let i = 0; i < count; i++) {
       const job = this.#ending[i];
       this.#endS[job] = this.nowS;
+      this.#shares.end(job);
       this.#lastEndSlot = this.#clock.slot;
       this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#given.size[job];
       this.leave(job);
@@ -323,6 +326,10 @@ class Rounds extends GangMatrix {
 
   // What is counted for fair-share.
 
+  hasBegun(job: JobIndex): boolean {
+    return this.slotsOf(job) > 0 || !Number.isNaN(this.startS[job]);
+  }
+
   startedAtS(job: JobIndex): number {
     return this.startS[job];
   }
@@ -333,6 +340,10 @@ class Rounds extends GangMatrix {
 
   ranS(job: JobIndex): number {
     return this.servedSlots(job) * this.slotS;
+  }
+
+  protected override onPlaced(job: JobIndex): void {
+    this.#shares.begin(job);
   }
 
   /** Updates the finish of a job whose rows have changed. */

@@ -69,6 +69,7 @@ class OrderedJobs implements Numbers {
     this.table.shares = shares && {
       update: () => shares.update(),
       level: (number) => shares.level(this.rowOf(number)),
+      user: (number) => shares.user(this.rowOf(number)),
     };
   }
 

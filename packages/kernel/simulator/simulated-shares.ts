@@ -16,6 +16,8 @@ interface SimulatedRun {
   readonly nowS: number;
   /** Jobs 0 … arrived − 1 have arrived. */
   readonly arrived: number;
+  /** Whether the job has, or had, processors. */
+  hasBegun(job: JobIndex): boolean;
   startedAtS(job: JobIndex): number;
   endedAtS(job: JobIndex): number;
   /** Running time so far of a job that has started. */
@@ -26,8 +28,13 @@ export class SimulatedShares implements ShareView {
   readonly #instance: Instance;
   readonly #run: SimulatedRun;
   readonly #shares: FairShare;
-  /** Jobs that have arrived and had not ended at the last update, with their users. */
-  readonly #jobs = new Map<JobIndex, ShareIndex>();
+  /** Whether a policy has asked. */
+  #isAsked = false;
+  /** Jobs that had begun and not ended at the last update, in order. */
+  #running: readonly JobIndex[] = [];
+  // Jobs that have got processors since the last update, perhaps again, and that have ended since then.
+  readonly #begun: JobIndex[] = [];
+  readonly #ended: JobIndex[] = [];
   /** Users of the jobs that have arrived. Who will submit later would show in the levels of the others. */
   readonly #userOf: ShareIndex[] = [];
 
@@ -41,21 +48,29 @@ export class SimulatedShares implements ShareView {
     for (const [user, cpuS] of Object.entries(usedCpuS)) this.#shares.add(this.#shares.userOf(user), cpuS, 0);
   }
 
+  /** A job has got processors. */
+  begin(job: JobIndex): void {
+    if (this.#isAsked) this.#begun.push(job);
+  }
+
+  /** A job has ended. */
+  end(job: JobIndex): void {
+    if (this.#isAsked) this.#ended.push(job);
+  }
+
   update(): void {
-    const { nowS } = this.#run;
     this.#meetUsers();
-    const { size, runS } = this.#instance;
+    if (!this.#isAsked) this.#lookBack();
+    this.#chargeEnded();
+    const { nowS } = this.#run;
     const running: RunningUsage[] = [];
-    for (const [job, user] of this.#jobs) {
-      const startS = this.#run.startedAtS(job);
-      if (Number.isNaN(startS)) continue;
-      const endS = this.#run.endedAtS(job);
-      if (Number.isNaN(endS)) {
-        running.push({ user, cpuS: size[job] * this.#run.ranS(job), ageS: nowS - startS });
-        continue;
-      }
-      this.#shares.charge(user, size[job] * runS[job], endS - startS, endS);
-      this.#jobs.delete(job);
+    this.#running = this.#stillRunning();
+    for (const job of this.#running) {
+      const ageS = nowS - this.#run.startedAtS(job);
+      // A gang may be in the matrix and not have had a slot yet.
+      if (Number.isNaN(ageS)) continue;
+      const cpuS = this.#instance.size[job] * this.#run.ranS(job);
+      running.push({ user: this.#userOf[job], cpuS, ageS });
     }
     this.#shares.compute(nowS, running);
   }
@@ -65,12 +80,46 @@ export class SimulatedShares implements ShareView {
     return job < this.#userOf.length ? this.#shares.levelOf(this.#userOf[job]) : 0;
   }
 
+  user(job: JobIndex): ShareIndex | undefined {
+    this.#meetUsers();
+    return this.#userOf[job];
+  }
+
+  /** Finds the jobs that began or ended before a policy asked. */
+  #lookBack(): void {
+    this.#isAsked = true;
+    for (let job = 0; job < this.#run.arrived; job++) {
+      if (!Number.isNaN(this.#run.endedAtS(job))) this.#ended.push(job);
+      else if (this.#run.hasBegun(job)) this.#begun.push(job);
+    }
+  }
+
+  /** Charges what ended jobs have used, the earliest first: the order of additions decides the last digit. */
+  #chargeEnded(): void {
+    const { size, runS } = this.#instance;
+    const endS = (job: JobIndex) => this.#run.endedAtS(job);
+    for (const job of this.#ended.sort((a, b) => endS(a) - endS(b) || a - b)) {
+      const tookS = endS(job) - this.#run.startedAtS(job);
+      this.#shares.charge(this.#userOf[job], size[job] * runS[job], tookS, endS(job));
+    }
+    this.#ended.length = 0;
+  }
+
+  /** In order of the jobs, for the same reason. */
+  #stillRunning(): readonly JobIndex[] {
+    const running = this.#running.filter((job) => Number.isNaN(this.#run.endedAtS(job)));
+    if (this.#begun.length === 0) return running;
+    // A job that was stopped and resumed has begun more than once.
+    const begun = this.#begun.filter((job) => Number.isNaN(this.#run.endedAtS(job)));
+    this.#begun.length = 0;
+    return [...new Set([...running, ...begun])].sort((a, b) => a - b);
+  }
+
   #meetUsers(): void {
     const { workload, workloadRow } = this.#instance;
     for (let job = this.#userOf.length; job < this.#run.arrived; job++) {
       const user = this.#shares.userOf(userOf(workload, workloadRow?.[job] ?? job) ?? String(UNKNOWN));
       this.#userOf.push(user);
-      this.#jobs.set(job, user);
     }
   }
 }

@@ -143,6 +143,7 @@ export class LiveTable {
           const owner = this.#owners[row];
           return owner === undefined ? 0 : shares.levelOf(owner);
         },
+        user: (row) => this.#owners[row],
       };
     }
     this.demand = Array.from({ length: kinds }, () => new Int32Array(capacity));
