@@ -14,7 +14,7 @@ const ROUNDING_MS = 2;
 const LONGEST_LAG_MS = 1000;
 /** docs/guide-user.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
 const LONGEST_DELAY_MS = 360_000;
-/** So many attempts that were lost before their command began do not count. */
+/** Attempts that were lost before their command began do not count, up to that many. */
 const FREE_STARTS = 3;
 
 /** @returns descriptions of everything that is wrong */

@@ -4,7 +4,7 @@ import type { JobState } from "@tutti/protocol/states.ts";
 import { chargedStarts, type JobRecord } from "../contract/record.ts";
 import { retryAfterMs } from "./retries.ts";
 
-/** So many attempts that ended before their command began do not count as starts. */
+/** Attempts that ended before their command began do not count as starts, up to that many. */
 const FREE_STARTS = 3;
 
 /** Restarts of a job without `retries` after its CPUs were taken away; others have their `retries`. */
