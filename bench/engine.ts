@@ -1,11 +1,21 @@
 /**
- * Measures the speed of the simulation itself, on traces and on a generated workload: jobs per second for
- * each policy. It also prints a hash of all start times, so a change that is faster but wrong is noticed.
+ * Measures the speed of the simulation itself, on traces and on a generated workload: CPU time and jobs per
+ * second for each policy, the whole `simulate()` of the library, and the whole process. It also prints a hash
+ * of all start times, so a change that is faster but wrong is noticed. Rivals in the same run: EASY as a bare
+ * loop in C++ (plain-easy.cpp), if there is a compiler.
  *
  *   npm run bench:engine                 all traces that are there, and 1,000,000 generated jobs
  *   npm run bench:engine -- --quick      small, as in the tests
+ *   npm run bench:engine -- --source SDSC-SP2 --policy easy --policy wlv --runs 3
  */
 import "@tutti/lab/experiments/no-maglev.ts";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { simulate } from "@tutti/kernel/simulator/simulate.ts";
@@ -13,38 +23,117 @@ import { hashColumns } from "@tutti/kernel/workload/hash.ts";
 import { prepare } from "@tutti/kernel/workload/prepare.ts";
 import { traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
 import { openSource } from "@tutti/lab/experiments/source.ts";
-import { printTable, show, time } from "./measure.ts";
+import { simulate as wholeSimulate } from "@tutti/lab/library.ts";
+import { figure, printTable, show, summarise, type Timing, time } from "./measure.ts";
 
-const quick = process.argv.includes("--quick");
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    source: { type: "string", multiple: true },
+    policy: { type: "string", multiple: true },
+    runs: { type: "string" },
+  },
+});
+const { quick } = values;
+const runs = Number(values.runs ?? (quick ? 1 : 5));
 const generated = quick ? "downey:jobs=2000" : "downey:jobs=1000000:processors=1000:load=0.9";
-const traces = quick ? [] : ["KTH-SP2", "SDSC-SP2", "HPC2N"];
-const policies = ["fcfs", "first-fit", "easy", "easy:order=shortest", "conservative"];
+const sources = values.source ?? [...(quick ? [] : ["KTH-SP2", "SDSC-SP2", "HPC2N"]), generated];
+const policies = values.policy ?? ["fcfs", "first-fit", "easy", "easy:order=shortest", "conservative"];
+/** How many times EASY's CPU time a policy may take. */
+const GOALS: Readonly<Record<string, number>> = { conservative: 2, wlv: 2, brmms: 4 };
+const GOAL_OF_CALL = 4;
+const GOAL_OF_PROCESS_MS = 500;
 
 const rows: string[][] = [];
-for (const source of [...traces, generated]) {
-  const file = source === generated ? source : traceFile(source);
+for (const source of sources) {
+  const file = source.includes(":") ? source : traceFile(source);
   if (file === undefined) {
     console.log(`skipped: trace ${source}; set TUTTI_TRACES to the folder of the traces`);
     continue;
   }
   const workload = await openSource(file, 1);
-  const processors = workload.processors ?? 128;
-  const instance = prepare(workload, processors, DEFAULT_RULES);
-  for (const name of policies) {
-    let hash = "";
-    const timing = time(quick ? 1 : 5, () => {
-      const schedule = simulate(instance, choosePolicy(name), { slotS: 60, switchS: 0 });
-      hash = hashColumns(schedule.startS);
-    });
-    const jobsPerS = Math.round((instance.count / timing.medianMs) * 1000);
+  const instance = prepare(workload, workload.processors ?? 128, DEFAULT_RULES);
+  const add = (name: string, timing: Timing, hash = "") =>
     rows.push([
       source.slice(0, 40),
       name,
       String(instance.count),
       show(timing),
-      jobsPerS.toLocaleString("en"),
+      paceOf(instance, timing),
       hash,
     ]);
+  const taken = new Map<string, number>();
+  for (const name of policies) {
+    let hash = "";
+    const timing = await time(runs, () => {
+      const schedule = simulate(instance, choosePolicy(name), { slotS: 60, switchS: 0 });
+      hash = hashColumns(schedule.startS);
+    });
+    taken.set(name, timing.medianMs);
+    add(name, timing, hash);
+  }
+  const easyMs = taken.get("easy");
+  if (easyMs === undefined) continue;
+  figure(`${source}: easy, CPU`, easyMs, "ms");
+  for (const [name, ms] of taken)
+    if (name !== "easy") figure(`${source}: ${name}, of easy's CPU`, ms / easyMs, "times", GOALS[name]);
+  const call = await time(runs, () => wholeSimulate(workload, "easy"));
+  add("easy, simulate() as a whole", call);
+  const rival = runInCpp(instance);
+  if (rival !== undefined) {
+    add("easy, a bare loop in C++", rival.timing, hashColumns(rival.startS));
+    figure(
+      `${source}: simulate(), of a bare loop in C++`,
+      call.medianMs / rival.timing.minMs,
+      "times",
+      GOAL_OF_CALL,
+    );
+  }
+  if (source === file) continue;
+  const whole = timeProcess(file);
+  add("tutti simulate, wall", whole);
+  figure(
+    `${source}: tutti simulate, wall`,
+    whole.medianMs,
+    "ms",
+    instance.count > 200_000 ? GOAL_OF_PROCESS_MS : undefined,
+  );
+}
+printTable(["workload", "policy", "jobs", "CPU, median (min … max)", "jobs/s", "hash of starts"], rows);
+
+function paceOf({ count }: Instance, { medianMs }: Timing): string {
+  return Math.round((count / medianMs) * 1000).toLocaleString("en");
+}
+
+/** Undefined if there is no compiler. */
+function runInCpp(
+  instance: Instance,
+): { readonly timing: Timing; readonly startS: Float64Array } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+  try {
+    const program = join(folder, "plain-easy");
+    const source = fileURLToPath(new URL("./plain-easy.cpp", import.meta.url));
+    if (spawnSync("c++", ["-std=c++17", "-O2", "-o", program, source], { stdio: "inherit" }).status !== 0)
+      return undefined;
+    const { count, processors, submitS, runS, estimateS, size } = instance;
+    const columns = [[count, processors], submitS, runS, estimateS, size];
+    const input = Buffer.concat(columns.map((column) => Buffer.from(Float64Array.from(column).buffer)));
+    const { stdout } = spawnSync(program, { input, maxBuffer: 8 * (count + 2) });
+    const [ms, ...startS] = new Float64Array(new Uint8Array(stdout).buffer);
+    return { timing: summarise([ms]), startS: Float64Array.from(startS) };
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
-printTable(["workload", "policy", "jobs", "median (min … max)", "jobs/s", "hash of starts"], rows);
+
+function timeProcess(file: string): Timing {
+  const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+  const once = () => {
+    const fromMs = performance.now();
+    const { status, stderr } = spawnSync(process.execPath, [program, "simulate", file, "--policy", "easy"]);
+    if (status !== 0) throw new Error(`tutti simulate ended with ${status}: ${stderr}`);
+    return performance.now() - fromMs;
+  };
+  once();
+  return summarise(Array.from({ length: runs }, once));
+}

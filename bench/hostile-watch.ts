@@ -43,6 +43,8 @@ export function pidsOfJob(job: number, uid: number): number[] {
   });
 }
 
+export const TICKS_PER_S = 100;
+
 /** Sum of utime and stime of processes. */
 export function cpuTicks(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + Number(fieldsOf(pid)[11] ?? 0) + Number(fieldsOf(pid)[12] ?? 0), 0);

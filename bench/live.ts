@@ -2,7 +2,7 @@
  * Runs two gangs of real processes on two CPUs and measures what time slicing costs, what it gains if tasks
  * wait for each other, and how well mode concurrent uses the time of blocked tasks.
  *
- *   node bench/live.ts [--work-s 4] [--repetitions 3] [--slot-ms 100]
+ *   node bench/live.ts [--work-s 4] [--repetitions 3] [--slot-ms 100] [--only costs]
  *
  * Goals: slicing costs at most 2 % of makespan; shares are 50 ± 1 %; spinning gangs are at least 1.3 times
  * faster than under plain Linux. Not a goal: a gain for gangs that block. For these, plain Linux is just as
@@ -31,8 +31,10 @@ import { ConductorClient } from "@tutti/live/conductor/client.ts";
 import { type Containment, openContainment } from "@tutti/live/conductor/freezers/open-containment.ts";
 import { takePriority } from "@tutti/live/conductor/priority.ts";
 import { cpuMsOf } from "@tutti/live/conductor/usage.ts";
-import type { SlotStatistics } from "@tutti/protocol/attempts.ts";
+import type { LaunchSpec, SlotStatistics } from "@tutti/protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor } from "@tutti/protocol/conductor.ts";
+import { cpuTicks, TICKS_PER_S } from "./hostile-watch.ts";
+import { figure } from "./measure.ts";
 
 type Kind = "compute" | "spin" | "block" | "io";
 
@@ -56,6 +58,8 @@ const { values: options } = parseArgs({
     "work-s": { type: "string", default: "4" },
     repetitions: { type: "string", default: "3" },
     "slot-ms": { type: "string", default: "100" },
+    /** costs: what taking turns costs, and nothing of what it gains. */
+    only: { type: "string" },
   },
 });
 const workS = Number(options["work-s"]);
@@ -63,6 +67,8 @@ const repetitions = Number(options.repetitions);
 const slotMs = Number(options["slot-ms"]);
 /** A measurement that is later than this after the end of a round does not count. */
 const MAX_LATE_MS = 2;
+const GANGS = 100;
+const CONDUCTOR_MS = 10_000;
 const gangFile = fileURLToPath(new URL("./live-gang.js", import.meta.url));
 
 const root = mkdtempSync(join(tmpdir(), "tutti-bench-"));
@@ -121,8 +127,10 @@ async function measure(): Promise<void> {
   );
   const perUnitMs = (await runPlain("compute", "2000", 1)).makespanMs / 2000;
   const units = String(Math.round((workS * 1000) / perUnitMs));
-  for (const kind of ["compute", "spin", "block"] as const) await compareMakespan(kind, units);
-  await compareModes();
+  const kinds = options.only === "costs" ? (["compute"] as const) : (["compute", "spin", "block"] as const);
+  for (const kind of kinds) await compareMakespan(kind, units);
+  if (options.only !== "costs") await compareModes();
+  await measureConductor(state?.pid ?? 0);
   console.log(`\nLoad of the machine after: ${loadavg()[0]?.toFixed(1)}`);
 }
 
@@ -149,6 +157,10 @@ async function compareMakespan(kind: Kind, units: string): Promise<void> {
     linux.push((await runPlain(kind, units, 2)).makespanMs);
   }
   const base = median(alone);
+  if (kind === "compute") {
+    const goal = slotMs < 100 ? 3 : 1;
+    figure(`turns of ${slotMs} ms, makespan`, 100 * (median(tutti) / base - 1), "%", goal);
+  }
   console.log(names[kind]);
   console.log(`  one after the other  ${seconds(alone)}`);
   console.log(`  Tutti                ${seconds(tutti)}  ${percent(median(tutti) / base - 1)} makespan`);
@@ -194,6 +206,30 @@ async function compareModes(): Promise<void> {
   }
 }
 
+/** CPU time that the conductor itself takes for many gangs that take turns, two in a row. */
+async function measureConductor(pid: number): Promise<void> {
+  const gangs = Array.from({ length: GANGS }, () => ++jobs);
+  const rows = Array.from({ length: GANGS / 2 }, (_, row) =>
+    [0, 1].map((cpu) => ({ job: gangs[2 * row + cpu], attempt: 1, cpus: [cpu] })),
+  );
+  client.send({ type: "matrix", matrix: { sequence: ++sequence, slotMs, mode: "gang", rows } });
+  heard.length = 0;
+  for (const job of gangs) {
+    const folder = join(root, `gang-${job}`);
+    mkdirSync(folder);
+    client.send({ type: "launch", spec: specOf(job, folder, ["sleep", "600"]) });
+  }
+  await until(() => heard.filter(({ type }) => type === "launched").length === GANGS);
+  const from = cpuTicks([pid]);
+  const fromMs = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, CONDUCTOR_MS));
+  const percentOfCpu = ((1000 / TICKS_PER_S) * 100 * (cpuTicks([pid]) - from)) / (performance.now() - fromMs);
+  figure(`conductor with ${GANGS} gangs, turns of ${slotMs} ms: of a CPU`, percentOfCpu, "%", 0.3);
+  console.log(
+    `The conductor takes ${percentOfCpu.toFixed(2)} % of a CPU for the turns of ${GANGS} sleeping gangs`,
+  );
+}
+
 /** Runs a number of gangs at once, without a conductor. */
 async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run> {
   const stage = mkdtempSync(join(root, "run-"));
@@ -237,22 +273,8 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
   };
   turn(gangs.map(({ job }) => job));
   for (const { kind, folder, job } of gangs) {
-    client.send({
-      type: "launch",
-      spec: {
-        job,
-        attempt: 1,
-        folder,
-        command: [process.execPath, gangFile, kind, amount, folder],
-        cwd: folder,
-        env: { PATH: process.env.PATH ?? "" },
-        stdout: join(folder, "out"),
-        stderr: join(folder, "err"),
-        uid: process.getuid!(),
-        gid: process.getgid!(),
-        graceMs: 100,
-      },
-    });
+    const command = [process.execPath, gangFile, kind, amount, folder];
+    client.send({ type: "launch", spec: specOf(job, folder, command) });
   }
   await until(() => gangs.every(({ folder }) => existsSync(join(folder, "ready"))));
   for (const { folder } of gangs) pinThreads(folder);
@@ -289,6 +311,22 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
   const results = gangs.map(({ folder }) => JSON.parse(readFileSync(join(folder, "result"), "utf8")));
   for (const { job } of gangs) client.send({ type: "forget", attempt: { job, attempt: 1 } });
   return { makespanMs: makespan(results), results, cpuMs, wallMs, ...(slots === undefined ? {} : { slots }) };
+}
+
+function specOf(job: number, folder: string, command: readonly string[]): LaunchSpec {
+  return {
+    job,
+    attempt: 1,
+    folder,
+    command,
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? "" },
+    stdout: join(folder, "out"),
+    stderr: join(folder, "err"),
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    graceMs: 100,
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Times the benchmarks: warm-up, several runs, median and spread, and a hash of the result next to the time.
  */
+import { appendFileSync } from "node:fs";
 
 export interface Timing {
   readonly medianMs: number;
@@ -9,16 +10,17 @@ export interface Timing {
 }
 
 /**
- * Runs `body` once unmeasured, then `runs` times. To compare variants, the caller should measure them in
- * turn.
+ * CPU time of `body`, all threads of the process together: on a busy machine, it says more than wall time.
+ * Runs it once unmeasured, then `runs` times. To compare variants, the caller should measure them in turn.
  */
-export function time(runs: number, body: () => void): Timing {
-  body();
+export async function time(runs: number, body: () => unknown): Promise<Timing> {
+  await body();
   const ms: number[] = [];
   for (let i = 0; i < runs; i++) {
-    const from = performance.now();
-    body();
-    ms.push(performance.now() - from);
+    const from = process.cpuUsage();
+    await body();
+    const { user, system } = process.cpuUsage(from);
+    ms.push((user + system) / 1000);
   }
   return summarise(ms);
 }
@@ -42,4 +44,30 @@ export function printTable(header: readonly string[], rows: readonly (readonly s
         .join("  ")
         .trimEnd(),
     );
+}
+
+/** A number that `npm run bench` compares with the last release. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  /** With the unit "/s", more is better; otherwise, less. */
+  readonly unit: "ms" | "/s" | "%" | "MB" | "times";
+  /** What is wanted on a quiet machine of today. */
+  readonly goal?: number;
+}
+
+/** Hands a figure to `npm run bench`. A bench that is run alone only prints its tables. */
+export function figure(name: string, value: number, unit: Figure["unit"], goal?: number): void {
+  const file = process.env.TUTTI_BENCH_FIGURES;
+  const one: Figure = { name, value, unit, ...(goal !== undefined && { goal }) };
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(one)}\n`);
+}
+
+/** Calls this before an interrupt or a closed terminal ends the process. */
+export function whenInterrupted(cleanUp: () => void): void {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(name, () => {
+      cleanUp();
+      process.exit(130);
+    });
 }

@@ -11,7 +11,7 @@ import { Random } from "@tutti/kernel/core/random.ts";
 import { forecastThread } from "@tutti/live/daemon/forecast/thread.ts";
 import { makeBench, ROOT, request } from "@tutti/live/daemon/front-end/front-end-for-tests.ts";
 import { isRefusal } from "@tutti/protocol/refusal.ts";
-import { printTable, show, summarise } from "./measure.ts";
+import { figure, printTable, show, summarise } from "./measure.ts";
 
 const { values } = parseArgs({
   options: {
@@ -92,7 +92,11 @@ for (const [name, ask] of Object.entries(QUESTIONS)) {
     cpuMs.push((user + system) / 1000);
     wallMs.push(took);
   }
-  rows.push([name, show(summarise(cpuMs)), show(summarise(wallMs)), hash]);
+  const [cpu, wall] = [summarise(cpuMs), summarise(wallMs)];
+  const [goalOfCpu, goalOfWall] = name === "8 policies" ? [undefined, 1000] : [20, 50];
+  figure(`question, ${name}: front end's CPU`, cpu.medianMs, "ms", goalOfCpu);
+  figure(`question, ${name}: until the answer`, wall.medianMs, "ms", goalOfWall);
+  rows.push([name, show(cpu), show(wall), hash]);
 }
 printTable(["question", "front end's CPU", "until the answer", "result"], rows);
 setTimeout(() => process.exit(), 100);

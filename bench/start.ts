@@ -4,7 +4,7 @@
  * checkout that is not built, the sources are started, which takes several times as long.
  *
  *   npm run bench:start                      20 starts of each
- *   npm run bench:start -- --quick           small, as a check
+ *   npm run bench:start -- --starts 2        small, as a check
  *   npm run bench:start -- --package DIR     of an installed package, such as an unpacked `npm pack`
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -14,10 +14,15 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { printTable, summarise } from "./measure.ts";
+import { figure, printTable, summarise, whenInterrupted } from "./measure.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean" }, package: { type: "string" } } });
-const starts = values.quick ? 2 : 20;
+const { values } = parseArgs({
+  options: { starts: { type: "string", default: "20" }, package: { type: "string" } },
+});
+const starts = Number(values.starts);
+/** Of each of Tutti's commands, wall and CPU. */
+const GOAL_MS = 80;
+const GOAL_MB = 60;
 const root = resolve(values.package ?? fileURLToPath(new URL("..", import.meta.url)));
 const program = join(root, "bin/tutti.js");
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
@@ -41,6 +46,13 @@ function start(command: readonly string[]): { readonly cpuMs: number; readonly w
   return { cpuMs: (userS + systemS) * 1000, wallMs: realS * 1000 };
 }
 
+/** Peak of the process' memory in MB. */
+function memoryOf([, ...words]: readonly string[]): number {
+  const script = 'process.on("exit", () => console.error("KB", process.resourceUsage().maxRSS))';
+  const hook = `--import=data:text/javascript,${encodeURIComponent(script)}`;
+  return Number(/^KB (\d+)$/m.exec(run([process.execPath, hook, ...words]).stderr)?.[1]) / 1000;
+}
+
 async function startScheduler(): Promise<void> {
   spawn(process.execPath, [program, "serve", "--private", "--no-http"], { env, stdio: "ignore" });
   for (let tries = 0; tries < 200; tries++) {
@@ -50,6 +62,7 @@ async function startScheduler(): Promise<void> {
   throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
 }
 
+whenInterrupted(cleanUp);
 try {
   await startScheduler();
   const empty = join(folder, "empty.mjs");
@@ -81,11 +94,20 @@ try {
     const taken = Array.from({ length: starts }, () => start(command));
     const cpu = summarise(taken.map(({ cpuMs }) => cpuMs));
     const wall = summarise(taken.map(({ wallMs }) => wallMs));
+    const goal = name === "node alone" ? undefined : GOAL_MS;
+    figure(`${name}: CPU`, cpu.medianMs, "ms", goal);
+    figure(`${name}: wall`, wall.medianMs, "ms", goal);
     return [name, ...[cpu.medianMs, cpu.minMs, wall.medianMs].map((ms) => `${ms.toFixed(0)} ms`)];
   });
   printTable(["start", "CPU, median", "least", "wall, median"], rows);
-  console.log(`load ${load()} at the end`);
+  const memoryMB = memoryOf(tutti("status"));
+  figure("tutti status: memory", memoryMB, "MB", GOAL_MB);
+  console.log(`memory of tutti status: ${memoryMB.toFixed(0)} MB; load ${load()} at the end`);
 } finally {
+  cleanUp();
+}
+
+function cleanUp(): void {
   run(tutti("down", "--kill"));
   rmSync(folder, { recursive: true, force: true });
 }

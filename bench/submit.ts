@@ -1,8 +1,8 @@
 /**
  * Measures durable submits per second over the Unix socket, with 1, 16 and 64 clients that each keep a
  * connection, and with 64 clients that open a new connection for every submit, as `tutti submit` does. Also
- * measures how long `tutti jobs` takes with 10,000 queued jobs, and the memory of front end and conductor.
- * The jobs are held, so no scheduling is measured.
+ * measures how long `tutti jobs` takes with 10,000 queued jobs, the memory of front end and conductor, and
+ * the largest arrays that one request may have. The jobs are held, so no scheduling is measured.
  *
  *   npm run bench:submit              1,000 submits a round, 12,000 queued in the end
  *   npm run bench:submit -- --quick   small, as a check
@@ -16,11 +16,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "@tutti/live/api/client/client.ts";
 import { readToken, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
-import { printTable, summarise } from "./measure.ts";
+import { MAX_JOBS_PER_BATCH } from "@tutti/protocol/limits.ts";
+import { figure, printTable, show, summarise, whenInterrupted } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");
 /** Twelve rounds leave at least 10,000 jobs in the queue. */
 const perRound = quick ? 64 : 1000;
+/** The most that one request may have; elements of an array. */
+const PER_ARRAY = quick ? 100 : MAX_JOBS_PER_BATCH;
+const GOAL_PER_S = 10_000;
+const GOAL_OF_ARRAY_MS = 250;
 const ROUNDS = 3;
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const env = {
@@ -93,6 +98,7 @@ async function started(): Promise<{ daemon: ChildProcess; client: Client }> {
   throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
 }
 
+whenInterrupted(cleanUp);
 try {
   const { daemon, client } = await started();
   let jobs = 0;
@@ -104,6 +110,7 @@ try {
       jobs += perRound;
     }
     const { medianMs, minMs, maxMs } = summarise(rates);
+    figure(`durable submits, ${name}`, medianMs, "/s", clients.length === 64 ? GOAL_PER_S : undefined);
     rows.push([name, `${medianMs.toFixed(0)}/s`, `${minMs.toFixed(0)} … ${maxMs.toFixed(0)}/s`]);
   };
   for (const count of [1, 16, 64]) {
@@ -125,6 +132,7 @@ try {
     took.push(performance.now() - from);
   }
   const { medianMs, maxMs } = summarise(took);
+  figure("tutti jobs with 12,000 queued: wall", medianMs, "ms");
   const { conductor } = await client.ask<{ conductor: { pid?: number } }>("/v1/status");
   console.log(
     `tutti jobs with ${jobs} queued: ${medianMs.toFixed(0)} ms, at most ${maxMs.toFixed(0)} ms, Node's start included`,
@@ -132,7 +140,21 @@ try {
   console.log(
     `memory: front end ${residentMB(daemon.pid ?? 0)}, conductor ${conductor.pid === undefined ? "not there" : residentMB(conductor.pid)}`,
   );
+  const arraysMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const from = performance.now();
+    const body = { jobs: [{ ...request, array: `1-${PER_ARRAY}` }] };
+    await client.ask("/v1/jobs", { method: "POST", body });
+    arraysMs.push(performance.now() - from);
+  }
+  const arrays = summarise(arraysMs);
+  figure("durable submit of an array", arrays.medianMs, "ms", GOAL_OF_ARRAY_MS);
+  console.log(`an array of ${PER_ARRAY} jobs in one request: ${show(arrays)}`);
 } finally {
+  cleanUp();
+}
+
+function cleanUp(): void {
   tutti("down", "--kill");
   rmSync(folder, { recursive: true, force: true });
 }
