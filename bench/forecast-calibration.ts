@@ -9,8 +9,9 @@ import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { DEFAULT_CONFIG } from "@tutti/live/daemon/config/config.ts";
 import { ForecastRecord } from "@tutti/live/daemon/forecast/forecast-record.ts";
-import { type ForecastTask, forecast, NUMBERS_OF_JOB } from "@tutti/live/daemon/forecast/model.ts";
+import { forecast, NUMBERS_OF_JOB } from "@tutti/live/daemon/forecast/model.ts";
 import { PastJobs } from "@tutti/live/daemon/forecast/past-jobs.ts";
+import type { ForecastTask } from "@tutti/live/daemon/forecast/task.ts";
 import { worldOf } from "@tutti/live/daemon/forecast/world-for-tests.ts";
 import type { JudgedForecast } from "@tutti/live/daemon/store/store.ts";
 

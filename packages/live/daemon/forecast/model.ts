@@ -10,45 +10,23 @@
  * Several scenarios, such as with and without another job, get the same running times in each replication, so
  * that they differ only by what the scenario changes (common random numbers).
  *
- * The live state is a workload like those of files: `prepare` reads it, and the simulator runs it. The input
- * is plain data, so it can be sent to another thread.
+ * The live state is a workload like those of files: `prepare` reads it, and the simulator runs it.
  */
-import type { Instance, Workload } from "@tutti/kernel/core/jobs.ts";
+import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
 import { Random } from "@tutti/kernel/core/random.ts";
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
 import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { prepare } from "@tutti/kernel/workload/prepare.ts";
 import { processesOf } from "@tutti/protocol/job-size.ts";
-import type { Config } from "../config/config.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
-import { draw, type JobTimes, RunningTimes, remainingMs } from "./running-times.ts";
-
-/** What the scheduler may do, and with which jobs. */
-export interface Scenario {
-  /** Text of the policy for `choosePolicyFor`. */
-  readonly policy: string;
-  readonly parameters: PolicyChoice["parameters"];
-  readonly processors: number;
-  /** Processors that each job of the world gets. */
-  readonly size: Int32Array;
-  /** Rows of the waiting jobs that take part, in service order; last those that arrive later, by arrival. */
-  readonly waiting: Int32Array;
-}
-
-export interface ForecastTask extends JobTimes {
-  readonly queues: Config["queues"];
-  readonly slotS: number;
-  /**
-   * The live state: jobs with processes arrive at 0, waiting ones at NOW_S or later. Sizes are what jobs ask
-   * for, and count for limits. Running times are drawn.
-   */
-  readonly world: Workload;
-  readonly scenarios: readonly Scenario[];
-}
+import { type Draw, KeptOutcomes, type Outcome } from "./kept-outcomes.ts";
+import { draw, RunningTimes, remainingMs } from "./running-times.ts";
+import type { ForecastTask, Scenario } from "./task.ts";
 
 /** Numbers of a job in the result: p10, p50 and p90 of its start, then of its end. */
 export const NUMBERS_OF_JOB = 6;
+const SHARES = [0.1, 0.5, 0.9];
 
 const SEED = 20_000;
 /**
@@ -63,23 +41,18 @@ const MIN_REPLICATIONS = 3;
 /** Maximum of jobs × replications. */
 const MAX_JOB_RUNS = 20_000;
 
-/** Times of one replication, by job. A running job has the times that are left. */
-interface Draw {
-  readonly runS: Float64Array;
-  readonly launchS: Float64Array;
-  readonly estimateS: Float64Array;
-}
-
 /**
  * For each scenario and job, in the order of the columns: p10, p50 and p90 of the start, then of the end, in
  * s from now. Infinity: the job never starts, or does not take part.
  * @param mayGoOn whether there is time for another replication
  * @param ownPolicy the user's own policy, if a scenario names its file
+ * @param kept what earlier forecasts simulated
  */
 export function forecast(
   task: ForecastTask,
   mayGoOn: () => boolean = () => true,
   ownPolicy?: PolicyDefinition,
+  kept = new KeptOutcomes(),
 ): Float64Array[] {
   const { count } = task.world;
   const replications = Math.max(
@@ -88,42 +61,60 @@ export function forecast(
   );
   const random = new Random(SEED, "forecast");
   const runningTimes = new RunningTimes(task, random);
+  kept.begin(task);
   const plans = task.scenarios.map((scenario) => {
     const { parameters } = scenario;
     const choice = { ...choosePolicyFor(scenario.policy, task, ownPolicy), parameters };
-    return {
-      choice,
-      instance: instanceOf(task, scenario, choice),
-      startsOf: Array.from({ length: count }, (): number[] => []),
-      endsOf: Array.from({ length: count }, (): number[] => []),
+    // A user's file may say something else the next time.
+    const outcomes = choice.definition === ownPolicy ? [] : kept.of(scenario);
+    let instance: Instance | undefined;
+    const simulated = (draw: Draw) => {
+      instance ??= instanceOf(task, scenario, choice);
+      return outcomeOf(task, instance, choice, draw);
     };
+    return { hasMachine: scenario.processors > 0, outcomes, simulated };
   });
-  for (let i = 0; i === 0 || (i < replications && mayGoOn()); i++) {
+  let done = 0;
+  while (done === 0 || (done < replications && mayGoOn())) {
     const draw = drawTimes(task, runningTimes.next(), random);
-    for (const { instance, choice, startsOf, endsOf } of plans) {
-      if (instance === undefined) continue;
-      const isShared = choice.definition.sharing === "time";
-      const drawn = withTimes(instance, task.running, draw, isShared);
-      const { startS, endS } = simulate(drawn, choice, { slotS: task.slotS, switchS: 0 });
-      rowsOf(instance).forEach((row, j) => {
-        startsOf[row].push(fromNow(startS[j], isShared) + launchedAfterS(task, draw, row, isShared));
-        endsOf[row].push(fromNow(endS[j], isShared));
-      });
+    kept.drawn(done, draw);
+    for (const { hasMachine, outcomes, simulated } of plans)
+      if (hasMachine) outcomes[done] ??= simulated(draw);
+    done++;
+  }
+  return plans.map(({ outcomes }) => quantilesOf(outcomes.slice(0, done), count));
+}
+
+/** Simulates one replication. */
+function outcomeOf(task: ForecastTask, instance: Instance, choice: PolicyChoice, draw: Draw): Outcome {
+  const { count } = task.world;
+  const isShared = choice.definition.sharing === "time";
+  const drawn = withTimes(instance, task.running, draw, isShared);
+  const schedule = simulate(drawn, choice, { slotS: task.slotS, switchS: 0 });
+  const startS = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+  const endS = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+  rowsOf(instance).forEach((row, j) => {
+    startS[row] = fromNow(schedule.startS[j], isShared) + launchedAfterS(task, draw, row, isShared);
+    endS[row] = fromNow(schedule.endS[j], isShared);
+  });
+  return { startS, endS };
+}
+
+/** The numbers of `count` jobs, of which the last ones may be in no outcome. */
+function quantilesOf(outcomes: readonly Outcome[], count: number): Float64Array {
+  const answer = new Float64Array(NUMBERS_OF_JOB * count).fill(Number.POSITIVE_INFINITY);
+  const known = outcomes.length === 0 ? 0 : Math.min(count, outcomes[0].startS.length);
+  const times = outcomes.map(() => 0);
+  for (const [k, column] of (["startS", "endS"] as const).entries()) {
+    const columns = outcomes.map((outcome) => outcome[column]);
+    for (let row = 0; row < known; row++) {
+      for (let i = 0; i < columns.length; i++) times[i] = columns[i][row];
+      times.sort((a, b) => a - b);
+      for (let i = 0; i < SHARES.length; i++)
+        answer[NUMBERS_OF_JOB * row + 3 * k + i] = rank(times, SHARES[i]);
     }
   }
-  return plans.map(({ startsOf, endsOf }) => {
-    const answer = new Float64Array(NUMBERS_OF_JOB * count).fill(Number.POSITIVE_INFINITY);
-    for (let row = 0; row < count; row++) {
-      if (startsOf[row].length === 0) continue;
-      [startsOf[row], endsOf[row]].forEach((times, k) => {
-        times.sort((a, b) => a - b);
-        [0.1, 0.5, 0.9].forEach((share, i) => {
-          answer[NUMBERS_OF_JOB * row + 3 * k + i] = rank(times, share);
-        });
-      });
-    }
-    return answer;
-  });
+  return answer;
 }
 
 /**
@@ -175,14 +166,13 @@ function launchedAfterS(
 
 /**
  * The jobs that take part and fit the machine, in the order in which they arrive, with the resources and
- * limits that the policy knows. Undefined: there is no machine.
+ * limits that the policy knows.
  */
 function instanceOf(
   { world, running }: ForecastTask,
   { processors, size, waiting }: Scenario,
   { definition, parameters }: PolicyChoice,
-): Instance | undefined {
-  if (processors === 0) return undefined;
+): Instance {
   const { jobs, shape, limits, resources = [] } = world;
   const { capabilities, copesWith, sharing } = definition;
   const known = copesWith?.(parameters).includes("resources")

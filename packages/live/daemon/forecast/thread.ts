@@ -1,7 +1,7 @@
 /** Makes forecasts one at a time in a thread. The first forecast starts the thread, which ends when idle. */
 import { programFile } from "@tutti/host/programs.ts";
 import { Thread } from "@tutti/host/thread.ts";
-import type { ForecastTask } from "./model.ts";
+import type { ForecastTask } from "./task.ts";
 import type { ForecastReply } from "./worker.ts";
 
 /** Makes a forecast; rejects if it cannot. */

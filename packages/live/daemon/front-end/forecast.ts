@@ -55,8 +55,8 @@ export class Forecaster {
   readonly #context: FrontEndParts;
   readonly #engine: ForecastEngine;
   #cached: (Made & { readonly forecasts: Promise<Forecasts> }) | undefined;
-  /** The state that hypothetical jobs were added to last. */
-  #asked: (Made & { readonly revision: number; readonly state: LiveState }) | undefined;
+  /** The states of the last questions, by the number of waiting jobs that they may have. */
+  readonly #asked = new Map<number, Made & { readonly revision: number; readonly state: LiveState }>();
   #known: { readonly untilMs: number; readonly past: PastJobs } | undefined;
   /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
@@ -129,6 +129,8 @@ export class Forecaster {
   present(maxAgeMs = FRESH_MS): Promise<Forecasts> {
     const now = this.#now();
     if (this.#cached !== undefined && isFresh(this.#cached, now, maxAgeMs)) return this.#cached.forecasts;
+    // Its age is counted from now on, so it needs a new state.
+    this.#asked.delete(MAX_WAITING);
     const forecasts = this.#forecast([this.#presentQuestion]).then(([forecasts]) => {
       this.#keep(forecasts);
       return forecasts;
@@ -186,8 +188,7 @@ export class Forecaster {
     const { queues, slotMs } = this.#context.config;
     // All hypothetical jobs are those of the last question.
     const { hypothetical } = questions.at(-1)!;
-    const state =
-      hypothetical.length > 0 ? this.#stateToAsk() : new LiveState(this.#context, MAX_WAITING, this.#past());
+    const state = this.#stateToAsk(hypothetical.length > 0 ? MAX_BEFORE_HYPOTHETICAL : MAX_WAITING);
     const live = new LiveWorld(this.#context, state, hypothetical);
     const asked = questions.map((question) => live.ask(question));
     const scenarios = asked.map(({ scenario }) => scenario);
@@ -195,7 +196,10 @@ export class Forecaster {
     let times: readonly Float64Array[] = [];
     try {
       if (world.count > 0)
-        times = await this.#engine({ queues, slotS: slotMs / 1000, ...live.times, world, scenarios });
+        times = await this.#engine({
+          ...{ queues, slotS: slotMs / 1000, ...live.times },
+          ...{ world, hypothetical: hypothetical.length, scenarios },
+        });
     } catch {
       // Jobs do not depend on forecasts.
     }
@@ -203,17 +207,17 @@ export class Forecaster {
   }
 
   /**
-   * The state to which hypothetical jobs are added. While somebody types, one question follows the other:
-   * they share a state for as long as no job changes.
+   * The state that questions are about. While somebody types a job or looks through policies, one question
+   * follows the other: they share a state for as long as no job changes.
    */
-  #stateToAsk(): LiveState {
+  #stateToAsk(most: number): LiveState {
     const now = this.#now();
     const { revision } = this.#context.book;
-    const known = this.#asked;
+    const known = this.#asked.get(most);
     if (known !== undefined && known.revision === revision && isFresh(known, now, FRESH_MS))
       return known.state;
-    const state = new LiveState(this.#context, MAX_BEFORE_HYPOTHETICAL, this.#past());
-    this.#asked = { ...now, revision, state };
+    const state = new LiveState(this.#context, most, this.#past());
+    this.#asked.set(most, { ...now, revision, state });
     return state;
   }
 

@@ -82,6 +82,7 @@ export class LiveState {
   readonly #countable: readonly Countable[];
   readonly #notes: Notes;
   readonly #kinds: KnownKinds;
+  readonly #shares: Workload["shares"];
   /** One job of each user. */
   readonly #owners: readonly WorldJob[];
   readonly #sizes = new Map<string, Int32Array>();
@@ -114,6 +115,7 @@ export class LiveState {
     this.#countable = this.#resources();
     this.#notes = new Notes(this.jobs);
     this.#kinds = past.kindsOf(this.jobs);
+    this.#shares = context.shares.now();
     this.#owners = [...new Map(this.jobs.map((job) => [`${job.uid} ${job.user}`, job])).values()];
   }
 
@@ -135,7 +137,7 @@ export class LiveState {
    * long the jobs take.
    */
   with(more: readonly WorldJob[]): { readonly workload: Workload; readonly times: JobTimes } {
-    const { book, scheduler, shares } = this.#context;
+    const { book, scheduler } = this.#context;
     const all = joinedColumns(this.#columns, this.#columnsOf(more));
     const { id, submitS, size, estimateS, processes, threads, queue, isThrough } = all;
     const { estimateMs, ranMs, isLimited } = all;
@@ -155,7 +157,7 @@ export class LiveState {
         shape: { processes, threads, queue },
         resources: needed.map(({ name, amount }) => ({ name, amount })),
         demand: needed.map(({ name, demand }) => ({ kind: name, amount: demand })),
-        shares: shares.now(),
+        shares: this.#shares,
         limits: limits && { ...limits, isThrough },
         notes: this.#notes.with(more),
         trace: undefined,
