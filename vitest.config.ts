@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { isBundleFresh } from "./bin/bundle.js";
+import { COMPILER_FLAG } from "./packages/lab/experiments/compiler-flag.ts";
 import { LongestFirst } from "./test/longest-first.ts";
 
 /** Tests that start real schedulers and real jobs. */
@@ -42,7 +43,7 @@ const BUNDLED_PROGRAMS = fileURLToPath(new URL("test/bundled-programs.ts", impor
 const common = {
   alias: isBundleFresh("tutti") ? [{ find: "@tutti/host/programs.ts", replacement: BUNDLED_PROGRAMS }] : [],
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
-  execArgv: ["--no-maglev"],
+  execArgv: [COMPILER_FLAG],
   setupFiles: ["test/seed.ts"],
   testTimeout: 120_000,
   hookTimeout: 120_000,

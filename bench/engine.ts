@@ -8,7 +8,7 @@
  *   npm run bench:engine -- --quick      small, as in the tests
  *   npm run bench:engine -- --source SDSC-SP2 --policy easy --policy wlv --runs 3
  */
-import "@tutti/lab/experiments/no-maglev.ts";
+import "@tutti/lab/experiments/compiler-flag.ts";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

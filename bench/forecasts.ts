@@ -6,7 +6,7 @@
  *   npm run bench:forecasts                           all four logs; TUTTI_TRACES names the folder
  *   npm run bench:forecasts -- --log KTH-SP2 --jobs 5000 --policy easy --seed 1
  */
-import "@tutti/lab/experiments/no-maglev.ts";
+import "@tutti/lab/experiments/compiler-flag.ts";
 import { parseArgs } from "node:util";
 import type { TraceColumns, Workload } from "@tutti/kernel/core/jobs.ts";
 import { prepare } from "@tutti/kernel/workload/prepare.ts";

@@ -7,7 +7,7 @@
  *   npm run bench:growth -- --huge       also 10,000,000 jobs on 100,000 processors, with the memory it took
  *   npm run bench:growth -- --quick      small, as in the tests
  */
-import "@tutti/lab/experiments/no-maglev.ts";
+import "@tutti/lab/experiments/compiler-flag.ts";
 import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";

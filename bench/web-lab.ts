@@ -8,7 +8,7 @@
  *   npm run bench:web-lab -- KTH-SP2     only this one
  *   npm run bench:web-lab -- --quick     small, as in the tests
  */
-import "@tutti/lab/experiments/no-maglev.ts";
+import "@tutti/lab/experiments/compiler-flag.ts";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";

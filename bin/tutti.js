@@ -24,7 +24,7 @@ if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
   );
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
-  process.getBuiltinModule("node:v8").setFlagsFromString("--no-maglev");
+  process.getBuiltinModule("node:v8").setFlagsFromString("--no-maglev-escape-analysis");
   const isDone = !WHOLE_PROGRAM.has(process.argv[2]) && (await loadClients("client")?.ended);
   if (!isDone) await import(isBundleFresh("tutti") ? "../dist/tutti.js" : "../packages/cli/main.ts");
 }

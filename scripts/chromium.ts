@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { COMPILER_FLAG } from "@tutti/lab/experiments/compiler-flag.ts";
 import type { Cell } from "@tutti/lab/experiments/kinds.ts";
 import type { PageFile } from "@tutti/lab/report/markdown/paper-markdown.ts";
 import type { PapersPage } from "@tutti/web/papers/messages.ts";
@@ -69,7 +70,7 @@ interface OpenPapersPage {
 export async function openPapersPage(): Promise<OpenPapersPage> {
   const scripts = await buildPapersPage();
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
-  const browser = await launchChromium(["--js-flags=--no-maglev"]);
+  const browser = await launchChromium([`--js-flags=${COMPILER_FLAG}`]);
   const page = await browser.newPage();
   await serveFiles(page, scripts);
   const workers = availableParallelism();

@@ -5,6 +5,7 @@
  * - All tests run with the sizes of soak runs (packages/kernel/core/sizes-for-tests.ts) from a random seed:
  *   a million requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
  * - Every golden schedule is computed again, and every attack runs in its long form.
+ * - A program that V8 compiles wrongly runs in 1,000 processes with Tutti's flag.
  * - Where Slurm can be started, jobs run on four nodes through 300 kills, crashes and cuts, and the turns
  *   of three gangs under Tutti are compared with those under Slurm's own gang scheduling.
  *
@@ -32,6 +33,8 @@ const FULL = {
   golden: [] as readonly string[],
   /** Words for attack/main.ts. */
   attack: [] as readonly string[],
+  /** Processes for test/compiler/many.ts. */
+  compiled: 1000,
   /** Kills, crashes and cuts of the parts of Tutti and Slurm on several nodes, and jobs meanwhile. */
   slurmBlows: 300,
   slurmJobs: 500,
@@ -42,6 +45,7 @@ const SHORT: typeof FULL = {
   tests: ["--project", "computing", "scheduling/elastic.test.ts"],
   golden: ["downey"],
   attack: ["--short", "--only", "private"],
+  compiled: 20,
   slurmBlows: 6,
   slurmJobs: 20,
   turningS: 10,
@@ -69,6 +73,7 @@ const parts: Record<string, () => Promise<void>> = {
   golden: () => runProgram("golden schedules", ["scripts/golden.ts", ...sizes.golden]),
   attacks: () =>
     runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed), ...sizes.attack]),
+  compiler: () => runProgram("compiler", ["test/compiler/many.ts", String(sizes.compiled)]),
   slurm: runOnNodes,
 };
 const wanted = values.only ?? Object.keys(parts);

@@ -41,7 +41,7 @@ function makePackage(name: string, bundle: string): string {
   const trusting = [
     'import module from "node:module";',
     'import { setFlagsFromString } from "node:v8";',
-    'setFlagsFromString("--no-maglev");',
+    'setFlagsFromString("--no-maglev-escape-analysis");',
     "module.enableCompileCache();",
     'await import("../dist/tutti.js");',
   ];

@@ -28,7 +28,7 @@ const USUAL = ["node-compile-cache", ".cache/tutti", ".cache/node-compile-cache"
 /** Runs a package with a cache in a given folder, with the flags that bin/tutti.js sets. */
 const RUNNER = `import module from "node:module";
 import { setFlagsFromString } from "node:v8";
-setFlagsFromString("--no-maglev");
+setFlagsFromString("--no-maglev-escape-analysis");
 const [, , folder, program] = process.argv;
 module.enableCompileCache(folder);
 process.argv = [process.argv[0], program, "--version"];

@@ -1,10 +1,12 @@
 /**
  * Records the corpus again, or parts of it:
  *
- *   node --no-maglev test/corpus/record.ts seasons    days of schedulers without processes
- *   node --no-maglev test/corpus/record.ts killed     real schedulers in the kill loop; takes minutes
- *   node --no-maglev test/corpus/record.ts expected   what this revision says of the recorded states
- *   node --no-maglev test/corpus/record.ts missing    only of those of which nothing is known
+ *   node $FLAG test/corpus/record.ts seasons    days of schedulers without processes
+ *   node $FLAG test/corpus/record.ts killed     real schedulers in the kill loop; takes minutes
+ *   node $FLAG test/corpus/record.ts expected   what this revision says of the recorded states
+ *   node $FLAG test/corpus/record.ts missing    only of those of which nothing is known
+ *
+ * FLAG is that of bin/tutti.js, --no-maglev-escape-analysis.
  *
  * After a change that users see, only `expected` is recorded again.
  */

@@ -24,6 +24,7 @@ import { PolicyError } from "@tutti/own-policies/guarded-policy.ts";
 import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
 import type { Explanation } from "../results/explanation.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
+import { COMPILER_FLAG } from "./compiler-flag.ts";
 import { type CellFailure, revive } from "./failures.ts";
 import type { OpenedJobs } from "./inputs.ts";
 import type { Cell, CellResult } from "./kinds.ts";
@@ -87,7 +88,7 @@ export async function runApart<K extends keyof ApartQuestions>(
     // Without a time zone, dates would differ from machine to machine.
     env: { TZ: "UTC" },
     execArgv: [
-      "--no-maglev",
+      COMPILER_FLAG,
       "--permission",
       // A database file is opened without asking for the permission to write.
       "--no-experimental-sqlite",

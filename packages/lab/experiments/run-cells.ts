@@ -1,5 +1,5 @@
 /** Runs cells on this machine, on several worker threads, with traces and policies from files. */
-import "./no-maglev.ts";
+import "./compiler-flag.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
 import { runApart } from "./apart.ts";

@@ -1,7 +1,7 @@
 /**
  * Packs a result so that no fractional number leaves the worker in an object: all numbers go into one
  * `Float64Array`, in the order in which they occur. V8's Maglev compiler can give new objects the same heap
- * cell for their fractional numbers (docs/decisions.md, Numbers), and it cannot be turned off in a browser.
+ * cell for their fractional numbers (docs/decisions.md, Numbers), and a page cannot set flags of its browser.
  * Elements of typed arrays have no such cells.
  */
 
