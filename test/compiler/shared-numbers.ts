@@ -10,7 +10,7 @@
  * V8 keeps when it is left behind the loop, or a recursive function, several calls of which are under way.
  */
 
-/** The objects that lost their number, of 5 behind a loop and of 6 in a recursion. Uses nothing outside it. */
+/** How many objects lost their number, of 5 behind a loop and 6 in a recursion. Uses nothing outside it. */
 export function lostNumbers(): { readonly loop: number; readonly recursion: number } {
   interface Holder {
     waitS: number;
