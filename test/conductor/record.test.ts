@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { join } from "node:path";
 import { isAlive, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, AttemptState } from "@tutti/protocol/attempts.ts";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Stage, until } from "./stage.ts";
 
 let s: Stage;
@@ -89,6 +89,13 @@ describe("the running time of a job whose conductor is killed at its start", () 
   // It notes how long it has run for certain since then, in tenths of a second.
   const script = (pid: number, then: string) =>
     `kill -9 ${pid}; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; touch second; ${then}`;
+
+  /** No client starts another conductor, however late this process notices that the first one was killed. */
+  beforeEach(async () => {
+    s.client.close();
+    s.client = s.connect(false);
+    await s.ready();
+  });
 
   test("counts until its end, also if nobody was there", async () => {
     const pid = s.conductorPid();
