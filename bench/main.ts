@@ -55,6 +55,9 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(name, () => {
     isInterrupted = true;
   });
+process.stdout.on("error", () => {
+  isInterrupted = true;
+});
 const failed: string[] = [];
 for (const name of wanted) {
   if (isInterrupted) break;

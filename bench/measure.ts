@@ -63,11 +63,12 @@ export function figure(name: string, value: number, unit: Figure["unit"], goal?:
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(one)}\n`);
 }
 
-/** Calls this before an interrupt or a closed terminal ends the process. */
+/** Calls this before an interrupt, a closed terminal or a closed pipe ends the process. */
 export function whenInterrupted(cleanUp: () => void): void {
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(name, () => {
-      cleanUp();
-      process.exit(130);
-    });
+  const end = () => {
+    cleanUp();
+    process.exit(130);
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  process.stdout.once("error", end);
 }

@@ -84,7 +84,12 @@ function residentMB(pid: number): string {
 }
 
 async function started(): Promise<{ daemon: ChildProcess; client: Client }> {
-  const daemon = spawn(process.execPath, [bin, "serve", "--private", "--no-http"], { env, stdio: "ignore" });
+  const daemon = spawn(process.execPath, [bin, "serve", "--private", "--no-http"], {
+    env,
+    stdio: "ignore",
+    // An interrupt must reach only this process, which then ends the scheduler with all that it has started.
+    detached: true,
+  });
   for (let tries = 0; tries < 200; tries++) {
     await sleep(50);
     try {
