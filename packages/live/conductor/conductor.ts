@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
-import { bootId } from "@tutti/host/processes.ts";
+import { bootId, identityOf, type ProcessIdentity } from "@tutti/host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
@@ -55,6 +55,8 @@ export class Conductor {
   #closed = false;
   #isAbandoned = false;
   readonly #keeper: number | undefined;
+  /** Undefined also if it had ended before this conductor could look. */
+  readonly #keeperIdentity: ProcessIdentity | undefined;
   /** The keeper of the last conductor; undefined: none, or ours. */
   #keeperBefore: number | undefined;
 
@@ -70,6 +72,7 @@ export class Conductor {
   ) {
     const cluster = keeper !== undefined;
     this.#keeper = keeper;
+    this.#keeperIdentity = keeper === undefined ? undefined : identityOf(keeper);
     this.#machine = {
       containment,
       shares: new GangShares(containment.groups, containment.freezer),
@@ -233,7 +236,10 @@ export class Conductor {
 
   #restore(saved: SavedState): void {
     if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
-    if (saved.keeper !== this.#keeper) this.#keeperBefore = saved.keeper;
+    const { keeper } = saved;
+    // In a namespace of its own, each step's keeper may have the same number.
+    if (keeper?.startTicks !== this.#keeperIdentity?.startTicks || keeper?.bootId !== bootId())
+      this.#keeperBefore = keeper?.pid;
     if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
       this.#roundRobin.matrices.use(saved.matrix, saved.turning);
       this.#clock.slotMs = saved.matrix.slotMs;
@@ -469,7 +475,7 @@ export class Conductor {
       ...(matrices.turning.length > 0 && { turning: matrices.turning }),
       ...savedOf(this.#attempts.values()),
       guardian: this.#guardianIdentity,
-      keeper: this.#keeper,
+      keeper: this.#keeperIdentity,
     };
   }
 }

@@ -23,7 +23,7 @@ export interface SavedState extends LastSeen {
   readonly turning?: readonly TurningMatrix[];
   readonly guardian?: ProcessIdentity;
   /** The process that started the conductor, in a cluster. */
-  readonly keeper?: number;
+  readonly keeper?: ProcessIdentity;
   readonly attempts: readonly SavedAttempt[];
   readonly members?: readonly SavedMember[];
 }

@@ -30,7 +30,7 @@ export function outcomeOf(record: JobRecord, end: AttemptEnd): Outcome {
   const outcome = outcomeOfAttempt(record, end);
   if (outcome.state !== "failed" || end.lost !== undefined || ASKED.has(end.reason)) return outcome;
   if (record.ending === "cancelled") return outcome;
-  const delayMs = retryAfterMs(record, end);
+  const delayMs = retryAfterMs(record, end, startsUntil(record, end));
   return delayMs === undefined ? outcome : { state: "queued", reason: outcome.reason, delayMs };
 }
 

@@ -208,6 +208,17 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
   });
 
+  test("an attempt whose command never began is no retry of a failed one, nor does it double the wait", async () => {
+    const bench = makeBench(fcfs);
+    const { job } = await submit(bench, { retries: 1, retryOn: ["fail"], retryDelayMs: 1000 });
+    for (const [attempt, neverBegan] of [[1], [2, true], [3]] as const) {
+      expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "running", attempt });
+      bench.machine.end({ job, attempt }, "none", { code: 1, ...(neverBegan && { neverBegan }) });
+      bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+    }
+    expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", attempt: 3 });
+  });
+
   test("an attempt that was lost before its command began uses up no retry", async () => {
     const bench = makeBench(fcfs);
     const { job } = await submit(bench, { retries: 1 });
