@@ -13,6 +13,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Instance } from "@tutti/kernel/core/jobs.ts";
@@ -24,7 +25,7 @@ import { prepare } from "@tutti/kernel/workload/prepare.ts";
 import { traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
 import { openSource } from "@tutti/lab/experiments/source.ts";
 import { simulate as wholeSimulate } from "@tutti/lab/library.ts";
-import { figure, printTable, show, summarise, type Timing, time } from "./measure.ts";
+import { figure, printTable, show, summarise, type Timing, time, whenInterrupted } from "./measure.ts";
 
 const { values } = parseArgs({
   options: {
@@ -44,6 +45,8 @@ const GOALS: Readonly<Record<string, number>> = { conservative: 2, wlv: 2, brmms
 const GOAL_OF_CALL = 4;
 const GOAL_OF_PROCESS_MS = 500;
 
+// What runs at that moment goes on until its end, and removes its own files.
+whenInterrupted(() => {});
 const rows: string[][] = [];
 for (const source of sources) {
   const file = source.includes(":") ? source : traceFile(source);
@@ -80,6 +83,7 @@ for (const source of sources) {
   const call = await time(runs, () => wholeSimulate(workload, "easy"));
   add("easy, simulate() as a whole", call);
   const rival = runInCpp(instance);
+  await setImmediate();
   if (rival !== undefined) {
     add("easy, a bare loop in C++", rival.timing, hashColumns(rival.startS));
     figure(
@@ -130,7 +134,14 @@ function timeProcess(file: string): Timing {
   const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
   const once = () => {
     const fromMs = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, [program, "simulate", file, "--policy", "easy"]);
+    const { status, signal, stderr } = spawnSync(process.execPath, [
+      program,
+      "simulate",
+      file,
+      "--policy",
+      "easy",
+    ]);
+    if (signal !== null) process.exit(130);
     if (status !== 0) throw new Error(`tutti simulate ended with ${status}: ${stderr}`);
     return performance.now() - fromMs;
   };

@@ -7,7 +7,7 @@
  *   npm run bench -- --only start --only engine
  *   npm run bench -- --record            for a release: its figures become those to compare with
  */
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,10 +50,12 @@ const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const file = join(folder, "figures");
 const loads = [loadNow()];
 let isInterrupted = false;
-// The bench that runs gets the same signal and ends what it has started.
+let bench: ChildProcess | undefined;
+// Also if only this process got the signal, the bench that runs ends what it has started.
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(name, () => {
     isInterrupted = true;
+    bench?.kill(name);
   });
 process.stdout.on("error", () => {
   isInterrupted = true;
@@ -89,6 +91,7 @@ async function ran([program = "", ...words]: readonly string[]): Promise<boolean
   const env = { ...process.env, TUTTI_BENCH_FIGURES: file };
   const path = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [path, ...words], { env, stdio: "inherit" });
+  bench = child;
   return await new Promise((resolve) => child.once("exit", (code) => resolve(code === 0)));
 }
 

@@ -2,6 +2,7 @@
  * Times the benchmarks: warm-up, several runs, median and spread, and a hash of the result next to the time.
  */
 import { appendFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 
 export interface Timing {
   readonly medianMs: number;
@@ -17,6 +18,8 @@ export async function time(runs: number, body: () => unknown): Promise<Timing> {
   await body();
   const ms: number[] = [];
   for (let i = 0; i < runs; i++) {
+    // An interrupt can be noticed only here.
+    await setImmediate();
     const from = process.cpuUsage();
     await body();
     const { user, system } = process.cpuUsage(from);
@@ -65,10 +68,13 @@ export function figure(name: string, value: number, unit: Figure["unit"], goal?:
 
 /** Calls this before an interrupt, a closed terminal or a closed pipe ends the process. */
 export function whenInterrupted(cleanUp: () => void): void {
+  let isEnding = false;
   const end = () => {
+    if (isEnding) return;
+    isEnding = true;
     cleanUp();
     process.exit(130);
   };
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, end);
   process.stdout.once("error", end);
 }
