@@ -45,6 +45,10 @@ if (unknown !== undefined) {
   console.error(`Cannot find the bench "${unknown}": expected ${Object.keys(PARTS).join(", ")}`);
   process.exit(2);
 }
+if (values.record && values.only !== undefined) {
+  console.error("Cannot record the figures of some benches only: expected --record without --only");
+  process.exit(2);
+}
 const recordFile = fileURLToPath(new URL("./figures.json", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const file = join(folder, "figures");
