@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -171,9 +172,8 @@ test("a job whose state is moved away while it waits for its input has input and
   const ended = once(shim, "exit");
   await until("the job comes to its gate", () => readdirSync(spec.folder).includes("job"));
   await until("the job is at its gate", () => openGate(spec, ""));
-  const ready = openSync(join(spec.folder, "ready"), "r+");
-  const input = openSync(join(spec.folder, "input"), "r+");
-  await until("it waits for the client", () => existsSync(spec.stderr));
+  const ready = await openForJob(spec, "ready");
+  const input = await openForJob(spec, "input");
   moveAway();
   writeSync(input, "typed\n");
   writeSync(ready, "go\n");
@@ -189,6 +189,20 @@ test("a job whose state is moved away while it waits for its input has input and
   expect(readFileSync(join(folder, "stdout"), "utf8")).toBe("typed\n");
 });
 
+/** Opens a pipe as a client does, when the job has it open: else what is written is lost at the close. */
+async function openForJob({ folder }: LaunchSpec, pipe: "ready" | "input"): Promise<number> {
+  let file: number | undefined;
+  await until(`the job has its ${pipe} open`, () => {
+    try {
+      file = openSync(join(folder, pipe), constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENXIO") throw error;
+    }
+    return file !== undefined;
+  });
+  return file!;
+}
+
 describe("a job that waits for its input, and then", () => {
   /** @returns the exit status and the reason of the loss, when the client has come */
   async function ended(
@@ -200,12 +214,11 @@ describe("a job that waits for its input, and then", () => {
     const shim = startShim(spec, "tutti-away/1.1", undefined);
     const end = once(shim, "exit");
     await until("the job is at its gate", () => openGate(spec, ""));
-    const ready = openSync(join(spec.folder, "ready"), "r+");
-    await until("it waits for the client", () => existsSync(spec.stderr));
+    const ready = await openForJob(spec, "ready");
     before();
     writeSync(ready, "go\n");
-    await end;
     closeSync(ready);
+    await end;
     const text = (name: string) => readFileSync(join(folder(), "1", name), "utf8").trim();
     return [text("exit"), text("lost")];
   }
