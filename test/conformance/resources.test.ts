@@ -32,7 +32,7 @@ function withResources(
   return { ...instance, resources, demand: demand.map((column) => Int32Array.from(column)) };
 }
 
-/** On 4 processors and 2 GPUs: processors, GPUs, estimate = run time; all arrive at 0. */
+/** On 4 processors and 2 GPUs: processors, GPUs, estimate, run time if shorter; all arrive at 0. */
 const CASES: Readonly<Record<string, readonly [policy: string, jobs: number[][], starts: number[]]>> = {
   "a job waits for GPUs though processors are idle": [
     "fcfs",
@@ -92,6 +92,17 @@ const CASES: Readonly<Record<string, readonly [policy: string, jobs: number[][],
     ],
     [0, 5, 10, 0],
   ],
+  "conservative: when a job ends early, one that needs no GPU passes one that lacks a GPU": [
+    "conservative",
+    [
+      [1, 1, 20],
+      [3, 1, 30, 5],
+      [1, 2, 10],
+      [2, 0, 10],
+    ],
+    // Until 5, both wait until 30.
+    [0, 0, 20, 5],
+  ],
   "gangs hold theirs from the first slot to the last, whether it is their turn or not": [
     "wlv",
     [
@@ -117,7 +128,7 @@ describe("hand-worked cases", () => {
   test.each(Object.entries(CASES))("%s", (_name, [policy, jobs, starts]) => {
     const plain = instanceOf(
       4,
-      jobs.map(([size, , runS]) => ({ submitS: 0, size, runS })),
+      jobs.map(([size, , estimateS, runS = estimateS]) => ({ submitS: 0, size, runS, estimateS })),
     );
     const instance = withResources(plain, [{ name: "gpu", amount: 2 }], [jobs.map(([, gpus]) => gpus)]);
     expect([...simulate(instance, choosePolicy(policy), SLOTS).startS]).toEqual(starts);

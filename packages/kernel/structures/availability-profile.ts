@@ -103,8 +103,7 @@ export class AvailabilityProfile {
 
   /** Start of the segment that contains the instant, but not before `fromS`. */
   segmentStart(timeS: number, fromS: number): number {
-    const startS = this.#atS[this.#segmentAt(timeS)];
-    return Math.max(startS, fromS);
+    return timeS <= fromS ? fromS : Math.max(this.#atS[this.#segmentAt(timeS)], fromS);
   }
 
   /** The steps as [time, free] pairs, for tests and pictures. */
@@ -131,15 +130,27 @@ export class AvailabilityProfile {
 
   #change(startS: number, endS: number, by: number, least = 0): void {
     if (!(startS < endS)) return;
+    const before = this.#segmentAt(startS);
+    const next = before + 1;
+    if (this.#atS[next] === endS && next < this.#end && this.#atS[before] < startS) {
+      if (this.#free[next] === this.#free[before] + by) {
+        // It only begins earlier, as when a reservation moves by less than its length.
+        this.#atS[next] = startS;
+        return;
+      }
+    }
     if (this.#end + 2 > this.#atS.length) this.#makeRoom(); // for both cuts, since it moves the segments
-    let last = this.#cut(endS);
-    const end = this.#end;
     let first = this.#cut(startS);
-    last += this.#end - end;
-    for (let i = first; i < last; i++) {
-      const free = this.#free[i] + by;
-      if (by > 0 ? free > this.processors : free < least) this.#refuse(free, this.#atS[i]);
-      this.#free[i] = free;
+    let last = first;
+    for (; last < this.#end && this.#atS[last] < endS; last++) {
+      const free = this.#free[last] + by;
+      if (by > 0 ? free > this.processors : free < least) this.#refuse(free, this.#atS[last]);
+      this.#free[last] = free;
+    }
+    if (last === this.#end || this.#atS[last] !== endS) {
+      const begin = this.#begin;
+      last = this.#insert(last, endS, this.#free[last - 1] - by);
+      first += this.#begin - begin;
     }
     const begin = this.#begin;
     this.#mergeAt(last);
@@ -155,6 +166,7 @@ export class AvailabilityProfile {
   #segmentAt(timeS: number): number {
     let low = this.#begin;
     let high = this.#end - 1;
+    if (low === high || timeS < this.#atS[low + 1]) return low;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (this.#atS[middle] <= timeS) low = middle;
@@ -166,8 +178,11 @@ export class AvailabilityProfile {
   /** Makes a segment begin at the instant and returns its index. */
   #cut(timeS: number): number {
     const at = this.#segmentAt(timeS);
-    if (this.#atS[at] === timeS) return at;
-    let i = at + 1;
+    return this.#atS[at] === timeS ? at : this.#insert(at + 1, timeS, this.#free[at]);
+  }
+
+  /** Inserts a segment before segment i and returns its index. */
+  #insert(i: number, atS: number, free: number): number {
     if (this.#begin > 0 && i - this.#begin < this.#end - i) {
       this.#move(this.#begin, i, -1);
       this.#begin--;
@@ -176,8 +191,8 @@ export class AvailabilityProfile {
       this.#move(i, this.#end, 1);
       this.#end++;
     }
-    this.#atS[i] = timeS;
-    this.#free[i] = this.#free[i - 1];
+    this.#atS[i] = atS;
+    this.#free[i] = free;
     return i;
   }
 

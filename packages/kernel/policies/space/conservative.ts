@@ -102,21 +102,33 @@ class ConservativeBackfilling implements Policy {
     // What a job gives up can be used by earlier jobs of the queue only at the next compression.
     let givenUpFromS = Number.POSITIVE_INFINITY;
     let givenUpUntilS = Number.NEGATIVE_INFINITY;
+    // The job before could not start before `lastStartS` while it was held until `lastHeldS`. Nor can one
+    // that needs as much for as long and is held at least as long: what became free since is later.
+    let [lastSize, lastLengthS, lastHeldS, lastStartS] = [Number.POSITIVE_INFINITY, 0, 0, 0];
+    const needsOnlyProcessors = this.#pool.resources.length === 0;
     const count = this.#queue.copyInOrder();
     const order = this.#queue.inOrder;
     for (let i = 0; i < count; i++) {
       const job = order[i];
       const heldS = this.#startS.get(job);
-      if (heldS <= this.#freerFromS || this.#jobs.size[job] > this.#freest) continue;
+      const size = this.#jobs.size[job];
+      if (heldS <= this.#freerFromS || size > this.#freest) continue;
       const lengthS = this.#lengthS(job);
-      const earliestS = this.#plan.processors.segmentStart(this.#freerFromS - lengthS, nowS);
-      const startS = this.#plan.earlier(job, lengthS, earliestS, heldS, this.#freerUntilS);
+      let fromS = this.#plan.processors.segmentStart(this.#freerFromS - lengthS, nowS);
+      const isHarder = size >= lastSize && lengthS >= lastLengthS && heldS >= lastHeldS;
+      if (isHarder && needsOnlyProcessors && lastStartS > fromS) fromS = lastStartS;
+      const startS = this.#plan.earlier(job, lengthS, fromS, heldS, this.#freerUntilS);
+      lastSize = size;
+      lastLengthS = lengthS;
+      lastHeldS = heldS;
+      lastStartS = startS;
       if (startS >= heldS) continue;
-      this.#giveUp(job);
-      this.#plan.reserve(job, startS, startS + lengthS);
-      this.#becameFreer(heldS, heldS + lengthS);
-      if (heldS < givenUpFromS) givenUpFromS = heldS;
-      if (heldS + lengthS > givenUpUntilS) givenUpUntilS = heldS + lengthS;
+      const endS = heldS + lengthS;
+      const freerFromS = Math.max(heldS, startS + lengthS);
+      this.#plan.advance(job, startS, heldS, lengthS);
+      this.#becameFreer(freerFromS, endS);
+      if (freerFromS < givenUpFromS) givenUpFromS = freerFromS;
+      if (endS > givenUpUntilS) givenUpUntilS = endS;
       this.#hold(job, startS);
     }
     this.#endedEarly = false;

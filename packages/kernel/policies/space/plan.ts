@@ -62,6 +62,13 @@ export class Plan {
       this.#kinds[k].release(startS, endS, this.#jobs.demand[k][job]);
   }
 
+  /** Moves a reservation from `heldS` to an earlier start. What it keeps is not touched. */
+  advance(job: JobIndex, startS: number, heldS: number, lengthS: number): void {
+    const endS = startS + lengthS;
+    this.release(job, Math.max(heldS, endS), heldS + lengthS);
+    this.reserve(job, startS, Math.min(heldS, endS));
+  }
+
   /**
    * Earliest start at or after `fromS` at which everything that the job needs is free for `durationS`, or
    * Infinity.
