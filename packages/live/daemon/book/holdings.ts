@@ -11,8 +11,6 @@ import type { StoredContent } from "../store/contents.ts";
 
 import { END_BYTES, HOOK_BYTES } from "../store/ledger.ts";
 
-type ContentKey = Pick<StoredContent, "table" | "id">;
-
 interface OfUser {
   jobs: number;
   /** In memory, with environments and scripts. */
@@ -35,13 +33,13 @@ export class Holdings {
   }
 
   /** Whether a job of the user has this content. */
-  has(uid: number, content: ContentKey): boolean {
-    return this.#users.get(uid)?.contents.has(nameOf(content)) === true;
+  has(uid: number, { name }: StoredContent): boolean {
+    return this.#users.get(uid)?.contents.has(name) === true;
   }
 
   /** Whether any job has this content. */
-  isUsed(content: ContentKey): boolean {
-    return this.#contents.has(nameOf(content));
+  isUsed({ name }: StoredContent): boolean {
+    return this.#contents.has(name);
   }
 
   enter(record: JobRecord, contents: readonly StoredContent[]): void {
@@ -54,7 +52,7 @@ export class Holdings {
     user.bytes += retainedBytes(record);
     user.storeBytes += endBytes(record);
     for (const content of contents) {
-      const name = nameOf(content);
+      const { name } = content;
       if (count(user.contents, name, 1) === 1) {
         user.bytes += content.bytes;
         user.storeBytes += content.bytes;
@@ -70,7 +68,7 @@ export class Holdings {
     user.bytes -= retainedBytes(record);
     user.storeBytes -= endBytes(record);
     for (const content of contents) {
-      const name = nameOf(content);
+      const { name } = content;
       if (count(user.contents, name, -1) === 0) {
         user.bytes -= content.bytes;
         user.storeBytes -= content.bytes;
@@ -92,8 +90,4 @@ function count(counts: Map<string, number>, name: string, change: 1 | -1): numbe
   if (now === 0) counts.delete(name);
   else counts.set(name, now);
   return now;
-}
-
-function nameOf({ table, id }: ContentKey): string {
-  return `${table} ${id}`;
 }

@@ -35,7 +35,7 @@ export class KeptContents {
     for (const [oldest, its] of user.jobs) {
       if (bytes <= MAX_BYTES_OF_USER) break;
       surplus.push(oldest);
-      for (const content of its) if (change(left, nameOf(content), -1) === 0) bytes -= content.bytes;
+      for (const content of its) if (change(left, content.name, -1) === 0) bytes -= content.bytes;
     }
     return surplus;
   }
@@ -62,7 +62,7 @@ export class KeptContents {
 
   #count(user: OfUser, contents: readonly StoredContent[], by: 1 | -1): void {
     for (const content of contents) {
-      const uses = change(user.uses, nameOf(content), by);
+      const uses = change(user.uses, content.name, by);
       if (uses === (by === 1 ? 1 : 0)) user.bytes += by * content.bytes;
     }
   }
@@ -74,8 +74,4 @@ function change(counts: Map<string, number>, name: string, by: 1 | -1): number {
   if (now === 0) counts.delete(name);
   else counts.set(name, now);
   return now;
-}
-
-function nameOf({ table, id }: StoredContent): string {
-  return `${table} ${id}`;
 }

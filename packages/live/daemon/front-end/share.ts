@@ -130,7 +130,8 @@ function newBytes({ book, store }: FrontEndParts, { uid }: Caller, needs: readon
     if (seen.has(content.name)) return;
     seen.add(content.name);
     const id = store.contents.find(content);
-    if (id === undefined || !book.holdings.has(uid, { table: content.table, id })) bytes += content.bytes;
+    if (id === undefined || !book.holdings.has(uid, store.contents.stored(content.table, id)))
+      bytes += content.bytes;
   };
   for (const { environment, script } of needs) {
     count(environment);

@@ -24,6 +24,8 @@ export interface Content {
 export interface StoredContent {
   readonly table: Table;
   readonly id: number;
+  /** Made of table and id. */
+  readonly name: string;
   readonly bytes: number;
 }
 
@@ -38,7 +40,10 @@ export class Contents {
   readonly #sql: Statements;
   /** Ids of the contents used last, by name; most submits have the same environment as the one before. */
   readonly #ids = new Map<string, number>();
-  readonly #bytes = new Map<string, number>();
+  readonly #stored: Readonly<Record<Table, Map<number, StoredContent>>> = {
+    environments: new Map(),
+    scripts: new Map(),
+  };
   /** The jobs of an array share one object. */
   #environment: { readonly environment: Environment; readonly content: Content } | undefined;
   #script: { readonly base64: string; readonly content: Content } | undefined;
@@ -51,7 +56,7 @@ export class Contents {
   /** Forgets cached ids, because contents written since the last commit are gone. */
   rollback(): void {
     this.#ids.clear();
-    this.#bytes.clear();
+    for (const known of Object.values(this.#stored)) known.clear();
     this.#nothing = undefined;
   }
 
@@ -91,24 +96,24 @@ export class Contents {
     const { table, hash, value, bytes } = content;
     this.#sql.set(`INSERT INTO ${table} (hash, ${VALUE[table]}) VALUES (?, ?)`, hash, value);
     const id = this.find(content)!;
-    this.#bytes.set(`${table} ${id}`, bytes);
+    this.#stored[table].set(id, storedContent(table, id, bytes));
     return id;
   }
 
   /** The contents of a job. */
   of({ environment, script }: Pick<JobRecord, "environment" | "script">): StoredContent[] {
-    const stored = [this.#stored("environments", environment)];
-    if (script !== undefined) stored.push(this.#stored("scripts", script));
+    const stored = [this.stored("environments", environment)];
+    if (script !== undefined) stored.push(this.stored("scripts", script));
     return stored;
   }
 
   /** Removes a content, unless jobs have it. */
-  drop({ table, id }: StoredContent): void {
+  drop({ table, id }: Omit<StoredContent, "name">): void {
     if (table === "environments" && id === this.nothing()) return;
     const users = `SELECT 1 FROM jobs WHERE ${COLUMN[table]} = ?1`;
     this.#sql.run(`DELETE FROM ${table} WHERE id = ?1 AND NOT EXISTS (${users})`, id);
     this.#ids.clear();
-    this.#bytes.delete(`${table} ${id}`);
+    this.#stored[table].delete(id);
   }
 
   environment(id: number): Record<string, string> {
@@ -127,15 +132,19 @@ export class Contents {
     return this.#nothing;
   }
 
-  #stored(table: Table, id: number): StoredContent {
-    const name = `${table} ${id}`;
-    let bytes = this.#bytes.get(name);
-    if (bytes === undefined) {
-      bytes = this.#sql.number(`SELECT octet_length(${VALUE[table]}) FROM ${table} WHERE id = ?`, id);
-      this.#bytes.set(name, bytes);
-    }
-    return { table, id, bytes };
+  /** A content that is stored, by its id. */
+  stored(table: Table, id: number): StoredContent {
+    const known = this.#stored[table].get(id);
+    if (known !== undefined) return known;
+    const bytes = this.#sql.number(`SELECT octet_length(${VALUE[table]}) FROM ${table} WHERE id = ?`, id);
+    const content = storedContent(table, id, bytes);
+    this.#stored[table].set(id, content);
+    return content;
   }
+}
+
+function storedContent(table: Table, id: number, bytes: number): StoredContent {
+  return { table, id, name: `${table} ${id}`, bytes };
 }
 
 function contentOf(table: Table, bytes: Buffer): Content {

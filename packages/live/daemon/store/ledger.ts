@@ -38,9 +38,12 @@ const PRICE: Readonly<Record<Kind, string>> = {
   leftovers: `${ROW_BYTES.leftovers}`,
 };
 
+/** What a user has of a kind. */
 interface Amount {
-  readonly rows: number;
-  readonly bytes: number;
+  readonly uid: number;
+  readonly kind: Kind;
+  rows: number;
+  bytes: number;
 }
 
 /** Not exported: nobody else makes charges. */
@@ -57,13 +60,13 @@ class RowCharge extends Charge {
   }
 }
 
-const NOTHING: Amount = { rows: 0, bytes: 0 };
+const NOTHING = { rows: 0, bytes: 0 };
 
 export class Ledger {
   readonly #sql: Statements;
   readonly #users = new Map<number, Map<Kind, Amount>>();
   /** Amounts that differ from those on disk. */
-  readonly #changed = new Map<string, readonly [uid: number, kind: Kind]>();
+  readonly #changed = new Set<Amount>();
 
   constructor(sql: Statements) {
     this.#sql = sql;
@@ -94,7 +97,7 @@ export class Ledger {
     if (bytes !== 0) this.#add(uid, kind, 0, bytes);
   }
 
-  of(uid: number, kind: Kind): Amount {
+  of(uid: number, kind: Kind): Readonly<Pick<Amount, "rows" | "bytes">> {
     return this.#users.get(uid)?.get(kind) ?? NOTHING;
   }
 
@@ -110,9 +113,8 @@ export class Ledger {
 
   /** Called inside the transaction, before it is committed. */
   write(): void {
-    for (const [uid, kind] of this.#changed.values()) {
-      const { rows, bytes } = this.of(uid, kind);
-      if (rows === 0) this.#sql.run("DELETE FROM ledger WHERE uid = ? AND kind = ?", uid, kind);
+    for (const { uid, kind, rows, bytes } of this.#changed) {
+      if (rows <= 0) this.#sql.run("DELETE FROM ledger WHERE uid = ? AND kind = ?", uid, kind);
       else {
         this.#sql.set(
           `INSERT INTO ledger (uid, kind, rows, bytes) VALUES (?, ?, ?, ?)
@@ -135,25 +137,35 @@ export class Ledger {
     this.#changed.clear();
     this.#users.clear();
     for (const { uid, kind, rows, bytes } of this.#sql.all("SELECT uid, kind, rows, bytes FROM ledger")) {
-      this.#set(Number(uid), kind as Kind, { rows: Number(rows), bytes: Number(bytes) });
+      const amount = this.#amount(Number(uid), kind as Kind);
+      amount.rows = Number(rows);
+      amount.bytes = Number(bytes);
     }
   }
 
   #add(uid: number, kind: Kind, rows: number, bytes: number): void {
-    const before = this.of(uid, kind);
-    this.#set(uid, kind, { rows: before.rows + rows, bytes: before.bytes + bytes });
-    this.#changed.set(`${uid} ${kind}`, [uid, kind]);
+    const amount = this.#amount(uid, kind);
+    amount.rows += rows;
+    amount.bytes += bytes;
+    this.#changed.add(amount);
+    if (amount.rows > 0) return;
+    const user = this.#users.get(uid);
+    user?.delete(kind);
+    if (user?.size === 0) this.#users.delete(uid);
   }
 
-  #set(uid: number, kind: Kind, amount: Amount): void {
+  #amount(uid: number, kind: Kind): Amount {
     let user = this.#users.get(uid);
     if (user === undefined) {
       user = new Map();
       this.#users.set(uid, user);
     }
-    if (amount.rows > 0) user.set(kind, amount);
-    else user.delete(kind);
-    if (user.size === 0) this.#users.delete(uid);
+    let amount = user.get(kind);
+    if (amount === undefined) {
+      amount = { uid, kind, rows: 0, bytes: 0 };
+      user.set(kind, amount);
+    }
+    return amount;
   }
 }
 

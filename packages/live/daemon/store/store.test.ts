@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { JobRecord } from "../contract/record.ts";
 import { FIRST_VERSION, LATEST_VERSION } from "./migrations.ts";
+import { specOf, specsOf } from "./rows.ts";
 import { Statements } from "./statements.ts";
 import { Store } from "./store.ts";
 
@@ -186,6 +187,33 @@ describe("Store against a model", () => {
     expect(store.contents.script(99)).toBeUndefined();
   });
 
+  test("jobs of one request are stored like any others, whatever they have of their own", () => {
+    const own = fc.record(
+      {
+        array: fc.nat(),
+        arrayIndex: fc.nat(),
+        values: fc.dictionary(fc.string(), fc.string()),
+        after: fc.array(fc.record({ job: fc.nat(), ok: fc.boolean() })),
+        repeats: fc.nat(),
+        stdout: fc.string({ unit: "binary" }),
+        stderr: fc.string({ unit: "binary" }),
+        state: fc.constantFrom("queued", "held", "cancelled"),
+        arrayLimit: fc.constant(5),
+      },
+      { requiredKeys: ["stdout", "stderr"] },
+    );
+    fc.assert(
+      fc.property(fc.array(own, { minLength: 1, maxLength: 4 }), (owns) => {
+        const arrayLimit = owns[0].arrayLimit;
+        const specOfJob = specsOf(recordOf(99, { arrayLimit, name: "job" }));
+        for (const [i, fields] of owns.entries()) {
+          const record = recordOf(i + 1, { submittedAtMs: 99_000, name: "job", ...fields, arrayLimit });
+          expect(JSON.parse(specOfJob(record))).toEqual(JSON.parse(specOf(record)));
+        }
+      }),
+    );
+  });
+
   test("a dropped environment is stored again for the next job, one that a job has is kept", () => {
     const store = new Store(":memory:", 0);
     const { contents } = store;
@@ -193,7 +221,7 @@ describe("Store against a model", () => {
     const id = contents.keep(content);
     store.insertJob(recordOf(1, { environment: id, after: [] }));
     const had = contents.of({ environment: id })[0];
-    expect(had).toEqual({ table: "environments", id, bytes: content.bytes });
+    expect(had).toEqual({ table: "environments", id, name: `environments ${id}`, bytes: content.bytes });
     contents.drop(had);
     expect(contents.environment(id)).toEqual({ HOME: "/h" });
     store.endJob(recordOf(1, { environment: contents.nothing(), state: "done", endedAtMs: 5 }), 7);
