@@ -3,7 +3,13 @@
  * listeners. If an older store is restored, a gap in the numbers follows. Old events are forgotten per user,
  * so the stored log may have more gaps.
  */
-import type { DaemonEvent, EventData, EventKind, EventPayloads } from "@tutti/protocol/events.ts";
+import type {
+  DaemonEvent,
+  EventData,
+  EventKind,
+  EventPayloads,
+  LoggedEvent,
+} from "@tutti/protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import type { EventCount } from "../store/kept.ts";
@@ -54,17 +60,12 @@ export class EventFeed {
     data: EventPayloads[Kind],
     secret?: { readonly data: Partial<EventPayloads[Kind]> & EventData; readonly of: number | undefined },
   ): void {
-    const stored: StoredEvent = {
-      event: {
-        sequence: this.next,
-        atMs,
-        kind,
-        ...(record !== undefined && { job: record.job, user: record.user }),
-        data,
-      },
-      uid: record?.uid,
-      secret,
-    };
+    const sequence = this.next;
+    const event: LoggedEvent =
+      record === undefined
+        ? { sequence, atMs, kind, data }
+        : { sequence, atMs, kind, job: record.job, user: record.user, data };
+    const stored: StoredEvent = { event, uid: record?.uid, secret };
     this.#store.addEvent(stored);
     this.#pending.push(stored);
   }
@@ -73,9 +74,11 @@ export class EventFeed {
     const events = this.#pending;
     this.#pending = [];
     this.#committed += events.length;
-    for (const stored of events) {
-      for (const listener of [...this.#listeners]) {
+    for (const listener of [...this.#listeners]) {
+      for (const stored of events) {
+        // It may also have stopped itself.
         if (notify(listener, stored) === false) this.#listeners.delete(listener);
+        if (!this.#listeners.has(listener)) break;
       }
     }
   }

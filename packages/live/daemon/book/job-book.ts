@@ -49,6 +49,7 @@ export class JobBook {
   #latestJob: number;
   #committedJob: number;
   #latestPlace = 0;
+  #committedPlace = 0;
 
   /** @param latestJob new numbers begin above it, even if the store's last job has a lower number */
   constructor(store: Store, latestJob = store.latestJob(), limits = new JobLimits()) {
@@ -69,6 +70,7 @@ export class JobBook {
       this.#names.enter(record);
       this.holdings.enter(record, store.contents.of(record));
     }
+    this.#committedPlace = this.#latestPlace;
     this.#findUnsettled();
     for (const { job, uid, ...ids } of store.kept.withContents(store.contents.nothing())) {
       this.#keptContents.enter(uid, job, store.contents.of(ids));
@@ -97,7 +99,6 @@ export class JobBook {
   }
 
   nextJob(): JobNumber {
-    this.#undo.push(() => this.#latestJob--);
     return ++this.#latestJob;
   }
 
@@ -114,7 +115,6 @@ export class JobBook {
   }
 
   nextQueueRank(): number {
-    this.#undo.push(() => this.#latestPlace--);
     return ++this.#latestPlace;
   }
 
@@ -288,8 +288,9 @@ export class JobBook {
     }
   }
 
-  add(record: JobRecord): void {
-    this.#store.insertJob(record, isEnded(record.state) ? retainedBytes(record) : undefined);
+  /** @param spec what rarely changes of it, as JSON for the store */
+  add(record: JobRecord, spec?: string): void {
+    this.#store.insertJob(record, isEnded(record.state) ? retainedBytes(record) : undefined, spec);
     this.#replace(record, undefined);
     if (isEnded(record.state)) this.#keepContents(record, this.#store.contents.of(record));
   }
@@ -369,6 +370,7 @@ export class JobBook {
 
   commit(): void {
     this.#committedJob = this.#latestJob;
+    this.#committedPlace = this.#latestPlace;
     this.#undo = [];
   }
 
@@ -381,6 +383,8 @@ export class JobBook {
       this.limits.rebuild(this.#live.values());
     }
     this.#undo = [];
+    this.#latestJob = this.#committedJob;
+    this.#latestPlace = this.#committedPlace;
   }
 
   #replace(now: JobRecord, before: JobRecord | undefined): void {

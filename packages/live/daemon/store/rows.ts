@@ -42,12 +42,32 @@ export function changesSpec(changes: Partial<JobRecord>): boolean {
   return SPEC.some((field) => field in changes) || "arrayLimit" in changes;
 }
 
+/** Fields of the JSON in which jobs of one request may differ. */
+const OWN = ["array", "arrayIndex", "values", "after", "repeats", "stdout", "stderr"] as const;
+const SHARED = SPEC.filter((field) => !(OWN as readonly string[]).includes(field));
+
 export function specOf(record: JobRecord): string {
+  return textOf(record, SPEC);
+}
+
+/**
+ * A function that does the same for jobs of one request. It converts the values that they share only once.
+ * @param request any of the jobs
+ */
+export function specsOf(request: JobRecord): (record: JobRecord) => string {
+  const begin = textOf(request, SHARED).slice(0, -1);
+  return ({ array, arrayIndex, values, after, repeats, stdout, stderr }) => {
+    const own = JSON.stringify({ array, arrayIndex, values, after, repeats, stdout, stderr });
+    return `${begin},${own.slice(1)}`;
+  };
+}
+
+function textOf(record: JobRecord, fields: readonly (keyof JobRecord)[]): string {
   const spec: Record<string, unknown> = {};
   // The store's name for the limit of an array is older than its name here.
   if (record.arrayLimit !== undefined) spec.arrayAtOnce = record.arrayLimit;
   // Most fields are not set, and an object without them is made and written in a third of the time.
-  for (const field of SPEC) {
+  for (const field of fields) {
     const value = record[field];
     if (value !== undefined) spec[field] = value;
   }
@@ -126,7 +146,8 @@ export interface StoredEvent {
   readonly secret?: { readonly data: EventData; readonly of: number | undefined } | undefined;
 }
 
-export function eventValues({ event, uid, secret }: StoredEvent): Value[] {
+/** @param data that of the event, as JSON */
+export function eventValues({ event, uid, secret }: StoredEvent, data: string | null): Value[] {
   return [
     event.sequence,
     event.atMs,
@@ -134,7 +155,7 @@ export function eventValues({ event, uid, secret }: StoredEvent): Value[] {
     event.job ?? null,
     uid ?? null,
     event.user ?? null,
-    event.data === undefined ? null : JSON.stringify(event.data),
+    data,
     secret === undefined ? null : JSON.stringify(secret.data),
     secret?.of ?? null,
   ];

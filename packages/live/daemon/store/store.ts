@@ -12,6 +12,7 @@ import { unixMs } from "@tutti/host/clock.ts";
 import { networkFileSystem } from "@tutti/host/files.ts";
 import type { NodeCpus } from "@tutti/kernel/core/machine.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "@tutti/protocol/attempts.ts";
+import type { EventData } from "@tutti/protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { Contents } from "./contents.ts";
 import { Kept } from "./kept.ts";
@@ -75,6 +76,9 @@ export class Store {
   readonly #database: DatabaseSync;
   readonly #sql: Statements;
   #pageBytes: number | undefined;
+  /** Data of the last event, and their JSON: the events of an array share one object. */
+  #lastData: EventData | undefined;
+  #lastDataText: string | null = null;
   /** What each user has in the store. */
   readonly ledger: Ledger;
   /** Environments and scripts. */
@@ -187,10 +191,12 @@ export class Store {
     this.#sql.setMeta(name, value);
   }
 
-  /** @param keptBytes size of a job that has already ended, else null */
-  insertJob(record: JobRecord, keptBytes: number | null = null): void {
+  /**
+   * @param keptBytes size of a job that has already ended, else null
+   * @param spec what rarely changes, as JSON
+   */
+  insertJob(record: JobRecord, keptBytes: number | null = null, spec = specOf(record)): void {
     const { job, uid, key = null, environment, script = null } = record;
-    const spec = specOf(record);
     const fixed = [job, uid, key, environment, script, spec, keptBytes];
     this.#sql.insert(this.ledger.charge(uid, "jobs", spec), INSERT_JOB, ...fixed, ...changingValues(record));
   }
@@ -359,9 +365,14 @@ export class Store {
   }
 
   addEvent(stored: StoredEvent): void {
-    const values = eventValues(stored);
-    const [data, secret] = values.slice(6, 8) as (string | null)[];
-    const charge = this.ledger.charge(stored.uid ?? EVERYBODY, "events", data, secret);
+    const { data } = stored.event;
+    if (data !== this.#lastData) {
+      this.#lastData = data;
+      this.#lastDataText = data === undefined ? null : JSON.stringify(data);
+    }
+    const values = eventValues(stored, this.#lastDataText);
+    const secret = values[7] as string | null;
+    const charge = this.ledger.charge(stored.uid ?? EVERYBODY, "events", this.#lastDataText, secret);
     this.#sql.insert(charge, INSERT_EVENT, ...values);
   }
 
