@@ -15,7 +15,8 @@
  * the height of the tree. For the search of the least loaded block, every node also keeps, for each level
  * below it, the largest value of a node on that level. A pending addition changes these values in a simple
  * way unless a leaf becomes 0 or stops being 0. Only then, and only where leaves differ, the addition is
- * passed further down.
+ * passed further down. Where leaves have changed below a node, its largest values are stale; a search computes
+ * those of its level again.
  *
  * If the machine's size is not a power of two, missing processors have no leaf. The last block of a level may
  * be cut off. It takes jobs that fit in the part that exists, and its value is that of the existing
@@ -38,10 +39,12 @@ export class WorkloadTree {
   readonly #most: Int32Array;
   readonly #sum: Float64Array;
   readonly #pending: Int32Array;
-  // Largest value per node and level: #bestAt[height of the node] + (number within its level) × (height + 1)
-  // + level.
+  // Largest value per node and level below it: #bestAt[height of the node] + (number within its level) ×
+  // height + level.
   readonly #best: Float64Array;
   readonly #bestAt: Int32Array;
+  /** Levels whose largest values are stale: bit per level, by node. */
+  readonly #stale: Int32Array;
 
   /** A tree without idle slots. @param processors 1 … 2^24 */
   constructor(processors: number) {
@@ -62,9 +65,10 @@ export class WorkloadTree {
         this.#least[(this.#leaves >> level) + node] = 0;
         this.#most[(this.#leaves >> level) + node] = 0;
       }
-      length += (this.#leaves >> level) * (level + 1);
+      length += (this.#leaves >> level) * level;
     }
     this.#best = new Float64Array(length);
+    this.#stale = new Int32Array(nodes);
   }
 
   /** Adds `delta` idle slots to each of `size` processors from `first` on. No processor may go below 0. */
@@ -130,7 +134,7 @@ export class WorkloadTree {
     const middle = low + (1 << (height - 1));
     if (first < middle) this.#add(2 * node, height - 1, low, first, end, delta);
     if (end > middle) this.#add(2 * node + 1, height - 1, middle, first, end, delta);
-    this.#pull(node, height);
+    this.#pull(node);
   }
 
   #copy(node: number, height: number, low: number, above: number, out: Int32Array): void {
@@ -152,20 +156,15 @@ export class WorkloadTree {
     this.#least[node] = now;
     this.#most[node] += delta;
     this.#sum[node] += delta * (1 << height);
-    const best = this.#best;
-    const at = this.#bestIndex(node, height);
-    if (height === 0) {
-      best[at] = now;
-      return;
-    }
+    if (height === 0) return;
     this.#pending[node] += delta;
-    if (now === this.#most[node]) {
-      for (let level = 0, width = 1; level <= height; level++, width *= 2) best[at + level] = now * width;
-    } else if (least > 0 && now > 0) {
-      for (let level = 0, width = delta; level <= height; level++, width *= 2) best[at + level] += width;
+    if (now === this.#most[node]) return; // #bestOf needs no more
+    if (least > 0 && now > 0) {
+      const at = this.#bestIndex(node, height);
+      for (let level = 0, width = delta; level < height; level++, width *= 2) this.#best[at + level] += width;
     } else {
       this.#push(node, height);
-      this.#pull(node, height);
+      this.#pull(node);
     }
   }
 
@@ -177,34 +176,35 @@ export class WorkloadTree {
     this.#apply(2 * node + 1, height - 1, pending);
   }
 
-  #pull(node: number, height: number): void {
+  #pull(node: number): void {
     const left = 2 * node;
     const right = left + 1;
-    const least = Math.min(this.#least[left], this.#least[right]);
-    this.#least[node] = least;
+    this.#least[node] = Math.min(this.#least[left], this.#least[right]);
     this.#most[node] = Math.max(this.#most[left], this.#most[right]);
     this.#sum[node] = this.#sum[left] + this.#sum[right];
-    const best = this.#best;
-    const number = node - (this.#leaves >> height);
-    const at = this.#bestAt[height] + number * (height + 1);
-    const atLeft = this.#bestAt[height - 1] + 2 * number * height;
-    for (let level = 0; level < height; level++) {
-      let largest = best[atLeft + level];
-      const other = best[atLeft + height + level];
-      // For floating-point numbers, this is faster than Math.max.
-      if (other > largest) largest = other;
-      best[at + level] = largest;
-    }
-    const whole = (number + 1) << height <= this.processors;
-    best[at + height] = whole && least > 0 ? this.#sum[node] : 0;
+    this.#stale[node] = -1;
   }
 
   #bestIndex(node: number, height: number): number {
-    return this.#bestAt[height] + (node - (this.#leaves >> height)) * (height + 1);
+    return this.#bestAt[height] + (node - (this.#leaves >> height)) * height;
   }
 
+  /** Largest value of a block on a level at or below the node, without blocks that are cut off. */
   #bestOf(node: number, height: number, level: number): number {
-    return this.#best[this.#bestIndex(node, height) + level];
+    const least = this.#least[node];
+    const isWhole = (node + 1 - (this.#leaves >> height)) << height <= this.processors;
+    if (level === height) return isWhole && least > 0 ? this.#sum[node] : 0;
+    if (isWhole && least === this.#most[node]) return least * (1 << level);
+    const at = this.#bestIndex(node, height) + level;
+    const stale = this.#stale[node];
+    if ((stale & (1 << level)) !== 0) {
+      this.#push(node, height);
+      const left = this.#bestOf(2 * node, height - 1, level);
+      const right = this.#bestOf(2 * node + 1, height - 1, level);
+      this.#best[at] = Math.max(left, right);
+      this.#stale[node] &= ~(1 << level);
+    }
+    return this.#best[at];
   }
 
   /** Sum of the pending additions above a node. */
