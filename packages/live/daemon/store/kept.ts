@@ -200,7 +200,7 @@ export class Kept {
       for (const table of ["attempts", "forecasts", "news", "outcomes", "jobs"] as const)
         this.#ledger.forget(table, uid, "job = ?", job);
       const leftover = this.#ledger.charge(uid, "leftovers");
-      sql.insert(leftover, "INSERT INTO leftovers (job, uid) VALUES (?, ?)", job, uid);
+      sql.insert(leftover, "INSERT INTO leftovers (job, uid) VALUES (?, ?)", [job, uid]);
       highest = Math.max(highest, job);
       untilMs = Math.max(untilMs, endedAtMs);
       untilMsOf.set(uid, Math.max(untilMsOf.get(uid) ?? endedAtMs, endedAtMs));

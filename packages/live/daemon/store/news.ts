@@ -64,7 +64,7 @@ export class NewsStore {
       this.#ledger.charge(uid, "news", states),
       `INSERT INTO news (id, uid, is_machines, job, array, hook, event, attempt, at_ms, tries, due_ms, states)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
-      ...[id, uid, isMachines ? 1 : 0, job, array, hook, event, attempt, Math.trunc(atMs), dueMs, states],
+      [id, uid, isMachines ? 1 : 0, job, array, hook, event, attempt, Math.trunc(atMs), dueMs, states],
     );
   }
 
@@ -106,7 +106,7 @@ export class NewsStore {
     this.#sql.insert(
       this.#ledger.charge(uid, "outcomes", value),
       "INSERT INTO outcomes (job, hook, sequence, value) VALUES (?, ?, ?, ?)",
-      ...[job, hook, sequence, value],
+      [job, hook, sequence, value],
     );
   }
 

@@ -32,7 +32,7 @@ export class Statements {
   }
 
   /** Inserts one row, unless a conflict says otherwise, and charges it to its owner. */
-  insert(charge: Charge, sql: Insert, ...values: Value[]): void {
+  insert(charge: Charge, sql: Insert, values: readonly Value[]): void {
     if (this.#change(sql, values) > 0) charge.enter();
   }
 

@@ -197,8 +197,8 @@ export class Store {
    */
   insertJob(record: JobRecord, keptBytes: number | null = null, spec = specOf(record)): void {
     const { job, uid, key = null, environment, script = null } = record;
-    const fixed = [job, uid, key, environment, script, spec, keptBytes];
-    this.#sql.insert(this.ledger.charge(uid, "jobs", spec), INSERT_JOB, ...fixed, ...changingValues(record));
+    const values = [job, uid, key, environment, script, spec, keptBytes, ...changingValues(record)];
+    this.#sql.insert(this.ledger.charge(uid, "jobs", spec), INSERT_JOB, values);
   }
 
   /** Writes the fields of a record that may change. */
@@ -278,7 +278,7 @@ export class Store {
     const held = units === undefined ? null : JSON.stringify(units);
     const text = JSON.stringify(nodes);
     const charge = this.ledger.charge(uid, "attempts", text);
-    this.#sql.insert(charge, sql, job, attempt, text, decidedAtMs, identity, held);
+    this.#sql.insert(charge, sql, [job, attempt, text, decidedAtMs, identity, held]);
   }
 
   noteAttemptStart({ job, attempt }: AttemptKey, startedAtMs: number): void {
@@ -373,7 +373,7 @@ export class Store {
     const values = eventValues(stored, this.#lastDataText);
     const secret = values[7] as string | null;
     const charge = this.ledger.charge(stored.uid ?? EVERYBODY, "events", this.#lastDataText, secret);
-    this.#sql.insert(charge, INSERT_EVENT, ...values);
+    this.#sql.insert(charge, INSERT_EVENT, values);
   }
 
   latestEvent(): number {
@@ -396,7 +396,7 @@ export class Store {
   ): void {
     const sql = `INSERT INTO forecasts (job, made_ms, p10_ms, p50_ms, p90_ms) VALUES (${MARKS(5)})
       ON CONFLICT DO NOTHING` as const;
-    this.#sql.insert(this.ledger.charge(uid, "forecasts"), sql, job, madeMs, p10Ms, p50Ms, p90Ms);
+    this.#sql.insert(this.ledger.charge(uid, "forecasts"), sql, [job, madeMs, p10Ms, p50Ms, p90Ms]);
   }
 
   noteForecastStart(job: JobNumber, startedMs: number): void {
