@@ -1,4 +1,5 @@
 /** Counts what happened since the front end started, for the counters of a monitoring system. */
+import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import type { DaemonEvent, EventPayloads } from "@tutti/protocol/events.ts";
 import { isEnded } from "@tutti/protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -11,11 +12,12 @@ export class RunningTotals implements Totals {
   ranMs = 0;
   cpuMs = 0;
 
-  /** @param record the job of the event, if it is known */
-  note({ kind, data }: DaemonEvent, record: JobRecord | undefined): void {
+  /** @param find looks up a job, perhaps in the store */
+  note({ kind, job, data }: DaemonEvent, find: (job: JobNumber) => JobRecord | undefined): void {
     if (kind === "started") {
       const { attempt, startedAtMs } = data as EventPayloads["started"];
-      if (attempt !== 1 || record === undefined) return;
+      const record = attempt === 1 && job !== undefined ? find(job) : undefined;
+      if (record === undefined) return;
       this.starts++;
       this.waitMs += Math.max(0, startedAtMs - Math.max(record.submittedAtMs, record.beginAtMs ?? 0));
     }

@@ -158,9 +158,7 @@ export class FrontEnd implements Service {
       bootId: options.bootId,
     };
     this.#context = context;
-    feed.listen(SELF, feed.latest, (event) => {
-      this.totals.note(event, event.job === undefined ? undefined : book.find(event.job));
-    });
+    feed.listen(SELF, feed.latest, (event) => this.totals.note(event, (job) => book.find(job)));
     this.#dispatcher = new Dispatcher(context, this.#storeAge);
     this.#requests = new Requests(context, this.#dispatcher);
     this.#windows = new WindowKeeper(context, options.isUser ?? (() => true));
