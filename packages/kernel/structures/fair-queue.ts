@@ -24,8 +24,24 @@ export class FairQueue<Item> {
     this.#waiting++;
   }
 
+  /** The item that `take` would return. */
+  peek(): Item | undefined {
+    const user = this.#next();
+    return user === undefined ? undefined : this.#lines.get(user)!.items[0];
+  }
+
   /** Removes and returns the next item. Call `charge` with its cost before the next call. */
   take(): { readonly user: number; readonly item: Item } | undefined {
+    const user = this.#next();
+    if (user === undefined) return undefined;
+    const line = this.#lines.get(user)!;
+    this.#now = Math.max(this.#now, line.time);
+    this.#waiting--;
+    return { user, item: line.items.shift()! };
+  }
+
+  /** The user whose item is next. */
+  #next(): number | undefined {
     let next: number | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const [user, { items, time }] of this.#lines) {
@@ -34,10 +50,7 @@ export class FairQueue<Item> {
         least = time;
       } else if (items.length === 0 && time <= this.#now) this.#lines.delete(user);
     }
-    if (next === undefined) return undefined;
-    this.#now = Math.max(this.#now, least);
-    this.#waiting--;
-    return { user: next, item: this.#lines.get(next)!.items.shift()! };
+    return next;
   }
 
   charge(user: number, cost: number): void {

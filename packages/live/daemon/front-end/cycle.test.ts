@@ -39,6 +39,37 @@ test("users' submits are handled in turns by their cost, as many per cycle as fi
   expect(commits).toHaveLength(3);
 });
 
+test("a request about many jobs has a cycle of its own, so answers to others need not wait for it", async () => {
+  const bench = makeBench();
+  const { clock, frontEnd, store } = bench;
+  let jobs = 0;
+  const insertJob = store.insertJob.bind(store);
+  store.insertJob = (...given) => {
+    jobs++;
+    insertJob(...given);
+  };
+  const ofCycles: number[] = [];
+  const commit = store.commit.bind(store);
+  store.commit = () => {
+    ofCycles.push(jobs);
+    jobs = 0;
+    commit();
+  };
+  const one = request({ held: true });
+  const many = request({ held: true, array: "1-101" });
+  const all = [
+    [BEN, one],
+    [ANNA, many],
+    [BEN, one],
+    [BEN, { ...one, array: "1-100" }],
+    [ANNA, one],
+  ] as const;
+  const answers = all.map(([who, job]) => frontEnd.submit(who, [job]));
+  clock.settle();
+  for (const answer of await Promise.all(answers)) expect(answer).not.toHaveProperty("refused");
+  expect(ofCycles.filter((count) => count > 0)).toEqual([1, 101, 102]);
+});
+
 test("all pending requests are handled when the front end is stopped", async () => {
   const { frontEnd } = makeSlow();
   const all = [ANNA, ANNA, ANNA, ANNA].map((who) => frontEnd.submit(who, [request({ held: true })]));

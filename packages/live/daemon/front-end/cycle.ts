@@ -6,8 +6,9 @@
  *   timer ────┘  decisions, events      └▶ events to listeners
  *
  * Each user's requests wait in a queue. The next request comes from the user whose requests have used the
- * least time so far. Requests that do not fit into about 50 ms wait for the next cycle, so a user who submits
- * many large arrays delays others by only one of them.
+ * least time so far. Requests that do not fit into about 50 ms wait for the next cycle, and a request about
+ * many jobs has a cycle of its own. So a user who submits many large arrays delays others by only one of
+ * them.
  *
  * No answer and no command is sent before the transaction is on disk. If it cannot be written, the whole
  * cycle is rolled back: requests are refused as unavailable, the executor's reports are kept and tried again,
@@ -34,6 +35,8 @@ import type { WindowKeeper } from "../windows.ts";
 import type { SteadyClock } from "./steady-clock.ts";
 
 interface Request {
+  /** Whether it is about more than MANY_JOBS. */
+  readonly isLarge: boolean;
   readonly handle: (nowMs: number) => unknown;
   readonly answer: (value: unknown) => void;
 }
@@ -59,6 +62,8 @@ const RETRY_MS = 1000;
 const WATCH_MS = 1000;
 /** After this time in a cycle, further requests wait for the next one. */
 const REQUESTS_MS = 50;
+/** A request about more jobs than this has a cycle of its own: others' answers do not wait for it. */
+const MANY_JOBS = 100;
 /** Minimum cost of a request, for its part of the transaction. */
 const MIN_COST_MS = 0.1;
 /** Pause after an adoption, in multiples of its duration: adoptions take at most a fifth of the time. */
@@ -116,11 +121,15 @@ export class Cycles {
     return this.#trouble;
   }
 
-  /** Handles a user's request in one of the next cycles; resolves when that cycle is on disk. */
-  ask<T>(uid: number, handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
+  /**
+   * Handles a user's request in one of the next cycles; resolves when that cycle is on disk.
+   * @param jobs number of jobs that the request is about
+   */
+  ask<T>(uid: number, jobs: number, handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
     if (this.#isStopped) return Promise.resolve(this.refusal());
     return new Promise((resolve) => {
-      this.#requests.add(uid, { handle, answer: resolve as (value: unknown) => void });
+      const answer = resolve as (value: unknown) => void;
+      this.#requests.add(uid, { isLarge: jobs > MANY_JOBS, handle, answer });
       this.#wake();
     });
   }
@@ -231,7 +240,12 @@ export class Cycles {
     const { clock } = this.#parts.context;
     let fromMs = clock.nowMs();
     const untilMs = fromMs + maxMs;
-    while (fromMs < untilMs) {
+    // The last cycle handles all.
+    const isLast = maxMs === Number.POSITIVE_INFINITY;
+    let isAlone = false;
+    while (fromMs < untilMs && !isAlone) {
+      isAlone = !isLast && this.#requests.peek()?.isLarge === true;
+      if (isAlone && requests.length > 0) return;
       const next = this.#requests.take();
       if (next === undefined) return;
       requests.push(next.item);

@@ -25,7 +25,7 @@ import type {
   UsageQuestion,
   WhatIfQuestion,
 } from "../contract/service.ts";
-import { checkPriority, readBatch, type SubmissionLimits } from "../contract/submission.ts";
+import { checkPriority, jobCount, readBatch, type SubmissionLimits } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { drain, untilConnected } from "../dispatch/shutdown.ts";
 import { StoreAge } from "../dispatch/store-age.ts";
@@ -265,11 +265,15 @@ export class FrontEnd implements Service {
   ): Promise<Answer<{ readonly jobs: readonly Job[] }>> {
     const batch = readBatch(caller, jobs, this.#context.limits);
     if (isRefusal(batch)) return Promise.resolve(batch);
-    return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
+    return this.#cycles.ask(caller.uid, jobCount(batch), (nowMs) =>
+      this.#requests.submit(caller, batch, key, nowMs),
+    );
   }
 
   rerun(caller: Caller, jobs: readonly JobNumber[], key?: string) {
-    return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.rerun(caller, jobs, key, nowMs));
+    return this.#cycles.ask(caller.uid, jobs.length, (nowMs) =>
+      this.#requests.rerun(caller, jobs, key, nowMs),
+    );
   }
 
   list = (caller: Caller, query: JobQuery) => this.#listing.list(caller, query);
@@ -289,7 +293,7 @@ export class FrontEnd implements Service {
     const priority = change.action === "priority" ? change.priority : 0;
     const refusal = checkPriority(caller, priority);
     if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#cycles.ask(caller.uid, () =>
+    return this.#cycles.ask(caller.uid, jobs.length, () =>
       jobs.map((job) => this.#shown(this.#requests.change(caller, change, job))),
     );
   }
@@ -325,19 +329,19 @@ export class FrontEnd implements Service {
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
-    return this.#cycles.ask(caller.uid, () => this.#requests.setPolicy(caller, choice));
+    return this.#cycles.ask(caller.uid, 0, () => this.#requests.setPolicy(caller, choice));
   }
 
   setDrain(caller: Caller, drain: DrainBody | undefined) {
-    return this.#cycles.ask(caller.uid, () => setDrain(this.#context, caller, drain));
+    return this.#cycles.ask(caller.uid, 0, () => setDrain(this.#context, caller, drain));
   }
 
   reserve(caller: Caller, window: WindowBody) {
-    return this.#cycles.ask(caller.uid, () => this.#windows.reserve(caller, window));
+    return this.#cycles.ask(caller.uid, 0, () => this.#windows.reserve(caller, window));
   }
 
   unreserve(caller: Caller, name: string) {
-    return this.#cycles.ask(caller.uid, () => this.#windows.unreserve(caller, name));
+    return this.#cycles.ask(caller.uid, 0, () => this.#windows.unreserve(caller, name));
   }
 
   windows = () => this.#windows.list();
