@@ -15,8 +15,8 @@
  * the height of the tree. For the search of the least loaded block, every node also keeps, for each level
  * below it, the largest value of a node on that level. A pending addition changes these values in a simple
  * way unless a leaf becomes 0 or stops being 0. Only then, and only where leaves differ, the addition is
- * passed further down. Where leaves have changed below a node, its largest values are stale; a search computes
- * those of its level again.
+ * passed further down. Where leaves have changed below a node, its largest values are stale; a search
+ * computes those of its level again.
  *
  * If the machine's size is not a power of two, missing processors have no leaf. The last block of a level may
  * be cut off. It takes jobs that fit in the part that exists, and its value is that of the existing
