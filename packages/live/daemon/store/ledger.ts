@@ -98,7 +98,9 @@ export class Ledger {
   }
 
   of(uid: number, kind: Kind): Readonly<Pick<Amount, "rows" | "bytes">> {
-    return this.#users.get(uid)?.get(kind) ?? NOTHING;
+    const { rows, bytes } = this.#users.get(uid)?.get(kind) ?? NOTHING;
+    // A copy, because amounts change in place.
+    return { rows, bytes };
   }
 
   bytesOf(uid: number): number {
