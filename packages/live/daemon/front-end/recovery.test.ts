@@ -229,6 +229,9 @@ describe("a disk that refuses", () => {
       expect(bench.machine.launched).toEqual(["1/1", "2/1", "3/1"]);
       expect(asSent(bench.frontEnd.status())).not.toHaveProperty("trouble");
       expect(bench.frontEnd.status().counts).toMatchObject({ done: 3, queued: 0, running: 0, cancelled: 0 });
+      // Numbers that were refused are given again.
+      const next = await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request()]));
+      expect(next).toMatchObject({ jobs: [{ job: 4 }] });
     },
   );
 });
