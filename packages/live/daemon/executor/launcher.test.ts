@@ -145,6 +145,18 @@ describe("Launcher", () => {
     },
   );
 
+  test.skipIf(!isRoot)(
+    "an output that a killed front end made, and did not give away, becomes the user's",
+    () => {
+      const jobs = join(folder, "killed");
+      const launcher = launcherIn(jobs, true);
+      mkdirSync(join(jobs, "7"));
+      writeFileSync(join(jobs, "7", "stdout"), "", { mode: 0o600 });
+      launcher.prepare(recordIn(jobs));
+      expect(lstatSync(join(jobs, "7", "stdout"))).toMatchObject({ uid: 12_345, gid: 54_321 });
+    },
+  );
+
   test.skipIf(!isRoot)("follows no link to where it would write as root", () => {
     const jobs = join(folder, "links");
     const launcher = launcherIn(jobs, true);

@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   fchownSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -298,18 +299,15 @@ function makeFolder(path: string, mode: number): void {
   if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
 }
 
-/** Creates an empty file that belongs to a user; keeps an existing one. */
+/**
+ * Creates an empty file that belongs to a user; keeps an existing one. Nobody else can make files in its
+ * folder: our file was made just now, or by a front end that was killed before it gave the file away.
+ */
 function makeFileFor(path: string, uid: number, gid: number): void {
-  let file: number;
   try {
-    file = openSync(path, "ax", 0o600);
+    closeSync(openSync(path, "ax", 0o600));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  try {
-    fchownSync(file, uid, gid);
-  } finally {
-    closeSync(file);
-  }
+  if (lstatSync(path).uid === process.getuid?.()) lchownSync(path, uid, gid);
 }
