@@ -33,12 +33,11 @@ afterAll(() => {
 
 const script = fileURLToPath(new URL("./serve-for-tests.ts", import.meta.url));
 
-/** Starts a front end; resolves with the first line that it prints. @param go serve-for-tests.ts */
+/** Starts a front end, or several after each other; resolves with the first line that it prints. */
 async function serve(
-  path: string,
-  ...go: readonly string[]
+  ...folders: readonly string[]
 ): Promise<{ readonly line: string; readonly child: ChildProcess }> {
-  const child = spawn(process.execPath, [script, path, ...go], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script, ...folders], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
   return { line: await nextLine(child), child };
 }
@@ -46,6 +45,7 @@ async function serve(
 function nextLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
+    child.once("close", (code) => reject(new Error(`ended with ${code} before its next line`)));
     child.stdout!.once("data", (chunk: Buffer) => resolve(String(chunk).trim()));
   });
 }
@@ -74,16 +74,16 @@ describe("one front end at a time", () => {
   test("of several that make the folder at the same instant, none takes it from the one that wins", {
     timeout: 60_000,
   }, async () => {
-    for (let round = 0; round < 3; round++) {
-      const go = join(folder, `go-${round}`);
-      const all = await Promise.all(Array.from({ length: 4 }, () => serve(join(folder, `new-${round}`), go)));
-      expect(all.map(({ line }) => line)).toEqual(Array(4).fill("ready"));
+    const folders = [0, 1, 2].map((round) => join(folder, `new-${round}`));
+    const all = await Promise.all(Array.from({ length: 4 }, () => serve(...folders)));
+    expect(all.map(({ line }) => line)).toEqual(Array(4).fill("ready"));
+    for (const path of folders) {
       const lines = all.map(({ child }) => nextLine(child));
-      writeFileSync(go, "");
+      writeFileSync(`${path}.go`, "");
       const refused = expect.stringMatching(/^Cannot start a scheduler in ".*": another one uses it/);
       expect((await Promise.all(lines)).toSorted()).toEqual([refused, refused, refused, "up"]);
-      for (const { child } of all) child.kill("SIGKILL");
     }
+    for (const { child } of all) child.kill("SIGKILL");
   });
 
   test("an impossible setting is refused before anything is made or started, with what to change", async () => {
