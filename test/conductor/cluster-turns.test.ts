@@ -167,17 +167,22 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
     for (const pause of long) expect(Math.abs(pause - SLOT_MS)).toBeLessThan(SLOT_MS / 2);
   });
 
+  let next = 100;
+
   test("killed in the middle, continue: with the matrix that they have promised for a later slot", async () => {
     // If this is the test's second try, the matrix of the first is still in force.
     await s.turn(s.matrix([[]]));
-    launch(7, CLOCKS);
-    launch(8, CLOCKS);
-    await atGates(70, 71, 80, 81);
-    await s.turn(s.matrix([[gang(70), gang(71)]]));
-    await until("both run", () => s.out(70) !== "" && s.out(71) !== "");
-    const staged = s.matrix([[gang(70), gang(71)]]);
+    // Nor may its jobs write where those of the first have written.
+    const [before, after] = [next++, next++];
+    for (const job of [before, after]) launch(job, CLOCKS);
+    const [now, then] = [before, after].map((job) => [10 * job, 10 * job + 1]);
+    await atGates(...now, ...then);
+    const matrixOf = (jobs: readonly number[]) => s.matrix([jobs.map((job) => gang(job))]);
+    await s.turn(matrixOf(now));
+    await until("both run", () => now.every((job) => s.out(job) !== ""));
+    const staged = matrixOf(now);
     // On a busy machine, the next conductor takes seconds to come.
-    const to = await s.turn(s.matrix([[gang(80), gang(81)]]), s.slot() + 20);
+    const to = await s.turn(matrixOf(then), s.slot() + 20);
     const node = s.node(0);
     node.link.send({ type: "stage", matrix: staged });
     const pid = node.conductorPid();
@@ -191,8 +196,8 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
     node.link.send({ type: "turn", sequence: staged.sequence, atSlot: to + 100 });
     expect((await node.link.next("refused")).message).toContain("not staged");
     await s.untilSlot(to + 2);
-    for (const job of [70, 71]) expect(Math.max(...slotsOf(job))).toBeLessThan(to);
-    for (const job of [80, 81]) expect(slotsOf(job).slice(0, 2)).toEqual([to, to + 1]);
+    for (const job of now) expect(Math.max(...slotsOf(job))).toBeLessThan(to);
+    for (const job of then) expect(slotsOf(job).slice(0, 2)).toEqual([to, to + 1]);
   });
 
   test("refuse another owner while one is connected and 10 s after, and accept the same one at once", async () => {
