@@ -130,4 +130,29 @@ describe("outcomes that are kept", () => {
     kept.begin(changed);
     expect(kept.of(changed.scenarios[0])).toEqual([]);
   });
+
+  test("questions about two worlds take turns, and a third world takes the place of the older one", () => {
+    const kept = new KeptOutcomes();
+    const [first, second, third] = [1, 2, 3].map((by) => {
+      const task = sent(taskOf(1, 0, ["fcfs"]));
+      task.world.jobs.submitS[RUNNING] += by;
+      return task;
+    });
+    const ask = (task: ForecastTask) =>
+      expect(forecast(sent(task), undefined, undefined, kept)).toEqual(forecast(sent(task)));
+    const known = (task: ForecastTask) => {
+      kept.begin(sent(task));
+      return task.scenarios.map((scenario) => kept.of(scenario).length);
+    };
+    ask(first);
+    ask(second);
+    const [replications] = known(second);
+    expect(replications).toBeGreaterThan(1);
+    expect(known(first)).toEqual([replications, replications]);
+    ask(second);
+    ask(first);
+    ask(third);
+    expect(known(first)).toEqual([replications, replications]);
+    expect(known(second)).toEqual([0, 0]);
+  });
 });

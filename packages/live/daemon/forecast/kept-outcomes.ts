@@ -8,6 +8,9 @@
  *   2          as it is     present, with job   with job
  *   3          as it is     present, fcfs       fcfs
  *   4          changed      present, fcfs       both
+ *
+ * Questions about jobs and about policies take turns on a page, and with a long queue their worlds differ:
+ * a hypothetical job has more jobs before it. So two worlds are kept.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ForecastTask, Scenario } from "./task.ts";
@@ -31,45 +34,57 @@ interface Kept {
   readonly outcomes: Outcome[];
 }
 
+/** A world, by the last question about it, and what was simulated of it. */
+interface KeptWorld {
+  task: ForecastTask;
+  /** By replication. */
+  readonly draws: Draw[];
+  /** The one that was asked for last is last. */
+  readonly scenarios: Kept[];
+}
+
+const MAX_WORLDS = 2;
 /** Scenarios of one world. Each takes 16 bytes per job and replication, at most half a megabyte. */
 const MAX_SCENARIOS = 8;
 
 export class KeptOutcomes {
-  #task: ForecastTask | undefined;
-  /** By replication. */
-  #draws: Draw[] = [];
-  /** The one that was asked for last is last. */
-  #kept: Kept[] = [];
+  /** The one that was asked about last is last. */
+  readonly #worlds: KeptWorld[] = [];
 
   /** Begins a question. */
   begin(task: ForecastTask): void {
-    if (this.#task === undefined || !areSameWorlds(this.#task, task)) {
-      this.#draws = [];
-      this.#kept = [];
-    }
-    this.#task = task;
+    const at = this.#worlds.findIndex((world) => areSameWorlds(world.task, task));
+    const [found] = at < 0 ? [{ task, draws: [], scenarios: [] }] : this.#worlds.splice(at, 1);
+    found.task = task;
+    this.#worlds.push(found);
+    if (this.#worlds.length > MAX_WORLDS) this.#worlds.shift();
   }
 
   /** The outcomes of a scenario by replication, to which the missing ones are added. */
   of(scenario: Scenario): Outcome[] {
-    const rows = submittedIn(this.#task!);
+    const { task, scenarios } = this.#world;
+    const rows = submittedIn(task);
     if (scenario.waiting.some((row) => row >= rows)) return [];
-    const at = this.#kept.findIndex((one) => areSameScenarios(one.scenario, scenario, rows));
-    const [found] = at < 0 ? [{ scenario, outcomes: [] }] : this.#kept.splice(at, 1);
-    this.#kept.push(found);
-    if (this.#kept.length > MAX_SCENARIOS) this.#kept.shift();
+    const at = scenarios.findIndex((one) => areSameScenarios(one.scenario, scenario, rows));
+    const [found] = at < 0 ? [{ scenario, outcomes: [] }] : scenarios.splice(at, 1);
+    scenarios.push(found);
+    if (scenarios.length > MAX_SCENARIOS) scenarios.shift();
     return found.outcomes;
   }
 
   /** Tells the times of a replication. Outcomes of others are forgotten, also in lists that `of` returned. */
   drawn(replication: number, draw: Draw): void {
-    const rows = submittedIn(this.#task!);
-    const before = this.#draws[replication];
-    if (before !== undefined && !areSameDraws(before, draw, rows)) {
-      this.#draws.length = replication;
-      for (const { outcomes } of this.#kept) outcomes.length = Math.min(outcomes.length, replication);
+    const { task, draws, scenarios } = this.#world;
+    const before = draws[replication];
+    if (before !== undefined && !areSameDraws(before, draw, submittedIn(task))) {
+      draws.length = replication;
+      for (const { outcomes } of scenarios) outcomes.length = Math.min(outcomes.length, replication);
     }
-    this.#draws[replication] = draw;
+    draws[replication] = draw;
+  }
+
+  get #world(): KeptWorld {
+    return this.#worlds.at(-1)!;
   }
 }
 
