@@ -187,22 +187,29 @@ describe("turns", () => {
 });
 
 describe("skew", () => {
+  const RAN: readonly (readonly [number, number])[] = [[0, 1000]];
+
   test("is the time from the first to the last node; further tasks of a node do not count", () => {
     const records = [
-      task("a", "n1", [], [100, 300]),
-      task("a", "n1", [], [100.8, 300.4]),
-      task("a", "n2", [], [100.5, 299]),
+      task("a", "n1", RAN, [100, 300]),
+      task("a", "n1", RAN, [100.8, 300.4]),
+      task("a", "n2", RAN, [100.5, 299]),
     ];
     expect(skewsOf(records, 50)).toEqual({ skewsMs: [0.5, 1], partial: 0 });
   });
 
   test("a turn on some of the nodes only is counted as partial", () => {
-    const records = [task("a", "n1", [], [100, 300]), task("a", "n2", [], [300.25])];
+    const records = [task("a", "n1", RAN, [100, 300]), task("a", "n2", RAN, [300.25])];
     expect(skewsOf(records, 50)).toEqual({ skewsMs: [0.25], partial: 1 });
   });
 
+  test("a task that begins a turn before the others, or ends one after them, had no turn without them", () => {
+    const records = [task("a", "n1", [[0, 350]], [100, 300]), task("a", "n2", [[250, 600]], [300.25, 500])];
+    expect(skewsOf(records, 50)).toEqual({ skewsMs: [0.25], partial: 0 });
+  });
+
   test("gangs are apart from each other", () => {
-    const records = [task("a", "n1", [], [100]), task("b", "n2", [], [101])];
+    const records = [task("a", "n1", RAN, [100]), task("b", "n2", RAN, [101])];
     expect(skewsOf(records, 50)).toEqual({ skewsMs: [0, 0], partial: 0 });
   });
 

@@ -181,7 +181,8 @@ export interface Skews {
 }
 
 /**
- * How far apart the nodes continued their gangs.
+ * How far apart the nodes continued their gangs, while all tasks of the gang were there: on a busy machine,
+ * one begins a turn or two before the others, and ends before them.
  * @param windowMs continuations of a gang within this time after its first are one turn
  */
 export function skewsOf(records: readonly TaskRecord[], windowMs: number): Skews {
@@ -189,6 +190,7 @@ export function skewsOf(records: readonly TaskRecord[], windowMs: number): Skews
   let partial = 0;
   for (const [, ofGang] of Map.groupBy(records, ({ gang }) => gang)) {
     const nodes = new Set(ofGang.map(({ node }) => node));
+    const { fromMs, toMs } = commonTime(ofGang);
     const all = ofGang
       .flatMap(({ node, continuedMs }) => continuedMs.map((atMs) => ({ node, atMs })))
       .sort((a, b) => a.atMs - b.atMs);
@@ -199,6 +201,7 @@ export function skewsOf(records: readonly TaskRecord[], windowMs: number): Skews
       for (; i < all.length && all[i].atMs - firstMs <= windowMs; i++) {
         if (!begins.has(all[i].node)) begins.set(all[i].node, all[i].atMs);
       }
+      if (firstMs < fromMs || firstMs > toMs) continue;
       if (begins.size < nodes.size) partial++;
       else skewsMs.push(Math.max(...begins.values()) - firstMs);
     }
