@@ -53,16 +53,23 @@ clock.settle();
 
 const own = { uid: 2000, user: "u0", isAdministrator: false };
 const aJob = (tasks: number) => ({ jobs: [{ tasks, limitMs: 3_600_000 }] });
+async function submit(job: Parameters<typeof request>[0]): Promise<void> {
+  const submitted = frontEnd.submit(ROOT, [request(job)]);
+  clock.settle();
+  const answer = await submitted;
+  if (isRefusal(answer)) throw new Error(answer.message);
+}
+
 const QUESTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   "a job, after a change": async () => {
-    const held = frontEnd.submit(own, [request({ held: true })]);
-    clock.settle();
-    await held;
+    await submit({ held: true });
     return frontEnd.whatIf(own, aJob(4));
   },
   "a job, again": () => frontEnd.whatIf(own, aJob(5)),
   "a job, an administrator's": () => frontEnd.whatIf(ROOT, aJob(6)),
-  "8 policies": async () => {
+  // Only the first 2,000 jobs are forecast. One that is served before them changes what each policy does.
+  "8 policies, after a change": async () => {
+    await submit({ priority: 1 });
     const answers = [];
     for (const policy of [values.policy, ...OTHERS]) {
       const answer = await frontEnd.whatIf(own, { policy });
@@ -90,7 +97,7 @@ for (const [name, ask] of Object.entries(QUESTIONS)) {
     wallMs.push(took);
   }
   const [cpu, wall] = [summarise(cpuMs), summarise(wallMs)];
-  const [goalOfCpu, goalOfWall] = name === "8 policies" ? [undefined, 1000] : [20, 50];
+  const [goalOfCpu, goalOfWall] = name.startsWith("8 policies") ? [undefined, 1000] : [20, 50];
   figure(`question, ${name}: front end's CPU`, cpu.medianMs, "ms", goalOfCpu);
   figure(`question, ${name}: until the answer`, wall.medianMs, "ms", goalOfWall);
   rows.push([name, show(cpu), show(wall), hash]);
