@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { NO_JOB } from "../core/jobs.ts";
 import { classesByRunTime, NARROW_WIDE_SHORT_LONG } from "./classes.ts";
 import { METRICS } from "./registry.ts";
 import { firstComeFirstServed, handMade } from "./schedules-for-tests.ts";
@@ -111,6 +112,8 @@ describe("summarise()", () => {
     });
     expect(metricOf(summary, "wait").all).toMatchObject({ count: 2, mean: 1 });
     expect(metricOf(summary, "response").all).toMatchObject({ count: 1, mean: 6 });
+    // The second job has an area, too, but no response.
+    expect(metricOf(summary, "response").all.areaWeightedMean).toBe(6);
     expect(summary.machine.utilisation).toBeCloseTo((5 + 5) / (2 * 6), 12);
   });
 
@@ -171,12 +174,17 @@ describe("summarise()", () => {
         METRICS.forEach((metric, m) => {
           const { all, byClass } = summary.metrics[m];
           const parts = [[], [], []] as number[][];
-          const values = new Float64Array(instance.count);
-          metric.fill(values, instance, schedule, 0, summary.parameters);
+          const rows = [[], [], [], []] as number[][];
+          const column = new Float64Array(instance.count);
+          metric.fill(column, instance, schedule, 0, summary.parameters);
           for (let j = 0; j < instance.count; j++) {
-            const value = values[j];
+            const value = column[j];
             const runS = instance.runS[j];
-            if (!Number.isNaN(value)) parts[runS <= 3 ? 0 : runS <= 12 ? 1 : 2].push(value);
+            if (Number.isNaN(value)) continue;
+            const part = runS <= 3 ? 0 : runS <= 12 ? 1 : 2;
+            parts[part].push(value);
+            rows[0].push(j);
+            rows[part + 1].push(j);
           }
           [all, ...byClass].forEach((got, i) => {
             const values = i === 0 ? parts.flat() : parts[i - 1];
@@ -185,6 +193,7 @@ describe("summarise()", () => {
             expect(got.count).toBe(n);
             if (n > 0) expect(got.mean).toBeCloseTo(mean, 9);
             if (n > 0) expect(got.max).toBe(Math.max(...values));
+            expect(got.maxJob).toBe(rows[i].find((row) => column[row] === got.max) ?? NO_JOB);
             if (n > 0) expect(got.p99).toBeLessThanOrEqual(got.max);
             if (n > 1) {
               const variance = values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1);
