@@ -82,9 +82,8 @@ export async function simulate(
   policy: string | PolicyDefinition,
   settings: Settings = {},
 ): Promise<Run> {
-  const [{ CellRunner }, { prepareJobs }, { cellRunner, WITH_FILES }, { makeChoice }] = await Promise.all([
+  const [{ CellRunner }, { cellRunner, WITH_FILES }, { makeChoice }] = await Promise.all([
     import("./experiments/runner.ts"),
-    import("./experiments/inputs.ts"),
     import("./experiments/run-cells.ts"),
     import("@tutti/kernel/policies/parse-policy.ts"),
   ]);
@@ -92,14 +91,14 @@ export async function simulate(
   const name = typeof policy === "string" ? policy : policy.name;
   const cell = { ...experiment, policy: name, keep: ["schedule"] } as const;
   const ready = await opened(jobs, experiment, 1);
-  const result =
-    typeof policy === "string"
-      ? await cellRunner({ opened: ready })({ kind: "summary", ...cell })
-      : await new CellRunner({ ...WITH_FILES, policy: () => makeChoice(policy) }, ready).run({
-          kind: "summary",
-          ...cell,
-        });
-  const instance = prepareJobs(ready.workload, experiment.processors, experiment.rules);
+  const isNamed = typeof policy === "string";
+  const runner = new CellRunner(
+    isNamed ? WITH_FILES : { ...WITH_FILES, policy: () => makeChoice(policy) },
+    ready,
+  );
+  const run = isNamed ? cellRunner({ opened: ready }, runner) : runner.run.bind(runner);
+  const result = await run({ kind: "summary", ...cell });
+  const instance = await runner.instance(cell);
   return { ...result, instance, schedule: result.schedule! };
 }
 

@@ -40,14 +40,17 @@ export class RunInputs implements CellInputs {
     this.progress = progress;
   }
 
-  async ready({ source, processors, rules, policy }: MachineCell) {
-    const key = [source, processors ?? null, rules];
-    const instance = await this.once(key, async () =>
-      prepareJobs((await this.opened(source)).workload, processors, rules),
-    );
-    const choice = await this.#environment.policy(policy);
+  async ready(cell: MachineCell) {
+    const instance = await this.instance(cell);
+    const choice = await this.#environment.policy(cell.policy);
     requireGangSize(instance, choice);
     return { instance, choice };
+  }
+
+  /** The jobs of a cell on its machine. */
+  async instance({ source, processors, rules }: Omit<MachineCell, "policy">): Promise<Instance> {
+    const key = [source, processors ?? null, rules];
+    return this.once(key, async () => prepareJobs((await this.opened(source)).workload, processors, rules));
   }
 
   once<Made>(key: object, make: () => Made): Made {

@@ -42,8 +42,10 @@ export async function runCells<K extends Kind>(
 /**
  * Runs cells one after the other, here or in a worker thread; users' own policies in processes of their own.
  */
-export function cellRunner({ opened, progress }: Pick<CellsOptions, "opened" | "progress">) {
-  const runner = new CellRunner(WITH_FILES, opened, progress);
+export function cellRunner(
+  { opened, progress }: Pick<CellsOptions, "opened" | "progress">,
+  runner = new CellRunner(WITH_FILES, opened, progress),
+) {
   return async <K extends Kind>(cell: Cell<K>): Promise<CellResult<K>> => {
     const { policy = "", source } = cell as Partial<MachineCell>;
     if (source === undefined || !isPolicyFile(policy.split(":")[0])) return runner.run(cell);
