@@ -57,6 +57,18 @@ describe("a drain", () => {
   });
 });
 
+test("easy: a head that comes back larger gets a new reservation", () => {
+  const jobs = [
+    { submitS: 0, runS: 100, size: 6 },
+    { submitS: 0, runS: 200, size: 2 },
+    { submitS: 1, runS: 50, size: 4 },
+    { submitS: 4, runS: 500, size: 2 },
+  ];
+  // With 4 processors, job 3 would start at 100 and leave room for job 4; with 10, it needs all at 200.
+  const withdrawals = [{ job: 2, fromS: 2, untilS: 3, change: { size: 10 } }];
+  expect(run(jobs, { withdrawals }, "easy", 10).starts).toEqual([0, 0, 200, 250]);
+});
+
 describe("a withdrawal", () => {
   const jobs = [
     { submitS: 0, runS: 10, size: 4 },

@@ -55,6 +55,8 @@ class EasyBackfilling implements Policy {
 
   withdraw(job: JobIndex): void {
     this.#queue.remove(job);
+    // It may come back with another size.
+    if (job === this.#reservedFor) this.#reservedFor = NO_JOB;
   }
 
   restore(job: JobIndex, startS: number): void {
