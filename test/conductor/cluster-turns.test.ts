@@ -197,7 +197,10 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
       // If this is the test's second try, the matrix of the first is still in force.
       await s.turn(s.matrix([[]]));
       const [now, then] = await twoJobs();
-      const matrixOf = (jobs: readonly number[]) => s.matrix([jobs.map((job) => gang(job))]);
+      // They have the same row as `then`, and begin in the promised slot.
+      const [unbegun] = await twoJobs();
+      const matrixOf = (jobs: readonly number[], more: readonly number[] = []) =>
+        s.matrix([[...jobs.map((job) => gang(job)), ...more.map((job) => gang(job, { cpus: [900] }))]]);
       // All have begun before the turn that is judged: on a busy machine, a begin takes longer than a slot.
       await s.turn(matrixOf(then));
       await until("the later ones run", () => then.every((job) => s.out(job) !== ""));
@@ -205,7 +208,7 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
       await until("the first ones run", () => now.every((job) => s.out(job) !== ""));
       const staged = matrixOf(now);
       // On a busy machine, the next conductor takes seconds to come.
-      const to = await s.turn(matrixOf(then), s.slot() + 20);
+      const to = await s.turn(matrixOf(then, unbegun), s.slot() + 20);
       const node = s.node(0);
       node.link.send({ type: "stage", matrix: staged });
       const pid = node.conductorPid();
@@ -221,6 +224,8 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
       node.link.send({ type: "turn", sequence: staged.sequence, atSlot: to + 100 });
       expect((await node.link.next("refused")).message).toContain("not staged");
       await s.untilSlot(to + 2);
+      await until("the others have begun", () => unbegun.every((job) => s.out(job) !== ""));
+      for (const job of unbegun) expect(s.slotOf(Number.parseInt(s.out(job), 10))).toBeGreaterThanOrEqual(to);
       for (const job of now) expect(Math.max(...slotsOf(job))).toBeLessThan(to);
       for (const job of then) {
         const since = slotsOf(job).filter((slot) => slot > back);
