@@ -36,7 +36,7 @@ class EasyBackfilling implements Policy {
   readonly #running: OrderedJobs;
   readonly #expectedEndS = new JobNumbers();
 
-  // The last computed reservation of the head. It becomes invalid when a job ends or a head starts.
+  // The last computed reservation of the head. It becomes invalid when a job ends, and when the head leaves.
   #reservedFor: JobIndex = NO_JOB;
   #shadowS = 0;
   #spare = 0;
