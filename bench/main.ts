@@ -81,7 +81,7 @@ const figures = text
 const now = {
   date: new Date().toISOString().slice(0, 10),
   revision: revision(),
-  machine: `${availableParallelism()} CPUs, ${cpus()[0]?.model}`,
+  machine: `${availableParallelism()} CPUs, ${cpus()[0]?.model}, Node ${process.versions.node}`,
   load: loads.join(", "),
   figures,
 };

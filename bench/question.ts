@@ -53,6 +53,7 @@ clock.settle();
 
 const own = { uid: 2000, user: "u0", isAdministrator: false };
 const aJob = (tasks: number) => ({ jobs: [{ tasks, limitMs: 3_600_000 }] });
+
 async function submit(job: Parameters<typeof request>[0]): Promise<void> {
   const submitted = frontEnd.submit(ROOT, [request(job)]);
   clock.settle();
