@@ -5,10 +5,11 @@ import { isBundleFresh } from "./bin/bundle.js";
 import { COMPILER_FLAG } from "./packages/lab/experiments/compiler-flag.ts";
 import { LongestFirst } from "./test/longest-first.ts";
 
-/** Tests that start real schedulers and real jobs. */
+/** Tests that start real schedulers and real jobs, or wait for times of the real clock. */
 const WITH_PROCESSES = [
   "test/conductor/*.test.ts",
   "packages/host/machine.test.ts",
+  "packages/live/conductor/clock.test.ts",
   "packages/live/daemon/daemon.test.ts",
   "packages/live/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
@@ -16,6 +17,7 @@ const WITH_PROCESSES = [
 /** They judge times, so they run one at a time. The others mostly wait, so three can run at a time. */
 const JUDGING_PROCESSES = [
   "test/conductor/{cluster-steps,cluster-turns,conductor,guardian,paused}.test.ts",
+  "packages/live/conductor/clock.test.ts",
   "packages/live/daemon/executor/launcher.test.ts",
   "test/live-{executor,what-if}.test.ts",
 ];
