@@ -32,7 +32,8 @@ export function tutti(
 export function shell(folder: string, line: string): CommandResult {
   const { status, stdout, stderr } = spawnSync(
     "bash",
-    ["-c", `set -o pipefail; tutti() { "${process.execPath}" "${program}" "$@"; }\n${line}`],
+    // Node's pipes are sockets, for which bash takes us for a login from elsewhere and reads .bashrc.
+    ["--norc", "-c", `set -o pipefail; tutti() { "${process.execPath}" "${program}" "$@"; }\n${line}`],
     { cwd: folder, env: environment(), encoding: "utf8" },
   );
   return { status, stdout, stderr };

@@ -44,7 +44,8 @@ export class SlurmNames {
 
   /** Runs a line of a shell in the scheduler's folder. */
   shell(line: string, input = ""): Promise<CommandResult> {
-    const child = spawn("bash", ["-c", line], { cwd: this.folder, env: this.env });
+    // Node's pipes are sockets, for which bash takes us for a login from elsewhere and reads .bashrc.
+    const child = spawn("bash", ["--norc", "-c", line], { cwd: this.folder, env: this.env });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (piece) => {
