@@ -14,7 +14,9 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 describe("an attacker on this machine", () => {
-  test.for(ATTACKS)("$name ($finding) does not get through", async (attack, { skip }) => {
+  // The attacks have their own limit.
+  const timeout = 900_000;
+  test.for(ATTACKS)("$name ($finding) does not get through", { timeout }, async (attack, { skip }) => {
     const reason = reasonToSkip(stage, attack);
     if (reason !== undefined) skip(reason);
     const { outcome, failure } = await runOne(stage, attack);
