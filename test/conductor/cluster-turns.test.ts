@@ -13,7 +13,7 @@ import { CAN_MAKE_NODES, ClusterStage, Link } from "./cluster-stage.ts";
 import { until } from "./stage.ts";
 
 const SLOT_MS = 400;
-/** A machine with other tests may stand still for longer than half of a slot, in one of two tries. */
+/** A machine with other tests may stand still for longer than half of a slot. */
 const TRIES = { retry: SOAK ? 0 : 4 };
 /** Writes the wall clock in ms about each 10 ms. */
 const CLOCKS = "while :; do date +%s%3N; sleep 0.01; done";
@@ -22,7 +22,7 @@ function gang(job: number, more: { closed?: true; cpus?: number[] } = {}) {
   return { job, attempt: 1, cpus: [0], ...more };
 }
 
-describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namespaces can be made)", () => {
+describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, with namespaces)", TRIES, () => {
   let s: ClusterStage;
   beforeAll(async () => {
     s = new ClusterStage(2);
@@ -36,28 +36,24 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
     expect(log).toBe("");
   });
 
-  /** Launches a job on each node: its number there is 10 × job + node. */
-  function launch(job: number, script: string): void {
-    s.nodes.forEach(({ link }, i) => {
-      link.send({ type: "launch", spec: s.spec(10 * job + i, script) });
-    });
-  }
-
-  async function atGates(...jobs: number[]): Promise<void> {
-    for (const job of jobs) await until(`${job} waits`, () => existsSync(join(s.folderOf(job), "gate")));
-  }
-
   let next = 100;
 
-  /** Two jobs that wait at their gates, by their numbers on the nodes; a second try has others. */
-  async function twoJobs(): Promise<readonly [readonly number[], readonly number[]]> {
-    const [one, other] = [next++, next++].map((job) => {
-      launch(job, CLOCKS);
-      return [10 * job, 10 * job + 1];
+  /** A job that waits at its gates: its numbers on the nodes. Each try of a test has jobs of its own. */
+  async function atGates(): Promise<readonly [number, number]> {
+    const job = 10 * next++;
+    const numbers = [job, job + 1] as const;
+    s.nodes.forEach(({ link }, i) => {
+      link.send({ type: "launch", spec: s.spec(job + i, CLOCKS) });
     });
-    await atGates(...one, ...other);
-    return [one, other];
+    for (const number of numbers) {
+      await until(`${number} waits`, () => existsSync(join(s.folderOf(number), "gate")));
+    }
+    return numbers;
   }
+
+  const outs = (jobs: readonly number[]) => jobs.map((job) => s.out(job));
+  const gangs = (jobs: readonly number[], more: Parameters<typeof gang>[1] = {}) =>
+    jobs.map((job) => gang(job, more));
 
   /**
    * Slots in whose second half the job ran. On a busy machine, a switch may be late, and it must not be late
@@ -90,88 +86,85 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
 
   test("tell their CPUs and version, and the grid that they were given", async () => {
     const state = await s.node(1).connect();
-    expect(state).toMatchObject({ protocol: 3, allowedCpus: allowedCpus(), freezer: "signals", turning: [] });
+    expect(state).toMatchObject({
+      protocol: 3,
+      allowedCpus: allowedCpus(),
+      freezer: "signals",
+      turning: [],
+    });
     expect(state.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(state.epochMs).toBe(s.epochMs + s.node(1).offsetMs);
   });
 
-  test(
-    "change the matrix in exactly the agreed slot, also for CPUs that only the cluster declares",
-    TRIES,
-    async () => {
-      const [before, after] = await twoJobs();
-      const first = [before.map((job, i) => gang(job, { cpus: [900 + i] }))];
-      const second = [after.map((job) => gang(job))];
-      // All have begun before the turn that is judged: on a busy machine, a begin takes longer than a slot.
-      for (const rows of [first, second]) {
-        await s.turn(s.matrix(rows));
-        await until("they run", () => rows[0].every(({ job }) => s.out(job) !== ""));
-      }
-      const from = await s.turn(s.matrix(first));
-      const to = await s.turn(s.matrix(second), from + 3);
-      await s.untilSlot(to + 2);
-      // Slots from … from + 2 belong to the first matrix, later ones to the second.
-      const since = (job: number) => slotsOf(job).filter((slot) => slot >= from);
-      for (const job of before) expect(since(job)).toEqual([from, from + 1, from + 2]);
-      for (const job of after) expect(since(job).slice(0, 2)).toEqual([to, to + 1]);
-    },
-  );
+  test("change the matrix in exactly the agreed slot, also for CPUs that only the cluster declares", async () => {
+    const [before, after] = [await atGates(), await atGates()];
+    const first = [before.map((job, i) => gang(job, { cpus: [900 + i] }))];
+    const second = [gangs(after)];
+    // All have begun before the turn that is judged: on a busy machine, a begin takes longer than a slot.
+    for (const rows of [first, second]) {
+      await s.turn(s.matrix(rows));
+      await until("they run", () => rows[0].every(({ job }) => s.out(job) !== ""));
+    }
+    const from = await s.turn(s.matrix(first));
+    const to = await s.turn(s.matrix(second), from + 3);
+    await s.untilSlot(to + 2);
+    // Slots from … from + 2 belong to the first matrix, later ones to the second.
+    const since = (job: number) => slotsOf(job).filter((slot) => slot >= from);
+    for (const job of before) expect(since(job)).toEqual([from, from + 1, from + 2]);
+    for (const job of after) expect(since(job).slice(0, 2)).toEqual([to, to + 1]);
+  });
 
   test("open no gate of a closed gang, and all in the slot in which it is no longer closed", async () => {
-    launch(3, CLOCKS);
-    await atGates(30, 31);
-    const closed = [[gang(30, { closed: true }), gang(31, { closed: true })], []];
+    const jobs = await atGates();
+    const closed = [gangs(jobs, { closed: true }), []];
     const at = await s.turn(s.matrix(closed));
     await s.untilSlot(at + 3);
-    expect([s.out(30), s.out(31)]).toEqual(["", ""]);
+    expect(outs(jobs)).toEqual(["", ""]);
     // Row 0 has every second slot: of those from `open` on, this is the first.
-    const open = await s.turn(s.matrix([[gang(30), gang(31)], []]), s.slot() + 3);
+    const open = await s.turn(s.matrix([gangs(jobs), []]), s.slot() + 3);
     await s.untilSlot(open + 4);
     const first = open % 2 === 0 ? open : open + 1;
-    for (const job of [30, 31]) expect(slotsOf(job).slice(0, 2)).toEqual([first, first + 2]);
+    for (const job of jobs) expect(slotsOf(job).slice(0, 2)).toEqual([first, first + 2]);
   });
 
   test("leave a strict row idle when its gang has ended, and give the slot away otherwise", async () => {
-    launch(4, CLOCKS);
-    await atGates(40, 41);
-    const rows = [[gang(99)], [gang(40), gang(41)]];
+    const jobs = await atGates();
+    const rows = [[gang(99)], gangs(jobs)];
     const strict = await s.turn(s.matrix(rows));
     await s.untilSlot(strict + 4);
-    for (const job of [40, 41]) expect(slotsOf(job).every((slot) => slot % 2 === 1)).toBe(true);
+    for (const job of jobs) expect(slotsOf(job).every((slot) => slot % 2 === 1)).toBe(true);
     const { strict: _, ...generous } = s.matrix(rows);
     const at = await s.turn(generous);
     await s.untilSlot(at + 3);
-    for (const job of [40, 41]) expect(slotsOf(job)).toEqual(expect.arrayContaining([at, at + 1, at + 2]));
+    for (const job of jobs) expect(slotsOf(job)).toEqual(expect.arrayContaining([at, at + 1, at + 2]));
   });
 
   test("do not use a revoked matrix, refuse a turn that is too late, and use the next one", async () => {
-    launch(5, CLOCKS);
-    await atGates(50, 51);
+    const jobs = await atGates();
     const empty = await s.turn(s.matrix([[]]));
-    const revoked = s.matrix([[gang(50), gang(51)]]);
+    const revoked = s.matrix([gangs(jobs)]);
     const at = await s.turn(revoked, empty + 3);
     for (const { link } of s.nodes) link.send({ type: "revoke", sequence: revoked.sequence });
     await s.untilSlot(at + 2);
-    expect([s.out(50), s.out(51)]).toEqual(["", ""]);
+    expect(outs(jobs)).toEqual(["", ""]);
     const node = s.node(0);
-    const late = s.matrix([[gang(50)]]);
+    const late = s.matrix([[gang(jobs[0])]]);
     node.link.send({ type: "stage", matrix: late });
     node.link.send({ type: "turn", sequence: late.sequence, atSlot: s.slot() });
     expect((await node.link.next("refused")).message).toContain("has begun");
-    expect([s.out(50), s.out(51)]).toEqual(["", ""]);
-    const last = await s.turn(s.matrix([[gang(50), gang(51)]]));
+    expect(outs(jobs)).toEqual(["", ""]);
+    const last = await s.turn(s.matrix([gangs(jobs)]));
     await s.untilSlot(last + 1);
-    for (const job of [50, 51]) expect(slotsOf(job)[0]).toBe(last);
+    for (const job of jobs) expect(slotsOf(job)[0]).toBe(last);
     const { sequence } = await node.connect();
     node.link.send({ type: "revoke", sequence });
     expect((await node.link.next("refused")).message).toContain("it is in force");
   });
 
   test("neither skip nor double a slot when the grid is corrected a little", async () => {
-    launch(6, CLOCKS);
-    await atGates(60, 61);
-    await s.turn(s.matrix([[gang(60)], [gang(61)]]));
-    await until("both have run", () => s.out(60) !== "" && s.out(61) !== "");
+    const [even, odd] = await atGates();
+    await s.turn(s.matrix([[gang(even)], [gang(odd)]]));
+    await until("both have run", () => !outs([even, odd]).includes(""));
     const { link } = s.node(0);
     const before = s.slot();
     // Forth and back by a tenth of a slot, ten times in about three slots.
@@ -182,57 +175,53 @@ describe.skipIf(!CAN_MAKE_NODES)("conductors of a cluster (as root, where namesp
     link.messages.length = 0;
     await until("statistics", () => link.all("slots").length > 0);
     await s.untilSlot(before + 6);
-    // Node 0 runs job 60 in even slots; the correction changes where they begin by 40 ms at most.
-    const lines = s.out(60).trim().split("\n").map(Number);
+    // Node 0 runs one job in even slots; the correction changes where they begin by 40 ms at most.
+    const lines = s.out(even).trim().split("\n").map(Number);
     const pauses = lines.slice(1).map((line, i) => line - (lines[i] ?? 0));
     const long = pauses.filter((pause) => pause > SLOT_MS / 2);
     expect(long.length).toBeGreaterThanOrEqual(2);
     for (const pause of long) expect(Math.abs(pause - SLOT_MS)).toBeLessThan(SLOT_MS / 2);
   });
 
-  test(
-    "killed in the middle, continue: with the matrix that they have promised for a later slot",
-    TRIES,
-    async () => {
-      // If this is the test's second try, the matrix of the first is still in force.
-      await s.turn(s.matrix([[]]));
-      const [now, then] = await twoJobs();
-      // They have the same row as `then`, and begin in the promised slot.
-      const [unbegun] = await twoJobs();
-      const matrixOf = (jobs: readonly number[], more: readonly number[] = []) =>
-        s.matrix([[...jobs.map((job) => gang(job)), ...more.map((job) => gang(job, { cpus: [900] }))]]);
-      // All have begun before the turn that is judged: on a busy machine, a begin takes longer than a slot.
-      await s.turn(matrixOf(then));
-      await until("the later ones run", () => then.every((job) => s.out(job) !== ""));
-      await s.turn(matrixOf(now));
-      await until("the first ones run", () => now.every((job) => s.out(job) !== ""));
-      const staged = matrixOf(now);
-      // On a busy machine, the next conductor takes seconds to come.
-      const to = await s.turn(matrixOf(then, unbegun), s.slot() + 20);
-      const node = s.node(0);
-      node.link.send({ type: "stage", matrix: staged });
-      const pid = node.conductorPid();
-      signal(pid, "SIGKILL");
-      await until("it is gone", () => readStat(pid)?.state !== "S" && readStat(pid)?.state !== "R");
-      const state = await node.connect();
-      expect(state.turning).toHaveLength(1);
-      expect(state.epochMs).toBe(s.epochMs + node.offsetMs);
-      // Until then, nobody may have stopped them.
-      const back = s.slot();
-      expect(back).toBeLessThan(to);
-      // What was only staged is dropped.
-      node.link.send({ type: "turn", sequence: staged.sequence, atSlot: to + 100 });
-      expect((await node.link.next("refused")).message).toContain("not staged");
-      await s.untilSlot(to + 2);
-      await until("the others have begun", () => unbegun.every((job) => s.out(job) !== ""));
-      for (const job of unbegun) expect(s.slotOf(Number.parseInt(s.out(job), 10))).toBeGreaterThanOrEqual(to);
-      for (const job of now) expect(Math.max(...slotsOf(job))).toBeLessThan(to);
-      for (const job of then) {
-        const since = slotsOf(job).filter((slot) => slot > back);
-        expect(since.slice(0, 2)).toEqual([to, to + 1]);
-      }
-    },
-  );
+  test("killed in the middle, continue: with the matrix that they have promised for a later slot", async () => {
+    // If this is the test's second try, the matrix of the first is still in force.
+    await s.turn(s.matrix([[]]));
+    const [now, then] = [await atGates(), await atGates()];
+    // They have the same row as `then`, and begin in the promised slot.
+    const unbegun = await atGates();
+    const matrixOf = (jobs: readonly number[], more: readonly number[] = []) =>
+      s.matrix([[...gangs(jobs), ...gangs(more, { cpus: [900] })]]);
+    // All have begun before the turn that is judged: on a busy machine, a begin takes longer than a slot.
+    await s.turn(matrixOf(then));
+    await until("the later ones run", () => then.every((job) => s.out(job) !== ""));
+    await s.turn(matrixOf(now));
+    await until("the first ones run", () => now.every((job) => s.out(job) !== ""));
+    const staged = matrixOf(now);
+    // On a busy machine, the next conductor takes seconds to come.
+    const to = await s.turn(matrixOf(then, unbegun), s.slot() + 20);
+    const node = s.node(0);
+    node.link.send({ type: "stage", matrix: staged });
+    const pid = node.conductorPid();
+    signal(pid, "SIGKILL");
+    await until("it is gone", () => readStat(pid)?.state !== "S" && readStat(pid)?.state !== "R");
+    const state = await node.connect();
+    expect(state.turning).toHaveLength(1);
+    expect(state.epochMs).toBe(s.epochMs + node.offsetMs);
+    // Until then, nobody may have stopped them.
+    const back = s.slot();
+    expect(back).toBeLessThan(to);
+    // What was only staged is dropped.
+    node.link.send({ type: "turn", sequence: staged.sequence, atSlot: to + 100 });
+    expect((await node.link.next("refused")).message).toContain("not staged");
+    await s.untilSlot(to + 2);
+    await until("the others have begun", () => unbegun.every((job) => s.out(job) !== ""));
+    for (const job of unbegun) expect(s.slotOf(Number.parseInt(s.out(job), 10))).toBeGreaterThanOrEqual(to);
+    for (const job of now) expect(Math.max(...slotsOf(job))).toBeLessThan(to);
+    for (const job of then) {
+      const since = slotsOf(job).filter((slot) => slot > back);
+      expect(since.slice(0, 2)).toEqual([to, to + 1]);
+    }
+  });
 
   test("refuse another owner while one is connected and 10 s after, and accept the same one at once", async () => {
     const node = s.node(1);

@@ -19,7 +19,7 @@ import {
   writeToken,
 } from "../runtime-dir.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
-import { Connections, limitsFor, maxOpenFiles } from "./connections/connections.ts";
+import { type ConnectionLimits, Connections, limitsFor, maxOpenFiles } from "./connections/connections.ts";
 import { makeHttpReader } from "./connections/http.ts";
 import {
   checkSocketPath,
@@ -47,6 +47,8 @@ export interface ApiOptions extends Omit<AppSetup, "credentials" | "web"> {
   readonly web?: { readonly submit: boolean };
   /** The users of a shared front end; default: the people in /etc/passwd, read again when it changes. */
   readonly users?: () => LocalUser[];
+  /** Default: as many as the files allow that this process may open. */
+  readonly connections?: ConnectionLimits;
   /** Receives notes for the administrator, one sentence each. */
   readonly onNote?: (text: string) => void;
 }
@@ -104,7 +106,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     lastRequestMs = monotonicMs();
     return answer(request, arrival);
   };
-  const reader = makeHttpReader(app, new Connections(limitsFor(maxOpenFiles())));
+  const reader = makeHttpReader(app, new Connections(options.connections ?? limitsFor(maxOpenFiles())));
   const listener = (entrance: Entrance) => makeListener((socket) => reader.take(socket, entrance));
   const everybodys: WantedSocket = {
     path: places.socket,

@@ -10,7 +10,7 @@ import { refuse } from "@tutti/protocol/refusal.ts";
 import type { Caller } from "../../../daemon/contract/service.ts";
 import type { ApiRefusal } from "../refusal.ts";
 
-interface ConnectionLimits {
+export interface ConnectionLimits {
   readonly strangers: number;
   /** For one user. */
   readonly ofUser: number;
