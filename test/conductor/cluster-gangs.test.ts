@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readStat, signal } from "@tutti/host/processes.ts";
 import { programFile } from "@tutti/host/programs.ts";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CAN_MAKE_NODES, type ClusterNode, ClusterStage } from "./cluster-stage.ts";
 import { cpuTicks, isGone, until } from "./stage.ts";
 
@@ -23,13 +23,11 @@ function gang(job: number, more: { closed?: true } = {}) {
 
 describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces can be made)", () => {
   let s: ClusterStage;
-  beforeAll(async () => {
+  beforeEach(async () => {
     s = new ClusterStage(2);
     await s.ready(SLOT_MS);
   });
-  afterEach(() => s.killJobs());
-  afterAll(async () => {
-    if (s === undefined) return;
+  afterEach(async () => {
     const log = s.nodes.map((node) => node.log().replaceAll("Killed\n", "")).join("");
     await s.clear();
     expect(log).toBe("");

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { signal } from "@tutti/host/processes.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CAN_MAKE_NODES, ClusterStage } from "./cluster-stage.ts";
 import { isGone, until } from "./stage.ts";
 
@@ -21,7 +21,7 @@ describe.skipIf(!CAN_MAKE_NODES)("tasks on several nodes (as root, where namespa
   let s: ClusterStage;
   /** Takes the place of srun: FOLDER, then node:rank for each task; waits until all tasks have ended. */
   let srun: string;
-  beforeAll(async () => {
+  beforeEach(async () => {
     s = new ClusterStage(2);
     srun = join(s.folder, "srun");
     writeFileSync(
@@ -40,9 +40,7 @@ describe.skipIf(!CAN_MAKE_NODES)("tasks on several nodes (as root, where namespa
     );
     await s.ready(SLOT_MS);
   });
-  afterEach(() => s.killJobs());
-  afterAll(async () => {
-    if (s === undefined) return;
+  afterEach(async () => {
     const log = s.nodes.map((node) => node.log().replaceAll("Killed\n", "")).join("");
     await s.clear();
     expect(log).toBe("");
