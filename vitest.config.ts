@@ -53,9 +53,12 @@ const common = {
   expect: { poll: { timeout: 30_000 } },
 };
 
-/** They take only the time that other tests leave, so their limits are for hangs; in a soak, sizes are large. */
+/**
+ * They take only the time that other tests leave, or wait for conditions on a busy machine, so their limits
+ * are for hangs; in a soak, sizes are large.
+ */
 const HANG_MS = process.env.TUTTI_SOAK === undefined ? 600_000 : 10_800_000;
-const yielding = { ...common, testTimeout: HANG_MS, hookTimeout: HANG_MS };
+const patient = { ...common, testTimeout: HANG_MS, hookTimeout: HANG_MS };
 
 export default defineConfig({
   test: {
@@ -65,7 +68,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...yielding,
+          ...patient,
           name: "computing",
           include: ["packages/**/*.test.ts", ...QUICK_AFTER_ALL],
           exclude: [...WITH_PROCESSES, ...LONG.filter((name) => !name.startsWith("test/"))],
@@ -77,7 +80,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...yielding,
+          ...patient,
           name: "computing-long",
           include: LONG,
           exclude: [...WITH_PROCESSES, ...WITH_SLURM, ...QUICK_AFTER_ALL],
@@ -98,7 +101,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...common,
+          ...patient,
           name: "processes-waiting",
           include: WITH_PROCESSES,
           exclude: JUDGING_PROCESSES,
@@ -121,7 +124,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...common,
+          ...patient,
           name: "slurm-waiting",
           include: WAITING_FOR_SLURM,
           maxWorkers: 3,

@@ -21,7 +21,8 @@ import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 
 const INSTANTS = SIZES.matrixInstants;
-const SLOT_MS = 500;
+/** Longer than two answers and a picture take on a busy machine. */
+const SLOT_MS = 2000;
 /**
  * The page's clock is late by what its last answer took to arrive, on a busy machine by more than a frame;
  * instants this near to a switch are not compared.
