@@ -58,7 +58,12 @@ const common = {
  * are for hangs; in a soak, sizes are large.
  */
 const HANG_MS = process.env.TUTTI_SOAK === undefined ? 600_000 : 10_800_000;
-const patient = { ...common, testTimeout: HANG_MS, hookTimeout: HANG_MS };
+const patient = {
+  ...common,
+  testTimeout: HANG_MS,
+  hookTimeout: HANG_MS,
+  expect: { poll: { timeout: 120_000 } },
+};
 
 export default defineConfig({
   test: {

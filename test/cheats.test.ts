@@ -81,7 +81,7 @@ test("there are at least eighteen cheats, and the policy without one is fcfs", a
 
 describe.each(Object.entries(CHEATS))("%s", (name, cheat) => {
   const [kind, words = ""] = cheat.outcome;
-  test(`a policy that ${cheat.does}: ${kind} ${words}`, { timeout: 60_000 }, async () => {
+  test(`a policy that ${cheat.does}: ${kind} ${words}`, async () => {
     const file = fileOf(name, moduleOf(cheat));
     if (kind === "refused") {
       await expect(audited(file)).rejects.toThrow(words);

@@ -58,7 +58,7 @@ export async function stillWorks(page: Page): Promise<void> {
 
 export async function choose(page: Page, file: Parameters<Page["setInputFiles"]>[1]): Promise<void> {
   await page.setInputFiles("input[type=file]", file);
-  await page.waitForSelector("[data-workload-hash]", { timeout: 60_000 });
+  await page.waitForSelector("[data-workload-hash]", { timeout: 120_000 });
 }
 
 /** As a link does, since the form offers the parameters one by one. */
@@ -75,7 +75,7 @@ export async function openModel(page: Page, model: string): Promise<void> {
     await page.keyboard.press("Enter");
     await page.locator(".model summary").first().click();
   }
-  await page.waitForSelector("[data-workload-hash]", { timeout: 60_000 });
+  await page.waitForSelector("[data-workload-hash]", { timeout: 120_000 });
 }
 
 export async function choosePolicies(page: Page, policies: readonly string[]): Promise<void> {
@@ -111,7 +111,7 @@ export async function setting(page: Page, name: string, value: string): Promise<
 
 /** The hashes that the page shows, by `workload` and policy. */
 export async function runAll(page: Page): Promise<Record<string, string>> {
-  await page.locator("button.primary:enabled").click({ timeout: 60_000 });
+  await page.locator("button.primary:enabled").click({ timeout: 120_000 });
   await page.waitForSelector("[data-hash]", { timeout: RUN_MS });
   return page.$$eval("[data-hash]", (elements) =>
     Object.fromEntries(elements.map((element) => [element.getAttribute("data-hash"), element.textContent])),
@@ -125,5 +125,5 @@ export async function copied(page: Page, button: string): Promise<string> {
 }
 
 export async function expectText(page: Page, text: string): Promise<void> {
-  await page.locator(`text=${text}`).first().waitFor({ timeout: 60_000 });
+  await page.locator(`text=${text}`).first().waitFor({ timeout: 120_000 });
 }

@@ -91,7 +91,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     spawnSync(process.execPath, [program, "serve", "--no-http", "--state", state, ...more], {
       env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: join(folder, "run", "tutti.sock") },
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 120_000,
     });
 
   test("root's scheduler for root alone does not get the waiting jobs of others", async () => {

@@ -46,7 +46,7 @@ test("it runs jobs, is forecast by, is gone back to, and no other file is taken"
   const second = await s.submit("echo ran");
   // The first forecast comes when its thread has read the policy.
   await vi.waitUntil(async () => /expected|forecast/i.test((await tutti("why", String(second))).stdout), {
-    timeout: 60_000,
+    timeout: 120_000,
   });
   const other = join(folder, "other.ts");
   copyFileSync(example, other);

@@ -48,7 +48,6 @@ async function ended(job: number): Promise<Job> {
 
 test.each(["gang", "easy"])(
   "%s: a paused job stands still over kill -9 of front end and conductor, and ends after a resume",
-  { timeout: 60_000 },
   async (policy) => {
     await live.client.ask("/v1/policy", { method: "PUT", body: { policy } });
     const go = `${live.folder}/go-${policy}`;
@@ -82,9 +81,7 @@ test.each(["gang", "easy"])(
   },
 );
 
-test("a paused job is cancelled with its grace time, or killed by tutti down --kill", {
-  timeout: 60_000,
-}, async () => {
+test("a paused job is cancelled with its grace time, or killed by tutti down --kill", async () => {
   const trap = await live.submit("trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done");
   await live.running(trap);
   await change("pause", trap);

@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { spoolProvider } from "./spool/provider.ts";
 
 const ME: Caller = { uid: process.getuid!(), user: "me", isAdministrator: true };
-const WITHIN = { timeout: 30_000, interval: 50 };
+const WITHIN = { timeout: 120_000, interval: 50 };
 const folder = mkdtempSync(join(tmpdir(), "tutti-provider-"));
 const spool = join(folder, "spool");
 let frontEnd: RunningFrontEnd;

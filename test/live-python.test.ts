@@ -64,7 +64,7 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
     const { status, output } = await python(join(root, "test/python/tutti_test.py"));
     expect(output).toMatch(/^Ran \d+ tests in .*\n\nOK$/m);
     expect(status).toBe(0);
-  }, 600_000);
+  });
 
   test("map continues when the scheduler was killed and is back", async () => {
     const lines = [
@@ -135,7 +135,6 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
 
     test.skipIf(!SOAK)(
       "with jobs and simulations: EASY lets jobs wait less at each load (soak)",
-      { timeout: 600_000 },
       async () => {
         const { status, output } = await start(drawing ?? "python3", example);
         const rows = [...output.matchAll(/^0\.\d +([\d.]+) min +([\d.]+) min$/gm)];

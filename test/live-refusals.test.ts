@@ -39,7 +39,7 @@ beforeAll(async () => {
   await s.submit("true", { held: true });
   await s.client.ended(await s.submit("true"));
   // It has given its CPU back: its end is complete.
-  await vi.waitFor(async () => expect((await s.status()).busyCpus).toBe(1), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await s.status()).busyCpus).toBe(1), { timeout: 120_000 });
   for (const name of ["home", "home/cwd", "xdg", "thesis", "damaged"]) mkdirSync(file(name), { mode: 0o755 });
   writeFileSync(file("thesis/thesis.tex"), "mine");
   writeFileSync(file("thesis/sbatch"), "mine");

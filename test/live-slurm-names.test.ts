@@ -178,7 +178,7 @@ srun bash -c "echo $MASTER \\$SLURM_PROCID of \\$SLURM_NTASKS on \\$SLURM_NODEID
 describe("the commands that tools run", () => {
   /** Polls until a command prints something. */
   const until = (line: string, expected: RegExp) =>
-    expect.poll(async () => (await shell(line)).stdout, { timeout: 40_000 }).toMatch(expected);
+    expect.poll(async () => (await shell(line)).stdout).toMatch(expected);
 
   // snakemake/snakemake@00332045, snakemake/executors/slurm/slurm_submit.py: get_account (line 32),
   // test_account (49), get_default_partition (73), cancel (145), run (209-272), job_status (296, 314);
@@ -366,14 +366,12 @@ test("jobs are held, released, requeued, changed and cancelled by their names of
   expect(await shell(`scancel ${id}_[1-2]`)).toMatchObject({ status: 0 });
   expect((await shell("squeue -h -n held -o %i")).stdout).toBe(`${id}_3\n`);
   expect(await shell(`scontrol release ${id}_3`)).toMatchObject({ status: 0, stderr: "" });
-  await expect
-    .poll(async () => (await shell("squeue -h -n held -o %t")).stdout, { timeout: 40_000 })
-    .toBe("R\n");
+  await expect.poll(async () => (await shell("squeue -h -n held -o %t")).stdout).toBe("R\n");
   expect(await shell(`scancel -s STOP ${id}_3`)).toMatchObject({ status: 0 });
   expect((await shell("squeue -h -n held -o %T")).stdout).toBe("SUSPENDED\n");
   expect(await shell(`scancel -s USR1 ${id}_3`)).toMatchObject({ status: 1 });
   expect(await shell("scancel -n held")).toMatchObject({ status: 0 });
-  await expect.poll(async () => (await shell("squeue -h -n held")).stdout, { timeout: 40_000 }).toBe("");
+  await expect.poll(async () => (await shell("squeue -h -n held")).stdout).toBe("");
 });
 
 /** Waits until squeue says so about a job. @param what such as `%T` */

@@ -41,9 +41,7 @@ async function startBash(socket?: string): Promise<{ readonly bash: Shell; reado
 const modesBefore = () => readFileSync(join(live.folder, "modes"), "utf8");
 
 describe("a terminal", () => {
-  test("is given back when the job ends while the scheduler is away; then attach ends at once", {
-    timeout: 60_000,
-  }, async () => {
+  test("is given back when the job ends while the scheduler is away; then attach ends at once", async () => {
     const { bash } = await startBash();
     expect(modesOf(bash)).not.toBe(modesBefore());
     await live.killFrontEnd();
@@ -58,9 +56,7 @@ describe("a terminal", () => {
     await bash.exit;
   });
 
-  test("survives kill -9 of the conductor, and its client ends with its terminal", {
-    timeout: 60_000,
-  }, async () => {
+  test("survives kill -9 of the conductor, and its client ends with its terminal", async () => {
     const { bash, job } = await startBash();
     process.kill(await live.conductorPid(), "SIGKILL");
     type(bash, "echo go$((1+1))es on\r");
@@ -82,7 +78,6 @@ describe("a terminal", () => {
 
   test.skipIf(!hasVim)(
     "vim saves a file in a gang with slices of 100 ms, resized and over kill -9 of the front end (skipped without vim)",
-    { timeout: 120_000 },
     async () => {
       const { cpus } = await live.status();
       const other = await live.submit("while :; do i=0; done", { tasks: cpus });
@@ -112,9 +107,7 @@ describe("a terminal", () => {
 });
 
 describe("standard input", () => {
-  test("binary, over kill -9 of the front end, arrives unchanged, and so does the output", {
-    timeout: 60_000,
-  }, async () => {
+  test("binary, over kill -9 of the front end, arrives unchanged, and so does the output", async () => {
     const bytes = randomBytes(4_000_000);
     writeFileSync(join(live.folder, "bytes"), bytes);
     const job = "head -c 1000000; until [ -e go ]; do sleep 0.05; done; cat";
@@ -128,7 +121,7 @@ describe("standard input", () => {
     expect(readFileSync(join(live.folder, "copy")).equals(bytes)).toBe(true);
   });
 
-  test("that is empty, closed or /dev/null is an end of input", { timeout: 60_000 }, async () => {
+  test("that is empty, closed or /dev/null is an end of input", async () => {
     const runs = ["< /dev/null", "<&-", "< empty"].map((input) =>
       shell(`: > empty; tutti run -- wc -c ${input}; echo rc $?`),
     );
@@ -162,7 +155,7 @@ describe.skipIf(!SOAK)("what takes long (soak)", () => {
     return { shown: run.shown(), client, frontEnd };
   }
 
-  test("300 MB for a job that reads late take little memory and arrive", { timeout: 300_000 }, async () => {
+  test("300 MB for a job that reads late take little memory and arrive", async () => {
     const bytes = 300_000_000;
     const sum = createHash("sha256").update(Buffer.alloc(bytes, "tutti\n")).digest("hex");
     const line = `yes tutti | head -c ${bytes} | tutti run -- sh -c 'sleep 5; sha256sum'`;
@@ -172,9 +165,7 @@ describe.skipIf(!SOAK)("what takes long (soak)", () => {
     expect(frontEnd).toBeLessThan(50 * MEBI);
   });
 
-  test("a client that does not read 300 MB of output costs little memory", {
-    timeout: 300_000,
-  }, async () => {
+  test("a client that does not read 300 MB of output costs little memory", async () => {
     const line = "tutti run -- head -c 300000000 /dev/zero | (sleep 15; wc -c)";
     const { shown, client, frontEnd } = await memoryOf(line);
     expect(shown).toBe("300000000\n");
@@ -182,7 +173,7 @@ describe.skipIf(!SOAK)("what takes long (soak)", () => {
     expect(frontEnd).toBeLessThan(50 * MEBI);
   });
 
-  test("a flood of keys for a job that reads none takes little memory", { timeout: 300_000 }, async () => {
+  test("a flood of keys for a job that reads none takes little memory", async () => {
     const run = shell("tutti run --pty -- sh -c 'echo re\"\"ady; exec sleep 1000'; echo rc $?", true);
     await shows(run, "ready");
     const { job } = (await live.client.jobs({ last: 1 })).jobs[0];
@@ -199,7 +190,7 @@ describe.skipIf(!SOAK)("what takes long (soak)", () => {
     run.child.kill("SIGKILL");
   });
 
-  test("whose state is removed, is given back when its job ends", { timeout: 120_000 }, async () => {
+  test("whose state is removed, is given back when its job ends", async () => {
     const other = new LiveScheduler();
     await other.start();
     try {

@@ -76,9 +76,7 @@ describe.skipIf(!canMakeAccounts)("a terminal and other users (as root, with use
     return { shell, job: Number(/this is job (\d+)/.exec(shell.shown())?.[1]) };
   }
 
-  test("another user sees and types nothing, by command, API, file, process or device", {
-    timeout: 60_000,
-  }, async () => {
+  test("another user sees and types nothing, by command, API, file, process or device", async () => {
     const { shell, job } = await startJob(ECHO);
     type(shell, "secret\n");
     await shows(shell, "[secret]");
@@ -138,9 +136,7 @@ describe.skipIf(!canMakeAccounts)("a terminal and other users (as root, with use
     expect(shell.shown()).toContain("rc 0");
   });
 
-  test("root's attach shows it and types, and ends with the exit code of the job", {
-    timeout: 60_000,
-  }, async () => {
+  test("root's attach shows it and types, and ends with the exit code of the job", async () => {
     const { shell, job } = await startJob(ECHO);
     type(shell, "from ada\n");
     await shows(shell, "[from ada]");
@@ -156,9 +152,7 @@ describe.skipIf(!canMakeAccounts)("a terminal and other users (as root, with use
     ]);
   });
 
-  test("a job that swaps its pipe or its output makes root write or read nothing else", {
-    timeout: 60_000,
-  }, async () => {
+  test("a job that swaps its pipe or its output makes root write or read nothing else", async () => {
     const pipe = join(folder, "roots-pipe");
     spawnSync("mkfifo", ["-m", "600", pipe]);
     const file = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);

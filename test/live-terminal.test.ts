@@ -19,13 +19,13 @@ const shell = (line: string, isTerminal = false) =>
   startShell(line, { socket: live.socket, cwd: live.folder, isTerminal });
 
 describe("standard input", () => {
-  test("reaches the job, with its end", { timeout: 60_000 }, async () => {
+  test("reaches the job, with its end", async () => {
     const run = shell("echo hello | tutti run -- cat; printf 'a\\0b' > file; tutti run -- wc -c < file");
     expect(await run.exit).toBe(0);
     expect(run.shown()).toBe("hello\n3\n");
   });
 
-  test("of 30 MB arrives unchanged at a job that begins to read late", { timeout: 60_000 }, async () => {
+  test("of 30 MB arrives unchanged at a job that begins to read late", async () => {
     const bytes = 30_000_000;
     const sum = createHash("sha256").update(Buffer.alloc(bytes, "tutti\n")).digest("hex");
     const run = shell(`yes tutti | head -c ${bytes} | tutti run -- sh -c 'sleep 1; sha256sum'`);
@@ -33,9 +33,7 @@ describe("standard input", () => {
     expect(run.shown()).toBe(`${sum}  -\n`);
   });
 
-  test("ends as a local pipe: SIGPIPE when the job stops reading, whether it has ended or not", {
-    timeout: 60_000,
-  }, async () => {
+  test("ends as a local pipe: SIGPIPE when the job stops reading, whether it has ended or not", async () => {
     const line = (job: string) => `(yes; echo yes $? >&2) | tutti run -- ${job}; echo \${PIPESTATUS[1]}`;
     const early = shell(line("head -n 1"));
     const closing = shell(line("sh -c 'head -n 1; exec <&-; sleep 1; echo end'"));
@@ -46,7 +44,7 @@ describe("standard input", () => {
     expect(deaf.shown().split("\n").sort()).toEqual(["", "0", "yes 141"]);
   });
 
-  test("a job whose sender was killed before it began fails and says so", { timeout: 60_000 }, async () => {
+  test("a job whose sender was killed before it began fails and says so", async () => {
     const run = shell(
       "echo lost | { echo pid $BASHPID; exec tutti_run; }".replace("tutti_run", `${tutti} run --hold -- cat`),
     );
@@ -94,7 +92,7 @@ describe("standard input that a job cannot have", () => {
   const warned =
     "tutti: the job does not read standard input, which is open but has nothing yet: a job with --retries has none; < /dev/null avoids this message\nran\n";
 
-  test.each(Object.entries(lines))("%s", { timeout: 60_000 }, async (name, line) => {
+  test.each(Object.entries(lines))("%s", async (name, line) => {
     const before = (await live.client.jobs({})).jobs.length;
     const asked = shell(line);
     const code = await asked.exit;
@@ -107,9 +105,7 @@ describe("standard input that a job cannot have", () => {
 });
 
 describe("a terminal", () => {
-  test("python takes turns with another gang, and lives on over kill -9 of the front end and of its client", {
-    timeout: 120_000,
-  }, async () => {
+  test("python takes turns with another gang, and lives on over kill -9 of the front end and of its client", async () => {
     const { cpus } = await live.status();
     const other = await live.submit("while :; do i=0; done", { tasks: cpus });
     await live.running(other);
@@ -155,9 +151,7 @@ describe("a terminal", () => {
     await live.cancel(other);
   });
 
-  test("is given back after a flood of escape sequences, however the job ends", {
-    timeout: 60_000,
-  }, async () => {
+  test("is given back after a flood of escape sequences, however the job ends", async () => {
     const flood =
       "printf '\\033[?1049h\\033[?25l'; yes $(printf '\\033[31mred') | head -c 20000000; sleep 100";
     const file = join(live.folder, "flood.sh");
@@ -174,7 +168,7 @@ describe("a terminal", () => {
     expect(end).toMatch(/ icanon .* echo /s);
   });
 
-  test("needs a terminal here, and a job that has one", { timeout: 60_000 }, async () => {
+  test("needs a terminal here, and a job that has one", async () => {
     const run = shell("tutti run --pty -- true; echo $?");
     await run.exit;
     expect(run.shown()).toContain("Cannot run a job with --pty: standard input is not a terminal");

@@ -276,7 +276,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       return done + unwell + cancelled;
     };
     await vi.waitUntil(() => service.status().counts.queued === 0 && kept() <= KEEP_JOBS, {
-      timeout: 60_000,
+      timeout: 120_000,
     });
     expect(await as(BOB, "logs", precious)).toMatchObject({ status: 0, stdout: "precious\n" });
     expect((await as(ADA, "show", failed)).stdout).toMatch(/exit +1\n/);

@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     test.each(faulty)("%s", async (_title, name, buffer, expected) => {
       await withLab(browser, async (page) => {
         await page.setInputFiles("input[type=file]", { name, mimeType: "text/plain", buffer });
-        const message = await page.locator(".setup [role=alert]").textContent({ timeout: 60_000 });
+        const message = await page.locator(".setup [role=alert]").textContent({ timeout: 120_000 });
         expect(message).toMatch(/^Cannot (read|use) /);
         expect(message).toContain(expected);
         await stillWorks(page);

@@ -238,7 +238,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await page.click("button.primary");
       await page.waitForSelector("progress");
       await page.click("text=Cancel");
-      await page.locator("button.primary:enabled").waitFor({ timeout: 5000 });
+      await page.locator("button.primary:enabled").waitFor({ timeout: 120_000 });
       expect(await page.locator("[data-hash]").count()).toBe(0);
       await stillWorks(page);
     });

@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const audited = async () => {
       await page.click("text=Audit with these jobs");
       const said = page.locator(".said p").filter({ hasNotText: /^…$/ });
-      await said.first().waitFor({ timeout: 60_000 });
+      await said.first().waitFor({ timeout: 120_000 });
       return said.allTextContents();
     };
     const words = ["simulate", join(folder, "four.swf"), "--policy", example, "--audit"];

@@ -30,7 +30,7 @@ function connect(script: string | undefined): string[] {
 
 test("joins the streams, and connects again when they end", async () => {
   const reports = connect(`read line && echo '${PONG}'`);
-  await vi.waitFor(() => expect(reports.length).toBeGreaterThanOrEqual(5), 5000);
+  await vi.waitFor(() => expect(reports.length).toBeGreaterThanOrEqual(5), 120_000);
   expect(reports.slice(0, 5)).toEqual([
     "opened",
     "pong",
@@ -45,25 +45,25 @@ test("says why, in the words of the program on the node", async () => {
   const reports = connect(
     'echo "no conductor" >&2; echo "srun: error: n1: task 0: Exited with exit code 1" >&2; exit 1',
   );
-  await vi.waitFor(() => expect(reports).toContain("closed: no conductor"), 5000);
+  await vi.waitFor(() => expect(reports).toContain("closed: no conductor"), 120_000);
 });
 
 test("a program that sends anything else is ended", async () => {
   const reports = connect("echo Welcome to this cluster; exec sleep 100");
   await vi.waitFor(
     () => expect(reports).toContain("closed: what arrives is not a message of a conductor"),
-    5000,
+    120_000,
   );
 });
 
 test("waits while there is no pilot", async () => {
   const reports = connect(undefined);
-  await vi.waitFor(() => expect(reports).toContain("closed: there is no pilot"), 5000);
+  await vi.waitFor(() => expect(reports).toContain("closed: there is no pilot"), 120_000);
 });
 
 test("after close, it neither reports nor connects again, and its program has read the end", async () => {
   const reports = connect(`echo '${PONG}'; cat > /dev/null; echo '${PONG}'`);
-  await vi.waitFor(() => expect(reports).toContain("pong"), 5000);
+  await vi.waitFor(() => expect(reports).toContain("pong"), 120_000);
   connector!.close();
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(reports).toEqual(["opened", "pong", "done"]);

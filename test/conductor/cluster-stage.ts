@@ -138,7 +138,7 @@ export class ClusterNode {
       this.link = new Link(this.home);
       const { link } = this;
       link.hello();
-      await until("an answer", () => link.closed || link.all("state").length > 0).catch(() => {});
+      await until("an answer", () => link.closed || link.all("state").length > 0, 20_000).catch(() => {});
       state = link.all("state")[0];
       if (state === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
     }

@@ -30,7 +30,7 @@ export function kindsHere(): FreezerKind[] {
   }
 }
 
-export async function until(what: string, condition: () => boolean, maxMs = 20_000): Promise<void> {
+export async function until(what: string, condition: () => boolean, maxMs = 60_000): Promise<void> {
   const end = performance.now() + maxMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`Waited ${maxMs} ms in vain until ${what}`);

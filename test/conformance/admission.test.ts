@@ -78,7 +78,7 @@ describe("every gang policy behind an admission queue passes the checker", () =>
   expect(ADMITTED.map(({ name }) => name)).toEqual(["gang", "buddy", "bc", "br", "brms", "brmms", "wlv"]);
   for (const definition of ADMITTED) {
     const choices = limited(definition);
-    test(`${definition.name}: ${choices.length} combinations`, { timeout: 60_000 }, () => {
+    test(`${definition.name}: ${choices.length} combinations`, () => {
       for (const [i, choice] of choices.entries()) {
         // Not i: the orders of the queue come in threes, too.
         const turn = i + Math.floor(i / SIZES.admittedEvery);

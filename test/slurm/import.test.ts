@@ -142,7 +142,7 @@ describeWithSlurm("tutti import", () => {
     const sum = responses.reduce((total, response) => total + response, 0);
     expect(judged.jobs).toBe(runs);
     expect(judged.loggedS).toBeCloseTo(sum / runs, 9);
-  }, 240_000);
+  });
 
   test("what sacct refuses is an error without a file", async () => {
     const file = join(folder, "none.swf");

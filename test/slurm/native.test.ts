@@ -117,7 +117,7 @@ describeWithSlurm("tutti serve --on slurm --native", () => {
     for (const job of more) await done(job);
     await expectStartsAfterDecisions(more);
     await scheduler.tutti("policy", "easy");
-  }, 240_000);
+  });
 
   test("exit codes, output and hosts are those of the job, and why says what Slurm does", async () => {
     const go = join(scheduler.folder, "go");

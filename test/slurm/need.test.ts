@@ -20,9 +20,7 @@ describeWithSlurm("the need for pilots", () => {
     expect(cluster.leftovers()).toEqual([]);
   });
 
-  test("a pilot comes with a job, goes without one, and another comes with the next job", {
-    timeout: 300_000,
-  }, async () => {
+  test("a pilot comes with a job, goes without one, and another comes with the next job", async () => {
     const scheduler = new SlurmScheduler(cluster, { nodes: 4, time: "10m", idle: "5s" });
     const pilots = async (...words: string[]) =>
       (await cluster.slurm("squeue", "-h", "-o", "%i", ...words)).split("\n").filter(Boolean);
@@ -34,7 +32,7 @@ describeWithSlurm("the need for pilots", () => {
         .catch(String);
     try {
       scheduler.serve();
-      await expect.poll(rests, { timeout: 60_000 }).toBe(restsText);
+      await expect.poll(rests).toBe(restsText);
       expect(await pilots("-t", "all")).toEqual([]);
       expect(await scheduler.tutti("status")).not.toContain("trouble");
       expect(await scheduler.tutti("pilot")).toBe(`There are no nodes: ${restsText}\n`);
@@ -60,7 +58,7 @@ describeWithSlurm("the need for pilots", () => {
 
       await scheduler.done(await scheduler.submit("-n", 8, "--tasks-run", "each", "--", "true"));
       expect(await pilots()).toHaveLength(1);
-      await expect.poll(() => pilots(), { timeout: 60_000 }).toEqual([]);
+      await expect.poll(() => pilots()).toEqual([]);
       await expect.poll(rests).toBe(restsText);
       expect(await pilots("-t", "all")).toHaveLength(1);
 
@@ -68,15 +66,13 @@ describeWithSlurm("the need for pilots", () => {
       await scheduler.ready();
       expect(await pilots("-t", "all")).toHaveLength(2);
       await scheduler.tutti("cancel", small);
-      await expect.poll(() => pilots(), { timeout: 60_000 }).toEqual([]);
+      await expect.poll(() => pilots()).toEqual([]);
     } finally {
       await scheduler.down();
     }
   });
 
-  test("a gang that has lost a node starts again on another pilot, though srun in it ends with 0", {
-    timeout: 300_000,
-  }, async () => {
+  test("a gang that has lost a node starts again on another pilot, though srun in it ends with 0", async () => {
     const scheduler = new SlurmScheduler(cluster, { nodes: 3, time: "2h", idle: "1m" });
     const folder = scheduler.makeFolder("lost");
     const pilots = async () =>
@@ -85,16 +81,16 @@ describeWithSlurm("the need for pilots", () => {
         .filter(Boolean);
     try {
       scheduler.serve();
-      await expect.poll(() => existsSync(scheduler.socket), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => existsSync(scheduler.socket)).toBe(true);
       const before = (await pilots()).length;
       // Its second attempt ends at once.
       const line = `echo $TUTTI_ATTEMPT >> begun; [ $TUTTI_ATTEMPT = 2 ] || srun sleep 1000; echo $TUTTI_ATTEMPT >> ended`;
       const wide = await scheduler.submit("-n", 5, "--retries", 1, "--cwd", folder, "--", "sh", "-c", line);
       const read = (name: string) => readFileSync(join(folder, name), "utf8");
-      await expect.poll(() => existsSync(join(folder, "begun")), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => existsSync(join(folder, "begun"))).toBe(true);
       // Its own step, and those of keepers and connectors.
       const steps = async () => (await cluster.slurm("squeue", "-h", "-s", "-o", "%j")).match(/^sleep$/gm);
-      await expect.poll(steps, { timeout: 60_000 }).toHaveLength(1);
+      await expect.poll(steps).toHaveLength(1);
       await cluster.node("kill", "n2");
       expect(await scheduler.done(wide)).toMatchObject({ attempt: 2, code: 0 });
       expect(read("begun")).toBe("1\n2\n");

@@ -27,9 +27,7 @@ describeWithSlurm("the end of a pilot", () => {
     expect(cluster.leftovers()).toEqual([]);
   });
 
-  test("the jobs of a pilot that was cancelled while no front end was there end at the next start", {
-    timeout: 120_000,
-  }, async () => {
+  test("the jobs of a pilot that was cancelled while no front end was there end at the next start", async () => {
     const scheduler = new SlurmScheduler(cluster, { nodes: 4 });
     try {
       await scheduler.start();
@@ -38,23 +36,21 @@ describeWithSlurm("the end of a pilot", () => {
         await scheduler.submit("-n", 4, "--retries", 1, "--", "sleep", 600),
       ];
       for (const one of [job, again])
-        await expect.poll(async () => (await scheduler.job(one)).state, { timeout: 30_000 }).toBe("running");
+        await expect.poll(async () => (await scheduler.job(one)).state).toBe("running");
       await scheduler.killFrontEnd();
       const pilot = await cluster.slurm("squeue", "-h", "-o", "%i");
       await cluster.slurm("scancel", pilot);
       const isLeft = () => cluster.slurm("squeue", "-h", "-o", "%i");
-      await expect.poll(isLeft, { timeout: 60_000 }).toBe("");
+      await expect.poll(isLeft).toBe("");
       scheduler.serve();
       const status = () => scheduler.status().catch(() => undefined);
-      await expect.poll(status, { timeout: 30_000 }).toMatchObject({ cpus: 0 });
+      await expect.poll(status).toMatchObject({ cpus: 0 });
       const lost = "the allocation has ended";
       expect(await scheduler.ended(job)).toMatchObject({
         state: "failed",
         reason: expect.stringContaining(lost),
       });
-      await expect
-        .poll(() => scheduler.job(again), { timeout: 30_000 })
-        .toMatchObject({ state: "queued", attempt: 1 });
+      await expect.poll(() => scheduler.job(again)).toMatchObject({ state: "queued", attempt: 1 });
       // Somebody else has cancelled the pilot, so nobody asks for another one.
       expect(await isLeft()).toBe("");
     } finally {
@@ -62,9 +58,7 @@ describeWithSlurm("the end of a pilot", () => {
     }
   });
 
-  test(`${JOBS} jobs of 1 to 8 s run over at least ${LEAST_PILOTS} pilots of a minute, and all end well`, {
-    timeout: 400_000,
-  }, async () => {
+  test(`${JOBS} jobs of 1 to 8 s run over at least ${LEAST_PILOTS} pilots of a minute, and all end well`, async () => {
     const { beat } = compilePrograms(cluster.home);
     const words = ["--drain", "20s", "--stop-before", "10s"];
     const scheduler = new SlurmScheduler(cluster, { nodes: 4, time: "1m", words });

@@ -53,9 +53,7 @@ function nextLine(child: ChildProcess): Promise<string> {
 const ended = (child: ChildProcess) => new Promise((resolve) => child.once("exit", resolve));
 
 describe("one front end at a time", () => {
-  test("of several started together, one wins; after kill −9 the next one can start", {
-    timeout: 60_000,
-  }, async () => {
+  test("of several started together, one wins; after kill −9 the next one can start", async () => {
     const path = join(folder, "together");
     const all = await Promise.all([serve(path), serve(path), serve(path)]);
     const winners = all.filter(({ line }) => line === "up");
@@ -71,9 +69,7 @@ describe("one front end at a time", () => {
     next.child.kill("SIGKILL");
   });
 
-  test("of several that make the folder at the same instant, none takes it from the one that wins", {
-    timeout: 60_000,
-  }, async () => {
+  test("of several that make the folder at the same instant, none takes it from the one that wins", async () => {
     const folders = [0, 1, 2].map((round) => join(folder, `new-${round}`));
     const all = await Promise.all(Array.from({ length: 4 }, () => serve(...folders)));
     expect(all.map(({ line }) => line)).toEqual(Array(4).fill("ready"));

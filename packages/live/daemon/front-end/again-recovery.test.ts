@@ -112,4 +112,4 @@ test("killed before and after every commit, it ends as it does without a kill", 
   const commits = await runKilledAt(Number.POSITIVE_INFINITY, false);
   expect(commits).toBeGreaterThan(10);
   for (let at = 1; at <= commits; at++) for (const after of [false, true]) await runKilledAt(at, after);
-}, 120_000);
+});

@@ -171,12 +171,12 @@ describe("Retention", () => {
     const pass = () => new Promise((resolve) => setImmediate(resolve));
     frontEnd.retention.start();
     clock.advanceTo(10_000);
-    await vi.waitUntil(() => forget.mock.calls.length > 0);
+    await vi.waitUntil(() => forget.mock.calls.length > 0, 120_000);
     await pass();
     expect(await answerOf(clock, frontEnd.submit(ANNA, [request()]))).toMatchObject({ jobs: [{ job: 3 }] });
     forget.mockRestore();
     clock.advanceTo(100_000);
-    await vi.waitUntil(() => store.kept.leftovers(0, 9).length === 0);
+    await vi.waitUntil(() => store.kept.leftovers(0, 9).length === 0, 120_000);
     frontEnd.stop();
   });
 
@@ -200,7 +200,7 @@ describe("Retention", () => {
     store.close();
     const second = await startFrontEnd({ stateFolder: state, isShared: false });
     await vi.waitUntil(() => !existsSync(join(jobs, "1")) && !existsSync(join(jobs, "2")), {
-      timeout: 60_000,
+      timeout: 120_000,
     });
     expect(existsSync(join(jobs, "3", "stdout"))).toBe(true);
     await second.service.shutdown(ROOT, true);

@@ -162,7 +162,7 @@ describe("migration 10, from texts in the data of events to JSON", () => {
       store.close();
     }
     expect([...versions].sort()).toEqual([10, 9]);
-  }, 120_000);
+  });
 });
 
 describe("migration 9, from copies in each entry of news to references", () => {

@@ -87,7 +87,7 @@ describe("GET /v1/jobs", () => {
   test("wait answers as soon as a job matches, and ignores other jobs", async () => {
     await submitMany(4);
     const asked = app.ask("GET", "/v1/jobs?numbers=2-3&states=done,failed,cancelled&wait=60", { as: ADA });
-    await vi.waitFor(() => expect(app.service.listenerCount).toBe(1));
+    await vi.waitFor(() => expect(app.service.listenerCount).toBe(1), 120_000);
     app.service.finish(4);
     app.service.start(3);
     app.service.finish(3);
