@@ -187,14 +187,13 @@ describe("tutti web", () => {
       `#!/bin/sh\nstat -c %a "$1" > ${seen}\necho "$@" >> ${seen}\ncat "$1" >> ${seen}\n`,
     );
     chmodSync(join(bin, "xdg-open"), 0o755);
-    const place = join(folder, "private");
-    mkdirSync(place, { mode: 0o700 });
+    const place = mkdtempSync(join(folder, "private-"));
     const env = { PATH: `${bin}:${process.env.PATH}`, XDG_RUNTIME_DIR: place };
     const { status, stdout, stderr } = await tutti(["web", "--open"], env);
     expect([status, stderr]).toEqual([0, ""]);
     const [mode, words, ...page] = readFileSync(seen, "utf8").split("\n");
     expect(mode).toBe("600");
-    expect(words).toMatch(/^\S+\/private\/tutti-web-\w+\/page\.html$/);
+    expect(words).toMatch(/^\S+\/private-\w+\/tutti-web-\w+\/page\.html$/);
     expect(page.join("\n")).toContain(`content="0; url=${stdout.trim()}"`);
     expect(readdirSync(place)).toHaveLength(1);
   });
