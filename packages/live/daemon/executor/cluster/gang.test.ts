@@ -307,3 +307,20 @@ test("a job must not return to a lost node, also if its attempt was lost before 
     expect(model.lostOn).toEqual(lostOn);
   }
 });
+
+test.each(["nodeLost", "nodeDown"] as const)(
+  "%s: a gang is killed everywhere else, also if its part on that node has ended",
+  (way) => {
+    const model = new Model(true);
+    const ended = (node: string, how: object) =>
+      model.gang.ended(node, { ...KEY, reason: "none", ...how, endedAtMs: 0, ranMs: 0 });
+    ended("n1", { code: 0 });
+    expect(model.gang.awaitsEndOn("n2")).toBe(false);
+    model.gang[way]("n1", "n1 is lost");
+    expect(["n1", "n2", "n3"].map((node) => model.gang.awaitsEndOn(node))).toEqual([false, true, true]);
+    // Nothing of it is there, so it may return.
+    expect(model.lostOn).toEqual([]);
+    for (const node of ["n2", "n3"]) ended(node, { signal: "SIGKILL" });
+    expect(model.gang.end).toMatchObject({ lost: "n1 is lost" });
+  },
+);

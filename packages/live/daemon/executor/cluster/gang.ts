@@ -272,30 +272,32 @@ export class Gang {
     return false;
   }
 
-  /** Its processes on this node may run on, out of reach: kills it everywhere else. */
+  /**
+   * Its processes on this node may run on, out of reach: kills it everywhere else. Also if its part there has
+   * ended: without this node it has no place in any row, so its other parts would stay stopped.
+   */
   nodeLost(node: string, because: string): void {
     const member = this.#member(node);
-    if (member === undefined || member.phase === "ended") return;
-    member.isGone = true;
+    if (member === undefined || this.#end !== undefined) return;
     if (!this.#hasOwnEnd) this.#lost ??= because;
-    // Also if it was lost before for another reason: it may be started again all the same.
-    const isLost = this.#lost !== undefined || this.#members.some(({ end }) => end?.lost !== undefined);
-    if (isLost) this.#world.lostOn(node, this.facts.key.job);
+    if (member.phase !== "ended") {
+      member.isGone = true;
+      // Also if it was lost before for another reason: it may be started again all the same.
+      const isLost = this.#lost !== undefined || this.#members.some(({ end }) => end?.lost !== undefined);
+      if (isLost) this.#world.lostOn(node, this.facts.key.job);
+    }
     this.#kill();
     this.#finish();
   }
 
   /** The cluster has given the node up, so no process runs there. */
   nodeDown(node: string, because: string): void {
-    const member = this.#member(node);
-    if (member === undefined || member.phase === "ended") return;
     this.#nothingLeft(node, because);
   }
 
   /** Certainly nothing runs on any node. */
   allGone(because: string): void {
-    if (this.#end !== undefined) return;
-    for (const { node } of this.#members) this.nodeDown(node, because);
+    for (const { node } of this.#members) this.#nothingLeft(node, because);
   }
 
   #member(node: string): Member | undefined {
@@ -408,7 +410,7 @@ export class Gang {
   /** Nothing of the gang runs on this node, and nothing more will be heard about it. */
   #nothingLeft(node: string, because: string): void {
     const member = this.#member(node);
-    if (member === undefined || member.phase === "ended") return;
+    if (member === undefined || this.#end !== undefined) return;
     if (!this.#hasOwnEnd) this.#lost ??= because;
     member.phase = "ended";
     this.#kill();
