@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { Client } from "@tutti/live/api/client/client.ts";
 import type { Job, JobsAnswer, SubmitJob, WebLinkAnswer, WhatIfAnswer } from "@tutti/protocol/schema.ts";
 import { gangColour, gangRgb } from "@tutti/web/page/gang-colours.ts";
@@ -96,7 +97,7 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
 
-  test("a job that is not submitted has the interval of the API, and starts then", async () => {
+  test("a job that is not submitted has the interval of the API, and starts then", TRIES, async () => {
     // Exact limits under fcfs: the first job ends at its limit.
     const first = await submit("sleep 60", { tasks: cpus, limitMs: 12_000, name: "first" });
     const { startedAtMs = 0 } = await reaches(first, "running");

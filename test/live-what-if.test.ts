@@ -4,7 +4,7 @@
  */
 
 import { Random } from "@tutti/kernel/core/random.ts";
-import { SIZES } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { SIZES, TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import type { HypotheticalJob, WhatIfAnswer } from "@tutti/protocol/schema.ts";
 import { expect, test, vi } from "vitest";
 import { LiveScheduler } from "./live-scheduler.ts";
@@ -73,8 +73,12 @@ test.concurrent(`of ${SIZES.forecasts} jobs, at least ${LEAST_WITHIN} start in t
   expect(within.length).toBeGreaterThanOrEqual(LEAST_WITHIN);
 });
 
-test.concurrent("if jobs run until their limits, all start within a second of the median under fcfs", async () => {
-  // Each is ended at its limit, so it takes what the scheduler expects.
-  const results = await forecastsAndStarts("fcfs", () => 2);
-  for (const { p50Ms, startedAtMs } of results) expect(Math.abs(startedAtMs - p50Ms)).toBeLessThan(1000);
-});
+test.concurrent(
+  "if jobs run until their limits, all start within a second of the median under fcfs",
+  TRIES,
+  async () => {
+    // Each is ended at its limit, so it takes what the scheduler expects.
+    const results = await forecastsAndStarts("fcfs", () => 2);
+    for (const { p50Ms, startedAtMs } of results) expect(Math.abs(startedAtMs - p50Ms)).toBeLessThan(1000);
+  },
+);

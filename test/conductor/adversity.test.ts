@@ -93,7 +93,7 @@ describe("a conductor", () => {
 
   test("that died silently at an open gate does not prevent the start", async () => {
     const s = here();
-    s.turn([[], [1]], { slotMs: 60_000 });
+    s.turn([[]]);
     const spec = s.launch(1, "exit 8");
     const gate = join(spec.folder, "gate");
     await until("the job waits", () => {

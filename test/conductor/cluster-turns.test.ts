@@ -7,14 +7,12 @@ import { join } from "node:path";
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { allowedCpus } from "@tutti/host/machine.ts";
 import { readStat, signal } from "@tutti/host/processes.ts";
-import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { CAN_MAKE_NODES, ClusterStage, Link } from "./cluster-stage.ts";
 import { until } from "./stage.ts";
 
 const SLOT_MS = 400;
-/** A machine with other tests may stand still for longer than half of a slot. */
-const TRIES = { retry: SOAK ? 0 : 4 };
 /** Writes the wall clock in ms about each 10 ms. */
 const CLOCKS = "while :; do date +%s%3N; sleep 0.01; done";
 

@@ -3,7 +3,7 @@
  * records. The skew between nodes is printed; `npm run bench:slurm` measures it.
  */
 
-import { SIZES, SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { SIZES, SOAK, TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import type { StatusAnswer } from "@tutti/protocol/answers.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestCluster } from "./cluster.ts";
@@ -36,9 +36,7 @@ describeWithSlurm("turning", () => {
     expect(cluster.leftovers()).toEqual([]);
   });
 
-  // A machine with other tests may stand still for longer than a slot, in one of two tries.
-  const tries = { retry: SOAK ? 0 : 4 };
-  test("as root: equal shares, never two gangs at once, whole gangs, no work lost", tries, async () => {
+  test("as root: equal shares, never two gangs at once, whole gangs, no work lost", TRIES, async () => {
     let health: NonNullable<StatusAnswer["nodes"]> = [];
     const turning = await measureTutti(
       cluster,
