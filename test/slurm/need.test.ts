@@ -1,9 +1,9 @@
 /**
  * Pilots come with jobs and go without: none at first, one for a job, none after the idle time, another one
  * for the next job, and for a job that needs a lost node. A job that no pilot could hold, or that asks for an
- * input, brings none.
+ * input, brings none. What has begun on a lost node ends everywhere.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -69,6 +69,29 @@ describeWithSlurm("the need for pilots", () => {
       await expect.poll(() => pilots()).toEqual([]);
     } finally {
       await scheduler.down();
+    }
+  });
+
+  test("a gang that loses a node on which its tasks have ended does not stay stopped elsewhere", async () => {
+    const scheduler = new SlurmScheduler(cluster, { nodes: 3 });
+    const folder = scheduler.makeFolder("part");
+    const files = (begin: string) => readdirSync(folder).filter((name) => name.startsWith(begin)).length;
+    try {
+      await scheduler.start();
+      const line = `: > begun-$SLURM_PROCID; [ $SLURMD_NODENAME = n2 ] || exec sleep 1000; : > ended-$SLURM_PROCID`;
+      const words = ["-n", 5, "--tasks-run", "each", "--cwd", folder, "--", "sh", "-c", line];
+      const gang = await scheduler.submit(...words);
+      await expect.poll(() => [files("begun"), files("ended")]).toEqual([5, 2]);
+      // The end of the tasks is known some slots later.
+      const { ranMs } = await scheduler.job(gang);
+      await expect.poll(async () => (await scheduler.job(gang)).ranMs).toBeGreaterThan(ranMs + 2000);
+      await cluster.node("kill", "n2");
+      const lost = expect.stringContaining("lost: node n2 is lost");
+      expect(await scheduler.ended(gang)).toMatchObject({ state: "failed", reason: lost });
+    } finally {
+      await scheduler.down();
+      await cluster.node("start", "n2");
+      await cluster.allUp();
     }
   });
 
