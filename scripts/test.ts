@@ -92,7 +92,7 @@ function countTests(report: VitestReport): void {
         counts.skipped++;
         skipped.push(title);
       }
-      // A test that passes at its second try may hide a defect.
+      // A test that passes at a later try may hide a defect.
       if (status === "passed" && failureMessages.length > 0) retried.push(`${title}${messages}`);
     }
     if (file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"))
@@ -144,7 +144,7 @@ if (includesSlurm(parameters)) bootSlurm();
 console.log("\n── tests");
 await Promise.all((parameters.length > 0 ? [{ name: "tests", parameters }] : LANES).map(runLane));
 list("skipped", skipped);
-list("passed at the second try", retried);
+list("passed, but not at the first try", retried);
 list("failed", failures);
 
 process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -8,7 +8,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { WebLinkAnswer } from "@tutti/protocol/schema.ts";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Client } from "../client/client.ts";
 import { runtimeDirOf } from "../runtime-dir.ts";
 import { startTestApi } from "./api-for-tests.ts";
@@ -75,9 +75,7 @@ function received(socket: Socket, enough: (text: string) => boolean = () => fals
   });
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
+const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 120_000, interval: 10 });
 
 /** Records the calls of a method of the service. */
 function countCalls(name: "job" | "list" | "status"): () => number {

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Client } from "../../client/client.ts";
 import { runtimeDirOf } from "../../runtime-dir.ts";
 import { startTestApi } from "../api-for-tests.ts";
@@ -38,7 +38,7 @@ async function start(isShared = false): Promise<void> {
 }
 
 async function untilNoted(count: number): Promise<void> {
-  while (notes.length < count) await new Promise((resolve) => setTimeout(resolve, 10));
+  await vi.waitFor(() => expect(notes.length, notes.join("; ")).toBeGreaterThanOrEqual(count), 120_000);
 }
 
 const mode = (path: string) => (lstatSync(path).mode & 0o7777).toString(8);
