@@ -3,6 +3,7 @@
  * in every way. Space and time sharing take turns, because they keep a paused job in different places.
  */
 
+import { existsSync } from "node:fs";
 import { signal } from "@tutti/host/processes.ts";
 import type { BatchAnswer, Job } from "@tutti/protocol/schema.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -82,8 +83,9 @@ test.each(["gang", "easy"])(
 );
 
 test("a paused job is cancelled with its grace time, or killed by tutti down --kill", async () => {
-  const trap = await live.submit("trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done");
-  await live.running(trap);
+  const ready = `${live.folder}/ready`;
+  const trap = await live.submit(`trap 'exit 3' TERM; touch ${ready}; while :; do sleep 0.05; done`);
+  await until("it has its trap", () => existsSync(ready));
   await change("pause", trap);
   await live.cancel(trap);
   expect(await ended(trap)).toMatchObject({ state: "cancelled", code: 3 });

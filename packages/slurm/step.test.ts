@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -94,7 +94,10 @@ describe("a step that Slurm does not create", () => {
     const place = { ...PLACE, srun, environment: { PATH: process.env.PATH ?? "" } };
     const [program, ...words] = stepCommand(place, { folder, nodes: NODES, tasks: 1 });
     const child = spawn(program, words, { stdio: "ignore" });
-    if (script.includes("TERM")) setTimeout(() => child.kill("SIGTERM"), 300);
+    if (script.includes("TERM")) {
+      await expect.poll(() => existsSync(join(folder, "trapped"))).toBe(true);
+      child.kill("SIGTERM");
+    }
     await once(child, "exit");
     return readFileSync(join(folder, "runs"), "utf8").split("\n").length - 1;
   }
@@ -110,6 +113,6 @@ describe("a step that Slurm does not create", () => {
   });
 
   test("is not tried again after TERM, which it gets", async () => {
-    expect(await runStep(`trap 'exit 1' TERM; while :; do sleep 0.1; done`)).toBe(1);
+    expect(await runStep(`trap 'exit 1' TERM; touch ${folder}/trapped; while :; do sleep 0.1; done`)).toBe(1);
   });
 });

@@ -72,11 +72,10 @@ describe.skipIf(means === undefined)("concurrent mode without control groups", (
   test("a gang that must end runs in the foreground until then, whichever gang has the slot", async () => {
     s.turn([[1], [2]], { slotMs: 20 });
     s.launch(1, BURN);
-    s.launch(2, `trap 'n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done; exit 3' TERM; ${BURN}`, {
-      graceMs: 20_000,
-    });
+    const onTerm = "n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done; exit 3";
+    s.launch(2, `trap '${onTerm}' TERM; echo ready; ${BURN}`, { graceMs: 20_000 });
     await s.begun(1);
-    await s.begun(2);
+    await until("it has its trap", () => s.out(2) === "ready\n");
     s.turn([[1], [2]], { slotMs: 60_000, mode: "concurrent" });
     await new Promise((resolve) => setTimeout(resolve, 100));
     s.client.send({ type: "stop", attempt: s.key(2), kill: false, reason: "cancelled" });
