@@ -61,8 +61,8 @@ export interface StageOptions {
 }
 
 const OPTIONS: StageOptions = { slotMs: 200, graceMs: 1000 };
-/** More than any job of the suite takes, also on a busy machine. */
-const PATIENCE_MS = 30_000;
+/** For hangs. */
+const PATIENCE_MS = 300_000;
 /** A work that does not end by itself within a test. */
 const ENDLESS: Work = { computeMs: 3_600_000 };
 
@@ -125,7 +125,7 @@ function defineTests(theStage: () => ExecutorStage): void {
     expect(await ended(stage, job)).toMatchObject({ state: "failed", code: 4, attempt: 1 });
     const times = begunRecords(stage, job).map(({ atMs }) => atMs);
     expect(times).toHaveLength(stage.processors);
-    // The programs need a while until they record that they have begun.
+    // The shells that look at the clock share the processors of the machine.
     const slackMs = stage.toleranceMs === 0 ? 1 : 2 * stage.slotMs;
     expect(Math.max(...times) - Math.min(...times)).toBeLessThan(stage.slotMs + slackMs);
     expect(stage.processes(job)).toBe(0);
