@@ -42,24 +42,13 @@ const LONG = [
 ];
 const QUICK_AFTER_ALL = ["test/house-rules*.test.ts", "test/*-page.test.ts"];
 const BUNDLED_PROGRAMS = fileURLToPath(new URL("test/bundled-programs.ts", import.meta.url));
+/** Conditions may take their time on a busy machine, so limits are for hangs; in a soak, sizes are large. */
+const HANG_MS = process.env.TUTTI_SOAK === undefined ? 600_000 : 10_800_000;
 const common = {
   alias: isBundleFresh("tutti") ? [{ find: "@tutti/host/programs.ts", replacement: BUNDLED_PROGRAMS }] : [],
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
   execArgv: [COMPILER_FLAG],
   setupFiles: ["test/seed.ts"],
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  // A condition may take its time on a busy machine; one second, the default, is none.
-  expect: { poll: { timeout: 30_000 } },
-};
-
-/**
- * They take only the time that other tests leave, or wait for conditions on a busy machine, so their limits
- * are for hangs; in a soak, sizes are large.
- */
-const HANG_MS = process.env.TUTTI_SOAK === undefined ? 600_000 : 10_800_000;
-const patient = {
-  ...common,
   testTimeout: HANG_MS,
   hookTimeout: HANG_MS,
   expect: { poll: { timeout: 120_000 } },
@@ -73,7 +62,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...patient,
+          ...common,
           name: "computing",
           include: ["packages/**/*.test.ts", ...QUICK_AFTER_ALL],
           exclude: [...WITH_PROCESSES, ...LONG.filter((name) => !name.startsWith("test/"))],
@@ -85,7 +74,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...patient,
+          ...common,
           name: "computing-long",
           include: LONG,
           exclude: [...WITH_PROCESSES, ...WITH_SLURM, ...QUICK_AFTER_ALL],
@@ -106,7 +95,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...patient,
+          ...common,
           name: "processes-waiting",
           include: WITH_PROCESSES,
           exclude: JUDGING_PROCESSES,
@@ -129,7 +118,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...patient,
+          ...common,
           name: "slurm-waiting",
           include: WAITING_FOR_SLURM,
           maxWorkers: 3,

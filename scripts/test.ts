@@ -1,7 +1,8 @@
 /**
- * Runs all tests: type check, linter and formatter, then the test files. Three runs of the test runner go
- * side by side: tests that compute; tests with processes or Slurm that judge times, one at a time; and those
- * that only wait for processes or Slurm, three at a time. With parameters, one run gets them. The last line
+ * Runs all tests: type check, linter and formatter, then the test files. First those with processes or Slurm
+ * that judge times, one at a time and alone; then two runs of the test runner side by side:
+ * tests that compute, and those that only wait for processes or Slurm, three at a time. With parameters, one
+ * run gets them. The last line
  * is always `N passed, N failed, N skipped`; each type check, the linter, the boot of Slurm, and the build of
  * bundles that are older than the sources count as one test.
  */
@@ -31,14 +32,17 @@ interface VitestReport {
 interface Lane {
   readonly name: string;
   readonly parameters: readonly string[];
-  /** It computes, so it takes only the time that the other lanes leave: they judge deadlines. */
+  /** It computes, so it takes only the time that the other lane leaves, which mostly waits. */
   readonly yields?: true;
 }
 
-const LANES: readonly Lane[] = [
-  { name: "computing", parameters: ["--project", "computing*"], yields: true },
-  { name: "judging", parameters: ["--project", "processes", "--project", "slurm"] },
-  { name: "waiting", parameters: ["--project", "*-waiting"] },
+/** One after the other; the lanes of a round side by side. */
+const ROUNDS: readonly (readonly Lane[])[] = [
+  [{ name: "judging", parameters: ["--project", "processes", "--project", "slurm"] }],
+  [
+    { name: "computing", parameters: ["--project", "computing*"], yields: true },
+    { name: "waiting", parameters: ["--project", "*-waiting"] },
+  ],
 ];
 const root = fileURLToPath(new URL("..", import.meta.url));
 const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -142,7 +146,8 @@ check("types of tests of the browser's files", "typescript/bin/tsc", [
 check("linter and formatter", "@biomejs/biome/bin/biome", ["check", "."]);
 if (includesSlurm(parameters)) bootSlurm();
 console.log("\n── tests");
-await Promise.all((parameters.length > 0 ? [{ name: "tests", parameters }] : LANES).map(runLane));
+const rounds = parameters.length > 0 ? [[{ name: "tests", parameters }]] : ROUNDS;
+for (const lanes of rounds) await Promise.all(lanes.map(runLane));
 list("skipped", skipped);
 list("passed, but not at the first try", retried);
 list("failed", failures);

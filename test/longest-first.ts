@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** In this order, before all others of their group. A file that is not here takes less than a minute. */
 const FIRST = [
-  // These load the machine least, and at first the other lanes have most to do and judge the shortest times.
   "test/slurm/pilot-end.test.ts",
   "test/slurm/import.test.ts",
   "test/slurm/native.test.ts",
