@@ -1,5 +1,5 @@
 /**
- * The form of the papers' data files, docs/papers/*.{cells,numbers,texts}.json. `npm run build`
+ * The form of the papers' data files, docs/papers/*.{cells,claims,numbers,texts}.json. `npm run build`
  * and `npm run papers` refuse a file that breaks it, and name file, line and value.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -250,13 +250,15 @@ const NUMBERS: Readonly<Record<string, z.ZodType>> = {
 /** What is wrong with a data file, one sentence for each fault; empty if nothing is. */
 export function faultsOf(name: string, content: string): string[] {
   const [key, part] = name.split(".");
-  const claims = CLAIMS[key];
-  const schema =
-    part === "numbers"
-      ? NUMBERS[key]
-      : part === "cells"
-        ? CELLS[key]
-        : TEXTS.extend({ ...MORE_TEXTS[key], ...(claims !== undefined && { claims: z.array(claims) }) });
+  const texts = TEXTS.extend(MORE_TEXTS[key] ?? {});
+  const claims = CLAIMS[key]?.array();
+  const schemas: Readonly<Record<string, z.ZodType | undefined>> = {
+    numbers: NUMBERS[key],
+    cells: CELLS[key],
+    claims,
+    texts,
+  };
+  const schema = schemas[part];
   if (schema === undefined) return [`docs/papers/${name}: no paper has such a file`];
   let data: unknown;
   try {
@@ -301,7 +303,7 @@ function lineOf(path: readonly PropertyKey[], lines: ReadonlyMap<string, number>
 
 /** @throws Error with all faults of all data files */
 export function checkPaperData(): void {
-  const names = readdirSync(FOLDER).filter((name) => /\.(?:cells|numbers|texts)\.json$/.test(name));
+  const names = readdirSync(FOLDER).filter((name) => /\.(?:cells|claims|numbers|texts)\.json$/.test(name));
   const faults = names.flatMap((name) => faultsOf(name, readFileSync(FOLDER + name, "utf8")));
   if (faults.length > 0) throw new Error(`The papers' data cannot be used:\n${faults.join("\n")}`);
 }

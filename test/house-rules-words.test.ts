@@ -1,7 +1,7 @@
 /**
  * Checks the English of documents, of texts that users read, and of comments: lines fit into an editor, and
  * no phrase needs decoding. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers)
- * repeat texts of src and of docs/*.texts.json, which are checked there.
+ * repeat texts of src and of docs/*.{claims,texts}.json, which are checked there.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -135,7 +135,7 @@ const longComments = ({ path, text }: Source) => {
 /** Texts that are data: a program makes a page of them. */
 const DATA = ["docs", "docs/papers"]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
-  .filter((path) => path.endsWith(".texts.json"));
+  .filter((path) => /\.(?:claims|texts)\.json$/.test(path));
 
 function bannedInData(path: string, json: string): string[] {
   const found: string[] = [];

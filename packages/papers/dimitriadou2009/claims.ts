@@ -10,7 +10,7 @@
 
 import type { Interval } from "@tutti/kernel/metrics/statistics.ts";
 import { allHold, type Comparison, within } from "@tutti/lab/claims.ts";
-import texts from "../../../docs/papers/dimitriadou2009.texts.json" with { type: "json" };
+import statements from "../../../docs/papers/dimitriadou2009.claims.json" with { type: "json" };
 import type { ReproducedStatement } from "../paper.ts";
 import { LOCAL_EVERY_S, STUDIES } from "./cells.ts";
 import { at, differenceInWords, inWords, MEASURES, type Measure, type SitesResults } from "./measures.ts";
@@ -89,7 +89,7 @@ type Of = readonly [
   error?: Error,
 ];
 
-/** A statement of docs/papers/dimitriadou2009.texts.json. */
+/** A statement of docs/papers/dimitriadou2009.claims.json. */
 interface ClaimText {
   readonly statement: string;
   readonly rule: keyof typeof RULES;
@@ -130,7 +130,7 @@ export function claims(results: SitesResults): readonly Outcome[] {
   const known = decided.get(results);
   if (known !== undefined) return known;
   const outcomes = READINGS.flatMap((reading) =>
-    (texts.claims as readonly ClaimText[]).map((text) => decide(text, results, reading)),
+    (statements as readonly ClaimText[]).map((text) => decide(text, results, reading)),
   );
   decided.set(results, outcomes);
   return outcomes;

@@ -7,6 +7,7 @@
 import { durationColumn, formatDuration } from "@tutti/kernel/core/format.ts";
 import { confidenceInterval } from "@tutti/kernel/metrics/statistics.ts";
 import { allHold, type Claim, type Comparison, within } from "@tutti/lab/claims.ts";
+import statements from "../../../docs/papers/kawanami2008.claims.json" with { type: "json" };
 import texts from "../../../docs/papers/kawanami2008.texts.json" with { type: "json" };
 import { filled } from "../texts.ts";
 import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
@@ -65,7 +66,7 @@ const RELATIONS = {
   "below proposal 1": { ...PROPOSAL_1, words: "below that of proposal 1", sides: BELOW },
 } as const satisfies Readonly<Record<string, Relation>>;
 
-/** A statement of docs/papers/kawanami2008.texts.json on each of the queues. */
+/** A statement of docs/papers/kawanami2008.claims.json on each of the queues. */
 interface ClaimText {
   /** Where the paper says it. */
   readonly where: string;
@@ -88,7 +89,7 @@ export const JUDGEMENT = `the schedulers are compared seed by seed, and a statem
 
 /** Every claim, queue by queue. */
 export function claims(results: KawanamiResults): Claim[] {
-  return (texts.claims as readonly ClaimText[]).flatMap((text) =>
+  return (statements as readonly ClaimText[]).flatMap((text) =>
     text.queues.map((queue) => claimOf(text, queue, results)),
   );
 }

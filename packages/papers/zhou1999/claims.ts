@@ -4,7 +4,7 @@
  */
 
 import { type Claim, within } from "@tutti/lab/claims.ts";
-import data from "../../../docs/papers/zhou1999.texts.json" with { type: "json" };
+import statements from "../../../docs/papers/zhou1999.claims.json" with { type: "json" };
 import {
   LOADS,
   MEASURES,
@@ -23,7 +23,7 @@ interface Variant {
 
 const BUSY = LOADS.filter((load) => load >= 0.5);
 
-/** A statement of docs/papers/zhou1999.texts.json. */
+/** A statement of docs/papers/zhou1999.claims.json. */
 interface ClaimText {
   readonly statement: string;
   readonly measure: Measure;
@@ -35,7 +35,7 @@ interface ClaimText {
 }
 
 export function claims(results: Zhou1999Results): Claim[] {
-  return (data.claims as readonly ClaimText[]).map(
+  return (statements as readonly ClaimText[]).map(
     ({ statement, measure, smaller: below, than, sizes = "any" }) => {
       const compared = BUSY.map((load) =>
         than.map((above) => {

@@ -6,7 +6,7 @@
 
 import { confidenceInterval, type Interval, testMean } from "@tutti/kernel/metrics/statistics.ts";
 import { type Claim, type Comparison, verdictOf, within } from "@tutti/lab/claims.ts";
-import texts from "../../../docs/papers/zhou2000.texts.json" with { type: "json" };
+import statements from "../../../docs/papers/zhou2000.claims.json" with { type: "json" };
 import { filled } from "../texts.ts";
 import {
   MEASURES,
@@ -23,7 +23,7 @@ const BUSY = ZHOU2000_LOADS.filter((load) => load >= 0.5);
 const FAR_MORE = 2;
 
 /**
- * A statement of docs/papers/zhou2000.texts.json; `falls`, `best` or `farMore` says what must hold;
+ * A statement of docs/papers/zhou2000.claims.json; `falls`, `best` or `farMore` says what must hold;
  * without them, BR must not differ from BC by more than chance.
  */
 interface ClaimText {
@@ -130,7 +130,7 @@ export function claims(results: Zhou2000Results): Claim[] {
         .join("; "),
     };
   };
-  return (texts.claims as readonly ClaimText[]).map((text) => {
+  return (statements as readonly ClaimText[]).map((text) => {
     const { measure = "t_ta", falls: order, best: own, of = [], farMore: pair } = text;
     if (order !== undefined) return falls({ ...text, measure }, order);
     if (own !== undefined) return best(text, own, of);
