@@ -11,7 +11,7 @@ import type { ClassScheme, JobClass } from "./classes.ts";
 import { NARROW_WIDE_SHORT_LONG } from "./classes.ts";
 import { CompensatedSum } from "./compensated-sum.ts";
 import type { CountedJobs, Distribution, QuantileChoice } from "./distribution.ts";
-import { distributionsOf } from "./distribution.ts";
+import { areaSumsOf, distributionsOf } from "./distribution.ts";
 import type { Metric, MetricParameters } from "./registry.ts";
 import { DEFAULT_METRIC_PARAMETERS, describeMetric, METRICS } from "./registry.ts";
 import { stretchesOf } from "./stretches.ts";
@@ -99,7 +99,7 @@ interface GangSummary {
 }
 
 /**
- * All numbers of one run. Linear in the jobs; 25 bytes of scratch space per job.
+ * All numbers of one run. Linear in the jobs; 17 bytes of scratch space per job, 25 with quantiles by class.
  * @throws InputError for a window or a parameter out of range, or an unknown metric
  */
 export function summarise(requested: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
@@ -155,24 +155,15 @@ function chosenMetrics(names: readonly string[] | undefined): readonly Metric[] 
   });
 }
 
-function countedJobs(instance: Instance, window: MeasuredWindow, scheme: ClassScheme): CountedJobs {
-  const { size, runS, id } = instance;
+function countedJobs({ size, runS, id }: Instance, window: MeasuredWindow, scheme: ClassScheme): CountedJobs {
   const { firstJob, countedJobs } = window;
   const areas = new Float64Array(countedJobs);
   const classOf = new Uint8Array(countedJobs);
-  for (let i = 0; i < countedJobs; i++) {
-    areas[i] = size[firstJob + i] * runS[firstJob + i];
-    classOf[i] = scheme.classOf(size[firstJob + i], runS[firstJob + i]);
-  }
-  return {
-    firstJob,
-    id,
-    areas,
-    classOf,
-    classCount: scheme.classes.length,
-    values: new Float64Array(countedJobs),
-    grouped: new Float64Array(countedJobs),
-  };
+  for (let i = 0; i < countedJobs; i++) areas[i] = size[firstJob + i] * runS[firstJob + i];
+  for (let i = 0; i < countedJobs; i++) classOf[i] = scheme.classOf(size[firstJob + i], runS[firstJob + i]);
+  const classCount = scheme.classes.length;
+  const areaSums = areaSumsOf({ areas, classOf, classCount }, areas);
+  return { firstJob, id, areas, areaSums, classOf, classCount, values: new Float64Array(countedJobs) };
 }
 
 function classSizes({ classOf, classCount }: CountedJobs): Uint32Array {

@@ -5,7 +5,7 @@
  */
 import { prioritiesOf, queueOf, userOf, type Workload } from "../core/jobs.ts";
 
-const SEEDS = [0, 0x9747b28c] as const;
+const SEEDS = [0, 0x9747b28c];
 /** Position of a double's low word in memory. */
 const LOW = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 0 : 1;
 
@@ -53,43 +53,59 @@ function letters(word: string): Int32Array {
  * bits, but all NaNs count as one value, and so do 0 and −0.
  */
 export function hashColumns(...columns: readonly (Float64Array | Int32Array)[]): string {
-  return SEEDS.map((seed) => {
-    let state: number = seed;
-    let words = 0;
-    for (const column of columns) {
-      state = mixWord(state, column.length);
-      state = column instanceof Float64Array ? mixDoubles(state, column) : mixIntegers(state, column);
-      words += 1 + (column instanceof Float64Array ? 2 : 1) * column.length;
-    }
-    return finish(state, words).toString(16).padStart(8, "0");
-  }).join("");
+  const states = Int32Array.from(SEEDS);
+  let words = 0;
+  for (const column of columns) {
+    mixIntegers(states, Int32Array.of(column.length));
+    if (column instanceof Float64Array) mixDoubles(states, column);
+    else mixIntegers(states, column);
+    words += 1 + (column instanceof Float64Array ? 2 : 1) * column.length;
+  }
+  return Array.from(states, (state) => finish(state, words).toString(16).padStart(8, "0")).join("");
 }
 
 /** MurmurHash3 of 32-bit words in little-endian order, unsigned. */
 export function murmur3(words: Int32Array, seed: number): number {
-  return finish(mixIntegers(seed, words), words.length);
+  const states = Int32Array.of(seed, seed);
+  mixIntegers(states, words);
+  return finish(states[0], words.length);
 }
 
-function mixIntegers(state: number, column: Int32Array): number {
-  for (let i = 0; i < column.length; i++) state = mixWord(state, column[i]);
-  return state;
+// Both states in one pass: neither waits for the other, and each word is scrambled once.
+
+function mixIntegers(states: Int32Array, column: Int32Array): void {
+  let [first, second] = states;
+  for (let i = 0; i < column.length; i++) {
+    const k = scrambled(column[i]);
+    first = mixed(first, k);
+    second = mixed(second, k);
+  }
+  states[0] = first;
+  states[1] = second;
 }
 
-function mixDoubles(state: number, column: Float64Array): number {
+function mixDoubles(states: Int32Array, column: Float64Array): void {
   const words = new Int32Array(column.buffer, column.byteOffset, 2 * column.length);
+  let [first, second] = states;
   for (let i = 0; i < column.length; i++) {
     const value = column[i];
     const plain = value !== 0 && !Number.isNaN(value);
-    state = mixWord(state, plain ? words[2 * i + LOW] : 0);
-    state = mixWord(state, plain ? words[2 * i + 1 - LOW] : value === 0 ? 0 : 0x7ff80000);
+    const low = scrambled(plain ? words[2 * i + LOW] : 0);
+    const high = scrambled(plain ? words[2 * i + 1 - LOW] : value === 0 ? 0 : 0x7ff80000);
+    first = mixed(mixed(first, low), high);
+    second = mixed(mixed(second, low), high);
   }
-  return state;
+  states[0] = first;
+  states[1] = second;
 }
 
-function mixWord(state: number, word: number): number {
-  let k = Math.imul(word, 0xcc9e2d51);
-  k = Math.imul((k << 15) | (k >>> 17), 0x1b873593);
-  const h = state ^ k;
+function scrambled(word: number): number {
+  const k = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((k << 15) | (k >>> 17), 0x1b873593);
+}
+
+function mixed(state: number, scrambledWord: number): number {
+  const h = state ^ scrambledWord;
   return (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
 }
 

@@ -105,11 +105,16 @@ function memoryOf(
 ): Float64Array | undefined {
   if (trace === undefined) return undefined;
   const { requestedMemoryKB, usedMemoryKB } = trace;
-  // No process can have 0 KB of memory: traces write 0 if nothing was measured.
-  const known = requestedMemoryKB.map((requestedKB, row) =>
-    requestedKB > 0 ? requestedKB : usedMemoryKB[row] > 0 ? usedMemoryKB[row] : UNKNOWN,
-  );
-  return known.some((memoryKB) => memoryKB > 0) ? pick(known) : undefined;
+  const { length } = usedMemoryKB;
+  const memoryKB = new Float64Array(length);
+  let hasSome = false;
+  for (let row = 0; row < length; row++) {
+    // No process can have 0 KB of memory: traces write 0 if nothing was measured.
+    const knownKB = requestedMemoryKB[row] > 0 ? requestedMemoryKB[row] : usedMemoryKB[row];
+    memoryKB[row] = knownKB > 0 ? knownKB : UNKNOWN;
+    if (knownKB > 0) hasSome = true;
+  }
+  return hasSome ? pick(memoryKB) : undefined;
 }
 
 /** The range of sizes of each job, limited to the machine, with the instance's size inside. */
