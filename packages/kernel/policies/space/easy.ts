@@ -64,20 +64,51 @@ class EasyBackfilling implements Policy {
   }
 
   decide(arrived: readonly JobIndex[]): void {
-    for (let i = 0; i < arrived.length; i++) this.#queue.add(arrived[i]);
+    if (this.#keepsReservation(arrived)) {
+      this.#backfillArrivals(arrived);
+      return;
+    }
+    const started = this.#startAtOnce(arrived);
+    for (let i = started; i < arrived.length; i++) this.#queue.add(arrived[i]);
     this.#queue.update(this.#pool.nowS);
-    if (this.#pool.outages.length > 0 || this.#pool.resources.length > 0) {
+    if (this.#needsPlan) {
       this.#decideByPlan();
       return;
     }
     const head = this.#startHeads();
     if (head !== NO_JOB && this.#pool.free > 0) {
-      if (head === this.#reservedFor && !this.#queue.isDynamic) this.#backfillArrivals(arrived);
-      else {
-        this.#reserve(head);
-        this.#backfill();
-      }
+      this.#reserve(head);
+      this.#backfill();
     }
+  }
+
+  /** Starts a job that arrives alone while nothing waits, without the queue. Returns how many it started. */
+  #startAtOnce(arrived: readonly JobIndex[]): number {
+    const isAlone = arrived.length === 1 && this.#queue.list.length === 0;
+    if (!isAlone || this.#queue.isDynamic || this.#needsPlan) return 0;
+    if (this.#jobs.size[arrived[0]] > this.#pool.free) return 0;
+    this.#reservedFor = NO_JOB;
+    this.#launch(arrived[0], StartRule.head);
+    return 1;
+  }
+
+  get #needsPlan(): boolean {
+    return this.#pool.outages.length > 0 || this.#pool.resources.length > 0;
+  }
+
+  /** Whether the reservation is still valid, and all arrivals are behind its job. */
+  #keepsReservation(arrived: readonly JobIndex[]): boolean {
+    const head = this.#reservedFor;
+    const queue = this.#queue;
+    if (head === NO_JOB || queue.isDynamic || queue.list.first() !== head) return false;
+    if (this.#needsPlan) return false;
+    if (this.#jobs.size[head] <= this.#pool.free) return false;
+    const key = queue.key(head);
+    for (let i = 0; i < arrived.length; i++) {
+      const other = queue.key(arrived[i]);
+      if (other < key || (other === key && arrived[i] < head)) return false;
+    }
+    return true;
   }
 
   /** Starts jobs from the front of the queue while they fit; returns the first that does not, or NO_JOB. */
@@ -159,16 +190,15 @@ class EasyBackfilling implements Policy {
     }
   }
 
+  /** Jobs that start at once never enter the queue. */
   #backfillArrivals(arrived: readonly JobIndex[]): void {
     const arrivals = this.#queue.inQueueOrder(arrived);
     for (let i = 0; i < arrivals.length; i++) {
       const job = arrivals[i];
       const size = this.#jobs.size[job];
-      if (size > this.#pool.free) continue;
       const inTime = this.#endsByShadow(job);
-      if (!inTime && size > this.#spare) continue;
-      this.#queue.remove(job);
-      this.#pass(job, inTime);
+      if (size <= this.#pool.free && (inTime || size <= this.#spare)) this.#pass(job, inTime);
+      else this.#queue.add(job);
     }
   }
 
