@@ -33,6 +33,7 @@ export function concurrentMeans(groups: GangGroups): ConcurrentMeans {
 
 interface Gang {
   readonly grades: Grades;
+  /** CPU time when its last slot ended, as long as it stands still; NaN: unknown. */
   cpuMsAtStart: number;
   share: number;
   background: boolean;
@@ -60,13 +61,16 @@ export class GangShares {
   }
 
   slotBegins(gang: string): void {
-    this.#of(gang).cpuMsAtStart = cpuMsOf(this.#groups, gang) ?? Number.NaN;
+    const entry = this.#of(gang);
+    if (Number.isNaN(entry.cpuMsAtStart)) entry.cpuMsAtStart = this.#cpuMsOf(gang);
   }
 
   /** @param ranMs time for which the gang had the slot */
   slotEnds(gang: string, ranMs: number, cpus: number): void {
     const entry = this.#of(gang);
-    const used = (cpuMsOf(this.#groups, gang) ?? Number.NaN) - entry.cpuMsAtStart;
+    const cpuMs = this.#cpuMsOf(gang);
+    const used = cpuMs - entry.cpuMsAtStart;
+    entry.cpuMsAtStart = cpuMs;
     // A few ms say nothing, because the kernel counts in ticks.
     if (Number.isNaN(used) || ranMs < 5 || cpus === 0) return;
     entry.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));
@@ -87,6 +91,8 @@ export class GangShares {
   weigh(gang: string, background: boolean): boolean {
     const entry = this.#of(gang);
     if (!background && !entry.background) return true;
+    // In the background it uses CPU time outside of its slots.
+    entry.cpuMsAtStart = Number.NaN;
     if (this.#background !== undefined) {
       const were = this.#background.put(gang, background);
       // New processes that were missed are seen the next time.
@@ -106,11 +112,18 @@ export class GangShares {
    * Another process has changed the weights, so the next weight is written even if it is the same as before.
    */
   forgetWeights(): void {
-    for (const gang of this.#gangs.values()) gang.background = true;
+    for (const gang of this.#gangs.values()) {
+      gang.background = true;
+      gang.cpuMsAtStart = Number.NaN;
+    }
   }
 
   forget(gang: string): void {
     this.#gangs.delete(gang);
+  }
+
+  #cpuMsOf(gang: string): number {
+    return cpuMsOf(this.#groups, gang) ?? Number.NaN;
   }
 
   #of(gang: string): Gang {
