@@ -298,6 +298,31 @@ describe.each(kindsHere())("%s", (kind) => {
     await until("it turns them", () => pids.every((pid, i) => cpuTicks(pid) > (stopped[i] ?? 0)));
   });
 
+  test("what is killed by somebody while it is stopped has ended", async ({ skip }) => {
+    const s = here();
+    if (s.kind === "cgroup1") skip("what is frozen by version 1 dies only when it goes on");
+    s.turn([[1], [2]], { slotMs: 20 });
+    for (const job of [1, 2]) s.launch(job, BURN);
+    await s.begun(1);
+    await s.begun(2);
+    s.turn([[]]);
+    const stand = async (pids: readonly number[]) => {
+      await until("the conductor has looked at what it has stopped", () => s.client.connected);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(await s.stands(pids)).toBe(true);
+    };
+    const [[first = 0], [second = 0]] = [s.processes(1), s.processes(2)];
+    await stand([first, second]);
+    process.kill(first, "SIGKILL");
+    expect(await s.end(1)).toMatchObject({ signal: "SIGKILL", reason: "none" });
+    const before = s.conductorPid();
+    process.kill(before, "SIGKILL");
+    await until("the next conductor answers", () => s.conductorPid() !== before);
+    await stand([second]);
+    process.kill(second, "SIGKILL");
+    expect(await s.end(2)).toMatchObject({ signal: "SIGKILL", reason: "none" });
+  });
+
   test("a conductor killed again and again: every job runs once and its status is right", async () => {
     const s = here();
     const jobs = [1, 2, 3, 4, 5, 6];

@@ -13,7 +13,7 @@ import { matrixProblem } from "@tutti/protocol/wire.ts";
 import { SAVE_MS } from "./attempts/absence.ts";
 import { Attempt } from "./attempts/attempt.ts";
 import { savedOf } from "./attempts/attempt-report.ts";
-import type { GangPart, Machine } from "./attempts/gang-part.ts";
+import { type GangPart, LOOK_MS, type Machine } from "./attempts/gang-part.ts";
 import { LaunchQueue } from "./attempts/launch-queue.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
@@ -26,8 +26,8 @@ import { GangShares } from "./shares.ts";
 import { type SavedState, StateFile } from "./state-file.ts";
 import { Turning } from "./turning.ts";
 
-const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
+const MAX_LOOK_MS = 1000;
 
 export class Conductor {
   readonly #machine: Machine;
@@ -114,7 +114,7 @@ export class Conductor {
       const startMs = monotonicMs();
       this.#roundRobin.turn(startMs);
       this.#record.record(slot, lateMs, (monotonicMs() - startMs) * 1000, skipped);
-      if (this.#isHurried) this.#look();
+      this.#look();
     });
     this.#launches = new LaunchQueue({
       leftMs: (nowMs) => (this.#clock.isRunning ? this.#clock.nextBoundaryMs() - nowMs : undefined),
@@ -425,7 +425,7 @@ export class Conductor {
     this.#roundRobin.takeAgain();
   }
 
-  /** Lets every attempt take its next step. */
+  /** Lets every attempt take its next step that needs it. */
   #look(): void {
     if (this.#closed) return;
     clearTimeout(this.#lookTimer);
@@ -433,21 +433,25 @@ export class Conductor {
     let hasEnded = false;
     const now = monotonicMs();
     for (const attempt of this.#attempts.values()) {
-      const news = attempt.advance(now);
+      const news = attempt.look(now);
       this.#reports.news(attempt, news);
       if (news !== undefined) this.#stateFile.save();
       hasEnded ||= news === "ended";
     }
     if (hasEnded && this.#roundRobin.matrix.rows.length > 1) this.#roundRobin.turn(monotonicMs());
     if (this.isBusy) {
-      this.#lookTimer = setTimeout(() => this.#look(), this.#isHurried ? HURRIED_LOOK_MS : LOOK_MS);
+      this.#lookTimer = setTimeout(() => this.#look(), this.#untilLookMs);
     } else this.#rest();
   }
 
-  /** For example, an attempt that waits at its gate has just got a slot. */
-  get #isHurried(): boolean {
-    for (const attempt of this.#attempts.values()) if (attempt.isHurried) return true;
-    return false;
+  get #untilLookMs(): number {
+    let lookAtMs = Number.POSITIVE_INFINITY;
+    for (const attempt of this.#attempts.values()) {
+      // For example, it waits at its gate and has just got a slot.
+      if (attempt.isHurried) return HURRIED_LOOK_MS;
+      if (!attempt.isOver) lookAtMs = Math.min(lookAtMs, attempt.lookAtMs);
+    }
+    return Math.min(Math.max(LOOK_MS, lookAtMs - monotonicMs()), MAX_LOOK_MS);
   }
 
   /** Nothing runs: stops the clock and the reports. */

@@ -77,7 +77,7 @@ export class Reports {
 
   /** What happened to a gang when it took its next step. */
   news(part: GangPart, news: ReturnType<GangPart["advance"]>): void {
-    if (!this.#told.has(part)) this.#ready(part);
+    if (this.#cluster && !this.#told.has(part)) this.#ready(part);
     if (news === "launched") this.#launched(part);
     else if (news === "ended") this.#ended(part);
   }

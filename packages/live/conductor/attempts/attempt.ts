@@ -22,7 +22,7 @@ import { usageOf } from "../usage.ts";
 import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
-import { GangPart, type Machine } from "./gang-part.ts";
+import { GangPart, LOOK_MS, type Machine } from "./gang-part.ts";
 import { keepEnd, keptEnd } from "./kept-end.ts";
 import { ObservedTime } from "./observed-time.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -39,6 +39,8 @@ const SHIM_PATIENCE_MS = 5000;
  * shim, because time limits count only running time.
  */
 const BEGIN_MS = 30_000;
+/** Time between two looks at an attempt of which an event tells that it changes, or that is stopped. */
+const REST_MS = 1000;
 /** An attempt that has waited this long is checked less often. */
 const HURRIED_BEGIN_MS = 2000;
 
@@ -184,6 +186,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       this.#child.once("exit", (_, signal) => {
         this.#childEnded = true;
         this.#childKilled = signal !== null;
+        this.lookAtMs = Number.NEGATIVE_INFINITY;
       });
       this.#child.unref();
     } catch (error) {
@@ -219,7 +222,9 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     } else if (this.phase === "running") {
       const isWarned = this.#warn(nowMs);
       this.#keepLimits(nowMs);
-      this.#watchShim(nowMs);
+      const isStill = this.#isStill();
+      if (!isStill) this.#watchShim(nowMs);
+      this.lookAtMs = this.#nextLookMs(nowMs, isStill);
       if (isWarned) return "warned";
     } else if (nowMs >= this.killAtMs) this.kill();
     return undefined;
@@ -325,8 +330,25 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     this.#killShim();
   }
 
+  /** Stopped with its first process there, a gang reaches no limit, and its shim has nothing to report. */
+  #isStill(): boolean {
+    const { job } = this.#entry;
+    return this.frozen && this.phase === "running" && job !== undefined && isAlive(job);
+  }
+
+  /** The end of a shim that we started is an event; that of another, and a lack of memory, are not. */
+  #nextLookMs(nowMs: number, isStill: boolean): number {
+    if (isStill) return this.#isInherited ? nowMs + REST_MS : Number.POSITIVE_INFINITY;
+    const { memoryBytes, limitSignal } = this.spec;
+    const isSeen = this.#isInherited || memoryBytes !== undefined;
+    if (isSeen || this.frozen || this.phase !== "running") return nowMs + LOOK_MS;
+    const warnMs = this.warnedRanMs === undefined ? (limitSignal?.beforeMs ?? 0) : 0;
+    return nowMs + Math.min(REST_MS, this.#limitMs - warnMs - this.ranMs(nowMs));
+  }
+
   #watchShim(nowMs: number): void {
-    if (this.shim === undefined || this.#entry.job === undefined || this.machine.isHomeAway()) return;
+    if (this.shim === undefined || this.#entry.job === undefined) return;
+    if (!this.#shimWatch.isDue(nowMs) || this.machine.isHomeAway()) return;
     const why = this.#shimWatch.look(nowMs, this.shim, this.#entry.job, this.spec);
     if (why === undefined) return;
     this.#lost = `Cannot tell how job ${this.name} ended: ${why}`;

@@ -13,6 +13,11 @@ import type { AttemptFolder } from "./claim.ts";
 import { GangLimits } from "./gang-limits.ts";
 import { noteAsked } from "./shim.ts";
 
+/** Time between two looks at a gang that may change at any moment without telling anybody. */
+export const LOOK_MS = 50;
+/** A look at a slot's beginning may come so early, because the conductor is awake then anyway. */
+const EARLY_MS = 25;
+
 /** What all gangs of a conductor share. */
 export interface Machine {
   readonly containment: Containment;
@@ -53,13 +58,16 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   /** It was killed, or is about to be. */
   killed = false;
   end: AttemptEnd | undefined;
-  frozen = false;
+  /** When it needs a look again, unless it is hurried. */
+  lookAtMs = Number.NEGATIVE_INFINITY;
   /** Nothing of it runs, and its end is unknown until a folder is back. */
   waitsForHome = false;
   /** It runs all the time instead of taking turns, because the front end's store does not know it. */
   kept = false;
   protected readonly machine: Machine;
   protected readonly limits: GangLimits;
+  #frozen = false;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
   /** Running time in earlier slots. */
   protected ranBeforeMs = 0;
   /** From then on it is killed. Infinite until it is noted why it ends. */
@@ -86,6 +94,24 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
 
   /** Whether all processes that this node starts for it wait at their gates, or have gone through them. */
   abstract get isReady(): boolean;
+
+  get frozen(): boolean {
+    return this.#frozen;
+  }
+
+  set frozen(frozen: boolean) {
+    if (frozen === this.#frozen) return;
+    this.#frozen = frozen;
+    this.lookAtMs = Math.min(this.lookAtMs, this.#lookedAtMs + LOOK_MS);
+  }
+
+  /** Lets it advance, if it needs a look. @returns what happened */
+  look(nowMs: number): ReturnType<typeof this.advance> {
+    if (nowMs < this.lookAtMs - EARLY_MS && !this.isHurried) return undefined;
+    this.#lookedAtMs = nowMs;
+    this.lookAtMs = nowMs + LOOK_MS;
+    return this.advance(nowMs);
+  }
 
   /** Takes the next step, if possible. @returns what happened */
   abstract advance(nowMs: number): "launched" | "warned" | "ended" | undefined;
@@ -174,6 +200,7 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
       this.phase = "stopping";
     }
     this.killed ||= kill || !this.begun;
+    this.lookAtMs = Number.NEGATIVE_INFINITY;
     this.machine.note(() => this.#sendSignal(isNew));
   }
 

@@ -19,6 +19,10 @@ export class ShimWatch {
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #muteLooks = 0;
 
+  isDue(nowMs: number): boolean {
+    return nowMs >= this.#lookedAtMs + WATCH_MS;
+  }
+
   /**
    * Looks once a second. Once the job's first process is gone, the shim must report, so its stopped processes
    * are continued. A shim that waits for its disk may take any time.
@@ -30,7 +34,7 @@ export class ShimWatch {
     job: ProcessIdentity,
     { folder, uid }: { readonly folder: string; readonly uid?: number | undefined },
   ): string | undefined {
-    if (nowMs < this.#lookedAtMs + WATCH_MS) return undefined;
+    if (!this.isDue(nowMs)) return undefined;
     this.#lookedAtMs = nowMs;
     if (isAlive(job)) return undefined;
     const stopped = stoppedOf(shim, uid);
