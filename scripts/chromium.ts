@@ -15,7 +15,9 @@ import { buildPapersPage, type PageFiles } from "./build-web.ts";
  * Where Debian's packages put it. The one that never has windows comes first: the other one builds a window,
  * with tabs and buttons, around each page, which takes more CPU time than most pages.
  */
-const CHROMIUM = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path));
+export const CHROMIUM = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) =>
+  existsSync(path),
+);
 /** No such host: a page that is secure, as pages of a server are, with an origin for its workers. */
 const ORIGIN = "https://tutti.invalid/";
 

@@ -5,7 +5,8 @@
  * - All tests run with the sizes of soak runs (packages/kernel/core/sizes-for-tests.ts) from a random seed:
  *   a million requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
  * - Every golden schedule is computed again, and every attack runs in its long form.
- * - A program that V8 compiles wrongly runs in 1,000 processes with Tutti's flag.
+ * - A program that V8 compiles wrongly runs in 1,000 processes with Tutti's flag, and in 150 new processes of
+ *   Chromium without one, with cells of papers.
  * - Where Slurm can be started, jobs run on four nodes through 300 kills, crashes and cuts, and the turns
  *   of three gangs under Tutti are compared with those under Slurm's own gang scheduling.
  *
@@ -35,6 +36,8 @@ const FULL = {
   attack: [] as readonly string[],
   /** Processes for test/compiler/many.ts. */
   compiled: 1000,
+  /** Processes for test/compiler/in-chromium.ts. */
+  browsers: 150,
   /** Kills, crashes and cuts of the parts of Tutti and Slurm on several nodes, and jobs meanwhile. */
   slurmBlows: 300,
   slurmJobs: 500,
@@ -46,6 +49,7 @@ const SHORT: typeof FULL = {
   golden: ["downey"],
   attack: ["--short", "--only", "private"],
   compiled: 20,
+  browsers: 2,
   slurmBlows: 6,
   slurmJobs: 20,
   turningS: 10,
@@ -74,6 +78,8 @@ const parts: Record<string, () => Promise<void>> = {
   attacks: () =>
     runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed), ...sizes.attack]),
   compiler: () => runProgram("compiler", ["test/compiler/many.ts", String(sizes.compiled)]),
+  browsers: () =>
+    runProgram("compiler in Chromium", ["test/compiler/in-chromium.ts", String(sizes.browsers)]),
   slurm: runOnNodes,
 };
 const wanted = values.only ?? Object.keys(parts);
