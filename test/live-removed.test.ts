@@ -53,9 +53,11 @@ test("the next scheduler finds the same conductor and the job, starts no second 
 test("a job whose folder is removed is lost when it has ended, and the CPU is free for the next one", async () => {
   await live.start();
   const go = join(live.folder, "go");
-  const job = await live.submit(`until [ -e ${go} ]; do sleep 0.05; done; exit 3`);
-  await live.running(job);
-  rmSync(join(live.state, "jobs", String(job)), { recursive: true });
+  const begun = join(live.folder, "begun");
+  const job = await live.submit(`touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done; exit 3`);
+  // While it is launched, its shim writes there.
+  await until(() => existsSync(begun));
+  rmSync(join(live.state, "jobs", String(job)), { recursive: true, maxRetries: 20 });
   const next = await live.submit("exit 5");
   writeFileSync(go, "");
   const ended = await live.client.ended(job);

@@ -132,7 +132,10 @@ describe("tutti web", () => {
       });
       return answer.body!.pipeThrough(new TextDecoderStream()).getReader();
     };
-    const submitted = await tutti(["submit", "--json", "--", "sleep", "1"]);
+    // Each try has its own.
+    const go = join(mkdtempSync(join(folder, "go-")), "go");
+    const script = `until [ -e ${go} ]; do sleep 0.05; done`;
+    const submitted = await tutti(["submit", "--json", "--", "sh", "-c", script]);
     const { job } = JSON.parse(submitted.stdout).jobs[0];
     while ((await tutti(["show", String(job), "--json"])).stdout.includes('"state": "running"') === false);
     const fromNow = await events(999_999_999_999_999);
@@ -141,6 +144,7 @@ describe("tutti web", () => {
     server.child.kill("SIGKILL");
     await server.result;
     await expect(fromNow.read()).rejects.toThrow();
+    writeFileSync(go, "");
     server = await serve("--port", new URL(address).port);
     const again = await events(last);
     let text = "";
