@@ -15,13 +15,14 @@ import { makeDist } from "../build.ts";
 import { makeDeb } from "./deb.ts";
 import { makeExecutable } from "./executable.ts";
 import { root } from "./program.ts";
+import { makeWheel } from "./wheel.ts";
 
 const { values } = parseArgs({ options: { out: { type: "string" } } });
 const out = resolve(values.out ?? join(root, "out/packages"));
 mkdirSync(out, { recursive: true });
 await makeDist(join(root, "dist"));
 const sums: string[] = [];
-for (const make of [makeTarball, makeExecutable, makeDeb]) {
+for (const make of [makeTarball, makeExecutable, makeDeb, makeWheel]) {
   const file = make(out);
   const sum = createHash("sha256").update(readFileSync(file)).digest("hex");
   sums.push(`${sum}  ${basename(file)}\n`);
