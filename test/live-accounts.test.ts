@@ -171,7 +171,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
       server.stdout?.on("data", (piece) => {
         said += piece;
       });
-      while (!said.includes("next")) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!said.includes("help:")) await new Promise((resolve) => setTimeout(resolve, 20));
       // A folder of her own, which her clients find.
       const [, own] = /socket +(.*)\/tutti\.sock/.exec(said)!;
       expect(own).toMatch(new RegExp(`^${place}\\.[0-9a-f]{8}$`));

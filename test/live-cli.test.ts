@@ -631,7 +631,7 @@ describe("without a scheduler", () => {
     );
     expect(await tutti()).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^No scheduler is running here for you\.\n.*tutti serve/s),
+      stdout: expect.stringMatching(/^No scheduler is running here for you\..*\n\n {2}tutti serve\n/),
     });
   });
 });

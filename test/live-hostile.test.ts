@@ -229,7 +229,7 @@ describe("several started together", () => {
         startTutti(s.socket, ["serve", "--private", "--no-http", "--state", s.state]),
       );
       await until(() =>
-        all.every(({ child, stdout }) => stdout().includes("next") || child.exitCode !== null),
+        all.every(({ child, stdout }) => stdout().includes("help:") || child.exitCode !== null),
       );
       const serving = all.filter(({ child }) => child.exitCode === null);
       expect(serving).toHaveLength(1);

@@ -41,7 +41,7 @@ beforeAll(async () => {
     ["serve", "--private", "--no-http", "--slot", "50ms", "--cpus", CPUS.join(), "--state", state],
     { cwd: folder },
   );
-  await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+  await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
 });
 afterAll(async () => {
   await startTutti(socket, ["down", "--kill"]).result;

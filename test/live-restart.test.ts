@@ -25,7 +25,7 @@ const start = (...parameters: string[]) => startTutti(socket, parameters, { cwd:
 
 async function serve(): Promise<void> {
   server = start("serve", "--private", "--no-http", "--state", join(folder, "state"), "--slot", "50ms");
-  await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+  await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
 }
 
 /**

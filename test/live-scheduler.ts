@@ -53,7 +53,7 @@ export class LiveScheduler {
     child.stderr.on("data", (piece) => {
       err += piece;
     });
-    await until(() => out.includes("next") || child.exitCode !== null);
+    await until(() => out.includes("help:") || child.exitCode !== null);
     if (child.exitCode !== null) throw new Error(`The front end ended with ${child.exitCode}: ${err}`);
     this.#client = new Client({ TUTTI_SOCKET: this.socket });
   }

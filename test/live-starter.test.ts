@@ -101,7 +101,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     server.stdout!.on("data", (piece) => {
       out += piece;
     });
-    await until(() => out.includes("next") || server.exitCode !== null);
+    await until(() => out.includes("help:") || server.exitCode !== null);
     expect(server.exitCode).toBeNull();
     // What bash does at its own start, before Tutti runs.
     rmSync(path("trace"), { force: true });

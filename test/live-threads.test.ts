@@ -76,7 +76,7 @@ beforeAll(async () => {
   leftovers = new Leftovers(folder, state);
   const options = ["--private", "--no-http", "--slot", "50ms", "--cpus", CPUS.join(), "--state", state];
   server = startTutti(socket, ["serve", ...options], { cwd: folder });
-  await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+  await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
 });
 afterAll(async () => {
   await startTutti(socket, ["down", "--kill"]).result;

@@ -47,7 +47,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     serve.stdout.on("data", (piece) => {
       out += piece;
     });
-    await until(() => out.includes("next") || serve.exitCode !== null);
+    await until(() => out.includes("socket") || serve.exitCode !== null);
     const submit = async (...words: string[]) => {
       const child = old("submit", ...words);
       await new Promise((done) => child.on("close", done));

@@ -338,7 +338,8 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       });
       const ended = new Promise((resolve) => serve.on("close", resolve));
       const text = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
-      while (!text().includes("next") && serve.exitCode === null) await new Promise((r) => setTimeout(r, 20));
+      while (!text().includes("help:") && serve.exitCode === null)
+        await new Promise((r) => setTimeout(r, 20));
       const tokenFile = join(folder, "run2", "tokens", "0");
       expect(text()).toContain(`token in ${tokenFile}`);
       expect(text()).not.toContain(readFileSync(tokenFile, "utf8").trim());

@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   async function serve(port = "0"): Promise<void> {
     const words = ["serve", "--private", "--state", state, "--policy", "fcfs", "--port", port];
     server = startTutti(socket, [...words, "--config", config]);
-    await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+    await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
     [address] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout())!;
   }
 

@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   async function serve(port: string, ...more: readonly string[]): Promise<void> {
     const words = ["serve", "--private", "--state", state, "--slot", "50ms", "--port", port, ...more];
     server = startTutti(socket, words);
-    await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+    await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
     [address] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout())!;
   }
 

@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)("the matrix on the page", () => {
       "brmms",
     ];
     server = startTutti(socket, ["serve", ...words]);
-    await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+    await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
     client = new Client({ TUTTI_SOCKET: socket });
     const { url } = await client.ask<WebLinkAnswer>("/v1/web/links", { method: "POST" });
     browser = await launchChromium();

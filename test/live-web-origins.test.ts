@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)("pages of other origins, in Chromium", () => {
 
   beforeAll(async () => {
     server = startTutti(socket, ["serve", "--private", "--port", "0", "--state", state]);
-    await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+    await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
     [address = ""] = /http:\/\/127\.0\.0\.1:\d+\//.exec(server.stdout()) ?? [];
     browser = await launchChromium();
     foreign = createServer((_, answer) => {

@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)("timeline and what-if on the page", () => {
     writeFileSync(config, "web = { submit = true }\n");
     const words = ["--private", "--state", state, "--port", "0", "--policy", "fcfs", "--config", config];
     server = startTutti(socket, ["serve", ...words]);
-    await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+    await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
     client = new Client({ TUTTI_SOCKET: socket });
     cpus = (await client.ask<{ readonly cpus: number }>("/v1/status")).cpus;
     const { url } = await client.ask<WebLinkAnswer>("/v1/web/links", { method: "POST" });

@@ -34,7 +34,7 @@ const tutti = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   startTutti(socket, words, { env }).result;
 const serve = async (...words: string[]) => {
   const started = startTutti(socket, ["serve", "--private", "--state", state, "--slot", "50ms", ...words]);
-  await until(() => started.stdout().includes("next") || started.child.exitCode !== null);
+  await until(() => started.stdout().includes("help:") || started.child.exitCode !== null);
   return started;
 };
 const web = async (): Promise<string> => JSON.parse((await tutti(["web", "--json"])).stdout).url;
@@ -51,8 +51,8 @@ afterAll(async () => {
 });
 
 describe("serve", () => {
-  test("first names the page; into a pipe or a file it prints no code", () => {
-    expect(server.stdout()).toMatch(/^page: http:\/\/127\.0\.0\.1:\d+\/ \(tutti web prints a link/);
+  test("names the page; into a pipe or a file it prints no code", () => {
+    expect(server.stdout()).toMatch(/^page: http:\/\/127\.0\.0\.1:\d+\/ \(tutti web prints a link/m);
     expect(server.stdout() + server.stderr()).not.toContain("login=");
   });
 
@@ -61,8 +61,8 @@ describe("serve", () => {
     const own = join(other, "run", "tutti.sock");
     const words = ["serve", "--private", "--port", "0", "--state", join(other, "state")];
     const started = startTutti(own, words, { onTerminal: true });
-    await until(() => started.stdout().includes("next"));
-    const [url] = /^page: (\S+#login=\S+)\r?$/m.exec(started.stdout())!.slice(1);
+    await until(() => started.stdout().includes("help:"));
+    const [url] = /^page: (\S+#login=\S+) \(works once;/m.exec(started.stdout())!.slice(1);
     expect(await logIn(url)).toMatchObject({ status: 201, isAdministrator: true });
     await startTutti(own, ["down"]).result;
     await started.result;
@@ -76,7 +76,7 @@ describe("serve", () => {
     writeFileSync(config, "[web]\nsubmit = true\n");
     const words = ["serve", "--private", "--port", "0", "--config", config, "--state", join(other, "state")];
     const started = startTutti(own, words);
-    await until(() => started.stdout().includes("next"));
+    await until(() => started.stdout().includes("help:"));
     const { url } = JSON.parse((await startTutti(own, ["web", "--json"]).result).stdout);
     const { token } = await logIn(url);
     expect((await askAs<StatusAnswer>(token, new URL("/v1/status", url))).web).toEqual({ submit: true });
@@ -91,13 +91,14 @@ describe("serve", () => {
     rmSync(other, { recursive: true });
   });
 
-  test("without HTTP says nothing of a page, and tutti web says why there is none", async () => {
+  test("without HTTP says that there is no page, and tutti web says why there is none", async () => {
     const other = mkdtempSync(join(tmpdir(), "tutti-web-test-"));
     const own = join(other, "run", "tutti.sock");
     const words = ["serve", "--private", "--no-http", "--state", join(other, "state")];
     const started = startTutti(own, words);
-    await until(() => started.stdout().includes("next"));
-    expect(started.stdout()).not.toMatch(/page|http/);
+    await until(() => started.stdout().includes("help:"));
+    expect(started.stdout()).toMatch(/^page: none, because of --no-http$/m);
+    expect(started.stdout()).not.toContain("http:");
     const { status, stderr } = await startTutti(own, ["web"]).result;
     expect([status, stderr]).toEqual([4, expect.stringContaining("started with --no-http")]);
     await startTutti(own, ["down"]).result;

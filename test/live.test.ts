@@ -43,7 +43,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tutti-whole-"));
   socket = join(folder, "run", "tutti.sock");
   server = start("serve", "--private", "--port", "0", "--state", join(folder, "state"), "--slot", "50ms");
-  await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
+  await until(() => server.stdout().includes("help:") || server.child.exitCode !== null);
 });
 afterAll(async () => {
   if (server.child.exitCode === null) {
@@ -57,7 +57,7 @@ afterAll(async () => {
 describe("the whole", () => {
   test("serve prints its address and what to type next", async () => {
     const text = server.stdout();
-    expect(text).toMatch(/^page: .*\ntutti \S+ schedules \d+ CPUs?: policy gang, slots of 50 ms/);
+    expect(text).toMatch(/^tutti \S+ schedules \d+ CPUs?: policy gang, slots of 50 ms/);
     expect(text).toContain(`socket ${socket}\n`);
     const [, address = "", file = ""] =
       /API +(http:\/\/127\.0\.0\.1:\d+\/)api with the token in (.*)$/m.exec(text) ?? [];
@@ -65,7 +65,7 @@ describe("the whole", () => {
     const token = readFileSync(file, "utf8").trim();
     const answer = await fetch(`${address}v1/status`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);
-    expect(text).toMatch(/next {3}tutti submit -n \d -- COMMAND/);
+    expect(text).toMatch(/\npage: .*\ntry: {2}tutti run -n \d -- nproc .*\nhelp: .*\n$/);
   });
 
   test("run gives the job's output, environment, folder and exit code", async () => {

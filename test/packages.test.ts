@@ -8,6 +8,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -79,6 +80,23 @@ describe("the executable", () => {
       ]);
       expect(unpacked()).toEqual([expect.stringMatching(new RegExp(`^${version}-[0-9a-f]{12}$`))]);
     }
+  });
+
+  test("says how to call it again: by its path, or as tutti where PATH leads to it", () => {
+    writeFileSync(path("program/node"), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+    cpSync(join(root, "packaging/executable/executable.js"), path("program/bin/executable.js"));
+    const stub = "console.log(process.env.TUTTI_LAUNCHER)";
+    writeFileSync(path("program/bin/tutti.js"), stub);
+    writeFileSync(path("program/package.json"), '{ "type": "module" }');
+    writeFileSync(executable, unpacking(path("program"), 1_000_000_000), { mode: 0o755 });
+    const { stdout, stderr } = run();
+    expect([stdout, stderr]).toEqual([`${executable}\n`, ""]);
+    const within = spawnSync("/bin/sh", ["-c", "tutti"], {
+      ...asUser,
+      encoding: "utf8",
+      env: { PATH: `${folder}:/usr/bin:/bin`, HOME: path("home") },
+    });
+    expect([within.stdout, within.stderr]).toEqual(["undefined\n", ""]);
   });
 
   test("twenty first starts at the same time all run, and leave one folder", async () => {

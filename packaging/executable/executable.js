@@ -1,6 +1,7 @@
 // Starts the command line in the executable, with the environment as it was typed: unpack.sh passes it on in
 // pieces, because the shell that runs unpack.sh drops variables whose names it could not write.
 const { env } = process;
+const { TUTTI_LAUNCHER } = env;
 let pieces = "";
 for (let n = 1; env[`TUTTI_ENVIRONMENT_${n}`] !== undefined; n++) pieces += env[`TUTTI_ENVIRONMENT_${n}`];
 if (pieces !== "") {
@@ -10,4 +11,5 @@ if (pieces !== "") {
     if (end > 0) env[variable.slice(0, end)] = variable.slice(end + 1);
   }
 }
+if (TUTTI_LAUNCHER !== undefined) env.TUTTI_LAUNCHER = TUTTI_LAUNCHER;
 await import("./tutti.js");

@@ -75,4 +75,6 @@ for piece in $(base64 -w 100000 "/proc/$$/environ" 2>/dev/null); do
   n=$((n + 1))
   export "TUTTI_ENVIRONMENT_$n=$piece"
 done
+# How to call it again, where PATH does not lead to it.
+[ "$(command -v tutti)" = "$0" ] || export TUTTI_LAUNCHER="$0"
 exec "$program/node" "$program/bin/executable.js" "$@"

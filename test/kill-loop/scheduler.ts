@@ -78,7 +78,7 @@ export class Scheduler {
   /** Waits until the front end that was started last accepts requests. @throws if it ends instead */
   async isUp(): Promise<void> {
     const { child, stdout, stderr } = this.#frontEnd;
-    const isDecided = () => stdout().includes("next") || child.exitCode !== null;
+    const isDecided = () => stdout().includes("help:") || child.exitCode !== null;
     await this.#until("the front end accepted requests", isDecided);
     if (child.exitCode !== null) throw new Error(`The front end ended with ${child.exitCode}: ${stderr()}`);
   }

@@ -1,6 +1,7 @@
 /** Writes text to a terminal: emphasis, wrapping, tables. */
 import { styleText } from "node:util";
 import { renderTable, type TableColumn } from "@tutti/lab/report/text/table.ts";
+import { quoted } from "@tutti/words/command-line.ts";
 
 const MIN_WIDTH = 40;
 /** Longer lines of prose are hard to read. Tables may be wider. */
@@ -39,11 +40,17 @@ export async function writeJsonList(
   await writePiece(isEmpty ? "]\n}\n" : "\n  ]\n}\n");
 }
 
+/** The path of a launcher that is not in PATH. Jobs must not get it. */
+const LAUNCHER = process.env.TUTTI_LAUNCHER;
+delete process.env.TUTTI_LAUNCHER;
+
 /**
- * How to call this program again: as `npx tutti` if it was started by npx in a clone, otherwise as `tutti`.
+ * How to call this program again: as `npx tutti` if it was started by npx in a clone, by the path of its
+ * launcher if that is not in PATH, otherwise as `tutti`.
  */
 export function commandName(): string {
-  return process.env.npm_lifecycle_event === undefined ? "tutti" : "npx tutti";
+  if (process.env.npm_lifecycle_event !== undefined) return "npx tutti";
+  return LAUNCHER === undefined ? "tutti" : quoted(LAUNCHER);
 }
 
 /** A remark on standard error, so that standard output holds only the result. */

@@ -23,6 +23,7 @@ import {
   refuseWithoutPilot,
   type SlurmFlags,
 } from "../options/serve-on-slurm.ts";
+import { firstSteps } from "../text/first-steps.ts";
 import { bold, commandName, dim, hint, writeOut } from "../text/text.ts";
 
 interface ServeOptions extends SlurmFlags {
@@ -174,28 +175,19 @@ async function startScheduler(options: ServeOptions, provider: Provider): Promis
   }
 }
 
-/** The page, the scheduler's addresses, and what to type next. */
+/** The scheduler's addresses, and what to type first. */
 function announcement({ api, provider, frontEnd }: RunningScheduler): string {
   const { config, service, jobsFolder } = frontEnd;
   const { nodes, place, capabilities } = provider;
   const { cpus } = service.status();
   const size = nodes === undefined ? plural(cpus, "CPU") : plural(nodes, "node");
-  const tasks = nodes === undefined ? Math.min(2, Math.max(1, cpus)) : 2;
-  const next = [
-    [`${commandName()} submit -n ${tasks} -- COMMAND`, "in another terminal"],
-    capabilities.timeSharing
-      ? [`${commandName()} matrix --watch`, "shows the turns"]
-      : [`${commandName()} jobs`, "lists them"],
-    ...(nodes === undefined ? [] : [[`${commandName()} allocations`, "shows the job that holds the nodes"]]),
-  ];
   const lines: (readonly [string, string])[] = [
     ["socket", api.socket],
     ["state", join(jobsFolder, "..")],
     ...(api.http === undefined ? [] : [["API", apiText(api)] as const]),
-    ...next.map(
-      ([command, what], i) =>
-        [i === 0 ? "next" : "", `${command.padEnd(next[0][0].length)}   (${what})`] as const,
-    ),
+    ...(nodes === undefined
+      ? []
+      : [["nodes", `${commandName()} allocations shows the job that holds them`] as const]),
   ];
   const turns = capabilities.timeSharing
     ? `, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`
@@ -203,19 +195,19 @@ function announcement({ api, provider, frontEnd }: RunningScheduler): string {
   const where = place === undefined ? size : `${size} ${place}`;
   const head = `${bold("tutti")} ${ownVersion()} schedules ${where}: policy ${config.policy}${turns}`;
   const facts = lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`);
-  return `${[...pageLines(api), head, ...facts].join("\n")}\n`;
+  return `${[head, ...facts].join("\n")}\n${firstSteps(pageText(api), cpus)}`;
 }
 
 /**
  * The link to the page. Only a terminal gets it with a code, which logs in the user who started the
  * scheduler: logs are kept, and other people read them.
  */
-function pageLines({ http, linkToPage }: Api): readonly string[] {
-  if (http === undefined) return [];
+function pageText({ http, linkToPage }: Api): string {
+  if (http === undefined) return "none, because of --no-http";
   const web = `${commandName()} web`;
   return process.stdout.isTTY === true
-    ? [`page: ${bold(linkToPage() ?? http)}`, dim(`      (once, within a minute; later: ${web})`)]
-    : [`page: ${http} (${web} prints a link that logs you in)`];
+    ? `${bold(linkToPage() ?? http)} (works once; ${web} prints another)`
+    : `${http} (${web} prints a link that logs you in)`;
 }
 
 function apiText({ socket, http }: Api): string {

@@ -26,6 +26,7 @@ import { windowText } from "@tutti/words/windows.ts";
 import type { Command } from "commander";
 import { jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { show } from "../live/show.ts";
+import { firstSteps } from "../text/first-steps.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
 import { bold, commandName, dim, wrap, writeOut } from "../text/text.ts";
 
@@ -58,14 +59,15 @@ function baseAddress(http: string): string {
 }
 
 function howToStart(tutti: string): string {
-  return `No scheduler is running here for you.
+  return `No scheduler is running here for you. To start one for this machine's CPUs:
 
-  ${tutti} serve             start one for this machine's CPUs
-  ${tutti} demo              watch six toy gangs take turns
-  ${tutti} compare TRACE --policy fcfs,easy
-  ${" ".repeat(tutti.length)}                   replay a trace under policies: simulate, compare,
-  ${" ".repeat(tutti.length)}                   reproduce, policies, workload
-  ${tutti} --help            all commands
+  ${tutti} serve
+
+Without a scheduler:
+
+  ${tutti} demo                                   watch six toy gangs take turns
+  ${tutti} compare TRACE --policy fcfs,easy       replay a trace under policies
+  ${tutti} --help                                 all commands
 `;
 }
 
@@ -73,12 +75,13 @@ async function statusText(client: Client, status: StatusAnswer): Promise<string>
   const { counts, conductor, cpus, busyCpus, trouble, drain, forecasts, nodes, machine, resources } = status;
   const { windows = [] } = status;
   const running = counts.starting + counts.running + counts.ending;
+  const listed = ACTIVE_STATES.reduce((sum, state) => sum + counts[state], 0);
   const facts = {
     conductor: conductorText(conductor, nodes?.length !== 0),
     CPUs: machine && machineText(machine),
     nodes: nodes && nodesText(nodes),
     units: resources && resourcesText(resources),
-    page: status.http && `${commandName()} web prints a link to it`,
+    page: listed > 0 ? status.http && pageText(status.http) : undefined,
     socket: client.socket,
     API: status.http && `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`,
     forecasts: forecasts && forecastsText(forecasts),
@@ -101,13 +104,16 @@ async function statusText(client: Client, status: StatusAnswer): Promise<string>
   return `${lines.join("\n")}\n${strays}\n${await jobsText(client, status)}`;
 }
 
+function pageText(http: string | undefined): string {
+  return http === undefined ? "none, because of --no-http" : `${commandName()} web prints a link to it`;
+}
+
 /** The jobs that have not ended, at most some lines of them. */
-async function jobsText(client: Client, { counts, cpus, user }: StatusAnswer): Promise<string> {
+async function jobsText(client: Client, { counts, cpus, user, http }: StatusAnswer): Promise<string> {
   const listed = new JobLines(LINES_SHOWN);
   for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
     for (const job of jobs) listed.add(job);
-  if (listed.count === 0)
-    return `${noJobsText(counts)} Next: ${commandName()} submit -n ${Math.min(2, Math.max(1, cpus))} -- COMMAND\n`;
+  if (listed.count === 0) return `${noJobsText(counts)}\n${firstSteps(pageText(http), cpus)}`;
   const { lines: shown, more } = listed.shown();
   const left = more > 0 ? `and ${more} more: ${commandName()} jobs\n` : "";
   return `${jobsTable(shown, user, await stoppedJobs(client, shown))}${left}`;
