@@ -69,7 +69,7 @@ export class Scheduler {
         this.#output += piece;
       });
     }
-    await until(() => /\bnext\b/.test(this.#output) || child.exitCode !== null);
+    await until(() => /^help: /m.test(this.#output) || child.exitCode !== null);
     if (child.exitCode !== null) throw new ServeFailed(child.exitCode, this.#output);
   }
 

@@ -69,7 +69,7 @@ async function outputOfServe(stage: Stage, user: Account, env: NodeJS.ProcessEnv
   let output = "";
   child.stdout?.setEncoding("utf8").on("data", (piece) => {
     output += piece;
-    if (/\bnext\b/.test(output)) child.kill();
+    if (/^help: /m.test(output)) child.kill();
   });
   await new Promise((resolve) => child.on("close", resolve));
   return output;
