@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { gitRevision } from "@tutti/lab/experiments/provenance.ts";
+import { provenance } from "@tutti/host/version.ts";
 import { packPapers } from "@tutti/web/lab/worker/packed-papers.ts";
 import { type BuildOptions, build } from "esbuild";
 import { oneFile } from "./one-file.ts";
@@ -61,14 +61,12 @@ export async function buildLivePage(): Promise<PageFiles> {
 
 /** The laboratory as a page, which needs no server. */
 export async function buildLabPage(): Promise<PageFiles> {
-  const version: string = JSON.parse(source("package.json")).version;
-  const made = { version, revision: gitRevision(new URL("../", import.meta.url)) };
   const files = await bundled(
     { lab: "packages/web/lab/start.ts", "erase-types": "packages/web/lab/own/erase-worker.ts" },
     {
       define: {
         ...COMMON.define,
-        TUTTI_BUILD: JSON.stringify(made),
+        TUTTI_BUILD: JSON.stringify(provenance()),
         TUTTI_EXAMPLE: JSON.stringify(source("examples/my-policy.ts")),
       },
     },

@@ -6,19 +6,17 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gitRevision } from "@tutti/lab/experiments/provenance.ts";
+import { ownBuild } from "@tutti/host/version.ts";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { writeWeb } from "./build-web.ts";
 import { builtInModules, bundleClients } from "./client-bundles.ts";
 import { checkPaperData } from "./paper-data.ts";
 
-const rootUrl = new URL("../", import.meta.url);
-const root = fileURLToPath(rootUrl);
+const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** Writes the bundles into a newly created folder. */
 export async function bundle(dist: string): Promise<void> {
   checkPaperData();
-  const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);
   await writeWeb(`${dist}/web`);
@@ -30,7 +28,7 @@ export async function bundle(dist: string): Promise<void> {
     target: "node24",
     minifyWhitespace: true,
     legalComments: "linked",
-    define: { TUTTI_BUILD: JSON.stringify({ version, revision: gitRevision(rootUrl) }) },
+    define: { TUTTI_BUILD: JSON.stringify(ownBuild()) },
     logLevel: "warning",
   };
   const clients = await bundleClients(common);

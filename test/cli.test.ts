@@ -105,9 +105,18 @@ describe("help", () => {
     );
   });
 
-  test("--version prints the version of package.json", () => {
+  test("--version prints the version of package.json, the revision and its date", async () => {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    expect(tutti(folder, ["--version"]).stdout).toBe(`${version}\n`);
+    const line = new RegExp(`^tutti ${version} \\([0-9a-f]{12,}(-dirty)?, \\d{4}-\\d\\d-\\d\\d\\)\n$`);
+    // Built, and from the source, which asks git.
+    for (const words of [["--version"], ["-V"]]) {
+      expect(tutti(folder, words)).toEqual({ status: 0, stdout: expect.stringMatching(line), stderr: "" });
+      expect(await tuttiHere(folder, words)).toEqual({
+        status: 0,
+        stdout: expect.stringMatching(line),
+        stderr: "",
+      });
+    }
   });
 
   test("reproduce alone lists the papers", async () => {

@@ -39,7 +39,7 @@ test("a package has all files that the command line needs", () => {
       encoding: "utf8",
       env: {},
     });
-    expect([stdout, stderr]).toEqual([`${version}\n`, ""]);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(`^tutti ${version}( \\(.+\\))?\n$`), ""]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

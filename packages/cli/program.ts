@@ -1,7 +1,7 @@
 /** Builds the command line as a tree of commands. To save time, only the command in use gets its options. */
 
-import { ownVersion } from "@tutti/host/version.ts";
-import { Command } from "commander";
+import { versionText } from "@tutti/host/version.ts";
+import { Command, CommanderError } from "commander";
 import { OLDER, VERBS } from "./registry.ts";
 import { foldedToTerminal } from "./text/text.ts";
 
@@ -26,7 +26,11 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     .description(
       "Schedules parallel jobs as gangs, on this machine or on a cluster, and measures policies by replaying workloads",
     )
-    .version(ownVersion(), "-V, --version")
+    .option("-V, --version", "print the version, its revision and its date")
+    .on("option:version", () => {
+      process.stdout.write(`${versionText()}\n`);
+      throw new CommanderError(0, "commander.version", "");
+    })
     .commandsGroup("Command line:")
     .helpCommand("help [command]", "display help for a command")
     .addHelpText("after", EXAMPLES)

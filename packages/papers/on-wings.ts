@@ -1,9 +1,9 @@
 /** Runs the policies of a wing (wings/wing.ts) on the wing's own jobs, once for each policy and seed. */
 import { existsSync } from "node:fs";
+import { type Provenance, provenance } from "@tutti/host/version.ts";
 import { rulesInForce } from "@tutti/kernel/core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "@tutti/kernel/metrics/statistics.ts";
 import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
-import { type Provenance, provenance } from "@tutti/lab/experiments/provenance.ts";
 import type { WorkerOptions } from "@tutti/lab/experiments/workers.ts";
 import { runCells } from "./run-cells.ts";
 import type { Measure, WingRun } from "./wings/wing.ts";

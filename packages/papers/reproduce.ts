@@ -1,6 +1,6 @@
 /** Runs a paper's cells over the worker pool and collects its tables and figures. */
 
-import { type Provenance, provenance } from "@tutti/lab/experiments/provenance.ts";
+import { type Provenance, provenance } from "@tutti/host/version.ts";
 import type { WorkerOptions } from "@tutti/lab/experiments/workers.ts";
 import { collectPaper, type ReproductionOf } from "./collect.ts";
 import type { Paper } from "./paper.ts";

@@ -1,24 +1,14 @@
 /** The files of Tutti that a package contains, with the Node that runs them. */
 import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, cpSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownVersion } from "@tutti/host/version.ts";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 const node = join(root, "node_modules", `node-linux-${process.arch}`);
 
-export const { version }: { readonly version: string } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-);
+export const version = ownVersion();
 
 /** Unix time in s that all files of a package have: the revision's, so that packages can be made again. */
 export function revisionS(): number {

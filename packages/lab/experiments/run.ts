@@ -3,6 +3,8 @@
  * from a model, the experiment can be repeated with other seeds. It is a list of cells in order of policy,
  * then of seed.
  */
+
+import { provenance } from "@tutti/host/version.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { Workload } from "@tutti/kernel/core/jobs.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
@@ -11,7 +13,6 @@ import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
 import type { Comparison } from "../results/comparison.ts";
 import { cellsOf, comparisonOf, type Experiment, type RunList } from "./comparison-of.ts";
 import { type OpenedJobs, openJobs, prepareJobs } from "./inputs.ts";
-import { provenance } from "./provenance.ts";
 import { type CellsOptions, runCells, WITH_FILES } from "./run-cells.ts";
 import { chooseModel } from "./source.ts";
 
