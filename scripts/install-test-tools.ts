@@ -1,6 +1,7 @@
 /**
  * Installs what tests need besides the npm packages: Debian's Chromium for the web pages, Open MPI for the
- * tests of MPI gangs, Slurm, and for long runs the workflow tools. It needs apt and the rights to use it.
+ * tests of MPI gangs, Slurm, and what makes and checks the wheel; for long runs the workflow tools, and what
+ * makes new roots. It needs apt and the rights to use it.
  * Tests whose programs are missing are skipped and listed by name. With TUTTI_NO_INSTALL=1, nothing is
  * installed.
  */
@@ -41,10 +42,14 @@ const TOOLS: readonly TestTool[] = [
   { program: "gcc", package: "gcc", tests: "tests with compiled programs" },
   { program: "make", package: "make", tests: "tests with make" },
   { program: "systemd-analyze", package: "systemd", tests: "tests of the systemd units" },
+  { program: "pip3", package: "python3-pip", tests: "tests of the wheel" },
+  { program: "readelf", package: "binutils", tests: "tests of the wheel" },
+  { program: "patchelf", package: "patchelf", tests: "tests of the wheel" },
 ];
 
-/** Workflow tools, about 90 s for both, so only `npm run soak` installs them. */
-export const WORKFLOW_TOOLS: readonly TestTool[] = [
+/** Only `npm run soak` installs these. Workflow tools take about 90 s for both. */
+export const SOAK_TOOLS: readonly TestTool[] = [
+  { program: "mmdebstrap", package: "mmdebstrap", tests: "packages in new roots" },
   { program: "snakemake", package: "snakemake", tests: "workflows of Snakemake" },
   { program: "toil-cwl-runner", package: "toil", tests: "workflows of Toil" },
 ];

@@ -9,7 +9,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSyn
 import { join } from "node:path";
 import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { installTestTools, isInPath, WORKFLOW_TOOLS } from "../scripts/install-test-tools.ts";
+import { installTestTools, isInPath, SOAK_TOOLS } from "../scripts/install-test-tools.ts";
 import {
   canMakeAccounts,
   makeAccount,
@@ -23,7 +23,7 @@ import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 import { JOBS, snakemake, TOTAL, toil, type Workflow } from "./workflows.ts";
 
-if (SOAK) installTestTools(WORKFLOW_TOOLS);
+if (SOAK) installTestTools(SOAK_TOOLS);
 const LONG_MS = 1_800_000;
 /** A condition that a workflow of a minute may bring about late on a busy machine. */
 const POLL = { timeout: 600_000, interval: 200 };

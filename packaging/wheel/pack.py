@@ -1,6 +1,8 @@
 """Packs a folder as a wheel (PyPA's binary distribution format 1.0). The same files give the same bytes.
 
-    python3 pack.py FOLDER FILE.whl UNIX-TIME
+    python3 pack.py FOLDER FILE.whl UNIX-TIME METHOD
+
+METHOD is one of zipfile's: ZIP_DEFLATED, or ZIP_STORED, which is quick.
 """
 
 import base64
@@ -10,7 +12,7 @@ import sys
 import time
 import zipfile
 
-folder, wheel, unix_time = sys.argv[1:]
+folder, wheel, unix_time, method = sys.argv[1:]
 date = time.gmtime(int(unix_time))[:6]
 names = sorted(
     os.path.relpath(os.path.join(at, name), folder) for at, _, files in os.walk(folder) for name in files
@@ -18,13 +20,12 @@ names = sorted(
 [info] = [name for name in names if name.endswith(".dist-info/METADATA")]
 record = os.path.join(os.path.dirname(info), "RECORD")
 lines = []
-with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+with zipfile.ZipFile(wheel, "w") as archive:
 
     def add(name: str, content: bytes, mode: int) -> None:
         entry = zipfile.ZipInfo(name, date)
-        entry.compress_type = zipfile.ZIP_DEFLATED
         entry.external_attr = (0o100000 | mode) << 16
-        archive.writestr(entry, content)
+        archive.writestr(entry, content, getattr(zipfile, method))
 
     for name in names:
         path = os.path.join(folder, name)
