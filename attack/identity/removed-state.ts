@@ -4,6 +4,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { StatusAnswer } from "@tutti/protocol/schema.ts";
+import { describeProcess } from "../../test/leftovers.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { type Scheduler, ServeFailed, sleep } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
@@ -36,16 +37,21 @@ async function removedState(stage: Stage): Promise<Outcome> {
       answer?.status === 201 && `${where}: a submit is acknowledged, but nothing of it is on disk`,
     );
     await scheduler.stop("SIGKILL");
+    let said: string;
     try {
       await scheduler.start();
-      await scheduler.tutti(options.as, "down", "--kill");
+      const { status, stdout, stderr } = await scheduler.tutti(options.as, "down", "--kill");
+      said = `down ended with ${status}: ${stdout}${stderr}`;
     } catch (error) {
       if (!(error instanceof ServeFailed)) throw error;
+      said = error.message;
     }
     const lastMs = Date.now() + END_MS;
     while (scheduler.leftovers.processes().length > 0 && Date.now() < lastMs) await sleep(100);
-    const left = scheduler.leftovers.processes();
-    tally.attempt(left.length > 0 && `${where}: tutti down --kill leaves ${left.length} processes running`);
+    const left = scheduler.leftovers.processes().map(describeProcess);
+    tally.attempt(
+      left.length > 0 && `${where}: tutti down --kill leaves these running: ${left.join(", ")}; ${said}`,
+    );
     await stage.clear();
     rmSync(`${scheduler.state}.away`, { recursive: true, force: true });
   }
