@@ -38,7 +38,7 @@ export function provenance(): Provenance {
   return { version, revision };
 }
 
-/** For people: `tutti 0.2.0 (869f2d26ab12, 2026-11-29)`; for scripts, the version is the second word. */
+/** For people: `tutti 1.2.3 (869f2d26ab12, 2026-11-29)`; for scripts, the version is the second word. */
 export function versionText(): string {
   const { version, revision, date } = ownBuild();
   return revision === "unknown" ? `tutti ${version}` : `tutti ${version} (${revision}, ${date})`;
