@@ -5,6 +5,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { linkText } from "@tutti/web/lab/link.ts";
+import { OWN_PATH } from "@tutti/web/lab/own/messages.ts";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../scripts/chromium.ts";
@@ -43,6 +45,25 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.locator(".said p").filter({ hasNotText: /^…$/ }).first().waitFor({ timeout: 120_000 });
     return (await page.textContent(".said")) ?? "";
   }
+
+  test("a link gets the run that it asks for, but not of this policy", async () => {
+    const asked = async (policy: string) => {
+      const jobs = { model: "downey:jobs=10" };
+      const link = await linkText({ jobs, settings: {}, policies: [policy], own: doing("") });
+      const open = await browser.open(`#/results?run=1&x=${link}`);
+      await open.page.waitForSelector(".head button.primary:enabled");
+      await open.page.waitForURL((url) => !url.hash.includes("run="));
+      return open;
+    };
+    const known = await asked("easy");
+    await known.page.waitForSelector("[data-hash]");
+    const own = await asked(OWN_PATH);
+    // A run of ten jobs would have ended.
+    await own.page.waitForTimeout(1000);
+    expect(await own.page.textContent("main")).toContain("There are none yet");
+    expect([...known.faults, ...own.faults]).toEqual([]);
+    await Promise.all([known.close(), own.close()]);
+  });
 
   test("the example of the project gives the schedule of the command line", async () => {
     await withEditor(async (page, faults) => {

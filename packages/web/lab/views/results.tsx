@@ -44,6 +44,8 @@ export function Results() {
         <h1>Results</h1>
         {hasResult && run.value.state !== "failed" ? (
           <p role="status">Reading the result in this file.</p>
+        ) : run.value.state === "running" || address.value.query.run !== undefined ? (
+          <p role="status">The policies run on the jobs.</p>
         ) : (
           <None />
         )}

@@ -1,10 +1,11 @@
 /** Above every view: runs the experiment, shows how far it is, and gives away what it is. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useKey } from "../../page/keys.ts";
-import { address, goTo } from "../../page/navigation.ts";
+import { address, goTo, setQuery } from "../../page/navigation.ts";
 import { Alarm, Button } from "../../page/parts.tsx";
 import { saveFile } from "../../page/save.ts";
 import { commandLine, experimentData } from "../experiment.ts";
+import { isOwn } from "../own/messages.ts";
 import { cancel, experiment, finished, problems, run, source, start } from "../state.ts";
 import { Progress } from "./progress.tsx";
 
@@ -29,6 +30,13 @@ function ExperimentBar() {
     await start();
     if (finished.peek() !== before) goTo("results", [], {});
   };
+  const isAsked = address.value.query.run !== undefined;
+  useEffect(() => {
+    if (!isAsked || !isReady) return;
+    setQuery({ run: "" });
+    // A link can ask for a run, but not for one of code that the user has not seen.
+    if (!experiment.peek().policies.some(isOwn)) void start();
+  }, [isAsked, isReady]);
   useKey("x", "run the experiment, or cancel it", () =>
     run.peek().state === "running" ? cancel() : void runAll(),
   );
