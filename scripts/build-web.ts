@@ -81,7 +81,7 @@ export async function buildLabPage(): Promise<PageFiles> {
 }
 
 /** The laboratory in one HTML file. */
-function labFile(files: PageFiles): string {
+export function labFile(files: PageFiles): string {
   return oneFile(files, {
     html: "lab.html",
     script: "lab.js",

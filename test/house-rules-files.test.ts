@@ -23,6 +23,8 @@ const PROGRAMS = [
   "packages/web/live/main.tsx",
   "packages/web/papers/page.ts",
   "packages/web/papers/worker.ts",
+  "packages/web/site/first.tsx",
+  "packages/web/site/search.ts",
   "packages/web/styles.d.ts",
 ];
 /** For callers outside the sources: a verb's `configure`, what bin/ awaits, what packages add to. */

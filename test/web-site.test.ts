@@ -1,6 +1,6 @@
 /**
- * The static site and the laboratory in one file: every link leads somewhere, both work in Chromium without
- * help from a server, and nothing asks another host for anything.
+ * The static site and the laboratory in one file: every link leads somewhere, both work in Chromium from a
+ * disk and from any path of a server, and nothing asks another host for anything.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -9,11 +9,16 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { OLDER, VERBS } from "@tutti/cli/registry.ts";
+import { ROUTES } from "@tutti/live/api/contract/routes.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildSite } from "../scripts/build-site.ts";
 import { hasChromium, launchChromium } from "../scripts/chromium.ts";
 import { oneFile } from "../scripts/one-file.ts";
+import { documentPage } from "../scripts/site/document.ts";
+import { checkLinks, linksIn } from "../scripts/site/page.ts";
+import { requireAccessible, requireInside } from "./lab-driver.ts";
 
 const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
 const example = fileURLToPath(new URL("../examples/my-policy.ts", import.meta.url));
@@ -56,7 +61,7 @@ describe("the site", () => {
     expect(pages.length).toBeGreaterThan(25);
     const lost: string[] = [];
     for (const page of pages) {
-      const text = readFileSync(join(folder, "site", page), "utf8");
+      const text = readFileSync(join(folder, "site", page), "utf8").replace(/<script>.*?<\/script>/gs, "");
       for (const [, address] of text.matchAll(/<[^>]* (?:href|src)="([^"]*)"/g)) {
         if (/^(?:https?:|mailto:|data:)/.test(address)) continue;
         const [path, anchor] = address.replaceAll("&amp;", "&").split("#");
@@ -69,6 +74,46 @@ describe("the site", () => {
       }
     }
     expect(lost).toEqual([]);
+  });
+
+  test("is not made with a link that leads nowhere: file and line are named", () => {
+    const documents = [
+      documentPage(
+        "docs/a.md",
+        "# A\n\n[b](b.md#b-c), [no page](c.md)\n\n[no heading](b.md#c),\n[out](../e.md)\n",
+      ),
+      documentPage(
+        "docs/b.md",
+        "# B\n\n## `B` c\n\n[own](#b) [own](#d) ![no file](images/no.png) [source](../package.json)\n",
+      ),
+    ];
+    const html = '<p>\n<a href="docs/a.html#a">a</a> <img src="no.svg">';
+    const first = { path: "index.html", title: "", html, links: linksIn(html, "index.html", "first.html") };
+    expect(() => checkLinks([...documents, first], new Set())).toThrow(
+      [
+        "Cannot make the site: links lead nowhere",
+        'docs/a.md:3: there is no page or file "docs/c.html"',
+        'docs/a.md:5: "docs/b.html" has no heading "c"',
+        'docs/a.md:6: there is no page or file "e.html"',
+        'docs/b.md:5: "docs/b.html" has no heading "d"',
+        'docs/b.md:5: there is no page or file "docs/images/no.png"',
+        'first.html:2: there is no page or file "no.svg"',
+      ].join("\n"),
+    );
+    expect(documents[1].html).toContain("source</p>");
+  });
+
+  test("has every command and every route of the API", () => {
+    const page = (name: string) => readFileSync(join(folder, "site/reference", name), "utf8");
+    const help = execFileSync(process.execPath, [program, "submit", "--help"], { encoding: "utf8" });
+    const options = help.match(/^ +(?:-\w, )?--[a-z-]+/gm) ?? [];
+    expect(options.length).toBeGreaterThan(20);
+    const [, submit] = /<h2 id="submit">(.*?)<h2/s.exec(page("commands.html")) ?? [];
+    for (const option of options) expect(submit).toContain(`<code>${option.trim()}`);
+    for (const { name, group } of VERBS)
+      expect(page("commands.html").includes(`<h2 id="${name}">`), name).toBe(group !== OLDER);
+    for (const { method, path } of ROUTES)
+      expect(page("api.html")).toContain(`<code>${method.toUpperCase()} ${path}</code></h2>`);
   });
 
   test("replaces an earlier site, and no other folder", async () => {
@@ -178,6 +223,58 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.close();
   });
 
+  /** A page of the site from the disk. */
+  const onDisk = (name: string) => pathToFileURL(join(folder, "site", name)).href;
+
+  test("the first page plays a recorded run, and runs experiments, from a disk", async () => {
+    const { page, faults } = await opened(onDisk("index.html"));
+    const picture = page.locator(".matrix-picture");
+    const sequence = () => picture.getAttribute("data-sequence");
+    const before = await sequence();
+    await expect.poll(sequence).not.toBe(before);
+    await page.getByRole("button", { name: "Pause" }).click();
+    expect(await picture.getAttribute("data-row")).toBe(null);
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ]) {
+      await page.setViewportSize({ width, height });
+      await requireInside(page);
+      const below = await page.evaluate(
+        "['h1', '.button', '.matrix-picture'].map((part) => document.querySelector(part).getBoundingClientRect().bottom)",
+      );
+      // In one screen.
+      expect(Math.max(...(below as number[]))).toBeLessThanOrEqual(height);
+    }
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.reload();
+    await page.getByRole("button", { name: "Play" }).waitFor();
+    await page.click("text=Compare three policies here");
+    await page.waitForSelector("text=1,000 jobs on 128 processors");
+    await page.waitForSelector("text=The hashes are those that");
+    expect(page.url()).not.toContain("run=1");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("the search finds headings with keys alone, from a disk", async () => {
+    const { page, faults } = await opened(onDisk("docs/papers/index.html"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("tutti cancel");
+    await page.waitForSelector(".found mark");
+    await requireInside(page);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${onDisk("reference/commands.html")}#cancel`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("zebra");
+    await page.waitForSelector("text=No section has all these words.");
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".found").isVisible()).toBe(false);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   test("the site works from any path of a plain file server, in every page", async () => {
     const server = createServer(({ url = "" }, answer) => {
       const path = decodeURIComponent(url.split(/[?#]/)[0]).replace(/^\/some\/path\//, "");
@@ -194,7 +291,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/`;
     try {
       const { page, faults } = await opened(origin);
-      await page.click("text=Laboratory guide");
+      await page.locator("main").getByText("Laboratory guide").click();
       await page.waitForSelector("main h1");
       for (const name of siteFiles().filter((path) => path.endsWith(".html"))) {
         await page.goto(`${origin}${name}`);
@@ -202,6 +299,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
           "document.documentElement.scrollWidth > document.documentElement.clientWidth + 1",
         );
         if (isWide) faults.push(`${name} is wider than the window`);
+      }
+      for (const [name, colorScheme] of [
+        ["index.html", "light"],
+        ["reference/commands.html", "dark"],
+        ["reference/api.html", "light"],
+        ["docs/glossary.html", "dark"],
+      ] as const) {
+        await page.goto(`${origin}${name}`);
+        await page.emulateMedia({ colorScheme });
+        await page.fill("search input", "job");
+        await page.waitForSelector(".found mark");
+        await requireAccessible(page);
       }
       expect(faults).toEqual([]);
       await page.close();

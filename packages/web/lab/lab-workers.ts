@@ -5,7 +5,7 @@ import type { Schedule } from "@tutti/kernel/core/schedule.ts";
 import type { Cell } from "@tutti/lab/experiments/kinds.ts";
 import type { Boxes } from "@tutti/lab/report/page/boxes.ts";
 import type { PrintedTable } from "@tutti/lab/report/printed-table.ts";
-import { workerUrl } from "../page/trusted.ts";
+import { trustedUrl } from "../page/trusted.ts";
 import { Cancelled } from "./cancelled.ts";
 import type { Questions, Reply, RunAnswer, Topic } from "./messages.ts";
 import { isOwn } from "./own/messages.ts";
@@ -18,7 +18,7 @@ const MAX_WORKERS = 8;
 
 /** One worker, which is asked one question after the other. */
 export class LabWorker {
-  readonly #worker = new Worker(workerUrl(scriptUrl()));
+  readonly #worker = new Worker(trustedUrl(scriptUrl()));
   #fail: ((error: Error) => void) | undefined;
   #isEnded = false;
   /** Settled when everything that was asked before has been answered. */

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { messageOf } from "@tutti/kernel/core/errors.ts";
 import type { PrintedTable } from "@tutti/lab/report/printed-table.ts";
-import { workerUrl } from "../page/trusted.ts";
+import { trustedUrl } from "../page/trusted.ts";
 import { Cancelled } from "./cancelled.ts";
 import { LabPool, LabWorker } from "./lab-workers.ts";
 import { partUrl } from "./scripts.ts";
@@ -39,7 +39,7 @@ export async function loadPapers(): Promise<void> {
 
 /** A script of their own has them, which sends them: the page may not request anything else. */
 async function packedPapers(): Promise<string> {
-  const worker = new Worker(workerUrl(await partUrl("papers")));
+  const worker = new Worker(trustedUrl(await partUrl("papers")));
   try {
     return await new Promise((resolve, reject) => {
       worker.onerror = () => reject(new Error("Cannot load the papers: the page has no file papers.js"));

@@ -15,7 +15,7 @@ import type {
   StatusAnswer,
 } from "@tutti/protocol/answers.ts";
 import { hasSentence } from "@tutti/words/event-sentences.ts";
-import { workerUrl } from "../page/trusted.ts";
+import { trustedUrl } from "../page/trusted.ts";
 import { ask } from "./client.ts";
 import { reloadWhenProven } from "./come-back.ts";
 import { connection, heard } from "./connection.ts";
@@ -116,7 +116,7 @@ function tellVisibility(): void {
 
 function connectFeed(onMessage: (message: FromFeed) => void): (message: ToFeed) => void {
   if (typeof SharedWorker === "undefined") return new Feed(BROWSER).join(onMessage);
-  const { port } = new SharedWorker(workerUrl("web/feed.js"), { name: "tutti" });
+  const { port } = new SharedWorker(trustedUrl("web/feed.js"), { name: "tutti" });
   port.onmessage = ({ data }) => onMessage(data);
   return (message) => port.postMessage(message);
 }

@@ -1,6 +1,6 @@
 /** Starts the workers of a policy that was typed into the page, and ends those that make no progress. */
 import { InputError } from "@tutti/kernel/core/errors.ts";
-import { workerUrl } from "../../page/trusted.ts";
+import { trustedUrl } from "../../page/trusted.ts";
 import { Cancelled } from "../cancelled.ts";
 import { ownScript, partUrl } from "../scripts.ts";
 import { type Erased, OWN_PATH, type OwnQuestions, type OwnReply } from "./messages.ts";
@@ -31,7 +31,7 @@ export function askOwn<T extends keyof OwnQuestions>(
       },
     ),
   );
-  const worker = new Worker(workerUrl(url));
+  const worker = new Worker(trustedUrl(url));
   let timer: ReturnType<typeof setTimeout> | undefined;
   let end = () => {};
   const asked = new Promise<OwnQuestions[T]["answer"]>((resolve, reject) => {
@@ -73,7 +73,7 @@ export function endOwn(): void {
 
 /** @throws InputError with line and column if the text is not TypeScript */
 export async function eraseTypes(text: string): Promise<string> {
-  const worker = new Worker(workerUrl(await partUrl("erase-types")));
+  const worker = new Worker(trustedUrl(await partUrl("erase-types")));
   try {
     const erased = await new Promise<Erased>((resolve, reject) => {
       const late = () => reject(new InputError(`Cannot read policy "${OWN_PATH}": it is too long`));
@@ -99,7 +99,7 @@ const COMPLETE = "tutti: complete";
 async function requireComplete(code: string): Promise<void> {
   const script = `"use strict"; throw ${JSON.stringify(COMPLETE)};\n${code}`;
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(workerUrl(url));
+  const worker = new Worker(trustedUrl(url));
   try {
     const { message, lineno, colno } = await new Promise<ErrorEvent>((resolve) => {
       worker.onerror = (event) => {
