@@ -2,11 +2,13 @@
  * Removes the conductor's socket, or its whole folder, while jobs run, and checks that the conductor remains
  * the only one and that front ends find it again.
  */
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createConnection } from "node:net";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { allPids, readSmall, readStat, signal } from "@tutti/host/processes.ts";
-import { startConductor } from "@tutti/live/conductor/client.ts";
+import { ConductorClient, startConductor } from "@tutti/live/conductor/client.ts";
 import { titleOf } from "@tutti/live/conductor/home.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cpuTicks, Stage, until } from "./stage.ts";
@@ -89,4 +91,31 @@ describe("a conductor whose folder is removed", () => {
     s.client = s.connect();
     await s.ready();
   });
+});
+
+test("one that waits for the folder ends with the conductor that its front end asks to end", async () => {
+  const home = mkdtempSync(join(tmpdir(), "tutti-home-"));
+  const named = () => allPids().filter((pid) => readSmall(`/proc/${pid}/cmdline`)?.includes(home));
+  const script = 'exec -a "$1" sleep 1000';
+  const older = spawn("bash", ["-c", script, "bash", titleOf(home)], { stdio: "ignore" });
+  const server = createServer((socket) => {
+    const state = { type: "state", protocol: 3, attempts: [], sequence: 0, pid: older.pid, epochMs: 0 };
+    socket.once("data", () => socket.write(`${JSON.stringify(state)}\n`));
+  });
+  try {
+    await until("it has its title", () => named().length === 1);
+    const client = new ConductorClient({ home, name: "test", freezer: "signals" });
+    await until("the front end has started another one", () => named().length > 1);
+    server.listen(join(home, "socket"));
+    await until("the older one has answered", () => client.connected);
+    client.send({ type: "shutdown", killJobs: true });
+    client.close();
+    older.kill("SIGKILL");
+    // Left alone, it would end after a minute.
+    await until("none is left", () => named().length === 0, 30_000);
+  } finally {
+    server.close();
+    for (const pid of named()) signal(pid, "SIGKILL");
+    rmSync(home, { recursive: true, force: true });
+  }
 });

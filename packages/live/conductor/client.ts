@@ -60,6 +60,10 @@ export class ConductorClient extends EventEmitter<{
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   #started: { readonly child: ChildProcess; readonly atMs: number } | undefined;
+  /** Conductors that this client has started and that still run. */
+  readonly #children = new Set<ChildProcess>();
+  /** Process of the conductor that answered last. */
+  #pid: number | undefined;
   #closed = false;
   /** The conductor was asked to end, so it is not started again. */
   #shuttingDown = false;
@@ -77,8 +81,14 @@ export class ConductorClient extends EventEmitter<{
     if (message.type === "shutdown") this.#shuttingDown = true;
   }
 
-  /** Closes the connection. The conductor continues. */
+  /**
+   * Closes the connection. The conductor continues, unless it was asked to end. Then another one, which we
+   * started because that one did not answer at once, must not take its place.
+   */
   close(): void {
+    if (this.#shuttingDown) {
+      for (const child of this.#children) if (child.pid !== this.#pid) child.kill();
+    }
     this.#closed = true;
     this.connected = false;
     clearTimeout(this.#retry);
@@ -114,6 +124,7 @@ export class ConductorClient extends EventEmitter<{
     const message: FromConductor = JSON.parse(line);
     if (message.type === "state") {
       this.connected = true;
+      this.#pid = message.pid;
       this.#failures = 0;
     }
     if (message.type === "refused") this.#shuttingDown = false;
@@ -138,6 +149,8 @@ export class ConductorClient extends EventEmitter<{
     try {
       const child = startConductor(this.#options.home, this.#options.freezer);
       this.#started = { child, atMs: monotonicMs() };
+      this.#children.add(child);
+      child.once("exit", () => this.#children.delete(child));
     } catch (error) {
       // For example, the disk has become read-only. Tried again with the next connection.
       const message = `Cannot start the conductor: ${(error as Error).message}`;
