@@ -1,25 +1,30 @@
 /**
- * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with
- * docs/golden.tsv. With `--write`, writes that table and its page instead. Without traces it runs only the
- * models, and says so.
+ * `npm run golden [-- [--write] [--defaults] [--archive FOLDER] [SOURCE …]]`: runs the golden schedules and
+ * compares them with docs/golden.tsv. With `--write`, writes that table and its page instead. With
+ * `--archive`, also writes the schedules themselves to the folder (packages/lab/golden/archive.ts), with
+ * their rows of the table and SHA256SUMS. `--defaults` leaves out policies with settings. Without traces it
+ * runs only the models, and says so.
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { explainError } from "@tutti/cli/errors.ts";
 import { tracesFolder } from "@tutti/host/traces-folder.ts";
 import { runCells } from "@tutti/lab/experiments/run-cells.ts";
 import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "@tutti/lab/golden/cells.ts";
 import { goldenPage } from "@tutti/lab/golden/page.ts";
 import { differences, formatTable, orphanLines, parseTable } from "@tutti/lab/golden/table.ts";
+import { writeArchive } from "@tutti/lab/golden/write-archive.ts";
 
 const tableFile = fileURLToPath(new URL("../docs/golden.tsv", import.meta.url));
 const pageFile = fileURLToPath(new URL("../docs/golden.md", import.meta.url));
-const words = process.argv.slice(2);
-const wanted = words.filter((word) => word !== "--write");
-const isWritten = words.includes("--write");
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: "boolean" }, defaults: { type: "boolean" }, archive: { type: "string" } },
+});
 
 try {
   process.exitCode = await run();
@@ -36,19 +41,23 @@ async function run(): Promise<number> {
   const missing = sources.filter((source) => !isHere(source));
   if (missing.length > 0) {
     process.stderr.write(`skipped, no such file in TUTTI_TRACES: ${missing.join(", ")}\n`);
-    if (isWritten)
+    if (values.write)
       return usage("Cannot write the table without all traces: set TUTTI_TRACES to their folder");
   }
   if (sources.length === 0) return usage(`Cannot find a source that begins with ${wanted.join(" or ")}`);
-  if (isWritten && wanted.length > 0) return usage("Cannot write a part of the table: leave the sources out");
-  const cells = goldenKeys(sources.filter(isHere));
+  if (values.write && (wanted.length > 0 || values.defaults))
+    return usage("Cannot write a part of the table: leave --defaults and the sources out");
+  const cells = goldenKeys(sources.filter(isHere)).filter(
+    ({ policy }) => !values.defaults || !policy.includes(":"),
+  );
   const startedMs = performance.now();
-  const results = await runCells(cells.map(goldenCell), {
-    workers: availableParallelism(),
-    onDone: (done, of) => process.stderr.write(`\r${done} of ${of} schedules`),
-  });
+  const onDone = (done: number, of: number) => process.stderr.write(`\r${done} of ${of} schedules`);
+  const results =
+    values.archive === undefined
+      ? await runCells(cells.map(goldenCell), { workers: availableParallelism(), onDone })
+      : await writeArchive(values.archive, cells, onDone);
   process.stderr.write(`, ${Math.round((performance.now() - startedMs) / 1000)} s\n`);
-  if (isWritten) {
+  if (values.write) {
     const text = formatTable(cells, results);
     writeFileSync(tableFile, text);
     writeFileSync(pageFile, goldenPage(parseTable(text)));

@@ -113,6 +113,14 @@ export function goldenCell({ source, policy }: GoldenKey): Cell<"golden"> {
   };
 }
 
+/**
+ * The cell with its tables, for an archive. Literal BRMS moves jobs through thousands of rows: the table of
+ * its places would not fit into memory.
+ */
+export function archiveCell(key: GoldenKey): Cell<"golden"> {
+  return { ...goldenCell(key), tables: isLiteralBrms(key.policy) ? ["schedule"] : ["schedule", "places"] };
+}
+
 /** The oldest name of a parameter, so that the rows of the table keep their names. */
 function oldestName({ name, aliases = [] }: ParameterSpec): string {
   return aliases[0] ?? name;

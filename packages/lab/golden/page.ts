@@ -9,6 +9,25 @@ import { GOLDEN_SEED, GOLDEN_SLOT_S, GOLDEN_SWITCH_S, goldenKeys, goldenSources 
 import type { GoldenResult } from "./run.ts";
 import { type GoldenTable, keyOf } from "./table.ts";
 
+/** What is in an archive of schedules: its README, and a section of the page. */
+const ARCHIVE = [
+  "Every schedule is a table in the form of Batsim's `jobs.csv`, in `SOURCE/POLICY.csv` (with commas for the colons of a policy's",
+  "settings): one line for each job, with its submit time, size, estimate, start, run time and end, in seconds.",
+  "",
+  "* **Space sharing**: `allocated_resources` has the job's processors (`0-3 7`). The policies only count processors; Tutti dealt",
+  "  these numbers afterwards, the lowest free ones first. A job that runs 0 s keeps no processor from others.",
+  "* **Gangs**: the start is the first slot, and `execution_time` is the time from it to the end. `SOURCE/POLICY.places.csv` has the",
+  "  matrix: which job was in which row, from when until when, and on which processors. Rows take turns; a job may be in several.",
+  "  `brms` without a limit on rows has no such table: it would be too large.",
+  "* `SOURCE.swf` has the jobs of a model. Traces are not in the archive.",
+  "* `golden.tsv` has the rows of these schedules in the table; `SHA256SUMS` has a hash of every file.",
+];
+
+/** The README of an archive. */
+export function archiveNotes(): string {
+  return ["# Golden schedules of Tutti", "", ...ARCHIVE, ""].join("\n");
+}
+
 /** The page of a whole table. */
 export function goldenPage(table: GoldenTable): string {
   return [
@@ -22,6 +41,7 @@ export function goldenPage(table: GoldenTable): string {
     "npm run golden              # runs all and compares, to the last digit",
     "npm run golden -- lublin    # only sources whose names begin with this",
     "npm run golden -- --write   # after an intended change: writes table and page",
+    "npm run golden -- --defaults --archive FOLDER   # writes the schedules, of policies without settings",
     "```",
     "",
     "The whole table takes about an hour of CPU time. `npm test` checks a sixteenth of the models, NASA iPSC and KTH SP2, chosen by the sources of the schedules; `npm run soak` checks the whole table.",
@@ -36,8 +56,22 @@ export function goldenPage(table: GoldenTable): string {
     "* **Wait** is the first start minus the submit time, in seconds, over all jobs, each counted once.",
     "* **Order of events at one instant**: ends, arrivals in the order of the file, then one decision.",
     "* `tutti policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself and prints its hash.",
+    "* [The schedules](#the-schedules-themselves) show the first job that differs, and a checker judges those of another simulator.",
     "",
     "If a policy cannot run on a machine, the table gives the reason.",
+    "",
+    "## The schedules themselves",
+    "",
+    "`npm run golden -- --archive FOLDER` writes them, the same bytes each time, and compares them with the table.",
+    ...ARCHIVE,
+    "",
+    "`python/check_swf.py` has no code of Tutti. It recomputes every start of `fcfs`, `first-fit` and `easy`; of the other policies only",
+    "arrivals and capacity, with the processors or the matrix, and says so. The waits must be those of the table.",
+    "",
+    "```sh",
+    "python3 python/check_swf.py --archive FOLDER --traces $TUTTI_TRACES",
+    "python3 python/check_swf.py out_jobs.csv --processors 128 --policy easy   # one of another simulator, here Batsim's",
+    "```",
     "",
     ...goldenSources().flatMap((source) => sourceLines(source, table)),
   ].join("\n");

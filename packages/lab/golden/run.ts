@@ -3,6 +3,12 @@ import { InputError } from "@tutti/kernel/core/errors.ts";
 import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { hashColumns } from "@tutti/kernel/workload/hash.ts";
 import type { CellInputs, MachineCell } from "../experiments/cell.ts";
+import { PlacesRecorder, scheduleTable } from "./archive.ts";
+
+interface GoldenCell extends MachineCell {
+  /** Tables of archive.ts that the result has. */
+  readonly tables?: readonly ("schedule" | "places")[];
+}
 
 export type GoldenResult =
   | {
@@ -12,14 +18,25 @@ export type GoldenResult =
       readonly hash: string;
       readonly meanWaitS: number;
       readonly maxWaitS: number;
+      readonly tables?: GoldenTables | undefined;
     }
   /** Why the policy cannot run there, such as queues that do not cover the machine. */
   | { readonly refused: string };
 
-export async function runGolden(cell: MachineCell, inputs: CellInputs): Promise<GoldenResult> {
+interface GoldenTables {
+  readonly schedule: string;
+  /** Of gang policies only. */
+  readonly places: string | undefined;
+}
+
+export async function runGolden(cell: GoldenCell, inputs: CellInputs): Promise<GoldenResult> {
   const { instance, choice } = await inputs.ready(cell);
   try {
-    const { startS, endS } = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
+    const { slotS, switchS, tables } = cell;
+    const isGang = choice.definition.sharing === "time";
+    const observer = tables?.includes("places") && isGang ? new PlacesRecorder(instance) : undefined;
+    const schedule = simulate(instance, choice, { slotS, switchS, observer });
+    const { startS, endS } = schedule;
     let sumS = 0;
     let maxWaitS = 0;
     for (let job = 0; job < instance.count; job++) {
@@ -33,6 +50,7 @@ export async function runGolden(cell: MachineCell, inputs: CellInputs): Promise<
       hash: hashColumns(startS, endS),
       meanWaitS: sumS / instance.count,
       maxWaitS,
+      tables: tables && { schedule: scheduleTable(instance, schedule), places: observer?.table() },
     };
   } catch (error) {
     if (error instanceof InputError) return { refused: error.message };
