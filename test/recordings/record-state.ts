@@ -1,7 +1,7 @@
 /**
  * Records what an earlier revision leaves on disk: `node test/recordings/record-state.ts REVISION FILE` runs
- * that revision's own scheduler and commands, and writes its store, compressed. Run as root, so that the jobs'
- * user exists everywhere.
+ * that revision's own scheduler and commands, and writes its store, compressed. It has to be run by root,
+ * whose name is the same everywhere.
  */
 import { execFileSync, spawn } from "node:child_process";
 import {

@@ -1,10 +1,13 @@
 /**
  * What Tutti shows to the programs of others, as lines that can be compared: routes and fields of the API,
- * settings, commands and options, exit codes, names of the library and of the Python module.
+ * settings, commands and options, exit codes, names of the library and of the Python module, and fields of
+ * results.
  *
  *   node test/recordings/surface.ts > test/recordings/surface-0.2.txt    when 0.2 gets its tag
  */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { ExitCode } from "@tutti/cli/errors.ts";
 import { makeProgram } from "@tutti/cli/program.ts";
 import { openApiDocument } from "@tutti/live/api/server/answers/openapi.ts";
@@ -100,6 +103,24 @@ function pythonLines(): string[] {
   });
 }
 
+/** The fields of a result in JSON. */
+function valueLines(path: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => valueLines(`${path}[]`, item));
+  if (value === null) return [`${path}: null`];
+  if (typeof value !== "object") return [`${path}: ${typeof value}`];
+  return Object.entries(value).flatMap(([name, part]) => valueLines(`${path}.${name}`, part));
+}
+
+function resultLines(): string[] {
+  const file = fileURLToPath(new URL("jobs.swf.txt", import.meta.url));
+  const program = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
+  const words = ["compare", file, "--procs", "16", "--policy", "easy,brmms", "--slot", "10", "--json"];
+  return valueLines(
+    "result",
+    JSON.parse(execFileSync(process.execPath, [program, ...words], { encoding: "utf8" })),
+  );
+}
+
 export async function surface(): Promise<string[]> {
   const lines = [
     ...apiLines(),
@@ -109,6 +130,7 @@ export async function surface(): Promise<string[]> {
     ...exportsOf("lab/library.ts"),
     ...exportsOf("kernel/kit.ts"),
     ...pythonLines(),
+    ...resultLines(),
   ];
   return [...new Set(lines)].sort();
 }
