@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: all benches in small sizes, in about five minutes, and a table of their figures next to
- * those of the last release (figures.json) and to what is wanted on a quiet machine. The other machine's
+ * those recorded before (figures.json) and to what is wanted on a quiet machine. The other machine's
  * figures say little about this one: to compare two revisions, run both here, in turn.
  *
  *   npm run bench
@@ -108,7 +108,7 @@ function printFigures(present: Recorded, last?: Recorded): void {
     console.log(`Last release: ${last.revision}, ${last.date}, ${last.machine}, load ${last.load}`);
   console.log();
   printTable(
-    ["figure", "now", "wanted", "last release", "ratio"],
+    ["figure", "now", "wanted", "recorded", "ratio"],
     present.figures.map(({ name, value, unit, goal }) => {
       const old = before.get(name);
       const wanted = goal === undefined ? "" : `${unit === "/s" ? "≥" : "≤"} ${goal}`;

@@ -49,7 +49,7 @@ export function printTable(header: readonly string[], rows: readonly (readonly s
     );
 }
 
-/** A number that `npm run bench` compares with the last release. */
+/** A number that `npm run bench` compares with an earlier record. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
