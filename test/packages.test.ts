@@ -1,7 +1,6 @@
 /**
  * What `npm run packages` makes. The script that unpacks the executable is tested with a small program in
- * place of Node. `npm run soak` makes the packages; it installs, uses, upgrades, removes and purges them in
- * a new Debian without Node.
+ * place of Node. test/packages-in-roots.test.ts makes the packages and uses them in new roots.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -20,9 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { makeDeb } from "../scripts/packages/deb.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { unpacking } from "../scripts/packages/executable.ts";
 import { copyProgram, version } from "../scripts/packages/program.ts";
 
@@ -227,104 +224,3 @@ test.skipIf(process.getuid!() !== 0)(
     }
   },
 );
-
-const hasDebian = spawnSync("mmdebstrap", ["--version"]).status === 0 && process.getuid?.() === 0;
-describe.skipIf(!SOAK || !hasDebian)("packages in a new Debian without Node (soak)", () => {
-  const MINUTES_20 = 1_200_000;
-  let files: readonly string[];
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "tutti-packages-"));
-    const made = spawnSync("npm", ["run", "-s", "packages", "--", "--out", path("out")], { cwd: root });
-    expect(made.status).toBe(0);
-    files = readdirSync(path("out")).sort();
-    makeDeb(path("out"), `${version}+1`);
-    const debian = ["--variant=minbase", "--include=libatomic1,python3", "bookworm", path("root")];
-    const sources = readdirSync("/etc/apt/sources.list.d")
-      .filter((name) => /\.(sources|list)$/.test(name))
-      .map((name) => join("/etc/apt/sources.list.d", name));
-    expect(spawnSync("mmdebstrap", [...debian, ...sources], { stdio: "inherit" }).status).toBe(0);
-    for (const name of readdirSync(path("out")))
-      spawnSync("cp", [path("out", name), path("root/tmp")], { stdio: "inherit" });
-    for (const name of ["proc", "sys", "dev"])
-      spawnSync("mount", ["--rbind", "--make-rslave", `/${name}`, path("root", name)]);
-  }, MINUTES_20);
-  afterAll(() => {
-    within("tutti down --kill");
-    for (const name of ["proc", "sys", "dev"])
-      spawnSync("umount", ["--recursive", "--lazy", path("root", name)]);
-    if (!readFileSync("/proc/mounts", "utf8").includes(folder))
-      rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** Runs a shell line in the new Debian. */
-  const within = (line: string, env: NodeJS.ProcessEnv = {}) =>
-    spawnSync("chroot", [path("root"), "/bin/sh", "-c", line], {
-      encoding: "utf8",
-      env: {
-        PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
-        HOME: "/root",
-        DEBIAN_FRONTEND: "noninteractive",
-        ...env,
-      },
-    });
-  const deb = (as: string) => `/tmp/tutti_${as}_${process.arch === "arm64" ? "arm64" : "amd64"}.deb`;
-  const serve =
-    "tutti serve --no-http --config /etc/tutti.toml >/tmp/serve.log 2>&1 & until tutti status; do sleep 0.1; done >/dev/null 2>&1;";
-
-  test(
-    "packages are the same if they are made again",
-    () => {
-      const again = spawnSync("npm", ["run", "-s", "packages", "--", "--out", path("again")], { cwd: root });
-      expect(again.status).toBe(0);
-      expect(readFileSync(path("again/SHA256SUMS"), "utf8")).toBe(
-        readFileSync(path("out/SHA256SUMS"), "utf8"),
-      );
-      expect(files).toHaveLength(4);
-    },
-    MINUTES_20,
-  );
-
-  test("the executable runs jobs on a machine without Node", () => {
-    expect(within("command -v node").stdout).toBe("");
-    const tutti = `/tmp/tutti-${version}-linux-${process.arch}`;
-    expect(within(`${tutti} --version`).stdout).toContain(version);
-    const line = `cd /root; ${serve.replaceAll("tutti ", `${tutti} `)} ${tutti} run -- echo played; ${tutti} down`;
-    expect(within(line.replaceAll("--config /etc/tutti.toml", "")).stdout).toContain("played");
-    expect(within(`${tutti} simulate downey:jobs=100:load=0.8 --policy easy`).stdout).toContain("easy");
-    const imported =
-      "PYTHONPATH=$(echo /var/cache/tutti/*/python) python3 -c 'import tutti; print(tutti.__file__)'";
-    expect(within(imported).stdout).toMatch(/^\/var\/cache\/tutti\/.*\/python\/tutti\.py\n$/);
-  });
-
-  test("the Debian package: installed, used, upgraded with jobs running, removed, purged", () => {
-    expect(within(`dpkg -i ${deb(version)}`).status).toBe(0);
-    expect(within(`cd /root; ${serve} tutti run -- echo played`).stdout).toContain("played");
-    const python = "import tutti; j = tutti.submit(['echo', 'from python']); print(j.wait(), j.output())";
-    expect(within(`cd /root; python3 -c "${python}"`).stdout).toBe("done from python\n\n");
-    within(
-      "cd /root; tutti submit -- sh -c 'sleep 1000'; until tutti jobs state:running --json | grep -q job; do sleep 0.1; done",
-    );
-    const upgraded = within(`dpkg -i ${deb(`${version}+1`)}`);
-    expect([upgraded.status, within("tutti jobs").stdout]).toEqual([0, expect.stringContaining("running")]);
-    const refused = within("dpkg -r tutti");
-    expect([refused.status === 0, refused.stderr]).toEqual([
-      false,
-      expect.stringContaining("while jobs run (1)"),
-    ]);
-    expect(within("tutti cancel all; tutti wait all; dpkg -r tutti").stderr).not.toContain("rror");
-    expect(within("command -v tutti; ls /usr/lib/tutti").stdout).toBe("");
-    expect(within("ls /etc/tutti.toml /var/lib/tutti").status).toBe(0);
-    expect(within("dpkg -P tutti").stderr).toContain("/var/lib/tutti is kept");
-    expect(within("ls /etc/tutti.toml").status).not.toBe(0);
-    expect(within("ls /var/lib/tutti").status).toBe(0);
-    within(
-      `dpkg -i ${deb(version)}; echo tutti tutti/remove-state boolean true | debconf-set-selections; dpkg -P tutti`,
-    );
-    expect(within("ls /var/lib/tutti").status).not.toBe(0);
-    expect(
-      within(
-        "find / -xdev -name '*tutti*' -not -path '/proc/*' -not -path '/tmp/*' -not -path '/root/*' -not -path '/var/cache/tutti*'",
-      ).stdout,
-    ).toBe("");
-  });
-});

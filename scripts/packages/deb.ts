@@ -28,8 +28,7 @@ const GUIDES = [
   "tutti.toml",
 ];
 
-/** @param as the version of the package, if it is not Tutti's own */
-export function makeDeb(out: string, as = version): string {
+export function makeDeb(out: string): string {
   const folder = mkdtempSync(join(tmpdir(), "tutti-deb-"));
   try {
     const program = join(folder, "usr/lib/tutti");
@@ -53,9 +52,9 @@ export function makeDeb(out: string, as = version): string {
     for (const name of [...MAINTAINER_SCRIPTS, "templates"])
       copyFileSync(join(root, "packaging/debian", name), join(control, name));
     writeFileSync(join(control, "conffiles"), "/etc/tutti.toml\n");
-    writeFileSync(join(control, "control"), controlOf(as, sizeKiB(folder)));
+    writeFileSync(join(control, "control"), controlOf(sizeKiB(folder)));
     setModes(control, MAINTAINER_SCRIPTS);
-    const file = join(out, `tutti_${as}_${ARCHITECTURES[process.arch]}.deb`);
+    const file = join(out, `tutti_${version}_${ARCHITECTURES[process.arch]}.deb`);
     execFileSync("dpkg-deb", ["--root-owner-group", "-Zxz", "--build", folder, file], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(revisionS()) },
       stdio: ["ignore", "ignore", "inherit"],
@@ -66,9 +65,9 @@ export function makeDeb(out: string, as = version): string {
   }
 }
 
-function controlOf(as: string, installedKiB: number): string {
+function controlOf(installedKiB: number): string {
   return `Package: tutti
-Version: ${as}
+Version: ${version}
 Architecture: ${ARCHITECTURES[process.arch]}
 Maintainer: Tutti's authors <tutti@localhost>
 Installed-Size: ${installedKiB}
