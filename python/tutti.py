@@ -50,6 +50,7 @@ import stat
 import struct
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time as clock
@@ -1422,6 +1423,42 @@ class Comparison:
         rows = ({name: values[i] for name, values in lists.items()} for i in range(count))
         return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
+    def plot(self, path: Optional[Path] = None, metric: str = "wait") -> Any:
+        """Draws the mean of a metric under each policy, and a dot for each seed if there are several.
+
+        Saves the picture if there is a path, such as "waits.png" or "waits.svg", and returns the figure of
+        matplotlib, which must be installed.
+        """
+        rows = self.rows(metric=metric)
+        if not rows:
+            metrics = ", ".join(dict.fromkeys(self.columns["metric"]))
+            raise KeyError(f"There is no metric {metric!r}: expected one of {metrics}")
+        try:
+            figure = importlib.import_module("matplotlib.figure").Figure
+        except ImportError:
+            # Not "tutti[plot]": on PyPI, that name is another project's.
+            why = "Cannot draw without matplotlib: pip install matplotlib, or on Debian apt install python3-matplotlib"
+            raise TuttiError(why) from None
+        values: Dict[str, List[float]] = {}
+        for row in rows:
+            values.setdefault(row["policy"], []).append(row["mean"])
+        drawn = figure(figsize=(7, 1 + 0.5 * len(values)), constrained_layout=True)
+        axes = drawn.subplots()
+        for place, (policy, means) in enumerate(values.items()):
+            mean = sum(means) / len(means)
+            axes.barh([place], [mean], color="#9ecae1")
+            axes.annotate(f" {mean:.4g}", (max(mean, max(means)), place), va="center")
+            if len(means) > 1:
+                axes.plot(means, [place] * len(means), ".", color="#08519c")
+        axes.set(yticks=range(len(values)), yticklabels=list(values), xlabel=f"mean {metric} ({rows[0]['unit']})")
+        axes.margins(x=0.12)
+        axes.invert_yaxis()
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        if path is not None:
+            drawn.savefig(os.fspath(path), dpi=150)
+        return drawn
+
 
 def simulate(source: Path, policy: str = "easy", **options: Any) -> Result:
     """Runs one policy on a trace or a model: `tutti simulate SOURCE --policy POLICY`.
@@ -1481,13 +1518,15 @@ def _run(verb: str, source: Path, options: Mapping[str, Any], output: str) -> st
 
 
 def _program() -> List[str]:
-    """The command line: in the package that this file is part of, or on the PATH."""
+    """The command line: on the PATH, in the package that this file is part of, or next to this Python."""
     package = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", "tutti.js")
     on_path = shutil.which("tutti")
     if on_path is not None:
         return [on_path]
-    if os.access(package, os.X_OK):
-        return [package]
+    # The wheel's, in a virtual environment that is not activated.
+    for program in (package, os.path.join(sysconfig.get_path("scripts"), "tutti")):
+        if os.access(program, os.X_OK):
+            return [program]
     raise TuttiError("Cannot run tutti: it is not on the PATH; install it, and add its folder to PATH")
 
 

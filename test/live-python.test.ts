@@ -95,6 +95,16 @@ describe.skipIf(!hasPython)("python/tutti.py (skipped without python3 of version
     expect(await python("-c", code)).toEqual({ status: 0, output: "[]\n" });
   });
 
+  test.skipIf(drawing === undefined)("a comparison's picture (skipped without matplotlib)", async () => {
+    const lines = [
+      "import tutti; c = tutti.compare('downey:jobs=20', ['fcfs', 'easy'], replications=2)",
+      // Texts are drawn as paths, each after a comment.
+      "c.plot('waits.svg'); print(*(f'<!-- {name} -->' in open('waits.svg').read() for name in ('fcfs', 'easy')))",
+    ];
+    const { status, output } = await start(drawing!, "-W", "default", "-c", lines.join("\n"));
+    expect([status, output]).toEqual([0, expect.stringMatching(/^True True$/m)]);
+  });
+
   describe("examples/waits.py", () => {
     const example = join(root, "examples/waits.py");
     /** Runs the example's last part with these mean waits, instead of those of 30 simulations. */

@@ -4,6 +4,7 @@ test/live-python.test.ts runs this file. TUTTI_TEST_FOLDER is an empty folder fo
 """
 
 import concurrent.futures
+import importlib.util
 import json
 import os
 import pickle
@@ -523,6 +524,17 @@ class Laboratory(unittest.TestCase):
         self.assertAlmostEqual(rows[3]["mean"], sum(one["wait_s"]) / 40)
         with self.assertRaises(KeyError):
             comparison.rows(no_such=1)
+        with self.assertRaisesRegex(KeyError, "bounded-slowdown"):
+            comparison.plot(metric="no-such")
+        picture = os.path.join(FOLDER, "waits.svg")
+        if importlib.util.find_spec("matplotlib") is None:
+            with self.assertRaisesRegex(tutti.TuttiError, "pip install matplotlib"):
+                comparison.plot(picture)
+        else:
+            comparison.plot(picture)
+            with open(picture) as file:
+                # Texts are drawn as paths, each after a comment.
+                self.assertRegex(file.read(), r"(?s)<!-- mean wait \(s\) -->.*<!-- fcfs -->.*<!-- easy -->")
 
 
 if __name__ == "__main__":
