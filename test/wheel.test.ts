@@ -130,8 +130,12 @@ describe.skipIf(missing.length > 0)(`the wheel (${missing.join(", ") || "nothing
     mkdirSync(path("run"), { mode: 0o700 });
     const serve = `'${tutti}' serve --no-http --private --state state >serve.log 2>&1 &`;
     run("/bin/sh", "-c", `${serve} until [ -S "$TUTTI_SOCKET" ]; do sleep 0.1; done`);
-    const script = "import tutti; job = tutti.submit(['echo', 'played']); print(job.wait(), job.output())";
-    expect(run(venv("bin/python"), "-c", script)).toBe("done played\n\n");
+    const script = [
+      "import tutti; job = tutti.submit(['echo', 'played']); print(job.wait(), job.output(), end='')",
+      // Finds the command of its own virtual environment, which is not activated.
+      "print(len(tutti.simulate('downey:jobs=20')['job']))",
+    ];
+    expect(run(venv("bin/python"), "-c", script.join("\n"))).toBe("done played\n20\n");
     run(tutti, "down");
     pip("uninstall", "--yes", "tutti");
     expect(files(path("venv"))).toEqual(before);
