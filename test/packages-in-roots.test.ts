@@ -6,6 +6,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -73,7 +74,8 @@ describe.skipIf(!SOAK || !canMakeRoots)("packages in new roots (soak; needs root
       expect(made.status, made.stderr).toBe(0);
       for (const name of MOUNTED) spawnSync("mount", ["--rbind", "--make-rslave", `/${name}`, inRoot(name)]);
       expect(within(`useradd --create-home --uid ${USER} --shell /bin/bash ada`).status).toBe(0);
-      for (const name of readdirSync(path("out"))) copyFileSync(path("out", name), inRoot("tmp", name));
+      for (const name of readdirSync(path("out")))
+        cpSync(path("out", name), inRoot("tmp", name), { recursive: true });
       if (NASA !== undefined) copyFileSync(NASA, inRoot("home/ada", basename(NASA)));
     });
     afterAll(() => {
