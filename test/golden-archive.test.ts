@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tracesFolder } from "@tutti/host/traces-folder.ts";
 import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
-import { goldenKeys, goldenPolicies } from "@tutti/lab/golden/cells.ts";
+import { goldenKeys } from "@tutti/lab/golden/cells.ts";
 import { writeArchive } from "@tutti/lab/golden/write-archive.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -20,6 +20,10 @@ const hasPython = spawnSync("python3", ["-c", isNewEnough]).status === 0;
 const SOURCE = "lublin:jobs=300:processors=32:estimates=tsafrir";
 const OTHER = "downey:jobs=200:processors=16";
 const PLACES = SOURCE.replaceAll(":", ",");
+/** All settings in a soak; in `npm test`, each policy as it is by default, and one with few rows. */
+const keys = goldenKeys([SOURCE, OTHER]).filter(
+  ({ policy }) => SOAK || !policy.includes(":") || policy === "gang:rows=4",
+);
 /** Guards against a hang: the soak takes half an hour. */
 const MAX_MS = 7_200_000;
 
@@ -28,7 +32,7 @@ type Row = Record<string, string>;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tutti-archive-"));
-  await writeArchive(join(folder, "a"), goldenKeys([SOURCE, OTHER]));
+  await writeArchive(join(folder, "a"), keys);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -90,10 +94,9 @@ describe.skipIf(!hasPython)("golden archive (skipped without python3 of version 
       const lines = words.trimEnd().split("\n");
       expect(lines.filter((line) => !line.startsWith("accepted: "))).toHaveLength(1);
       expect(status).toBe(0);
-      const { length } = goldenPolicies();
       expect(lines.at(-1)).toMatch(/^\d+ schedules accepted, 0 rejected; \d+ policies refuse their machine$/);
       const counts = lines.at(-1)!.match(/\d+/g)!.map(Number);
-      expect(counts[0] + counts[2]).toBe(2 * length);
+      expect(counts[0] + counts[2]).toBe(keys.length);
       const found = (policy: string) =>
         lines.find((line) => line.startsWith(`accepted: ${SOURCE} ${policy}, `));
       for (const policy of ["fcfs", "first-fit", "easy"])
@@ -110,8 +113,8 @@ describe.skipIf(!hasPython)("golden archive (skipped without python3 of version 
   );
 
   test("the same cells give the same bytes, and SHA256SUMS has the hash of each file", async () => {
-    const keys = goldenKeys([SOURCE]).filter(({ policy }) => /^(?:easy|brmms)$/.test(policy));
-    for (const name of ["one", "two"]) await writeArchive(join(folder, name), keys);
+    const few = goldenKeys([SOURCE]).filter(({ policy }) => /^(?:easy|brmms)$/.test(policy));
+    for (const name of ["one", "two"]) await writeArchive(join(folder, name), few);
     const [one, two] = ["one", "two"].map((name) => readFileSync(join(folder, name, "SHA256SUMS"), "utf8"));
     expect(one).toBe(two);
     const files = one.trimEnd().split("\n");
@@ -250,7 +253,6 @@ describe.skipIf(!hasPython)("golden archive (skipped without python3 of version 
     const name = `a/${PLACES}/gang,rows=4`;
     const stays = readTable(join(folder, `${name}.places.csv`));
     const task = [`${name}.csv`, "--processors", "32", "--rows", "4", "--places"];
-    expect(check(...task, `${name}.places.csv`)).toMatchObject({ status: 0 });
     change(stays);
     writeTable(join(folder, "changed.csv"), stays);
     const answer = check(...task, "changed.csv");
