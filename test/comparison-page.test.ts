@@ -1,6 +1,6 @@
 /**
- * Tests that docs/comparison.md is about the same features twice, names a source for each of the others, and
- * names only commands that exist.
+ * Tests that docs/comparison.md is about the same features twice, that each cell of its tables says yes,
+ * partly or no, that each of the others has a source with a date, and that the commands that it names exist.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,21 +25,40 @@ test("both tables have the same features, and every cell says yes, partly or no"
     expect([feature, ["yes", "partly", "no"].includes(verdict)]).toEqual([feature, true]);
     expect(how).not.toBe("");
   }
-  for (const row of others) {
-    expect(row.length).toBe(11);
-    for (const cell of row.slice(1))
-      expect(cell).toMatch(/^(yes|partly|no|[ypn](\/[ypn]){2})\*?( \(.*\))?(, .*)?$/);
-  }
+  for (const row of others) expectVerdicts(row, 10);
 });
 
-test("each column has a source with its version or date", () => {
-  const heading = /^\| feature \| (pueue .*) \|$/m.exec(page)![1];
-  const names = heading.split(" | ").flatMap((names) => names.split(", "));
-  expect(names).toHaveLength(12);
-  const sources = page.split("### Sources\n")[1].replaceAll("\n  ", " ");
-  for (const name of names) {
-    const part = sources.split(`**${name}**`)[1]?.split(/\*\*|\n/)[0];
-    expect([name, part]).toEqual([
+test("newer schedulers and simulators have a cell each for every feature", () => {
+  const [, , newer, simulators] = tables;
+  expect([newer.length, simulators.length]).toEqual([17, 32]);
+  for (const row of newer) expectVerdicts(row, 6);
+  for (const row of simulators) expectVerdicts(row, 13);
+});
+
+/** Letters stand for the three features of one row. */
+function expectVerdicts([feature, ...cells]: readonly string[], count: number): void {
+  expect([feature, cells.length]).toEqual([feature, count]);
+  for (const cell of cells)
+    expect([feature, cell]).toEqual([
+      feature,
+      expect.stringMatching(/^(yes|partly|no|[ypn](\/[ypn]){2})\*?( \(.*\))?(, .*)?$/),
+    ]);
+}
+
+test.each([
+  ["Others", "### Sources", 12],
+  ["Newer schedulers", "### Sources of the newer ones", 5],
+  ["Simulators", "### Sources of the simulators", 12],
+])("each column of %s has a source with its version or date", (title, heading, count) => {
+  const part = page.split(`\n## ${title}\n`)[1].split("\n## ")[0];
+  const columns = /^\| feature \| (.*) \|$/m.exec(part)![1];
+  const names = columns.split(" | ").flatMap((names) => names.split(", "));
+  const others = names.filter((name) => name !== "Tutti");
+  expect(others).toHaveLength(count);
+  const sources = part.split(`${heading}\n`)[1].replaceAll("\n  ", " ");
+  for (const name of others) {
+    const source = sources.split(`**${name}**`)[1]?.split(/\*\*|\n/)[0];
+    expect([name, source]).toEqual([
       name,
       expect.stringMatching(/\(\d[\d.]*\)|\(20\d\d-\d\d-\d\d\)|version \d{8}/),
     ]);
