@@ -36,7 +36,7 @@ ${sums.trimEnd()}
 Nothing is published yet. To publish it, type in the folder of these files:
 
   git push origin v${version}
-  gh release create v${version} --verify-tag --title "Tutti ${version}" --notes-file NOTES.md SHA256SUMS \$(cut -d' ' -f3 SHA256SUMS)
+  gh release create v${version} --verify-tag --title "Tutti ${version}" --notes-file NOTES.md SHA256SUMS $(cut -d' ' -f3 SHA256SUMS)
 
 npm publish and twine upload need a name of our own: on PyPI, "tutti" is another project.
 -->
