@@ -96,6 +96,8 @@ export function openHierarchies(name: string, mounts: readonly Mount[]): Hierarc
   for (const mount of [...mounts].sort((a, b) => b.version - a.version)) {
     const offered = new Set(opened.flatMap(({ controls }) => [...controls]));
     if (mount.version === 1 && mount.controllers.every((control) => offered.has(control))) continue;
+    // There is only one hierarchy of v2. A second mount of it, such as a chroot's, may go at any time.
+    if (mount.version === 2 && opened.some(({ version }) => version === 2)) continue;
     for (const parent of mount.parents) {
       const hierarchy = openIn(mount, parent, name);
       if (hierarchy === undefined) continue;

@@ -1,7 +1,10 @@
 /** Tests that control group mounts and processes are read correctly from the kernel. */
 import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { findMounts } from "./cgroups.ts";
+import { findMounts, openHierarchies } from "./cgroups.ts";
 import { identityOf, isAlive, parseStat, readStat, signal } from "./processes.ts";
 
 const HYBRID = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
@@ -61,6 +64,23 @@ describe("findMounts()", () => {
     expect(findMounts(mount, "0::/\n", true)[0]?.mountPoint).toBe("/my groups");
     expect(findMounts("nonsense\n\n", "", true)).toEqual([]);
   });
+});
+
+test("of several mounts of v2, the first that can be used is, so that the others may go", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-mounts-"));
+  try {
+    const mounts = ["unusable", "first", "chroot"].map((name) => {
+      const mountPoint = join(folder, name);
+      mkdirSync(join(mountPoint, "tutti-x"), { recursive: true });
+      if (name !== "unusable") writeFileSync(join(mountPoint, "tutti-x/cgroup.procs"), "");
+      return { version: 2, mountPoint, controllers: [], parents: [mountPoint] } as const;
+    });
+    expect(openHierarchies("tutti-x", mounts).map((one) => one.folder)).toEqual([
+      join(folder, "first/tutti-x"),
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe("processes", () => {
