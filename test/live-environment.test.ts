@@ -254,6 +254,8 @@ const BETWEEN: Readonly<Record<string, string>> = {
 /** No variable that a job needs goes through these. */
 const OTHERS = [
   ...["packaging/debian/postinst", "packaging/debian/postrm", "packaging/debian/prerm"],
+  // They install, and start nothing.
+  ...["packaging/source/install.sh", "packaging/spack/package.py"],
   // The user's own shell, and what Slurm's sbatch makes of --wrap.
   ...["packages/slurm-names/commands/salloc.ts", "packages/slurm-names/commands/sbatch.ts"],
   ...["packages/cli/verbs/demo.ts", "packages/cli/verbs/web.ts", "packages/live/conductor/background.ts"],
