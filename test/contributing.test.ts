@@ -45,7 +45,13 @@ beforeAll(() => {
     "biome.json",
     ".gitignore",
   ];
-  const pages = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md", "docs/decisions.md"];
+  const pages = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/compatibility.md",
+    "docs/glossary.md",
+    "docs/decisions.md",
+  ];
   for (const name of [...names, ...files, ...pages])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   // A folder of its own with links to the packages: the caches in node_modules belong to the tests that run
@@ -114,6 +120,7 @@ test("each thing that people add is added as the page says", () => {
     "A paper",
     "A route",
     "A page",
+    "A release",
     "Before you hand it in",
   ]);
   const printed = sections.map(follow);
