@@ -1,5 +1,5 @@
 /** Runs every command of the laboratory's guide as a reader would. */
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +10,11 @@ const guide = readFileSync(join(root, "docs/guide-laboratory.md"), "utf8");
 const commands = Array.from(guide.matchAll(/```sh\n([\s\S]*?)```/g), ([, block = ""]) =>
   block.trimEnd().split("\n"),
 ).flat();
+/** Two jobs that need all processors, in the columns of Batsim's table of jobs. */
+const OF_ANOTHER_SIMULATOR = `job_id,submission_time,requested_number_of_resources,requested_time,starting_time,execution_time,finish_time,allocated_resources
+1,0,128,10,0,10,10,0-127
+2,5,128,20,10,20,30,0-127
+`;
 let folder = "";
 
 beforeAll(() => {
@@ -17,6 +22,9 @@ beforeAll(() => {
   const trace = "downey:jobs=5000:load=0.7:estimateFactor=5";
   expect(shell(folder, `tutti workload generate ${trace} | gzip > trace.swf.gz`).status).toBe(0);
   copyFileSync(join(root, "examples/my-policy.ts"), join(folder, "mine.ts"));
+  mkdirSync(join(folder, "python"));
+  copyFileSync(join(root, "python/check_swf.py"), join(folder, "python/check_swf.py"));
+  writeFileSync(join(folder, "out_jobs.csv"), OF_ANOTHER_SIMULATOR);
 });
 afterAll(() => removeFolder(folder));
 
