@@ -37,8 +37,10 @@ import argparse
 import csv
 import gzip
 import heapq
+import math
 import os
 import sys
+import zlib
 from collections import defaultdict
 from typing import Dict, Iterator, List, NamedTuple, Optional, TextIO, Tuple
 
@@ -46,6 +48,8 @@ SHOWN = 10
 #: Digits after the point of a second: a start is a sum of two numbers of the file, and so are ends.
 DIGITS = 6
 UNKNOWN = float("nan")
+#: Larger numbers of processors are a mistake, and would take all memory.
+MAX_PROCESSOR = 10**7
 
 
 class Job(NamedTuple):
@@ -106,19 +110,23 @@ def parse(text: TextIO, path: str) -> Trace:
     for line, words in enumerate(text, 1):
         if words.startswith(";"):
             if words.startswith("; MaxProcs:"):
-                processors = int(words.split(":")[1])
+                try:
+                    processors = positive(words.split(":")[1])
+                except ValueError:
+                    raise Unreadable(f"Cannot use {path}, line {line}: expected a number of processors") from None
             continue
         if not words.strip():
             continue
         try:
             number, submit, wait, run, allocated, _, _, requested, estimate = map(float, words.split()[:9])
-        except ValueError:
+            size = int(allocated if allocated > 0 else requested)
+            name = str(int(number))
+        except (ValueError, OverflowError):
             raise Unreadable(f"Cannot use {path}, line {line}: expected 18 numbers") from None
-        size = int(allocated if allocated > 0 else requested)
         # What cannot run is left out; a run time or an estimate may be unknown.
         if size > 0 and submit >= 0 and run >= 0:
             start = submit + wait if wait >= 0 else UNKNOWN
-            jobs.append(Job(line, str(int(number)), submit, run, size, max(estimate, run), start, start + run))
+            jobs.append(Job(line, name, submit, run, size, max(estimate, run), start, start + run))
     return Trace(jobs, processors)
 
 
@@ -128,7 +136,10 @@ def rows_of(text: TextIO, path: str, *names: str) -> Iterator[Tuple[int, Dict[st
     for name in names:
         if name not in (table.fieldnames or ()):
             raise Unreadable(f"Cannot use {path}: it has no column {name}")
-    yield from enumerate(table, 2)
+    for line, row in enumerate(table, 2):
+        if None in row or None in row.values():
+            raise Unreadable(f"Cannot use {path}, line {line}: expected as many values as columns")
+        yield line, row
 
 
 def table_jobs(text: TextIO, path: str) -> Iterator[Job]:
@@ -141,8 +152,10 @@ def table_jobs(text: TextIO, path: str) -> Iterator[Job]:
             size = int(row["requested_number_of_resources"])
             named = row.get("allocated_resources")
             processors = None if named is None else bits(named)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise Unreadable(f"Cannot use {path}, line {line}: expected numbers and ranges of processors") from None
+        if not (math.isfinite(submit) and size > 0) or run < 0 or math.isinf(run):
+            raise Unreadable(f"Cannot use {path}, line {line}: expected an arrival, processors, and a run time from 0")
         yield Job(line, row["job_id"], submit, run, size, estimate, start, finish, processors)
 
 
@@ -166,6 +179,8 @@ def bits(named: str) -> int:
     processors = 0
     for part in named.replace(",", " ").split():
         first, _, last = part.partition("-")
+        if int(last or first) > MAX_PROCESSOR:
+            raise ValueError(part)
         processors |= (1 << (int(last or first) + 1)) - (1 << int(first))
     return processors
 
@@ -191,8 +206,12 @@ def wrong_processors(named: int, size: int, processors: int) -> Optional[str]:
 
 def illegal(jobs: List[Job], processors: int, is_shared: bool) -> Iterator[str]:
     """What no policy may do."""
+    seen = set()
     for job in jobs:
         name = f"line {job.line}: job {job.number}"
+        if job.number in seen:
+            yield f"{name} is twice in the schedule"
+        seen.add(job.number)
         if job.start != job.start or job.finish != job.finish:
             yield f"{name} has no start"
             continue
@@ -466,23 +485,34 @@ def check_archive(folder: str, traces: Optional[str], prefixes: List[str]) -> in
             is_shared,
         )
         troubles, what, jobs = check(task)
+        if len(jobs) != int(line["jobs"]):
+            troubles.append(f"{len(jobs)} jobs, but {line['jobs']} in the table")
         troubles += other_waits(jobs, float(line["meanWaitS"]), float(line["maxWaitS"]))
         accepted += not troubles
         rejected += bool(troubles)
         print(f"{'rejected' if troubles else 'accepted'}: {source} {policy}, {what}, waits of the table", flush=True)
         show(troubles)
+    if accepted + refused + rejected == 0:
+        raise Unreadable(f"Cannot check {folder}: its golden.tsv has no schedules, or none of these sources")
     print(f"{accepted} schedules accepted, {rejected} rejected; {refused} policies refuse their machine")
     return rejected
+
+
+def positive(word: str) -> int:
+    number = int(word)
+    if number < 1:
+        raise ValueError(word)
+    return number
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("file", nargs="*", help="the schedule; with --archive, names with which sources begin")
     parser.add_argument("--policy", choices=sorted(POLICIES), help="also compare every start")
-    parser.add_argument("--processors", type=int, help="default: MaxProcs of an SWF file")
+    parser.add_argument("--processors", type=positive, help="default: MaxProcs of an SWF file")
     parser.add_argument("--workload", help="SWF file whose jobs the schedule must have")
     parser.add_argument("--places", help="table of the places of jobs that share time")
-    parser.add_argument("--rows", type=int, help="with --places: the most rows that the matrix may have")
+    parser.add_argument("--rows", type=positive, help="with --places: the most rows that the matrix may have")
     parser.add_argument("--archive", metavar="FOLDER", help="check all schedules of a folder")
     parser.add_argument("--traces", metavar="FOLDER", help="with --archive: where the traces are")
     words = parser.parse_args()
@@ -493,8 +523,12 @@ def main() -> int:
             return 1 if check_archive(words.archive, words.traces, words.file) else 0
         task = Task(words.file[0], words.policy, words.processors, words.workload, words.places, words.rows)
         troubles, what, _ = check(task)
-    except (Unreadable, OSError) as error:
+    except (Unreadable, OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
         print(error, file=sys.stderr)
+        return 66
+    except (KeyError, ValueError, ZeroDivisionError) as error:
+        # Only the table of an archive is read without a check of each value.
+        print(f"Cannot read the table of the archive: {error!r}", file=sys.stderr)
         return 66
     if not troubles:
         print(f"accepted: {what}")

@@ -5,6 +5,9 @@
 #
 # PREFIX/bin/tutti is the command; MODULES is a folder where Python finds the module.
 set -eu
+: "${1:?expected the folders PREFIX and MODULES}" "${2:?expected the folders PREFIX and MODULES}"
+mkdir -p "$1" "$2"
+set -- "$(cd "$1" && pwd)" "$(cd "$2" && pwd)"
 cd "$(dirname "$0")/../.."
 program=$1/lib/tutti
 mkdir -p "$1/bin" "$program" "$2"

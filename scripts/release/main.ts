@@ -9,7 +9,17 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -75,6 +85,8 @@ function make(root: string, version: string, commit: string, out: string): void 
     const run = (program: string, ...words: readonly string[]) =>
       execFileSync(program, words, { cwd: checkout, stdio: ["ignore", "inherit", "inherit"] });
     run("npm", "ci", "--ignore-scripts", "--prefer-offline");
+    if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, "SHA256SUMS")))
+      throw new Error(`Cannot write the release to "${out}": the folder contains other files`);
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     run("npm", "run", "--silent", "packages", "--", "--out", out);

@@ -20,7 +20,7 @@ ${changes}
 
 ## Installation
 
-Each of these is enough, without the others. \`sha256sum --check SHA256SUMS\` checks the files.
+Each of these is enough, without the others. \`sha256sum --ignore-missing --check SHA256SUMS\` checks those that you have.
 
 \`\`\`
 ${install.join("\n")}
