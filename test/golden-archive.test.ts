@@ -284,11 +284,11 @@ describe.skipIf(!hasPython)("golden archive (skipped without python3 of version 
 
   /** Columns and their order as in Batsim 4 (docs/output-jobs.rst of its source). */
   test.each([
-    ["a row that is cut off", "1,0,2,10,0,10,10,0-1\n2,0,2,10,0,10,10", 66],
-    ["an arrival that is no number", "1,nan,4,10,0,10,10,0-3", 66],
+    ["a row with too few values", "1,0,2,10,0,10,10,0-1\n2,0,2,10,0,10,10", 66],
+    ["an arrival that is not a number", "1,nan,4,10,0,10,10,0-3", 66],
     ["a run time below 0", "1,20,4,10,20,-15,5,0-3", 66],
     ["a job without processors", "1,0,0,10,0,10,10,", 66],
-    ["a processor far above all", "1,0,1,10,0,10,10,99999999999", 66],
+    ["a processor that no machine has", "1,0,1,10,0,10,10,99999999999", 66],
     ["a job that is there twice", "1,0,4,10,0,10,10,0-3\n1,0,4,10,10,10,20,0-3", 1],
   ])("%s is refused", (_, rows, status) => {
     const names =
