@@ -75,6 +75,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["report", "words", "lab", "wings", "papers", "conductor", "daemon", "api", "slurm"],
   ],
   "slurm-names": ["core", "host", "protocol", "api", "slurm", "cli"],
+  // Its world runs in programs and in browsers.
+  torture: [
+    ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
+    ...["conductor", "daemon"],
+  ],
 };
 /**
  * Files that only some may import: rooms above the executor do not know how attempts run, or on how many
