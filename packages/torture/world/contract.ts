@@ -330,6 +330,11 @@ export interface Machine {
   exit(process: Process, code: number): void;
   /** Calls when the process may run: now, once it is continued, or never if it has ended. */
   deliver(process: Process, call: () => void): void;
+  /**
+   * Lets a process that was just started, and its children, run to their ends at this instant, and reaps it:
+   * what spawnSync waits for. Only for modelled programs.
+   */
+  runToEnd(process: Process): ProcessEnd;
   /** Called once when a child has ended; that also reaps it. */
   onChildEnd(parent: Process, pid: number, call: (end: ProcessEnd) => void): void;
   /** Programs by the path of their files. `node` starts the programs of Tutti. */
