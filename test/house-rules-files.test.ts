@@ -81,7 +81,12 @@ function namesTaken({ path, text }: Source): string[] {
 function unusedExports(files: readonly Source[], users: readonly Source[]): string[] {
   const taken = new Set(users.flatMap(namesTaken));
   return files.flatMap(({ path, text }) =>
-    [...text.matchAll(/^export (?:async |abstract )*(?:function\*?|class|const|let|interface|type) (\w+)/gm)]
+    [
+      ...text.matchAll(/^export (?:async |abstract )*(?:function\*?|class|const|let|interface|type) (\w+)/gm),
+      ...[...text.matchAll(/^export (?:type )?\{([^}]+)\} from "node:/gm)].flatMap(([, names]) => [
+        ...names.matchAll(/(\w+)/g),
+      ]),
+    ]
       .map(([, name]) => name)
       .filter((name) => !taken.has(`${path} ${name}`) && !taken.has(`${path} *`) && !DOORS.includes(name))
       .map((name) => `${path} exports ${name}`),
@@ -111,6 +116,12 @@ describe("files and exports", () => {
     expect(unused('import * as a from "@tutti/kernel/core/a.ts"; a.two();')).toEqual(["one", "Three"]);
     expect(unused('const { two } = await import("@tutti/kernel/core/a.ts");')).toEqual(["one", "Three"]);
     expect(unused('export * from "@tutti/kernel/core/a.ts";')).toEqual([]);
+    const port = source(
+      "packages/host/ports/fs.ts",
+      'export {\n  openSync,\n  readSync,\n} from "node:fs";\n',
+    );
+    const user = source("packages/lab/b.ts", 'import { readSync } from "@tutti/host/ports/fs.ts";');
+    expect(unusedExports([port], [port, user])).toEqual(["packages/host/ports/fs.ts exports openSync"]);
   });
 
   test("no file is imported by tests only", () => {

@@ -103,6 +103,9 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The door of the wings is their list.
   [/^packages\/papers\/wings\/(sites|tasks)\//, /^packages\/papers\//],
 ];
+/** Where Node is reached only by its ports, so that a simulated world can take its place. */
+const BY_PORTS: readonly string[] = ["host", "conductor", "daemon", "slurm"];
+const PORT = /^packages\/host\/ports\/[\w-]+\.ts$/;
 /**
  * Imports that close a circle of folders. This list may only become shorter: a test fails when one of them no
  * longer closes a circle.
@@ -134,8 +137,12 @@ function forbidden(file: Source): string[] {
   const own = packageOf(path);
   const needs = NEEDS.get(own) ?? [];
   return importsOf(file).flatMap((target) => {
-    if (target.startsWith("node:"))
-      return PURE.includes(room) && !isTest ? [`${path} imports ${target}, but ${room} is pure`] : [];
+    if (target.startsWith("node:")) {
+      if (isTest) return [];
+      if (BY_PORTS.includes(room) && !PORT.test(path))
+        return [`${path} imports ${target}, expected a port of packages/host/ports`];
+      return PURE.includes(room) ? [`${path} imports ${target}, but ${room} is pure`] : [];
+    }
     if (PAGE_DATA.test(target) && (room === "lab" || room === "papers")) return [];
     if (/^(?:\.\.\/|[a-z]+\/.*\.(?:tsx?|css)$)/.test(target)) {
       const to = roomOf(target);
@@ -299,6 +306,14 @@ describe("the plan", () => {
       expect(forbidden(source("packages/live/daemon/dispatch/x.ts", text)), target).toHaveLength(1);
       expect(forbidden(source("packages/live/daemon/dispatch/x.test.ts", text))).toEqual([]);
     }
+  });
+
+  test("Node is imported by its ports where a simulated world can take its place", () => {
+    const text = 'import { openSync } from "node:fs";';
+    for (const path of ["host/x.ts", "live/conductor/x.ts", "live/daemon/store/x.ts", "slurm/x.ts"])
+      expect(forbidden(source(`packages/${path}`, text)), path).toHaveLength(1);
+    for (const path of ["host/ports/fs.ts", "live/daemon/store/x.test.ts", "live/api/server/x.ts"])
+      expect(forbidden(source(`packages/${path}`, text)), path).toEqual([]);
   });
 
   test("a part of a wing is reached only by its wing, its paper and their studies", () => {

@@ -7,7 +7,7 @@
  * Both versions may be mounted side by side, with each controller in one of them. A gang's first process is
  * moved in while it waits at its gate (shim.ts), so no process of the job is ever outside.
  */
-import { spawnSync } from "node:child_process";
+import { spawnSync } from "./ports/child-process.ts";
 import {
   accessSync,
   constants,
@@ -17,10 +17,10 @@ import {
   readFileSync,
   rmdirSync,
   writeFileSync,
-} from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
+} from "./ports/fs.ts";
+import { writeFile } from "./ports/fs-promises.ts";
+import { availableParallelism } from "./ports/os.ts";
+import { join } from "./ports/path.ts";
 import { isShortage, readSmall } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 

@@ -6,7 +6,7 @@
  * A new promise needs a row here, in the table of docs/guide-administrator.md, and a scene in
  * test/clock-steps.test.ts, which sets the clock in each direction and suspends the machine.
  */
-import { uptime } from "node:os";
+import { uptime } from "./ports/os.ts";
 
 /** Milliseconds on the monotonic clock, which all processes share and nobody can set. */
 export function monotonicMs(): number {

@@ -9,8 +9,8 @@ import {
   readFileSync,
   type Stats,
   statfsSync,
-} from "node:fs";
-import { access, stat } from "node:fs/promises";
+} from "./ports/fs.ts";
+import { access, stat } from "./ports/fs-promises.ts";
 
 /** The text of a file; undefined if it cannot be read. */
 export function readText(path: string, encoding: "utf8" | "latin1"): string | undefined {

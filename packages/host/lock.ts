@@ -4,7 +4,7 @@
  * namespace would not work: /proc/net/unix shows its name to everybody, and anybody could take the name after
  * our process ends.)
  */
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "./ports/sqlite.ts";
 import { withPrivateUmask } from "./umask.ts";
 
 const BUSY = 5;

@@ -1,7 +1,8 @@
 /** Reads facts about this machine from the kernel: CPUs, memory, limits. */
-import { readFileSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
+
 import { readText } from "./files.ts";
+import { readFileSync } from "./ports/fs.ts";
+import { availableParallelism, totalmem } from "./ports/os.ts";
 
 /** CPU numbers that this process may use, ascending. */
 export function allowedCpus(): number[] {

@@ -1,6 +1,6 @@
 /** Makes folders and their parents. */
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, constants, mkdirSync, statSync } from "./ports/fs.ts";
+import { dirname } from "./ports/path.ts";
 import { withUmask } from "./umask.ts";
 
 /**

@@ -2,7 +2,7 @@
  * Reads the accounts in /etc/passwd and the groups in /etc/group. Those from other sources, such as LDAP, are
  * not known.
  */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "./ports/fs.ts";
 
 const PASSWD = "/etc/passwd";
 const GROUP = "/etc/group";

@@ -2,8 +2,9 @@
  * Reads the identity and state of processes from /proc. A pid alone does not identify a process, because pids
  * are reused; boot id, pid and start time together do.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+
 import { readText } from "./files.ts";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "./ports/fs.ts";
 
 /** Identity of a process that survives the reuse of its pid. */
 export interface ProcessIdentity {

@@ -5,9 +5,9 @@
  * unlinkat). Before a subfolder is emptied, it is moved up into the job's folder, which only we can write to.
  * So deep nesting costs nothing, and nobody can replace a folder while it is being emptied.
  */
-import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { chmod, type FileHandle, open, opendir, rename, rmdir, unlink } from "node:fs/promises";
+import { randomUUID } from "./ports/crypto.ts";
+import { constants } from "./ports/fs.ts";
+import { chmod, type FileHandle, open, opendir, rename, rmdir, unlink } from "./ports/fs-promises.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 

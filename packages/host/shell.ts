@@ -1,5 +1,5 @@
 /** Words and variables in scripts for a POSIX shell. */
-import { existsSync } from "node:fs";
+import { existsSync } from "./ports/fs.ts";
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /**

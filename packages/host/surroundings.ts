@@ -2,8 +2,9 @@
  * Keeps the conductor from inheriting anything from the shell in which the scheduler was started. The
  * conductor may be root and starts processes of all users, so it must not pass on variables or open files.
  */
-import { closeSync, readdirSync } from "node:fs";
+
 import { readText } from "./files.ts";
+import { closeSync, readdirSync } from "./ports/fs.ts";
 
 /**
  * Folders that only root can write to. Programs are looked up only in these, regardless of a shell's PATH.

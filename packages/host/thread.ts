@@ -1,5 +1,5 @@
 /** Runs a worker thread that answers questions, one at a time. */
-import { parentPort, Worker, type WorkerOptions } from "node:worker_threads";
+import { parentPort, Worker, type WorkerOptions } from "./ports/worker-threads.ts";
 
 /** The thread ended before it answered: by itself, or because it was terminated. */
 export class ThreadEnded extends Error {

@@ -3,9 +3,10 @@
  * numbers CPUs in many ways: sockets one after the other or in turns, the threads of a core side by side or
  * far apart.
  */
-import { join } from "node:path";
+
 import { readText } from "./files.ts";
 import { parseCpus } from "./machine.ts";
+import { join } from "./ports/path.ts";
 
 export interface CpuPlace {
   readonly cpu: number;

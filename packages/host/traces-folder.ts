@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { existsSync } from "./ports/fs.ts";
+import { fileURLToPath } from "./ports/url.ts";
 import { DIST } from "./programs.ts";
 
 /**

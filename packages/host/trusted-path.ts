@@ -3,8 +3,8 @@
  * can replace the next part, even between two of our calls. Then that user could choose where root writes
  * files and which files root gives away.
  */
-import { lstatSync, readlinkSync, type Stats } from "node:fs";
-import { dirname, parse, resolve } from "node:path";
+import { lstatSync, readlinkSync, type Stats } from "./ports/fs.ts";
+import { dirname, parse, resolve } from "./ports/path.ts";
 
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;

@@ -1,7 +1,7 @@
 /** Makes Unix sockets that have their final owner and mode from the moment they appear. */
-import { once } from "node:events";
-import { chmodSync, chownSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
-import type { Server } from "node:net";
+import { once } from "./ports/events.ts";
+import { chmodSync, chownSync, renameSync, rmSync, type Stats, statSync } from "./ports/fs.ts";
+import type { Server } from "./ports/net.ts";
 import { withUmask } from "./umask.ts";
 
 export interface SocketRights {

@@ -1,6 +1,6 @@
 /** Tells which Tutti this is: its version, and the revision of its source. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "./ports/child-process.ts";
+import { readFileSync } from "./ports/fs.ts";
 
 /** What a result says about the program that made it. */
 export interface Provenance {

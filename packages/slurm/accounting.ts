@@ -1,5 +1,5 @@
 /** Asks Slurm's accounting for the jobs of a site. */
-import { spawn } from "node:child_process";
+import { spawn } from "@tutti/host/ports/child-process.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
 import { parseShownNodes } from "./formats/scontrol.ts";

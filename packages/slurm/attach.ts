@@ -1,5 +1,5 @@
 /** Attaches a front end to a pilot that another state folder has submitted, if nobody uses the pilot. */
-import { spawn } from "node:child_process";
+import { spawn } from "@tutti/host/ports/child-process.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader } from "@tutti/protocol/wire.ts";

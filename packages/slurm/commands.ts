@@ -2,8 +2,8 @@
  * Runs Slurm's commands. No shell is between: every argument arrives as it is. A command gets 20 s; Slurm's
  * own time-outs are shorter, but a slow file system can block a command.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "@tutti/host/ports/child-process.ts";
+import { once } from "@tutti/host/ports/events.ts";
 import { ProviderError } from "@tutti/live/daemon/executor/provider.ts";
 
 const TIMEOUT_MS = 20_000;

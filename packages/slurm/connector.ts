@@ -3,8 +3,9 @@
  * with the conductor's socket. No port is open, and Slurm authenticates. When srun or this process dies,
  * Slurm ends the connector's step and nothing else.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+
 import type { Clock } from "@tutti/host/clock.ts";
+import { type ChildProcessWithoutNullStreams, spawn } from "@tutti/host/ports/child-process.ts";
 import type { LinkListener, NodeLink } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader } from "@tutti/protocol/wire.ts";

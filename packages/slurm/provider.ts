@@ -1,7 +1,7 @@
 /** Runs jobs on nodes of Slurm: the executor of a cluster, whose nodes are those of pilots. */
 
-import { lstatSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, writeFileSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { blockClaims } from "@tutti/live/conductor/attempts/claim.ts";
 import { ON_CLUSTER } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import { ClusterExecutor } from "@tutti/live/daemon/executor/cluster/cluster-executor.ts";

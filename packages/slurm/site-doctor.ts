@@ -2,10 +2,11 @@
  * Finds out what a site's Slurm allows: its settings, and what a step of a short job on one node can do.
  * Nothing is changed; the job ends with the examination.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import * as fs from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
+import { type ChildProcessWithoutNullStreams, spawn } from "@tutti/host/ports/child-process.ts";
+import * as fs from "@tutti/host/ports/fs.ts";
+import { sleep } from "@tutti/host/sleep.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
 import { forcedSharing, parseConfig, parseShownNodes } from "./formats/scontrol.ts";
 import { SlurmCommands } from "./slurm.ts";

@@ -1,8 +1,9 @@
 /** The nodes of pilots in Slurm, for the executor of a cluster. */
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
+
 import type { Clock } from "@tutti/host/clock.ts";
+import { accessSync, constants } from "@tutti/host/ports/fs.ts";
+import { delimiter, join } from "@tutti/host/ports/path.ts";
+import { fileURLToPath } from "@tutti/host/ports/url.ts";
 import { programFile } from "@tutti/host/programs.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import type {

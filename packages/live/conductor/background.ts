@@ -12,9 +12,10 @@
  * loop in turn is given low priority. Child processes inherit the class. They also inherit the session,
  * unless they create their own.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+
 import { allowedCpus } from "@tutti/host/machine.ts";
+import { type ChildProcess, spawn, spawnSync } from "@tutti/host/ports/child-process.ts";
+import { writeFileSync } from "@tutti/host/ports/fs.ts";
 import { isShortage, readStat } from "@tutti/host/processes.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";
 

@@ -2,14 +2,15 @@
  * Connects the front end to the conductor's socket. It starts a conductor if none is running, and reconnects
  * when the connection is lost.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { EventEmitter } from "node:events";
-import { closeSync, openSync, renameSync, statSync } from "node:fs";
-import { createConnection, type Socket } from "node:net";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
+import { EventEmitter } from "@tutti/host/ports/events.ts";
+import { closeSync, openSync, renameSync, statSync } from "@tutti/host/ports/fs.ts";
+import { createConnection, type Socket } from "@tutti/host/ports/net.ts";
+import { join } from "@tutti/host/ports/path.ts";
+import { fileURLToPath } from "@tutti/host/ports/url.ts";
 import { programFile } from "@tutti/host/programs.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";
 import type { FreezerKind } from "@tutti/protocol/attempts.ts";

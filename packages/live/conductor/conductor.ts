@@ -2,9 +2,10 @@
  * Launches and ends attempts, and runs the rows of the matrix in turn (round-robin.ts). The conductor does
  * not know queues or policies. It follows the last matrix, even while no front end is connected.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { bootId, identityOf, type ProcessIdentity } from "@tutti/host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";

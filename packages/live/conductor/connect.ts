@@ -7,11 +7,12 @@
  * conductor: after a crash that nobody has noticed, nothing starts one there. Then it kills what is left of
  * the cluster's gangs, removes the conductor's folder, and says that the node is vacant.
  */
-import { existsSync, lstatSync, readdirSync } from "node:fs";
-import { createConnection, type Socket } from "node:net";
-import { basename, dirname, join } from "node:path";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { readText } from "@tutti/host/files.ts";
+import { existsSync, lstatSync, readdirSync } from "@tutti/host/ports/fs.ts";
+import { createConnection, type Socket } from "@tutti/host/ports/net.ts";
+import { basename, dirname, join } from "@tutti/host/ports/path.ts";
 import { allPids, signal } from "@tutti/host/processes.ts";
 import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { isAtGateOf } from "./attempts/shim.ts";

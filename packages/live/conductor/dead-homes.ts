@@ -4,10 +4,11 @@
  *
  *   /tmp/tutti-1000/0123456789abcdef-7-n1     user, owner's name, number of the pilot, node
  */
-import { lstatSync, readdirSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+
 import { unixMs } from "@tutti/host/clock.ts";
 import { readText } from "@tutti/host/files.ts";
+import { lstatSync, readdirSync, rmSync } from "@tutti/host/ports/fs.ts";
+import { basename, dirname, join } from "@tutti/host/ports/path.ts";
 import { allPids } from "@tutti/host/processes.ts";
 import { titleOf } from "./home.ts";
 

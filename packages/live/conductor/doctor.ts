@@ -2,14 +2,15 @@
  * Measures what the conductor can do on this machine, and how fast, with a gang of busy loops: one per CPU,
  * up to four.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { readText } from "@tutti/host/files.ts";
 import { allowedCpus } from "@tutti/host/machine.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
+import { once } from "@tutti/host/ports/events.ts";
+import { existsSync, mkdtempSync, rmSync } from "@tutti/host/ports/fs.ts";
+import { availableParallelism, loadavg, tmpdir } from "@tutti/host/ports/os.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { identityOf } from "@tutti/host/processes.ts";
 import { OWN_ENVIRONMENT, SYSTEM_PATH } from "@tutti/host/surroundings.ts";
 import { countOf, placesOf } from "@tutti/host/topology.ts";

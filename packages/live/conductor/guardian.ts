@@ -18,9 +18,10 @@
  * The guardian starts no processes in its loop, because it may be needed exactly when no process can be
  * started.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "@tutti/host/processes.ts";
 import { sleep } from "@tutti/host/sleep.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";

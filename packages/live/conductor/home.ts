@@ -4,10 +4,11 @@
  * It never creates the folder around it, the state folder, also when it starts: that one may have been moved
  * away just then, and must find its place free when it is put back.
  */
-import { chmodSync, lstatSync, type Stats, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+
 import { takeLock, type Unlock } from "@tutti/host/lock.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { chmodSync, lstatSync, type Stats, statSync } from "@tutti/host/ports/fs.ts";
+import { dirname, join } from "@tutti/host/ports/path.ts";
 import { allPids, hasOnlyRightsOf, readSmall, readStat } from "@tutti/host/processes.ts";
 
 export class HomeLock {

@@ -9,8 +9,9 @@
  * cluster then takes the node away. The keeper gives its pid as `--parent`, because it may end before the
  * conductor can ask for it.
  */
-import { parseArgs } from "node:util";
+
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import { parseArgs } from "@tutti/host/ports/util.ts";
 import { sleep } from "@tutti/host/sleep.ts";
 import { closeInherited } from "@tutti/host/surroundings.ts";
 import type { FreezerKind } from "@tutti/protocol/attempts.ts";

@@ -2,8 +2,8 @@
  * Gives the conductor priority over the gangs. Otherwise, gangs that it has just continued would take its
  * processor for milliseconds in the middle of a switch.
  */
-import { spawnSync } from "node:child_process";
-import { setPriority } from "node:os";
+import { spawnSync } from "@tutti/host/ports/child-process.ts";
+import { setPriority } from "@tutti/host/ports/os.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";
 
 const OPTIONS = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;

@@ -2,10 +2,11 @@
  * Serves the conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from
  * the start.
  */
-import { rmSync, type Stats, statSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
+import { rmSync, type Stats, statSync } from "@tutti/host/ports/fs.ts";
+import { createServer, type Server, type Socket } from "@tutti/host/ports/net.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { listenOnSocket } from "@tutti/host/unix-socket.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader, parseMessage } from "@tutti/protocol/wire.ts";

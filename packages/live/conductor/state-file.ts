@@ -3,7 +3,7 @@
  * which is always replaced as a whole. What the conductor intends is in the file before it acts (`save` with
  * an act), so no conductor takes the kills of an earlier one for ends of their own.
  */
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "@tutti/host/ports/fs.ts";
 import type { ProcessIdentity } from "@tutti/host/processes.ts";
 import type { ConductorMatrix } from "@tutti/protocol/conductor.ts";
 import type { LastSeen } from "./attempts/absence.ts";

@@ -2,9 +2,10 @@
  * Reads what all processes that a gang ever had have used together. Only control groups count that; a value
  * that the kernel does not count is left out.
  */
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+
 import type { GangGroups } from "@tutti/host/cgroups.ts";
+import { existsSync, readdirSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import type { Usage } from "@tutti/protocol/attempts.ts";
 
 /** CPU time in ms. */

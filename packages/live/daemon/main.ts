@@ -2,11 +2,12 @@
  * Starts the process of `tutti serve`, without the API: locks the state folder, opens the store, starts or
  * finds the conductor and returns the service.
  */
-import { existsSync } from "node:fs";
-import { hostname } from "node:os";
-import { resolve } from "node:path";
+
 import { systemClock } from "@tutti/host/clock.ts";
 import { groupLookup, readPasswd, userNameOf } from "@tutti/host/passwd.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
+import { hostname } from "@tutti/host/ports/os.ts";
+import { resolve } from "@tutti/host/ports/path.ts";
 import { bootId } from "@tutti/host/processes.ts";
 import { replaceablePart } from "@tutti/host/trusted-path.ts";
 import { withPrivateUmask } from "@tutti/host/umask.ts";

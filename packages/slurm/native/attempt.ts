@@ -1,5 +1,5 @@
 /** What an attempt is in Slurm: its options of sbatch, its script, and what Slurm's states mean. */
-import { constants } from "node:os";
+import { constants } from "@tutti/host/ports/os.ts";
 import { quote } from "@tutti/host/shell.ts";
 import { scriptOf } from "@tutti/live/daemon/executor/queue/attempt-script.ts";
 import { scriptFile } from "@tutti/live/daemon/executor/queue/queued-attempt.ts";

@@ -1,5 +1,5 @@
 /** Runs jobs as jobs of Slurm, without a pilot. */
-import { join } from "node:path";
+import { join } from "@tutti/host/ports/path.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { KeptFile } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";

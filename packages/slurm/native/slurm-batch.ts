@@ -1,5 +1,5 @@
 /** Slurm as a batch system in which each attempt is a job of its own. */
-import { writeFileSync } from "node:fs";
+import { writeFileSync } from "@tutti/host/ports/fs.ts";
 import type {
   BatchJob,
   BatchSystem,

@@ -12,9 +12,10 @@
  * The gate is a named pipe (shim.ts). A restarted conductor reads everything that it does not know from the
  * attempt's folder, and continues from there.
  */
-import type { ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
+
 import { clocksNow, monotonicMs, systemClock, unixMs } from "@tutti/host/clock.ts";
+import type { ChildProcess } from "@tutti/host/ports/child-process.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
 import type { ProcessIdentity } from "@tutti/host/processes.ts";
 import { bootId, identityOf, isAlive, mayBelongTo, sessionOf, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";

@@ -12,8 +12,8 @@
  * process has ended, or if it runs as the job's user, leads a session and executes what a shim executes. The
  * user can imitate that, too, so an attempt must also begin within a time limit (attempt.ts).
  */
-import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readlinkSync, symlinkSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { isAlive, mayBelongTo, type ProcessIdentity, readSmall, readStat } from "@tutti/host/processes.ts";
 import type { IdentifiedAttempt, LaunchSpec } from "@tutti/protocol/attempts.ts";
 

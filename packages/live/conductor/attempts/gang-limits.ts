@@ -2,8 +2,9 @@
  * Limits a gang's CPUs, its memory and the number of its processes. Control groups enforce these limits;
  * without control groups, Tutti can only pin the CPUs.
  */
-import { spawn } from "node:child_process";
+
 import { kernelNumber } from "@tutti/host/machine.ts";
+import { spawn } from "@tutti/host/ports/child-process.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { Containment } from "../freezers/open-containment.ts";

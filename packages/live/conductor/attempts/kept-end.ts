@@ -3,8 +3,8 @@
  * for it again by a front end whose store is an older backup. What the shim has written tells how the job
  * ended, but not that Tutti ended it, nor how long it had run.
  */
-import { closeSync, constants, openSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, constants, openSync, writeFileSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import type { AttemptEnd } from "@tutti/protocol/attempts.ts";
 import type { AttemptFolder } from "./claim.ts";
 import { readPlain } from "./shim.ts";

@@ -1,5 +1,5 @@
 /** Determines the outcome of an attempt from its folder and from what the conductor has seen. */
-import { existsSync } from "node:fs";
+import { existsSync } from "@tutti/host/ports/fs.ts";
 import { bootId, type ProcessIdentity } from "@tutti/host/processes.ts";
 import type { AttemptEnd, AttemptKey, EndReason } from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";

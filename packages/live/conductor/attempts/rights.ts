@@ -3,7 +3,7 @@
  * the front end asks for, it refuses a launch that names no user, and a launch in another user's folder.
  * Attempts that were already launched continue unchanged.
  */
-import { lstatSync } from "node:fs";
+import { lstatSync } from "@tutti/host/ports/fs.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 
 type RightsSpec = Pick<LaunchSpec, "job" | "uid" | "gid" | "folder">;

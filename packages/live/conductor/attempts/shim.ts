@@ -26,7 +26,9 @@
  * its folder harms only that job. A user can rename any other user's file into the folder, so the conductor
  * reads and writes only files there that clearly belong to the job's user.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+
+import { isPlainFileOf, readText } from "@tutti/host/files.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
 import {
   closeSync,
   constants,
@@ -41,10 +43,9 @@ import {
   type Stats,
   writeFileSync,
   writeSync,
-} from "node:fs";
-import { constants as osConstants } from "node:os";
-import { basename, dirname, join } from "node:path";
-import { isPlainFileOf, readText } from "@tutti/host/files.ts";
+} from "@tutti/host/ports/fs.ts";
+import { constants as osConstants } from "@tutti/host/ports/os.ts";
+import { basename, dirname, join } from "@tutti/host/ports/path.ts";
 import { readSmall } from "@tutti/host/processes.ts";
 import { environmentInShell, quote } from "@tutti/host/shell.ts";
 import type { AttemptEnd, LaunchSpec } from "@tutti/protocol/attempts.ts";

@@ -3,10 +3,11 @@
  * a session of its own, so it survives the conductor. Its exit status says nothing: srun also ends with 0
  * when a node is lost. How the tasks end is in their folders.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
+
 import { readText } from "@tutti/host/files.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
+import { closeSync, openSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { identityOf, isAlive, type ProcessIdentity, sessionOf, signal } from "@tutti/host/processes.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";

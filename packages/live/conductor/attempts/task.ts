@@ -2,9 +2,10 @@
  * Follows one task of a gang whose tasks the cluster starts: a shim that the conductor has not started claims
  * `folder`/tasks/RANK, and its command waits at the gate there, as that of any attempt (attempt.ts).
  */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
+import { dirname, join } from "@tutti/host/ports/path.ts";
 import { isAlive, type ProcessIdentity, sessionOf, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, EndReason } from "@tutti/protocol/attempts.ts";
 import type { MemberSpec } from "@tutti/protocol/conductor.ts";

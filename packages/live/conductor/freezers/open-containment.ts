@@ -2,9 +2,10 @@
  * Finds out how this machine can contain gangs: the best kind of freezer that works, and its control
  * groups.
  */
-import { createHash } from "node:crypto";
-import { join } from "node:path";
+
 import { GangGroups, mountsHere, openHierarchies } from "@tutti/host/cgroups.ts";
+import { createHash } from "@tutti/host/ports/crypto.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import type { FreezerKind } from "@tutti/protocol/attempts.ts";
 import { Cgroup1Freezer, Cgroup2Freezer, SWITCHES } from "./cgroup.ts";
 import type { Freezer } from "./freezer.ts";

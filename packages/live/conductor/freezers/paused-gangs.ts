@@ -3,10 +3,11 @@
  * matrix continues them: neither the guardian, when the conductor has died, nor the next conductor at its
  * start.
  */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+
 import { unixMs } from "@tutti/host/clock.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 
 export class PausedGangs {
   /** The guardian looks here. */

@@ -7,9 +7,10 @@
  * does both between two scans and also clears its environment. Known processes are remembered by pid and
  * start time, which are checked again before every signal.
  */
-import { renameSync, writeFileSync } from "node:fs";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { readText } from "@tutti/host/files.ts";
+import { renameSync, writeFileSync } from "@tutti/host/ports/fs.ts";
 import {
   allPids,
   bootId,

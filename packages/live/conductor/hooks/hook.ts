@@ -2,12 +2,13 @@
  * Runs one hook in a control group of its own: a shell waits at a gate until it is in the group, and then
  * becomes the command. After 30 s, or when the command has ended, all processes of the hook are killed.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, constants, fchownSync, openSync, writeSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { readPasswd } from "@tutti/host/passwd.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
+import { closeSync, constants, fchownSync, openSync, writeSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
+import { fileURLToPath } from "@tutti/host/ports/url.ts";
 import { identityOf } from "@tutti/host/processes.ts";
 import { programFile } from "@tutti/host/programs.ts";
 import { sleep } from "@tutti/host/sleep.ts";

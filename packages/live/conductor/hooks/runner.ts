@@ -5,12 +5,13 @@
  * When the front end is gone, the runner ends with its last hook, and leaves their results in HOME/results
  * for the next runner, which waits until then. So there are never two that start hooks.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { readText } from "@tutti/host/files.ts";
 import { takeLock } from "@tutti/host/lock.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { allPids, signal } from "@tutti/host/processes.ts";
 import { sleep } from "@tutti/host/sleep.ts";
 import { closeInherited } from "@tutti/host/surroundings.ts";

@@ -1,5 +1,5 @@
 /** Parses the text of the configuration file, JSON or TOML, and finds the line of a field. */
-import { readFileSync } from "node:fs";
+import { readFileSync } from "@tutti/host/ports/fs.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { parse, TomlError } from "smol-toml";
 

@@ -9,9 +9,10 @@
  *
  * A GPU counts if its device file is there: a container may have only some of the machine's GPUs.
  */
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+
 import { readText } from "@tutti/host/files.ts";
+import { existsSync, readdirSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { GPU, type Resource } from "@tutti/protocol/resources.ts";
 
 interface Gpus {

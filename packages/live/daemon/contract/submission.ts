@@ -1,7 +1,7 @@
 /**
  * Checks submitted jobs where the schema cannot, because the check needs the scheduler's limits and queues.
  */
-import { basename } from "node:path";
+import { basename } from "@tutti/host/ports/path.ts";
 import { closest } from "@tutti/kernel/core/did-you-mean.ts";
 import { NO_QUEUE } from "@tutti/kernel/core/queue-classes.ts";
 import { explainQueue } from "@tutti/kernel/policies/space/queue-selection.ts";

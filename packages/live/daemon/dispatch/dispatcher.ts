@@ -12,7 +12,7 @@
  * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and its reports do not affect
  * the job with the same number.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes } from "@tutti/host/ports/crypto.ts";
 import { areSameCpus } from "@tutti/kernel/core/machine.ts";
 import { type PolicyChoice, START_RULE_NAMES } from "@tutti/kernel/core/policy.ts";
 import type { AttemptEnd, AttemptKey, AttemptState } from "@tutti/protocol/attempts.ts";

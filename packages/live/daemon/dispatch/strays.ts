@@ -4,8 +4,9 @@
  * person can decide about them. So they keep running next to the gangs, in every slot, until they end or are
  * cancelled. The conductor lists them whenever it connects, so they are kept only in memory.
  */
-import { basename } from "node:path";
+
 import { userNameOf } from "@tutti/host/passwd.ts";
+import { basename } from "@tutti/host/ports/path.ts";
 import type { AttemptKey, AttemptState, JobNumber } from "@tutti/protocol/attempts.ts";
 import type { Stray as StrayInfo } from "@tutti/protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";

@@ -2,11 +2,12 @@
  * Keeps what the next front end must know about jobs of a batch system, in a file. A job is in the file
  * before it is submitted, so none is forgotten or submitted twice, wherever the front end dies.
  */
-import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+
 import { syncPath } from "@tutti/host/files.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { randomBytes } from "@tutti/host/ports/crypto.ts";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "@tutti/host/ports/fs.ts";
+import { dirname } from "@tutti/host/ports/path.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { matching, problemIn, type Shape } from "@tutti/protocol/shape.ts";
 

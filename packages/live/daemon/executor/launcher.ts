@@ -11,9 +11,9 @@ import {
   openSync,
   rmSync,
   writeFileSync,
-} from "node:fs";
-import { hostname } from "node:os";
-import { basename, dirname, isAbsolute, join } from "node:path";
+} from "@tutti/host/ports/fs.ts";
+import { hostname } from "@tutti/host/ports/os.ts";
+import { basename, dirname, isAbsolute, join } from "@tutti/host/ports/path.ts";
 import { removeFolder } from "@tutti/host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { ofKind, type Resource, variableOf } from "@tutti/protocol/resources.ts";

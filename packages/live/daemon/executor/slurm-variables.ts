@@ -3,7 +3,7 @@
  * few: MPI libraries recognise Slurm by the others, and would look for srun. A job that was submitted by one
  * of Slurm's names (docs/slurm-names.md) has srun, so it gets all that Slurm sets for a job of one node.
  */
-import { hostname } from "node:os";
+import { hostname } from "@tutti/host/ports/os.ts";
 import { ofKind } from "@tutti/protocol/resources.ts";
 import { isElsewhere, type JobRecord } from "../contract/record.ts";
 import { nodeTasks } from "./cluster/node-tasks.ts";

@@ -12,7 +12,7 @@
  * Questions about jobs and about policies take turns on a page, and with a long queue their worlds differ:
  * a hypothetical job has more jobs before it. So two worlds are kept.
  */
-import { isDeepStrictEqual } from "node:util";
+import { isDeepStrictEqual } from "@tutti/host/ports/util.ts";
 import type { ForecastTask, Scenario } from "./task.ts";
 
 /** Times of one replication, by job. A running job has the times that are left. */

@@ -7,9 +7,10 @@
  * A command is run once: how it ends is noted, and that is all. A webhook that was not reached, and a mail
  * that was not taken, are tried again, a few times.
  */
-import { randomBytes } from "node:crypto";
-import { hostname } from "node:os";
+
 import type { Clock } from "@tutti/host/clock.ts";
+import { randomBytes } from "@tutti/host/ports/crypto.ts";
+import { hostname } from "@tutti/host/ports/os.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import type { NewsEvent } from "@tutti/protocol/news/news.ts";
 import type { NewsOutcome } from "@tutti/protocol/news/outcome.ts";

@@ -2,9 +2,10 @@
  * The front end's end of the runner: starts its process, sends it tasks, and starts another one if it was
  * killed. Tasks of a killed runner are run again.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+
 import { makeFolder } from "@tutti/host/make-folders.ts";
+import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
+import { fileURLToPath } from "@tutti/host/ports/url.ts";
 import { programFile } from "@tutti/host/programs.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";
 import type { FromRunner, HookTask } from "@tutti/protocol/news/runner.ts";

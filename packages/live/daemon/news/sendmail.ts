@@ -1,6 +1,6 @@
 /** Finds the program with which this machine sends mail. */
-import { statSync } from "node:fs";
-import { join } from "node:path";
+import { statSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { replaceablePart } from "@tutti/host/trusted-path.ts";
 
 /** Where mail programs put it, in case that the search path leaves them out. */

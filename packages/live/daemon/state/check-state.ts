@@ -1,6 +1,6 @@
 /** Checks that a state folder is consistent: the store, the file with the numbers, the folders of jobs. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import { checkStore, type StoreReport } from "../store/check.ts";
 import { openReadOnly } from "../store/read-only.ts";
 import { latestStartIn, numberedIn } from "./job-folders.ts";

@@ -1,6 +1,6 @@
 /** Reads the folders of jobs and attempts, `jobs/JOB/ATTEMPT`. Unreadable folders count as empty. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 
 /** The file with the CPUs of an attempt. The front end writes it before it starts anything. */
 export const HOSTS = "hosts";

@@ -17,11 +17,19 @@
  * The line has a fixed length and is written in place. Neither the name nor the length of the file changes,
  * so syncing costs one disk write.
  */
-import { createHash } from "node:crypto";
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
-import { crc32 } from "node:zlib";
+
 import { syncPath } from "@tutti/host/files.ts";
+import { createHash } from "@tutti/host/ports/crypto.ts";
+import {
+  closeSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "@tutti/host/ports/fs.ts";
+import { dirname } from "@tutti/host/ports/path.ts";
+import { crc32 } from "@tutti/host/ports/zlib.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 
 export interface Numbers {

@@ -14,12 +14,21 @@
  *                                                     in it belong to the user
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's folder, owned by the user
  */
-import { chmodSync, existsSync, lstatSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
-import { dirname, join, resolve } from "node:path";
+
 import { foreignFile, networkFileSystem, readText } from "@tutti/host/files.ts";
 import { takeLock, type Unlock } from "@tutti/host/lock.ts";
 import { makeFolder, makeParents, whyNotMade } from "@tutti/host/make-folders.ts";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "@tutti/host/ports/fs.ts";
+import { hostname } from "@tutti/host/ports/os.ts";
+import { dirname, join, resolve } from "@tutti/host/ports/path.ts";
 import { replaceablePart } from "@tutti/host/trusted-path.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { withStoreErrors } from "../store/store-error.ts";

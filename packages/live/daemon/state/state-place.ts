@@ -1,9 +1,9 @@
 /**
  * Finds the state folder and the process that uses it. Imports only small modules, so commands start fast.
  */
-import { readFileSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { readFileSync, statSync } from "@tutti/host/ports/fs.ts";
+import { homedir } from "@tutti/host/ports/os.ts";
+import { join, resolve } from "@tutti/host/ports/path.ts";
 
 /** State folder of a front end that root runs. */
 const SYSTEM_STATE = "/var/lib/tutti";

@@ -7,7 +7,7 @@
  *
  * Store, log and index are never replaced while they are open, so device and inode number identify them.
  */
-import { chmodSync, lstatSync, mkdirSync, type Stats } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, type Stats } from "@tutti/host/ports/fs.ts";
 import { messageOf } from "../store/store.ts";
 
 interface WatchedFiles {

@@ -3,10 +3,11 @@
  * In WAL mode, reading a snapshot does not block writers; in other modes it does, so all is copied at once.
  * The copy is checked before it gets its final name.
  */
-import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import { backup, DatabaseSync } from "node:sqlite";
+
 import { syncPath } from "@tutti/host/files.ts";
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "@tutti/host/ports/fs.ts";
+import { basename, dirname } from "@tutti/host/ports/path.ts";
+import { backup, DatabaseSync } from "@tutti/host/ports/sqlite.ts";
 import { StorageError } from "@tutti/kernel/core/errors.ts";
 import { checkStore, type StoreFindings } from "./check.ts";
 import { openReadOnly } from "./read-only.ts";

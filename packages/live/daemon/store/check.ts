@@ -1,6 +1,6 @@
 /** Checks a store and counts its contents: for `tutti check`, and for every backup. */
-import { statSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import { statSync } from "@tutti/host/ports/fs.ts";
+import type { DatabaseSync } from "@tutti/host/ports/sqlite.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { latestAccountedFor } from "./lost-jobs.ts";

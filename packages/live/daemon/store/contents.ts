@@ -3,7 +3,7 @@
  * share it, and dropped when no job has it. Ended jobs keep theirs for a while, so that they can be run again
  * (book/kept-contents.ts).
  */
-import { createHash } from "node:crypto";
+import { createHash } from "@tutti/host/ports/crypto.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Statements } from "./statements.ts";
 

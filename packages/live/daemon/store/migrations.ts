@@ -3,7 +3,7 @@
  * changed, so state files of every version from `FIRST_VERSION` on can be opened. Each migration runs in its
  * own transaction, together with its row in `migrations`.
  */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "@tutti/host/ports/sqlite.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { eventAsJson } from "./old-events.ts";
 

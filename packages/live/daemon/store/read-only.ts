@@ -1,7 +1,7 @@
 /** Opens a store read-only: a backup, or a store that a front end may be using. */
-import { accessSync, constants, statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
+import { accessSync, constants, statSync } from "@tutti/host/ports/fs.ts";
+import { DatabaseSync } from "@tutti/host/ports/sqlite.ts";
+import { pathToFileURL } from "@tutti/host/ports/url.ts";
 import { InputError, StorageError } from "@tutti/kernel/core/errors.ts";
 import { withStoreErrors } from "./store-error.ts";
 

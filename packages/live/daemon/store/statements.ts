@@ -1,5 +1,5 @@
 /** Prepares each SQL statement once, and turns errors into messages for people. */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "@tutti/host/ports/sqlite.ts";
 import type { Row, Value } from "./rows.ts";
 import { withStoreErrors } from "./store-error.ts";
 

@@ -6,10 +6,11 @@
  * All calls are synchronous. A commit takes as long as the disk needs to make it durable. In the meantime the
  * conductor, a separate process, keeps the rows of the matrix running.
  */
-import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+
 import { unixMs } from "@tutti/host/clock.ts";
 import { networkFileSystem } from "@tutti/host/files.ts";
+import { dirname } from "@tutti/host/ports/path.ts";
+import { DatabaseSync } from "@tutti/host/ports/sqlite.ts";
 import type { NodeCpus } from "@tutti/kernel/core/machine.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "@tutti/protocol/attempts.ts";
 import type { EventData } from "@tutti/protocol/events.ts";

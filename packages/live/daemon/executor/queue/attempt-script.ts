@@ -1,5 +1,5 @@
 /** The script of an attempt that is a job of a batch system. */
-import { dirname } from "node:path";
+import { dirname } from "@tutti/host/ports/path.ts";
 import { environmentInShell, quote } from "@tutti/host/shell.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { outputsElsewhere } from "../../../conductor/attempts/shim.ts";

@@ -11,8 +11,9 @@
  * While the batch system does not answer, the executor is disconnected: running jobs continue, nothing is
  * submitted. When it answers again, the front end repeats what it wants.
  */
-import { existsSync } from "node:fs";
+
 import type { Clock } from "@tutti/host/clock.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
 import { NodeTable } from "@tutti/kernel/core/machine.ts";
 import type { AttemptEnd, AttemptKey, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { Capabilities, Capacity, Command, Executor, Report } from "../executor.ts";

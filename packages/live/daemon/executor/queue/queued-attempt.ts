@@ -1,6 +1,6 @@
 /** An attempt that is a job of a batch system: its mark, its files, and how it ended. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync } from "@tutti/host/ports/fs.ts";
+import { join } from "@tutti/host/ports/path.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { ShownBatchJob } from "./batch-system.ts";
 import type { StoredAttempt } from "./queue-file.ts";

@@ -1,0 +1,2 @@
+export type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
+export { execFileSync, spawn, spawnSync } from "node:child_process";

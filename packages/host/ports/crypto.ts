@@ -1,0 +1,1 @@
+export { createHash, randomBytes, randomUUID } from "node:crypto";

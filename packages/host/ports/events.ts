@@ -1,0 +1,1 @@
+export { EventEmitter, once } from "node:events";

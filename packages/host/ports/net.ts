@@ -1,0 +1,2 @@
+export type { Server, Socket } from "node:net";
+export { createConnection, createServer } from "node:net";

@@ -1,0 +1,11 @@
+export {
+  availableParallelism,
+  constants,
+  homedir,
+  hostname,
+  loadavg,
+  setPriority,
+  tmpdir,
+  totalmem,
+  uptime,
+} from "node:os";

@@ -1,0 +1,1 @@
+export { basename, delimiter, dirname, isAbsolute, join, parse, resolve } from "node:path";

@@ -1,0 +1,2 @@
+export type { StatementSync } from "node:sqlite";
+export { backup, DatabaseSync } from "node:sqlite";

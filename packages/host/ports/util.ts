@@ -1,0 +1,1 @@
+export { isDeepStrictEqual, parseArgs } from "node:util";

@@ -1,0 +1,1 @@
+export { crc32 } from "node:zlib";
