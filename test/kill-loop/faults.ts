@@ -1,6 +1,6 @@
 /** The kinds of faults of the kill loop. Each leaves a front end that has been started. */
 import type { BatchAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
-import { nameOf } from "./history.ts";
+import { nameOf } from "@tutti/torture/judge/history.ts";
 import { sleep } from "./scheduler.ts";
 import { LOOK_MS, type World } from "./world.ts";
 

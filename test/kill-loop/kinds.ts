@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { Random } from "@tutti/kernel/core/random.ts";
 import type { SubmitJob } from "@tutti/protocol/schema.ts";
-import { type Asked, type JudgedJob, LIMIT } from "./history.ts";
+import { type Asked, type JudgedJob, LIMIT } from "@tutti/torture/judge/history.ts";
 import type { Story } from "./story.ts";
 
 /** Where a job writes its starts, the test that it may end, and its processes and hooks what they do. */

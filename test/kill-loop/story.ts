@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BatchAnswer, Job, JobsAnswer, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
-import type { Asked, JudgedJob } from "./history.ts";
+import type { Asked, JudgedJob } from "@tutti/torture/judge/history.ts";
 import { hookOf, type Kind, makeAsked, NEVER_RETRIED, PROCESSES, scriptOf } from "./kinds.ts";
 import { sleep } from "./scheduler.ts";
 import { HAS_RUN, LOOK_MS, sizeOf, type World } from "./world.ts";

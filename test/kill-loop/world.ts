@@ -3,8 +3,14 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Random } from "@tutti/kernel/core/random.ts";
 import type { BatchAnswer, Job, JobsAnswer } from "@tutti/protocol/schema.ts";
+import {
+  type History,
+  type JudgedJob,
+  readStarts,
+  type Span,
+  type Start,
+} from "@tutti/torture/judge/history.ts";
 import type { TestAccount } from "../accounts.ts";
-import { type History, type JudgedJob, readStarts, type Span, type Start } from "./history.ts";
 import type { Folder } from "./kinds.ts";
 import { Scheduler, type Settings, sleep } from "./scheduler.ts";
 import { Sender } from "./sender.ts";
