@@ -176,6 +176,8 @@ export interface Files {
   makeSocket(who: Caller, path: string): Inode;
   /** The inode at a path, links followed. */
   find(who: Caller, path: string): Inode;
+  /** The data of a regular file, which somebody keeps open. */
+  data(file: Inode): FileData;
   /** A path that leads to a folder now; "/gone (deleted)" if it has none. */
   pathOf(folder: Inode): string;
   /** Mounts a tree of made files. */
