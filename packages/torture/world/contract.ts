@@ -242,7 +242,7 @@ export type Wait =
   | { readonly for: "child"; readonly pid?: number }
   /** Until the pipe can be read; at most until that instant of the timeline. */
   | { readonly for: "readable"; readonly descriptor: number; readonly untilUs?: number }
-  /** Until a signal that it handles has come. */
+  /** Until a signal that it handles has come, which may be SIGCHLD. */
   | { readonly for: "signal" };
 
 /** The system calls of a modelled program, in the name of its process. */
@@ -252,7 +252,10 @@ export interface Sys {
   /** Calls of Files, with this process as the caller. */
   readonly files: Files;
   readonly random: Random;
-  /** Starts a child that runs this program with a copy of the descriptors. @throws EAGAIN */
+  /**
+   * Starts a child that runs this program with a copy of the descriptors, the folder, the umask and what is
+   * ignored. Signals that the parent handles have their default action. @throws EAGAIN
+   */
   fork(program: Program): number;
   /**
    * Another program takes over this process. Use it as `return yield* sys.exec(…)`. `argv[0]` is looked up in
@@ -265,7 +268,12 @@ export interface Sys {
   kill(pid: number, signal: string): void;
   /** Leads a new session from now on. @throws EPERM if it leads one */
   newSession(): void;
-  /** Default action, nothing, or a call that is made at once, also in the middle of a wait. */
+  /** Sets all ids of this process. @throws EPERM */
+  setIds(uid: number, gid: number, groups: readonly number[]): void;
+  /**
+   * Default action, nothing, or a call that is made at once, also in the middle of a wait.
+   * @param signal a name such as SIGTERM, as everywhere
+   */
   onSignal(signal: string, act: "default" | "ignore" | (() => void)): void;
   /** CPUs on which it may run. */
   setCpus(pid: number, cpus: readonly number[]): void;
