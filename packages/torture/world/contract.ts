@@ -275,8 +275,15 @@ export interface Sys {
    * @param signal a name such as SIGTERM, as everywhere
    */
   onSignal(signal: string, act: "default" | "ignore" | (() => void)): void;
-  /** CPUs on which it may run. */
+  /** CPUs on which it may run. @throws ESRCH, EPERM, EINVAL if none of them is there */
   setCpus(pid: number, cpus: readonly number[]): void;
+  /** Scheduling class: 0 ordinary, 1 real-time, 5 idle. It is only shown. @throws ESRCH, EPERM */
+  setPolicy(pid: number, policy: number): void;
+  /**
+   * Holds that much memory more, or less if negative. More than a limit of its control groups ends it, and
+   * others with it, at its next step.
+   */
+  allocate(bytes: number): void;
 }
 
 /** @returns its exit status. Throwing ends it with 70. */
@@ -347,8 +354,10 @@ export interface Machine {
   runToEnd(process: Process): ProcessEnd;
   /** Called once when a child has ended; that also reaps it. */
   onChildEnd(parent: Process, pid: number, call: (end: ProcessEnd) => void): void;
-  /** Programs by the path of their files. `node` starts the programs of Tutti. */
-  install(path: string, program: Program | ((process: Process) => Body)): void;
+  /** Makes the file of a program, with its folders, and runs the program wherever that file is executed. */
+  install(path: string, program: Program): void;
+  /** The same for a program that is not a generator: `node` starts the programs of Tutti. */
+  installBody(path: string, begin: (process: Process) => Body): void;
   /** Every process is gone, and memory with them. */
   cutPower(): void;
   /** @throws Error if it is on */
