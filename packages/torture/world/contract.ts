@@ -145,7 +145,10 @@ export interface Files {
   read(who: Caller, descriptor: number, into: Uint8Array, position?: number): number;
   /** @returns bytes written. @throws ENOSPC, EROFS, EIO, EPIPE (a pipe without a reader), EAGAIN (full) */
   write(who: Caller, descriptor: number, bytes: Uint8Array, position?: number): number;
-  /** Calls once when a read of the pipe would not throw EAGAIN. Returns a function that cancels. */
+  /**
+   * Calls once when a read of the pipe would not throw EAGAIN, at once if that is now.
+   * @returns a function that cancels
+   */
   whenReadable(who: Caller, descriptor: number, call: () => void): () => void;
   /** An anonymous pipe: [descriptor to read, descriptor to write]. */
   pipe(who: Caller): [number, number];
@@ -180,8 +183,13 @@ export interface Files {
   data(file: Inode): FileData;
   /** A path that leads to a folder now; "/gone (deleted)" if it has none. */
   pathOf(folder: Inode): string;
-  /** Mounts a tree of made files. */
-  mount(path: string, tree: MadeFolder): void;
+  /** Calls once when a write of up to 4 KiB to the pipe would not throw EAGAIN. */
+  whenWritable(who: Caller, descriptor: number, call: () => void): () => void;
+  /**
+   * Mounts a tree of made files.
+   * @param type what `typeOf` says of it; default: sysfs
+   */
+  mount(path: string, tree: MadeFolder, type?: number): void;
   /**
    * All that is in memory is lost: tmpfs is empty, disks keep what was synced and, drawn from the seed, some
    * of what was not: pages of files, and changes of folders up to some moment.
