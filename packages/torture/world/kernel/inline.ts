@@ -20,8 +20,9 @@ export class Inline {
   /** Goes on until that is so; false if it takes longer, or if nothing is left to happen. */
   run(isDone: () => boolean, maxUs: number): boolean {
     while (!isDone()) {
-      this.#nowUs = this.#heap.nextTime();
-      if (this.#nowUs > maxUs) return false;
+      const nextUs = this.#heap.nextTime();
+      if (nextUs > maxUs) return false;
+      this.#nowUs = nextUs;
       const id = this.#heap.pop();
       const call = this.#calls[id];
       this.#calls[id] = undefined;
@@ -32,9 +33,8 @@ export class Inline {
 
   /** What has not happened happens in the time of the world. */
   leave(after: (us: number, call: () => void) => void): void {
-    const nowUs = Math.min(this.#nowUs, this.#heap.nextTime());
     while (this.#heap.length > 0) {
-      const us = this.#heap.nextTime() - nowUs;
+      const us = this.#heap.nextTime() - this.#nowUs;
       const id = this.#heap.pop();
       if (this.#calls[id] !== undefined) after(us, () => this.#calls[id]?.());
     }

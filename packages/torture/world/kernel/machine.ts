@@ -27,7 +27,7 @@ import { SIGNALS } from "./signals.ts";
 import { type Installed, ProcessSys, type SysHost } from "./sys.ts";
 import { MOUNT, sysTree } from "./sys-tree.ts";
 
-export interface MachineUser {
+interface MachineUser {
   readonly name: string;
   readonly uid: number;
   readonly gid?: number;
@@ -57,7 +57,7 @@ export interface MachineOptions {
 }
 
 /** Probabilities of what may go wrong at any time; all are 0 at first. */
-export interface KernelFaults {
+interface KernelFaults {
   /** A fork fails with EAGAIN. */
   forkFails: number;
   /** A stop, a freeze or a kill takes 5 to 50 ms. */

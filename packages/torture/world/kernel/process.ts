@@ -34,7 +34,7 @@ import type { KernelClock } from "./clock.ts";
 import type { Inline } from "./inline.ts";
 import { SIGNALS } from "./signals.ts";
 
-export const STOPPED = 1;
+const STOPPED = 1;
 export const FROZEN_V2 = 2;
 export const FROZEN_V1 = 4;
 export const STUCK = 8;
@@ -56,7 +56,7 @@ export interface Kernel extends Machine {
   sysOf(process: KernelProcess): Sys;
 }
 
-export type Disposition = "ignore" | (() => void);
+type Disposition = "ignore" | (() => void);
 
 /** What a process knows of its control group. */
 export interface Membership {
@@ -227,8 +227,8 @@ export class KernelProcess implements Process {
     try {
       next = generator.next();
     } catch (error) {
-      this.crash = error;
       const isPipe = (error as { code?: string }).code === "EPIPE" && !this.dispositions.has("SIGPIPE");
+      if (!isPipe) this.crash = error;
       this.machine.finish(this, isPipe ? { signal: "SIGPIPE" } : { code: 70 });
       return;
     }
@@ -433,7 +433,11 @@ export class KernelProcess implements Process {
         if (deadly !== undefined) this.machine.finish(this, { signal: deadly });
         return;
       }
-      this.#take(this.#signals.shift()!);
+      // Of several, that with the lowest number.
+      let next = this.#signals[0];
+      for (const signal of this.#signals) if (SIGNALS[signal].number < SIGNALS[next].number) next = signal;
+      this.#signals.splice(this.#signals.indexOf(next), 1);
+      this.#take(next);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Signals of Linux by name, with what they do to a process that has made no other arrangement. */
 
-export interface SignalKind {
+interface SignalKind {
   readonly number: number;
   readonly action: "end" | "stop" | "continue" | "nothing";
 }

@@ -8,7 +8,7 @@ import { folderOfTree, type Tree } from "./made.ts";
 import type { KernelProcess } from "./process.ts";
 
 /** Where CPUs are: threads of one core are next to each other, cores of one socket, too. */
-export interface Topology {
+interface Topology {
   readonly cpus: number;
   readonly sockets: number;
   readonly threadsPerCore: number;
