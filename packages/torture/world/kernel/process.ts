@@ -386,7 +386,7 @@ export class KernelProcess implements Process {
     if (signal === "SIGKILL") {
       if (this.isKilled) return;
       this.isKilled = true;
-      if ((this.held & DEAF) === 0) this.#endSoon();
+      if ((this.held & DEAF) === 0) this.#endSoon(isOwn);
       return;
     }
     const isHandled = this.#body !== undefined || this.dispositions.has(signal);
@@ -410,8 +410,8 @@ export class KernelProcess implements Process {
     this.after(isOwn ? 0 : this.machine.random.between(5, 60), () => this.#takeSignals());
   }
 
-  #endSoon(): void {
-    this.after(this.machine.stopLatencyUs(this), () => {
+  #endSoon(isOwn = false): void {
+    this.after(isOwn ? 0 : this.machine.stopLatencyUs(this), () => {
       if ((this.held & DEAF) === 0 && this.end === undefined)
         this.machine.finish(this, { signal: "SIGKILL" });
     });
