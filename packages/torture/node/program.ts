@@ -150,10 +150,7 @@ export class NodeProgram implements Body, NetUser {
       ports: {
         ...world.portsFor(this),
         net: world.network.portFor(this),
-        sqlite: world.sqlite.forProcess({
-          ...{ files: machine.files, who: process, soon: this.soon },
-          unixMs: () => machine.clock.unixMs(),
-        }),
+        sqlite: world.sqlite.forProcess(machine.files, process),
         "child-process": childProcessesOf(this),
         "worker-threads": workersOf(this, parentPort),
       },
