@@ -21,6 +21,9 @@ import {
   policyAtWork,
   workingAsync,
 } from "./guarded-policy.ts";
+import { isPolicyFile } from "./policy-file.ts";
+
+export { isPolicyFile };
 
 /** The module that `import … from "tutti"` loads in a policy's file. */
 const KIT = programFile("kit", new URL("../kernel/kit.ts", import.meta.url)).href;
@@ -62,11 +65,6 @@ export async function loadLivePolicy(file: string, maxMs: number): Promise<Polic
     );
   }
   return { ...(await importPolicy(file, maxMs)), name: file };
-}
-
-/** Whether the name of a policy is the path of a file. */
-export function isPolicyFile(name: string): boolean {
-  return name.includes("/") || /\.[cm]?[jt]s$/.test(name);
 }
 
 async function importPolicy(path: string, maxMs?: number): Promise<PolicyDefinition> {

@@ -9,7 +9,7 @@
  */
 import { type NodeCpus, NodeTable } from "@tutti/kernel/core/machine.ts";
 import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import { processorsOf } from "@tutti/protocol/job-size.ts";
 import type { Resource } from "@tutti/protocol/resources.ts";
 import type { Drain, WhyAnswer } from "@tutti/protocol/schema.ts";

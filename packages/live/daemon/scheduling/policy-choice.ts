@@ -3,7 +3,7 @@ import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { connectedReservationOver } from "@tutti/kernel/policies/space/connected-reservation.ts";
-import { isPolicyFile, loadLivePolicy } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import type { Config, QueueSetting } from "../config/config.ts";
 import { DEFAULT_ESTIMATE_MS } from "../contract/submission.ts";
 import type { Capabilities } from "../executor/executor.ts";
@@ -18,7 +18,10 @@ const MAX_OWN_MS = 1000;
  */
 export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<PolicyDefinition | undefined> {
   const file = nameIn(policy);
-  return isPolicyFile(file) ? await loadLivePolicy(file, MAX_OWN_MS) : undefined;
+  if (!isPolicyFile(file)) return undefined;
+  // Most machines have none, and it needs modules of Node that nothing else here needs.
+  const { loadLivePolicy } = await import("@tutti/own-policies/own-policy.ts");
+  return await loadLivePolicy(file, MAX_OWN_MS);
 }
 
 /**

@@ -12,7 +12,7 @@ import type { ParameterValues, PolicyChoice } from "@tutti/kernel/core/policy.ts
 import type { QueueClass } from "@tutti/kernel/core/queue-classes.ts";
 import type { Observer } from "@tutti/kernel/core/schedule.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { hasProcess } from "@tutti/protocol/states.ts";
 import type { JobBook } from "../book/job-book.ts";
