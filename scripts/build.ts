@@ -1,7 +1,7 @@
 /**
- * Builds dist/: the command line and its worker as bundles, the web pages, and the types for
- * `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads little.
- * `npm ci` runs this script through `prepare`.
+ * Builds dist/: the command line and its worker as bundles, the web pages, the programs for the simulated
+ * world, and the types for `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads
+ * little. `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { type BuildOptions, build, type Metafile } from "esbuild";
 import { writeWeb } from "./build-web.ts";
 import { builtInModules, bundleClients } from "./client-bundles.ts";
 import { checkPaperData } from "./paper-data.ts";
+import { buildWorldPrograms, moduleOf } from "./torture-bundle.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -52,7 +53,10 @@ export async function bundle(dist: string): Promise<void> {
     metafile: true,
     plugins: [builtInModules],
   });
-  writeSources(dist, { ...clients, tutti: metafile });
+  const torture = await buildWorldPrograms();
+  mkdirSync(`${dist}/torture`);
+  writeFileSync(`${dist}/torture/programs.js`, moduleOf(torture));
+  writeSources(dist, { ...clients, tutti: metafile, torture: torture.metafile });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { NodeProgram, ProgramEnv } from "./program.ts";
 
 /** The host's Buffer, or one like it in a browser. */
 export interface Bytes {
-  from(text: string, encoding?: string): Uint8Array;
+  from(data: string | Uint8Array, encoding?: string): Uint8Array & { toString(encoding?: string): string };
 }
 
 export interface NodeWorld {

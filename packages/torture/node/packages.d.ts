@@ -1,0 +1,11 @@
+/** Types of packages that have none: those of Node's modules that they stand for. */
+declare module "events/events.js" {
+  import EventEmitter from "node:events";
+  export default EventEmitter;
+}
+declare module "path-browserify" {
+  import type { PlatformPath } from "node:path";
+
+  const posix: PlatformPath;
+  export default posix;
+}
