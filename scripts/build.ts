@@ -1,7 +1,7 @@
 /**
  * Builds dist/: the command line and its worker as bundles, the web pages, the programs for the simulated
- * world, and the types for `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help` loads
- * little. `npm ci` runs this script through `prepare`.
+ * world, and the types for `import "tutti"`. The bundles are split at dynamic imports, so `tutti --help`
+ * loads little. `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -85,12 +85,12 @@ export async function buildWorldPrograms(mutations: readonly Mutation[] = []): P
     const code = await codeOf({
       stdin: { contents: `import "./${entry}";`, resolveDir: ROOT },
       plugins: [toShared(exportsOf), ...plugins],
-      define: { ...COMMON.define, "import.meta.url": JSON.stringify(`file:///tutti/${name}.js`) },
+      define: { "import.meta.url": JSON.stringify(`file:///tutti/${name}.js`) },
     });
     for (const [, path = "", of = ""] of code.matchAll(/\$shared\("([^"]+)","([^"]+)"\)/g))
       taken.set(path, (taken.get(path) ?? new Set()).add(of));
     programs[name] =
-      `async function(env,$shared){"use strict";const {${OWN},Buffer}=env;${NO_WAITING}${TAKE_PORT}(env.ports);{${code}}}`;
+      `async function(env,$shared){"use strict";const {${OWN},Buffer}=env;${BUILD}${NO_WAITING}${TAKE_PORT}(env.ports);{${code}}}`;
   }
   const offers = [...taken].map(([path, names], i) => {
     const list = [...names];
@@ -111,6 +111,7 @@ export function moduleOf({ shared, programs }: ProgramTexts): string {
   return `export const shared=${shared};\nexport const programs={${list.join(",\n")}};\n`;
 }
 
+const BUILD = `const TUTTI_BUILD=${JSON.stringify(ownBuild())};`;
 const TAKE_PORT = "const $port=(ports=>(port,name)=>ports[port]?.[name])";
 const COMMON = {
   absWorkingDir: ROOT,
@@ -123,7 +124,8 @@ const COMMON = {
   minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
-  define: { TUTTI_BUILD: JSON.stringify(ownBuild()) },
+  // An error at a line of 100 kB would be printed with that line.
+  lineLimit: 200,
 } as const satisfies BuildOptions;
 
 async function bundleOf(options: BuildOptions): Promise<Metafile> {
@@ -208,7 +210,7 @@ const taking = (name: string, from: string, path: string) =>
 
 /** Files which do the same in each process, with all that they import. */
 async function sharedFiles({ inputs }: Metafile, files: Files): Promise<ReadonlySet<string>> {
-  const paths = Object.keys(inputs).filter((path) => !path.startsWith("<define:"));
+  const paths = Object.keys(inputs);
   const own = new Set<string>(Object.values(PROGRAMS));
   await Promise.all(paths.map(async (path) => (await isOwn(path, files.text(path))) && own.add(path)));
   for (let before = 0; before < own.size; ) {

@@ -17,6 +17,8 @@ const PROGRAMS = [
   "packages/kernel/kit.ts",
   "packages/lab/experiments/apart-program.ts",
   "packages/papers/worker.ts",
+  "packages/torture/node/packages.d.ts",
+  "packages/torture/node/serve-program.ts",
   "packages/web/lab/own/erase-worker.ts",
   "packages/web/lab/start.ts",
   "packages/web/live/feed-worker.ts",
