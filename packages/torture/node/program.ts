@@ -150,7 +150,10 @@ export class NodeProgram implements Body, NetUser {
       ports: {
         ...world.portsFor(this),
         net: world.network.portFor(this),
-        sqlite: world.sqlite.forProcess(machine.files, process),
+        sqlite: world.sqlite.forProcess({
+          ...{ files: machine.files, who: process, soon: this.soon },
+          unixMs: () => machine.clock.unixMs(),
+        }),
         "child-process": childProcessesOf(this),
         "worker-threads": workersOf(this, parentPort),
       },

@@ -1,7 +1,8 @@
 /** What all programs of Tutti in a world share. */
-import type { Caller, Files, Process, Timeline } from "../world/contract.ts";
+import type { Caller, Process, Timeline } from "../world/contract.ts";
 import type { Network } from "./net.ts";
 import type { NodeProgram, ProgramEnv } from "./program.ts";
+import type { ProcessOfDatabases } from "./sqlite.ts";
 
 /** The host's Buffer, or one like it in a browser. */
 export interface Bytes {
@@ -13,7 +14,7 @@ export interface NodeWorld {
   readonly network: Network;
   readonly Buffer: Bytes;
   readonly sqlite: {
-    forProcess(files: Files, who: Caller): Readonly<Record<string, unknown>>;
+    forProcess(process: ProcessOfDatabases): Readonly<Record<string, unknown>>;
     processEnded(who: Caller): void;
   };
   readonly programs: Map<Process, NodeProgram>;

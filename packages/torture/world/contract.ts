@@ -155,6 +155,8 @@ export interface Files {
   stat(who: Caller, path: string): Stat;
   lstat(who: Caller, path: string): Stat;
   fstat(who: Caller, descriptor: number): Stat;
+  /** As stat and lstat, but undefined if there is no such file. */
+  statIfThere(who: Caller, path: string, isFollowed: boolean): Stat | undefined;
   access(who: Caller, path: string, mode: number): void;
   readFolder(who: Caller, path: string): { readonly name: string; readonly kind: Kind }[];
   makeFolder(who: Caller, path: string, mode?: number): void;
@@ -172,7 +174,7 @@ export interface Files {
   fchown(who: Caller, descriptor: number, uid: number, gid: number): void;
   truncate(who: Caller, descriptor: number, length: number): void;
   /** The file's data, or the names in the folder, survive a power cut from now on. */
-  sync(who: Caller, descriptor: number): void;
+  sync(who: Caller, descriptor: number, syscall?: "fsync" | "fdatasync"): void;
   /** Number of the file system's type, as statfs says. */
   typeOf(who: Caller, path: string): number;
   /** A socket at that path; the network decides what it does. @throws EADDRINUSE */

@@ -144,7 +144,8 @@ export class SimulatedFiles implements Files {
     const node = this.#names.locate(who, path, isFollowed);
     if (node !== undefined) return statOf(node);
     const { problem } = this.#names;
-    if (problem === "ENOENT" || problem === "ENOTDIR") return undefined;
+    // Only of stat, Node takes ENOTDIR for the same.
+    if (problem === "ENOENT" || (problem === "ENOTDIR" && isFollowed)) return undefined;
     throw sysError(problem, isFollowed ? "stat" : "lstat", path);
   }
 
@@ -288,7 +289,7 @@ export class SimulatedFiles implements Files {
     open.inode.content.truncate(length);
   }
 
-  sync(who: Caller, descriptor: number, syscall = "fsync"): void {
+  sync(who: Caller, descriptor: number, syscall: "fsync" | "fdatasync" = "fsync"): void {
     const { inode } = openOf(who, descriptor, syscall);
     if (inode.kind !== "file" && inode.kind !== "folder") throw sysError("EINVAL", syscall);
     if (inode.made === undefined) (inode.system as FileSystem).syncNode(inode, syscall);
