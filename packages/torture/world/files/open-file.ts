@@ -12,7 +12,7 @@ export class Open implements OpenFile {
   position = 0;
   references = 1;
   /** What a made file said when its reading began. */
-  #text: Uint8Array | undefined = undefined;
+  #said: string | undefined = undefined;
 
   constructor(inode: FileNode, flags: number, path: string) {
     this.inode = inode;
@@ -70,19 +70,15 @@ export class Open implements OpenFile {
   }
 
   #readMade(file: MadeFile, who: Caller, into: Uint8Array, from: number): number {
-    if (from === 0 || this.#text === undefined) {
+    if (from === 0 || this.#said === undefined) {
       if (file.read === undefined) throw sysError("EINVAL", "read");
-      const text = file.read(who);
-      if (from === 0 && text.length <= into.length) {
-        const count = encodeAscii(text, into);
-        if (count >= 0) {
-          this.#text = count === into.length ? into.slice() : into.slice(0, count);
-          return count;
-        }
-      }
-      this.#text = encoder.encode(text);
+      this.#said = file.read(who);
     }
-    const part = this.#text.subarray(from, from + into.length);
+    if (from === 0 && this.#said.length <= into.length) {
+      const count = encodeAscii(this.#said, into);
+      if (count >= 0) return count;
+    }
+    const part = encoder.encode(this.#said).subarray(from, from + into.length);
     into.set(part);
     return part.length;
   }
