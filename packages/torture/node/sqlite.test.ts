@@ -65,7 +65,7 @@ function same(acts: Readonly<Record<string, Act>>): void {
     if (database.isOpen) database.close();
     return results;
   });
-  expect(actual).toStrictEqual(expected);
+  for (const [index, result] of actual.entries()) expect(result).toStrictEqual(expected[index]);
 }
 
 const TABLES = `
@@ -230,5 +230,201 @@ describe("like node:sqlite", () => {
         return sql.map((text) => outcome(() => database.prepare(text).get()));
       },
     });
+  });
+});
+
+/** Random statements on one table with an index, in a fixed order for a seed. */
+function* statements(
+  seed: number,
+): Generator<[sql: string, values: (number | string | null | Uint8Array)[]]> {
+  const random = new Draws(seed);
+  const value = () =>
+    random.pick([
+      () => random.between(-5, 5),
+      () => random.unit() * 100,
+      () => (random.unit() - 0.5) * 2 ** 53,
+      () => "text ".repeat(random.below(400)),
+      () => `é${random.below(20)}`,
+      () => null,
+      () => new Uint8Array(random.below(3000)).fill(random.below(256)),
+    ])();
+  const key = () => random.between(1, 40);
+  for (let step = 0; step < 200; step++) {
+    yield random.pick<() => [string, ReturnType<typeof value>[]]>([
+      () => ["INSERT INTO t (a, b) VALUES (?, ?)", [value(), value()]],
+      () => ["INSERT OR REPLACE INTO t VALUES (?, ?, ?)", [key(), value(), value()]],
+      () => ["INSERT INTO t VALUES (?, ?, ?) RETURNING *", [key(), value(), value()]],
+      () => ["UPDATE t SET a = ?, b = b || ? WHERE id % 5 = ?", [value(), value(), random.below(5)]],
+      () => ["UPDATE t SET id = id + ? WHERE id = ?", [random.below(4), key()]],
+      () => ["DELETE FROM t WHERE id BETWEEN ? AND ?", [key(), key()]],
+      () => ["SELECT * FROM t WHERE a > ? ORDER BY a, id", [value()]],
+      () => ["SELECT typeof(a) AS kind, count(*), sum(a), max(b) FROM t GROUP BY kind ORDER BY 1", []],
+      () => ["SELECT id, row_number() OVER (ORDER BY b, id) FROM t", []],
+      () => ["SELECT json_group_array(hex(b)) FROM t WHERE id < ?", [key()]],
+      () => [random.pick(["BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT s", "RELEASE s"]), []],
+      () => ["ROLLBACK TO s", []],
+      () => [`CREATE TABLE more${random.below(3)} AS SELECT * FROM t`, []],
+      () => [`DROP TABLE more${random.below(3)}`, []],
+      () => ["PRAGMA wal_checkpoint", []],
+      () => ["PRAGMA incremental_vacuum", []],
+      () => ["VACUUM", []],
+      () => [`PRAGMA cache_size = ${random.between(1, 50)}`, []],
+      () => ["PRAGMA integrity_check", []],
+    ])();
+  }
+}
+
+describe.each(["WAL", "TRUNCATE", "DELETE", "WAL EXCLUSIVE"])("random statements, %s", (mode) => {
+  test.each([1, 2])("seed %i", (seed) => {
+    const acts: Record<string, Act> = {
+      begin: (database) => {
+        if (mode.includes("EXCLUSIVE")) database.exec("PRAGMA locking_mode = EXCLUSIVE");
+        database.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = ${mode.split(" ")[0]}`);
+        database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); CREATE INDEX by_a ON t (a, b)");
+      },
+    };
+    for (const [index, [sql, values]] of [...statements(seed)].entries()) {
+      const how = (["all", "get", "run"] as const)[index % 3];
+      acts[`${index} ${sql}`] = (database) => [database.prepare(sql)[how](...values), database.isTransaction];
+    }
+    acts.again = (database, path, node) => {
+      if (database.isTransaction) database.exec("COMMIT");
+      database.close();
+      const again = new node.DatabaseSync(path);
+      try {
+        return [again.prepare("SELECT * FROM t").all(), again.prepare("PRAGMA integrity_check").get()];
+      } finally {
+        again.close();
+      }
+    };
+    same(acts);
+  });
+});
+
+describe("several processes", () => {
+  const count = (database: { prepare(sql: string): { get(): unknown } }) =>
+    database.prepare("SELECT count(*) AS count FROM t").get();
+
+  test.each(["WAL", "TRUNCATE"])("exclude each other and see each other's commits, %s", (mode) => {
+    const { start } = machine();
+    const [one, other] = [start(), start()].map(({ DatabaseSync }) => new DatabaseSync("/data/t.db"));
+    one.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE t (a)`);
+    expect(count(other)).toEqual({ count: 0 });
+    one.exec("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)");
+    expect(outcome(() => other.exec("BEGIN IMMEDIATE"))).toMatchObject({ errcode: 5 });
+    expect(count(other)).toEqual({ count: 0 });
+    one.exec("COMMIT");
+    expect(count(other)).toEqual({ count: 1 });
+    other.exec("BEGIN; SELECT * FROM t");
+    if (mode === "WAL") {
+      one.exec("INSERT INTO t VALUES (2)");
+      expect(count(other)).toEqual({ count: 1 });
+      expect(outcome(() => other.exec("INSERT INTO t VALUES (3)"))).toMatchObject({ errcode: 517 });
+    } else {
+      expect(outcome(() => one.exec("INSERT INTO t VALUES (2)"))).toMatchObject({ errcode: 5 });
+    }
+    other.exec("COMMIT");
+    other.exec("INSERT INTO t VALUES (4)");
+    expect(count(one)).toEqual({ count: mode === "WAL" ? 3 : 2 });
+  });
+
+  test("a lock lasts until it is released or its process ends", () => {
+    const { start } = machine();
+    const take = ({ DatabaseSync }: NodeSqlite) => {
+      const database = new DatabaseSync("/data/lock", { timeout: 0 });
+      database.exec("BEGIN EXCLUSIVE");
+      return database;
+    };
+    const [one, other] = [start(), start()];
+    const held = take(one);
+    expect(outcome(() => take(other))).toMatchObject({ errcode: 5 });
+    held.close();
+    take(other);
+    expect(outcome(() => take(one))).toMatchObject({ errcode: 5 });
+    sqlite.processEnded(other.who);
+    take(one);
+  });
+
+  test("a killed process leaves its files as they are, and its commits to the next", () => {
+    const { files, start } = machine();
+    const killed = start();
+    const database = new killed.DatabaseSync("/data/t.db");
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    database.exec("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)");
+    database.prepare("SELECT * FROM t").iterate().next();
+    const root = files.asRoot();
+    const contents = () =>
+      ["t.db", "t.db-wal"].map((name) => {
+        const data = files.data(files.find(root, `/data/${name}`));
+        const bytes = new Uint8Array(data.size);
+        data.readAt(bytes, 0);
+        return bytes;
+      });
+    const before = contents();
+    sqlite.processEnded(killed.who);
+    expect(contents()).toStrictEqual(before);
+    expect(before[1].length).toBeGreaterThan(0);
+    const next = new (start().DatabaseSync)("/data/t.db");
+    expect(count(next)).toEqual({ count: 1 });
+    next.close();
+    expect(files.readFolder(root, "/data").map(({ name }) => name)).toEqual(["t.db"]);
+  });
+
+  test("a disk that fails", () => {
+    const { files, start } = machine();
+    const database = new (start().DatabaseSync)("/data/t.db");
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (a)");
+    const insert = (bytes = 50_000) => database.exec(`INSERT INTO t VALUES (zeroblob(${bytes}))`);
+    files.disk.failNext("write", 1);
+    expect(outcome(insert)).toMatchObject({ errcode: 778, message: "disk I/O error" });
+    files.disk.failNext("sync", 1);
+    expect(outcome(insert)).toMatchObject({ errcode: 1034, message: "disk I/O error" });
+    files.disk.setCapacity(0);
+    // More than what the failed ones have taken.
+    expect(outcome(() => insert(200_000))).toMatchObject({
+      errcode: 13,
+      message: "database or disk is full",
+    });
+    files.disk.setCapacity(2 ** 30);
+    insert();
+    expect(count(database)).toEqual({ count: 1 });
+  });
+
+  test("a read-only disk: a store without a log can be read if it is called immutable", () => {
+    const { files, start } = machine();
+    const { DatabaseSync } = start();
+    const database = new DatabaseSync("/data/t.db");
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    database.close();
+    files.disk.setReadOnly(true);
+    expect(outcome(() => count(new DatabaseSync("/data/t.db", { readOnly: true })))).toMatchObject({
+      errcode: 14,
+      message: "unable to open database file",
+    });
+    const place = new URL("file:///data/t.db?immutable=1");
+    expect(count(new DatabaseSync(place, { readOnly: true }))).toEqual({ count: 1 });
+  });
+
+  test("a backup copies one state step by step", async () => {
+    const { start } = machine();
+    const { DatabaseSync, backup } = start();
+    const database = new DatabaseSync("/data/t.db");
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(50000))");
+    const left: number[] = [];
+    const progress = ({ remainingPages }: { remainingPages: number }) => left.push(remainingPages);
+    const pages = await backup(database, "/data/copy.db", { rate: 5, progress });
+    expect(left).toEqual([pages - 5, pages - 10]);
+    expect(count(new DatabaseSync("/data/copy.db"))).toEqual({ count: 1 });
+    await expect(backup(database, "/missing/copy.db")).rejects.toMatchObject({ errcode: 14 });
+  });
+
+  test("time and chance come from the world", () => {
+    const sql = "SELECT datetime('now') AS now, hex(randomblob(8)) AS random";
+    const [one, again, other] = [1, 1, 2].map((seed) =>
+      new (machine(seed).start().DatabaseSync)("/data/t.db").prepare(sql).get(),
+    );
+    expect(one?.now).toBe("2001-09-09 01:46:40");
+    expect(again).toEqual(one);
+    expect(other?.random).not.toBe(one?.random);
   });
 });

@@ -230,7 +230,8 @@ export class Statement {
       const code = c.sqlite3_step(this.#pointer);
       if (code === DONE) return undefined;
       if (code !== ROW) throw this.#database.error();
-      return this.#row();
+      const row = this.#row();
+      return this.#names.length === 0 ? undefined : row;
     } finally {
       c.sqlite3_reset(this.#pointer);
     }

@@ -1,6 +1,6 @@
 /**
  * The file system layer ("VFS") of SQLite over the simulated Files. It does what SQLite's layer for Unix does
- * (os_unix.c): the same open flags, modes and owners, the same result code of each error, the same files
+ * (os_unix.c): the same open flags, modes and owners, the same result code of each error, and the files
  * "…-journal", "…-wal" and "…-shm". Each simulated process has a layer of its own, because only the layer says
  * which process calls; the functions are the same.
  *
@@ -299,7 +299,7 @@ export class Vfs {
       const isNew = isNewJournal(flags);
       handle = new Handle(process, path, files.data(inode), result.descriptor, inode, isNew);
       given = result.flags;
-      if ((flags & OPEN_DELETE_ON_CLOSE) !== 0) files.unlink(who, path);
+      if ((flags & OPEN_DELETE_ON_CLOSE) !== 0) this.#delete(process, path, false);
     }
     const number = this.#free.pop() ?? this.#handles.length;
     this.#handles[number] = handle;
@@ -590,8 +590,15 @@ function tryOpen(process: SqliteProcess, path: string, flags: number, mode?: num
   }
 }
 
-function own({ files, who }: SqliteProcess, descriptor: number, { uid, gid }: Stat): void {
-  if (who.uid === 0) files.fchown(who, descriptor, uid, gid);
+/** As in SQLite's layer for Unix, a failure has no effect. */
+function own(process: SqliteProcess, descriptor: number, { uid, gid }: Stat): void {
+  const { files, who } = process;
+  if (who.uid !== 0) return;
+  try {
+    files.fchown(who, descriptor, uid, gid);
+  } catch (error) {
+    process.codeOf(error);
+  }
 }
 
 function exists(process: SqliteProcess, path: string): boolean {
