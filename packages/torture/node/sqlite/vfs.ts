@@ -1,8 +1,8 @@
 /**
  * The file system layer ("VFS") of SQLite over the simulated Files. It does what SQLite's layer for Unix does
  * (os_unix.c): the same open flags, modes and owners, the same result code of each error, and the files
- * "…-journal", "…-wal" and "…-shm". Each simulated process has a layer of its own, because only the layer says
- * which process calls; the functions are the same.
+ * "…-journal", "…-wal" and "…-shm". Each simulated process has a layer of its own, because only the layer
+ * says which process calls; the functions are the same.
  *
  * Once a process has ended, calls for it do nothing and fail. So its connections can be closed, which frees
  * their memory, without a trace on the disk.
