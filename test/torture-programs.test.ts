@@ -1,15 +1,12 @@
 /** Bundles the live scheduler for the simulated world, and evaluates it where there is nothing of Node. */
 import { EventEmitter } from "node:events";
-import * as path from "node:path";
-import * as url from "node:url";
-import * as util from "node:util";
 import { createContext, runInContext } from "node:vm";
+import { SHARED_PORTS } from "@tutti/torture/node/ports.ts";
 import { instantiator, programsOf } from "@tutti/torture/node/programs.ts";
 import { describe, expect, test } from "vitest";
 import { buildWorldPrograms } from "../scripts/torture-bundle.ts";
 
 const built = await buildWorldPrograms();
-const ports = { path, url, util, events: { EventEmitter, once: EventEmitter.once }, zlib: {} };
 /** What browsers have, too. */
 const PLATFORM = { URL, TextEncoder, TextDecoder, AbortController };
 
@@ -42,7 +39,7 @@ async function started(name: string, args: readonly string[], texts = built) {
     Buffer,
     Date,
     ports: {
-      ...ports,
+      ...SHARED_PORTS,
       fs: { constants: {}, readdirSync: () => [], existsSync: () => true, lstatSync: () => folder },
       "fs-promises": {},
       net: {
@@ -59,7 +56,7 @@ async function started(name: string, args: readonly string[], texts = built) {
     },
     ...{ setTimeout: nothing, setInterval: nothing, clearTimeout: nothing, clearInterval: nothing },
   };
-  const instantiate = instantiator(programsOf(texts), Buffer, ports);
+  const instantiate = instantiator(programsOf(texts), Buffer);
   const failure = await instantiate(name, env).catch((error: unknown) => error);
   return { said, connected, view, failure };
 }
@@ -69,7 +66,7 @@ describe("the programs", () => {
     const context = createContext({ ...PLATFORM });
     const texts = Object.entries(built.programs).map(([name, text]) => `${name}: ${text}`);
     const programs = runInContext(`({ shared: ${built.shared}, ${texts} })`, context);
-    const shared = programs.shared({ Buffer, ports });
+    const shared = programs.shared({ Buffer, ports: SHARED_PORTS });
     for (const name of Object.keys(built.programs)) {
       /** Asks the world first, so all of its files have been evaluated. */
       let asks: string | undefined;
@@ -80,7 +77,7 @@ describe("the programs", () => {
       const process = new Proxy({}, { get: (_, property) => ask(String(property)) });
       const fs = { constants: {}, existsSync: () => true, readdirSync: () => ask("fs") };
       const parentPort = { on: () => ask("thread") };
-      const env = { process, Buffer, ports: { ...ports, fs, "worker-threads": { parentPort } } };
+      const env = { process, Buffer, ports: { ...SHARED_PORTS, fs, "worker-threads": { parentPort } } };
       await programs[name](env, shared).catch((error: unknown) => expect(error, name).toBeInstanceOf(Exit));
       expect(asks, name).toEqual(expect.any(String));
     }

@@ -2,6 +2,7 @@
  * The programs of the live scheduler as functions. scripts/torture-bundle.ts makes their texts; a built Tutti
  * has them in dist/torture/programs.js.
  */
+import { SHARED_PORTS } from "./ports.ts";
 import type { Bytes } from "./world.ts";
 
 /** Texts of functions. */
@@ -34,9 +35,8 @@ export function programsOf({ shared, programs }: ProgramTexts): Programs {
 export function instantiator(
   { shared, programs }: Programs,
   Buffer: Bytes,
-  ports: Ports,
 ): (name: string, env: Env) => Promise<void> {
-  const given = shared({ Buffer, ports });
+  const given = shared({ Buffer, ports: SHARED_PORTS });
   return async (name, env) => {
     const program = programs[name];
     if (program === undefined) throw new Error(`Cannot find module "${name}"`);

@@ -7,6 +7,7 @@ import type { ProcessOfDatabases } from "./sqlite.ts";
 /** The host's Buffer, or one like it in a browser. */
 export interface Bytes {
   from(data: string | Uint8Array, encoding?: string): Uint8Array & { toString(encoding?: string): string };
+  allocUnsafe(size: number): Uint8Array;
 }
 
 export interface NodeWorld {
