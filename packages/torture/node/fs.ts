@@ -205,14 +205,21 @@ export function createFs(files: Files, who: Caller, host: FsHost) {
         const parent = parentOf(next);
         if (code === "ENOENT" && parent !== next && parent !== "") missing.push(next, parent);
         else if (code !== "EEXIST") throw sysError(code, "mkdir", path);
-        else {
-          const kind = files.statIfThere(who, next, true)?.kind;
-          if (kind === undefined) throw sysError("ENOENT", "mkdir", path);
-          if (kind !== "folder") throw sysError(missing.length > 0 ? "ENOTDIR" : "EEXIST", "mkdir", path);
-        }
+        else checkFolder(next, path, missing.length > 0);
       }
     }
     return first;
+  }
+
+  /** What is in the way of `path` must be a folder. */
+  function checkFolder(there: string, path: string, isAbove: boolean): void {
+    let kind: Kind;
+    try {
+      ({ kind } = files.stat(who, there));
+    } catch (error) {
+      throw sysError((error as { readonly code: string }).code, "mkdir", path);
+    }
+    if (kind !== "folder") throw sysError(isAbove ? "ENOTDIR" : "EEXIST", "mkdir", path);
   }
 
   function mkdtempSync(prefix: string): string {
@@ -257,7 +264,8 @@ export function createFs(files: Files, who: Caller, host: FsHost) {
     try {
       ({ kind } = files.lstat(who, text));
     } catch (error) {
-      if (force && (error as { readonly code?: string }).code === "ENOENT") return;
+      const { code } = error as { readonly code?: string };
+      if (force && (code === "ENOENT" || (recursive && code === "ENOTDIR"))) return;
       throw error;
     }
     if (kind !== "folder") files.unlink(who, text);

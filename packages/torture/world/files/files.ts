@@ -3,7 +3,7 @@ import type { Caller, FileData, Files, Inode, Kind, MadeFolder, Random, Stat } f
 import { sysError } from "../errors.ts";
 import { FileNode } from "./file-node.ts";
 import { type Disk, FileSystem } from "./file-system.ts";
-import { NameSpace } from "./name-space.ts";
+import { ENTRY, FOLLOW, KEEP, NameSpace } from "./name-space.ts";
 import { Open } from "./open-file.ts";
 import {
   O_ACCMODE,
@@ -112,13 +112,8 @@ export class SimulatedFiles implements Files {
 
   // Looking up ----------------------------------------------------------------------------------------------
 
-  /** The inode at a path; undefined if there is none or it cannot be reached. */
-  peek(who: Caller, path: string, isFollowed: boolean): Inode | undefined {
-    return this.#names.locate(who, path, isFollowed);
-  }
-
   #find(who: Caller, path: string, syscall: string, isFollowed = true): FileNode {
-    const node = this.#names.locate(who, path, isFollowed);
+    const node = this.#names.locate(who, path, isFollowed ? FOLLOW : KEEP);
     if (node === undefined) throw sysError(this.#names.problem, syscall, path);
     return node;
   }
@@ -141,7 +136,7 @@ export class SimulatedFiles implements Files {
 
   /** As stat and lstat; undefined if there is no such file. */
   statIfThere(who: Caller, path: string, isFollowed: boolean): Stat | undefined {
-    const node = this.#names.locate(who, path, isFollowed);
+    const node = this.#names.locate(who, path, isFollowed ? FOLLOW : KEEP);
     if (node !== undefined) return statOf(node);
     const { problem } = this.#names;
     // Only of stat, Node takes ENOTDIR for the same.
@@ -205,12 +200,17 @@ export class SimulatedFiles implements Files {
     const isCreating = (flags & O_CREAT) !== 0;
     const isExclusive = isCreating && (flags & O_EXCL) !== 0;
     const names = this.#names;
-    let node = names.locate(who, path, (flags & O_NOFOLLOW) === 0 && !isExclusive);
+    if (isCreating && path.endsWith("/")) {
+      const isReached = names.locate(who, path, ENTRY) !== undefined || names.folder !== undefined;
+      if (!isReached || !isDots(names.last))
+        throw sysError(isReached ? "EISDIR" : names.problem, "open", path);
+    }
+    const isFollowed = (flags & O_NOFOLLOW) === 0 && !isExclusive;
+    let node = names.locate(who, path, isFollowed ? FOLLOW : KEEP);
     if (node === undefined) {
       const { problem, folder, last, isSlashed } = names;
-      if (problem !== "ENOENT" || !isCreating || folder === undefined) {
-        throw sysError(isCreating && isSlashed ? "EISDIR" : problem, "open", path);
-      }
+      if (!isCreating || folder === undefined) throw sysError(problem, "open", path);
+      // Only the slash at the end of a link can bring us here.
       if (isSlashed) throw sysError("EISDIR", "open", path);
       this.#checkAdding(who, folder, "open", path);
       const [gid, bits] = groupAndMode(folder, false, mode & 0o7777 & ~who.umask, who);
@@ -318,22 +318,13 @@ export class SimulatedFiles implements Files {
   #place(who: Caller, path: string, syscall: string, isFolder: boolean, from?: string): FileNode {
     const names = this.#names;
     const [first, second] = from === undefined ? [path] : [from, path];
-    if (names.locate(who, path, false) !== undefined) throw sysError("EEXIST", syscall, first, second);
+    const node = names.locate(who, path, ENTRY);
     const { problem, folder, isSlashed } = names;
-    if (folder === undefined)
-      throw sysError(
-        problem === "ENOTDIR" && this.#isThere(who, path) ? "EEXIST" : problem,
-        syscall,
-        first,
-        second,
-      );
+    const isThere = node !== undefined || (problem === "ENOTDIR" && folder !== undefined);
+    if (isThere) throw sysError("EEXIST", syscall, first, second);
+    if (folder === undefined) throw sysError(problem, syscall, first, second);
     if (isSlashed && !isFolder) throw sysError("ENOENT", syscall, first, second);
     return folder;
-  }
-
-  /** Whether only the slash at the end is wrong. */
-  #isThere(who: Caller, path: string): boolean {
-    return path.endsWith("/") && this.#names.locate(who, path.replace(/\/+$/, ""), false) !== undefined;
   }
 
   makeFolder(who: Caller, path: string, mode = 0o777): void {
@@ -401,7 +392,8 @@ export class SimulatedFiles implements Files {
   }
 
   link(who: Caller, existing: string, path: string): void {
-    const node = this.#find2(who, existing, path, "link");
+    const node = this.#names.locate(who, existing, KEEP);
+    if (node === undefined) throw sysError(this.#names.problem, "link", existing, path);
     const folder = this.#place(who, path, "link", false, existing);
     const { last } = this.#names;
     if (node.system !== folder.system) throw sysError("EXDEV", "link", existing, path);
@@ -414,14 +406,8 @@ export class SimulatedFiles implements Files {
     node.nlink++;
   }
 
-  #find2(who: Caller, path: string, to: string, syscall: string): FileNode {
-    const node = this.#names.locate(who, path, false);
-    if (node === undefined) throw sysError(this.#names.problem, syscall, path, to);
-    return node;
-  }
-
   unlink(who: Caller, path: string): void {
-    const node = this.#names.locate(who, path, false);
+    const node = this.#names.locate(who, path, ENTRY);
     const { folder, last, problem } = this.#names;
     if (node === undefined) throw sysError(problem, "unlink", path);
     if (node.kind === "folder" || folder === undefined) throw sysError("EISDIR", "unlink", path);
@@ -444,7 +430,7 @@ export class SimulatedFiles implements Files {
   }
 
   removeFolder(who: Caller, path: string): void {
-    const node = this.#names.locate(who, path, false);
+    const node = this.#names.locate(who, path, ENTRY);
     const { folder, last, problem } = this.#names;
     if (node === undefined) throw sysError(problem, "rmdir", path);
     if (folder === undefined) throw sysError("EBUSY", "rmdir", path);
@@ -468,10 +454,10 @@ export class SimulatedFiles implements Files {
   rename(who: Caller, from: string, to: string): void {
     const fail = (code: string) => sysError(code, "rename", from, to);
     const names = this.#names;
-    const node = names.locate(who, from, false);
+    const node = names.locate(who, from, ENTRY);
     const { folder, last, problem } = names;
     if (node === undefined && folder === undefined) throw fail(problem);
-    const replaced = names.locate(who, to, false);
+    const replaced = names.locate(who, to, ENTRY);
     const { folder: toFolder, last: toLast, isSlashed } = names;
     if (replaced === undefined && toFolder === undefined) throw fail(names.problem);
     if (folder === undefined || toFolder === undefined) throw fail("EBUSY");
@@ -479,6 +465,7 @@ export class SimulatedFiles implements Files {
     if (isDots(last) || isDots(toLast)) throw fail("EBUSY");
     if (node === undefined) throw fail(problem);
     if (node.kind !== "folder" && isSlashed) throw fail("ENOTDIR");
+    if (replaced === undefined && names.problem === "ENOTDIR") throw fail("ENOTDIR");
     if (isInside(toFolder, node)) throw fail("EINVAL");
     if (replaced !== undefined && isInside(folder, replaced)) throw fail("ENOTEMPTY");
     if (replaced === node) return;

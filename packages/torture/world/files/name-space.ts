@@ -10,6 +10,13 @@ const MAX_NAME = 255;
 /** Made inodes by name and folder. */
 const MAX_CACHED = 4096;
 
+/** Calls that make, remove or rename a name never follow a link at the end of a path. */
+export const ENTRY = 0;
+/** Calls such as lstat follow it only if a slash comes after it. */
+export const KEEP = 1;
+export const FOLLOW = 2;
+type Ending = typeof ENTRY | typeof KEEP | typeof FOLLOW;
+
 /** A tree of made files as a file system. */
 interface MadeSystem extends System {
   readonly unixMs: () => number;
@@ -23,7 +30,10 @@ export class NameSpace {
   last = "";
   /** Whether a slash follows it. */
   isSlashed = false;
-  /** Code of the error if nothing was found. ENOENT with a `folder`: only the last part is missing. */
+  /**
+   * Code of the error if nothing was found. With a `folder`: only the last part is missing (ENOENT), or only
+   * the slash after it is wrong (ENOTDIR).
+   */
   problem = "";
   /** The inode of each made thing. */
   readonly #made = new WeakMap<Made, FileNode>();
@@ -33,8 +43,8 @@ export class NameSpace {
     root.parent = root;
   }
 
-  /** @param isFollowed whether a link at the end is followed */
-  locate(who: Caller, path: string, isFollowed: boolean): FileNode | undefined {
+  /** @param ending what happens to a link at the end of the path */
+  locate(who: Caller, path: string, ending: Ending): FileNode | undefined {
     let current = path.charCodeAt(0) === SLASH ? this.root : (who.cwd as FileNode);
     let links = 0;
     let at = 0;
@@ -69,7 +79,7 @@ export class NameSpace {
         this.problem = "ENOENT";
         return undefined;
       }
-      if (next.kind === "link" && (!isLast || isFollowed || at > end)) {
+      if (next.kind === "link" && (!isLast || ending === FOLLOW || (ending === KEEP && at > end))) {
         if (++links > MAX_LINKS) return this.#none("ELOOP");
         if (!mayFollow(current, next, who)) return this.#none("EACCES");
         const { made } = next;
@@ -89,7 +99,9 @@ export class NameSpace {
         this.folder = current;
         this.last = name;
         this.isSlashed = at > end;
-        return this.isSlashed && next.kind !== "folder" ? this.#none("ENOTDIR") : next;
+        if (!this.isSlashed || next.kind === "folder") return next;
+        this.problem = "ENOTDIR";
+        return undefined;
       }
       current = next;
     }
@@ -142,7 +154,7 @@ export class NameSpace {
   /** Puts a folder where that path leads from now on. Its parent must be there. */
   mount(who: Caller, path: string, top: FileNode): void {
     const cut = path.lastIndexOf("/");
-    const parent = this.locate(who, path.slice(0, cut) || "/", true);
+    const parent = this.locate(who, path.slice(0, cut) || "/", FOLLOW);
     if (parent?.kind !== "folder") throw new Error(`Cannot mount "${path}": its parent is not there`);
     parent.mounts ??= new Map();
     parent.mounts.set(path.slice(cut + 1), top);
