@@ -1,5 +1,5 @@
 /** `node:fs` of a simulated process, as far as Tutti uses it. */
-import type { Caller, Files, Kind, Random } from "../world/contract.ts";
+import type { Caller, Files, Kind, Random, SysError } from "../world/contract.ts";
 import { sysError } from "../world/errors.ts";
 import { constants, Dirent, flagsOf, modeOf, Stats } from "./fs-types.ts";
 
@@ -269,8 +269,13 @@ export function createFs(files: Files, who: Caller, host: FsHost) {
       throw error;
     }
     if (kind !== "folder") files.unlink(who, text);
-    else if (recursive) removeAll(text);
-    else {
+    else if (recursive) {
+      try {
+        removeAll(text);
+      } catch (error) {
+        throw rmError(error as SysError, text);
+      }
+    } else {
       const error = new Error(`Path is a directory: rm returned EISDIR (is a directory) ${text}`);
       throw Object.assign(error, { code: "ERR_FS_EISDIR", errno: 21, syscall: "rm", path: text });
     }
@@ -473,6 +478,13 @@ function parentOf(path: string): string {
   while (end > 1 && path[end - 1] === "/") end--;
   const cut = path.lastIndexOf("/", end - 1);
   return cut < 0 ? "" : cut === 0 ? "/" : path.slice(0, cut);
+}
+
+/** Errors of rmSync with `recursive` come from the library of C++, which words them in its own way. */
+function rmError({ code, errno, message }: SysError, path: string): Error {
+  const words = message.slice(code.length + 2, message.indexOf(","));
+  const error = new Error(`${code}, ${words[0].toUpperCase()}${words.slice(1)}: '${path}'`);
+  return Object.assign(error, { code, errno: -errno, syscall: "rm", path });
 }
 
 function outOfRange(message: string): RangeError {

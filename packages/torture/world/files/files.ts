@@ -4,7 +4,7 @@ import { sysError } from "../errors.ts";
 import { FileNode } from "./file-node.ts";
 import { type Disk, FileSystem } from "./file-system.ts";
 import { ENTRY, FOLLOW, KEEP, NameSpace } from "./name-space.ts";
-import { Open } from "./open-file.ts";
+import { dropIds, Open } from "./open-file.ts";
 import {
   O_ACCMODE,
   O_CREAT,
@@ -20,7 +20,7 @@ import {
   X_OK,
 } from "./open-flags.ts";
 import { Pipe } from "./pipe.ts";
-import { groupAndMode, isInGroup, mayRemove, mayReopen, mayUse, ownerOf } from "./rights.ts";
+import { groupAndMode, isInGroup, mayRemove, mayReopen, mayUse, ownerOf, withoutIds } from "./rights.ts";
 
 const EXT4 = 0xef53;
 const TMPFS = 0x01021994;
@@ -220,7 +220,10 @@ export class SimulatedFiles implements Files {
     } else {
       const problem = this.#openProblem(who, node, flags, isExclusive);
       if (problem !== undefined) throw sysError(problem, "open", path);
-      if ((flags & O_TRUNC) !== 0) node.content?.truncate(0);
+      if ((flags & O_TRUNC) !== 0 && node.content !== undefined) {
+        node.content.truncate(0);
+        dropIds(who, node);
+      }
     }
     const full = path.charCodeAt(0) === SLASH ? path : `${this.pathOf(who.cwd)}/${path}`;
     return place(who, new Open(node, flags, full));
@@ -287,6 +290,7 @@ export class SimulatedFiles implements Files {
     const open = openOf(who, descriptor, "ftruncate");
     if (!open.canWrite || open.inode.content === undefined) throw sysError("EINVAL", "ftruncate");
     open.inode.content.truncate(length);
+    dropIds(who, open.inode);
   }
 
   sync(who: Caller, descriptor: number, syscall: "fsync" | "fdatasync" = "fsync"): void {
@@ -465,9 +469,9 @@ export class SimulatedFiles implements Files {
     if (isDots(last) || isDots(toLast)) throw fail("EBUSY");
     if (node === undefined) throw fail(problem);
     if (node.kind !== "folder" && isSlashed) throw fail("ENOTDIR");
-    if (replaced === undefined && names.problem === "ENOTDIR") throw fail("ENOTDIR");
     if (isInside(toFolder, node)) throw fail("EINVAL");
     if (replaced !== undefined && isInside(folder, replaced)) throw fail("ENOTEMPTY");
+    if (replaced === undefined && names.problem === "ENOTDIR") throw fail("ENOTDIR");
     if (replaced === node) return;
     this.#checkRemoving(who, folder, node, "rename", from, to);
     if (replaced === undefined) this.#checkAdding(who, toFolder, "rename", from, to);
@@ -522,7 +526,7 @@ export class SimulatedFiles implements Files {
     (node.system as FileSystem).noteAttributes(node);
     if (uid !== -1) node.uid = uid;
     if (gid !== -1) node.gid = gid;
-    if (node.kind === "file") node.mode &= (node.mode & 0o010) === 0 ? ~0o4000 : ~SET_IDS;
+    if (node.kind === "file") node.mode = withoutIds(node.mode);
   }
 }
 

@@ -4,6 +4,7 @@ import { sysError } from "../errors.ts";
 import type { FileNode } from "./file-node.ts";
 import { O_ACCMODE, O_APPEND, O_RDONLY, O_WRONLY } from "./open-flags.ts";
 import type { Pipe } from "./pipe.ts";
+import { withoutIds } from "./rights.ts";
 
 export class Open implements OpenFile {
   readonly inode: FileNode;
@@ -91,6 +92,7 @@ export class Open implements OpenFile {
       const isAppending = (this.flags & O_APPEND) !== 0;
       const from = isAppending ? content.size : (position ?? this.position);
       const count = content.writeSome(bytes, from);
+      if (count > 0) dropIds(who, inode);
       if (position === undefined) this.position = from + count;
       return count;
     }
@@ -109,6 +111,11 @@ export class Open implements OpenFile {
     }
     return bytes.length;
   }
+}
+
+/** After a change of its content. */
+export function dropIds(who: Caller, node: FileNode): void {
+  if (who.uid !== 0 && node.mode > 0o1777) node.mode = withoutIds(node.mode);
 }
 
 const encoder = new TextEncoder();

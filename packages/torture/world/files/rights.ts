@@ -4,6 +4,7 @@ import type { FileNode } from "./file-node.ts";
 import { W_OK, X_OK } from "./open-flags.ts";
 
 const STICKY = 0o1000;
+const SET_UID = 0o4000;
 const SET_GID = 0o2000;
 
 /** @param bits R_OK, W_OK, X_OK together */
@@ -30,6 +31,11 @@ export function mayRemove(folder: FileNode, node: FileNode, who: Caller): "EACCE
   if (!mayUse(folder, who, W_OK | X_OK)) return "EACCES";
   const isOwn = who.uid === node.uid || who.uid === folder.uid;
   return (folder.mode & STICKY) !== 0 && !isOwn ? "EPERM" : undefined;
+}
+
+/** Mode of a file after another owner, or a write of someone who is not root. */
+export function withoutIds(mode: number): number {
+  return (mode & 0o010) === 0 ? mode & ~SET_UID : mode & ~(SET_UID | SET_GID);
 }
 
 /** Group and mode of a new inode in a folder: set-group-id passes on to folders. */
