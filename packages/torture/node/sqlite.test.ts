@@ -208,9 +208,19 @@ describe("like node:sqlite", () => {
         return [before, statement.all(), statement.get()];
       },
       settings: (database) =>
-        ["foreign_keys", "page_size", "journal_mode", "synchronous", "busy_timeout"].map((name) =>
-          database.prepare(`PRAGMA ${name}`).get(),
+        ["foreign_keys", "page_size", "cache_size", "journal_mode", "synchronous", "busy_timeout"].map(
+          (name) => database.prepare(`PRAGMA ${name}`).get(),
         ),
+      "a full cache is written before the end": (database, path, node) => {
+        database.exec("BEGIN; CREATE TABLE large (a)");
+        const insert = database.prepare("INSERT INTO large VALUES (zeroblob(4000))");
+        for (let row = 0; row < 1000; row++) insert.run();
+        const other = new node.DatabaseSync(path, { readOnly: true });
+        const seen = outcome(() => other.prepare("SELECT * FROM parents").all());
+        other.close();
+        database.exec("COMMIT");
+        return seen;
+      },
       function: (database) => {
         database.function("add", { deterministic: true }, (a, b) => (a as number) + (b as number));
         database.function("kind", (a) => typeof a);

@@ -39,6 +39,13 @@ const UTF8 = 1;
 const DETERMINISTIC = 0x800;
 const DIRECT_ONLY = 0x80000;
 const COUNTER_REPREPARE = 5;
+/** Negative: in KiB. */
+const MODULE_CACHE_SIZE = -16_384;
+const NODE_CACHE_SIZE = -2000;
+/** Where in SQLite's structs the size is: sqlite3.aDb[0].pSchema->cache_size. A test reads it by PRAGMA. */
+const AT_DATABASES = 16;
+const AT_SCHEMA = 12;
+const AT_CACHE_SIZE = 80;
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
 
@@ -48,6 +55,8 @@ export class Database {
   readonly #isReadOnly: boolean;
   readonly #statements = new Set<Statement>();
   #pointer: Pointer = 0;
+  /** Where SQLite keeps the size of its cache; 0: it has Node's. */
+  #cacheSizeAt: Pointer = 0;
   /** What a function in SQL has thrown: it replaces SQLite's error. */
   #thrown: { readonly error: unknown } | undefined;
 
@@ -91,6 +100,7 @@ export class Database {
     open.add(this);
     // The module is built with larger pages than Node's SQLite.
     this.exec("PRAGMA page_size = 4096");
+    this.#cacheSizeAt = heap.word(heap.word(this.#pointer + AT_DATABASES) + AT_SCHEMA) + AT_CACHE_SIZE;
   }
 
   close(): void {
@@ -107,6 +117,7 @@ export class Database {
     this.#statements.clear();
     this.#host.heap.c.sqlite3_close_v2(this.#pointer);
     this.#pointer = 0;
+    this.#cacheSizeAt = 0;
     this.#host.open.delete(this);
   }
 
@@ -119,6 +130,7 @@ export class Database {
     const code = heap.c.sqlite3_exec(pointer, text, 0, 0, 0);
     heap.c.free(text);
     if (code !== OK) throw this.error();
+    if (this.#cacheSizeAt !== 0) this.#setCacheSize();
   }
 
   prepare(sql: string): Statement {
@@ -132,7 +144,19 @@ export class Database {
     if (found === 0) throw invalidValue("The SQL query contains no statements.");
     const statement = new Statement(heap, this, found);
     this.#statements.add(statement);
+    if (this.#cacheSizeAt !== 0) this.#setCacheSize();
     return statement;
+  }
+
+  /**
+   * The module is built with a larger cache than Node's SQLite, so large transactions would reach the disk
+   * later. SQLite sets the size when it first reads the file, and must not do that earlier than in Node.
+   */
+  #setCacheSize(): void {
+    const size = this.#host.heap.word(this.#cacheSizeAt);
+    if (size === 0) return;
+    this.#cacheSizeAt = 0;
+    if (size === MODULE_CACHE_SIZE) this.exec(`PRAGMA cache_size = ${NODE_CACHE_SIZE}`);
   }
 
   function(name: string, call: Call): void;
