@@ -13,6 +13,7 @@ const WITH_PROCESSES = [
   "packages/live/daemon/daemon.test.ts",
   "packages/live/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
+  "test/torture-kernel.test.ts",
   "test/wheel.test.ts",
 ];
 /** They judge times, so they run one at a time. The others mostly wait, so three can run at a time. */

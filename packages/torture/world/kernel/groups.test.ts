@@ -198,6 +198,24 @@ describe("version 2", () => {
     expect(codeOf(() => bench.machine.files.makeFolder(ann, `${group}/hers`))).toBe("EACCES");
   });
 
+  test("a user rules a group that was delegated, but takes nobody from outside", () => {
+    const { bench, process } = scene();
+    bench.machine.delegate("user-1000", 1000);
+    const ann = { ...bench.machine.root, uid: 1000, gid: 1000 };
+    const own = bench.start(sleepOn, { uid: 1000, gid: 1000 });
+    const user = "/sys/fs/cgroup/user-1000";
+    expect(codeOf(() => bench.write(`${user}/cgroup.procs`, own.pid, ann))).toBe("EACCES");
+    bench.write(`${user}/cgroup.procs`, own.pid);
+    for (const name of ["service", "gang"]) bench.machine.files.makeFolder(ann, `${user}/${name}`);
+    bench.write(`${user}/service/cgroup.procs`, own.pid, ann);
+    bench.write(`${user}/cgroup.subtree_control`, "+memory +pids", ann);
+    bench.write(`${user}/gang/cgroup.procs`, own.pid, ann);
+    bench.write(`${user}/gang/cgroup.freeze`, 1, ann);
+    expect(codeOf(() => bench.write(`${user}/gang/cgroup.procs`, process.pid, ann))).toBe("EACCES");
+    bench.run(SETTLED_MS);
+    expect(bench.read(`${user}/gang/cgroup.events`)).toContain("frozen 1");
+  });
+
   test("a process that is stuck keeps its group from being frozen, and itself from dying", () => {
     const { bench, process, group, kill } = scene();
     bench.machine.stick(process, 500);

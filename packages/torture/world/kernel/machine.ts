@@ -517,6 +517,11 @@ export class SimulatedMachine implements Machine, Kernel, SysHost, GroupHost, Pr
     return this.clock.after(us, call);
   }
 
+  /** Makes a control group that belongs to a user, as systemd delegates one until the next boot. */
+  delegate(group: string, uid: number): void {
+    for (const { root } of this.hierarchies) root.make(group, uid);
+  }
+
   /** CPUs on which it may run. */
   cpusOf(process: KernelProcess): readonly number[] {
     const index = this.hierarchies.findIndex(({ controllers }) => controllers.includes("cpuset"));
