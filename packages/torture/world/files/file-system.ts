@@ -8,6 +8,8 @@ import { sysError } from "../errors.ts";
 import { Content, PAGE, type Store, WRITE_BACK_MS } from "./content.ts";
 import { FileNode, type System } from "./file-node.ts";
 
+/** When the journal is that long, its first half is written, as when a real journal is full. */
+const MAX_JOURNAL = 4096;
 /** Blocks of a folder. */
 const FOLDER_BYTES = 4096;
 
@@ -194,6 +196,7 @@ export class FileSystem implements System, Store, Disk {
     const journal = this.#journal;
     // Linux writes them by itself after a while, so the list stays short.
     if (journal.length > 0 && atMs - journal[0]!.atMs > WRITE_BACK_MS) this.#expire(atMs);
+    if (journal.length === MAX_JOURNAL) journal.splice(0, MAX_JOURNAL / 2);
     journal.push({ atMs, owner, before, created });
   }
 

@@ -215,6 +215,15 @@ test("what is old has been written back", () => {
   }
 });
 
+test("a long journal has been written in part", () => {
+  for (const seed of SEEDS.slice(0, 10)) {
+    const { files, root } = make(seed);
+    for (let i = 0; i < 4097; i++) files.makeFolder(root, `/d${i}`);
+    files.cutPower();
+    expect(names(files, "/")).toContain("d2047");
+  }
+});
+
 test("modes and owners that were not synced may be lost", () => {
   const modes = new Set<number>();
   for (const seed of SEEDS) {
