@@ -7,7 +7,7 @@ import { echo, formatTime, printf } from "./printf.ts";
 import { signalNamed, signalNumber } from "./signals.ts";
 import { test } from "./test-command.ts";
 
-/** @param words without the name. @returns its exit status. @throws SysError, Error with the reason why not */
+/** @param words without the name. @returns its exit status. @throws SysError, Misuse */
 type Command = (sys: Sys, words: readonly string[]) => Generator<Wait, number>;
 
 /** By name; each is a file in /usr/bin. */

@@ -1,5 +1,5 @@
 /**
- * Reads a script: the grammar of POSIX, as dash understands it. With `isBash`, also `&>`. Aliases do not exist.
+ * Reads a script: the grammar of POSIX, as dash understands it. With `isBash`, also `&>`. No aliases.
  */
 import type { Assignment, Command, Part, Redirect, Script, Word } from "./syntax.ts";
 

@@ -6,7 +6,7 @@
  * Something may happen to a process only where it waits, so every system call that others can notice is
  * followed by a step.
  */
-import type { ProcessEnd, Sys, Wait } from "../world/contract.ts";
+import type { Process, ProcessEnd, Sys, Wait } from "../world/contract.ts";
 import { O_APPEND, O_CREAT, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, X_OK } from "../world/files/open-flags.ts";
 import { BUILTINS, SPECIAL } from "./builtins.ts";
 import { type Context, expandFields, expandText, Fatal, Needed } from "./expand.ts";
@@ -49,6 +49,10 @@ const DEATHS: Readonly<Record<string, string>> = {
   SIGTERM: "Terminated",
   SIGXCPU: "CPU time limit exceeded",
 };
+/** Node raises the limit to the maximum, and its children inherit that. */
+const MAX_OPEN_FILES = 1_048_576;
+/** Limits that shells have set, which stay when another program takes over. */
+const openFiles = new WeakMap<Process, number>();
 const NAME = /^[A-Za-z_][A-Za-z_0-9]*$/;
 const NO_RESULTS = new Map<Part, string>();
 
@@ -69,8 +73,6 @@ export class Shell implements Context {
   jump: Jump | undefined;
   /** How children ended that nobody has asked for; undefined: they run. */
   readonly ends = new Map<number, ProcessEnd | undefined>();
-  /** Soft limit on open files: Node raises it to the maximum, and its children inherit that. */
-  openFiles = 1_048_576;
   cpuLimitUs: number | undefined;
   results: Map<Part, string> = NO_RESULTS;
   /** Functions and sourced files in which `return` may be. */
@@ -158,6 +160,16 @@ export class Shell implements Context {
   mark(name: string, marks: Partial<Pick<Variable, "isExported" | "isReadonly">>): void {
     const old = this.variables.get(name) ?? { value: undefined, isExported: false, isReadonly: false };
     this.variables.set(name, { ...old, ...marks });
+  }
+
+  /** Soft limit on open files. */
+  get openFiles(): number {
+    const { machine, self } = this.sys;
+    return openFiles.get(self) ?? openFiles.get(machine.processes.get(self.parent) ?? self) ?? MAX_OPEN_FILES;
+  }
+
+  set openFiles(limit: number) {
+    openFiles.set(this.sys.self, limit);
   }
 
   get isStrict(): boolean {
@@ -766,8 +778,8 @@ export class Shell implements Context {
   }
 
   *#complainOfRedirect(error: unknown): Generator<Wait, void> {
-    if (error instanceof Fatal) throw error;
-    yield* this.complain(reasonOf(error));
+    if (!(error instanceof Unusable)) throw error;
+    yield* this.complain(error.message);
     this.status = this.isBash ? 1 : 2;
   }
 
@@ -786,7 +798,8 @@ export class Shell implements Context {
         case ">&":
           if (target === "-") {
             if (self.files.has(descriptor)) files.close(self, descriptor);
-          } else files.duplicate(self, number(target), descriptor);
+          } else if (self.files.has(number(target))) files.duplicate(self, number(target), descriptor);
+          else throw new Unusable(`${target}: Bad file descriptor`);
           continue;
         case "<<":
           this.#place(this.#document(target), descriptor);
@@ -794,13 +807,25 @@ export class Shell implements Context {
         case "&>":
           if (undo !== undefined)
             undo.push({ descriptor: 2, saved: self.files.has(2) ? this.#save(2) : undefined });
-          this.#place(yield* open(this.sys, target, OPEN_FLAGS[">"]), 1);
+          this.#place(yield* this.#open(target, ">"), 1);
           files.duplicate(self, 1, 2);
           break;
         default:
-          this.#place(yield* open(this.sys, target, OPEN_FLAGS[operator]), descriptor);
+          this.#place(yield* this.#open(target, operator), descriptor);
       }
       yield STEP;
+    }
+  }
+
+  *#open(path: string, operator: keyof typeof OPEN_FLAGS): Generator<Wait, number> {
+    try {
+      return yield* open(this.sys, path, OPEN_FLAGS[operator]);
+    } catch (error) {
+      const isNew = (OPEN_FLAGS[operator] & O_CREAT) !== 0;
+      const isMissing = codeOf(error) === "ENOENT";
+      if (this.isBash) throw new Unusable(`${path}: ${reasonOf(error)}`);
+      const why = !isMissing ? reasonOf(error) : isNew ? "Directory nonexistent" : "No such file";
+      throw new Unusable(`cannot ${isNew ? "create" : "open"} ${path}: ${why}`);
     }
   }
 
@@ -945,6 +970,9 @@ export class Shell implements Context {
     }
   }
 }
+
+/** A redirection that fails. */
+class Unusable extends Error {}
 
 const OPEN_FLAGS = {
   "<": O_RDONLY,
