@@ -13,7 +13,7 @@ export interface Context extends Variables {
   /** The value of a variable or special parameter, except @ and *. */
   value(name: string): string | undefined;
   /** Outputs of commands, and sums, for the word that is expanded; undefined: it has no commands. */
-  readonly results: ReadonlyMap<Part, string> & { set(part: Part, text: string): unknown };
+  readonly results: Map<Part, string> | undefined;
   /** Whether an unset parameter is an error. */
   readonly isStrict: boolean;
   /** Paths that match, in order. */
@@ -58,7 +58,7 @@ export function expandFields(word: Word, context: Context, into: string[]): void
 /** @returns a word: what that expands to */
 function expansionOf(part: Exclude<Part, { readonly kind: "text" }>, context: Context): string | Word {
   if (part.kind === "parameter") return parameter(part, context);
-  const known = context.results.get(part);
+  const known = context.results?.get(part);
   if (known !== undefined) return known;
   if (part.kind === "command") throw new Needed(part);
   let sum: string;
@@ -68,7 +68,7 @@ function expansionOf(part: Exclude<Part, { readonly kind: "text" }>, context: Co
   } catch (error) {
     throw new Fatal((error as Error).message);
   }
-  if (part.word.hasCommand || context.results.size > 0) context.results.set(part, sum);
+  context.results?.set(part, sum);
   return sum;
 }
 

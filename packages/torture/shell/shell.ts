@@ -42,11 +42,17 @@ const MAX_IN_PIPE_BYTES = 4096;
 /** A loop without system calls still takes time: this many µs per turn, and waits after as many turns. */
 const TURNS = 32;
 const MAX_WORK_US = 10_000;
-/** How people read the death of a command. */
+/** How people read the death of a command; left out: not at all. */
 const DEATHS: Readonly<Record<string, string>> = {
+  SIGABRT: "Aborted",
+  SIGALRM: "Alarm clock",
   SIGHUP: "Hangup",
   SIGKILL: "Killed",
+  SIGQUIT: "Quit",
+  SIGSEGV: "Segmentation fault",
   SIGTERM: "Terminated",
+  SIGUSR1: "User defined signal 1",
+  SIGUSR2: "User defined signal 2",
   SIGXCPU: "CPU time limit exceeded",
 };
 /** Node raises the limit to the maximum, and its children inherit that. */
@@ -54,7 +60,6 @@ const MAX_OPEN_FILES = 1_048_576;
 /** Limits that shells have set, which stay when another program takes over. */
 const openFiles = new WeakMap<Process, number>();
 const NAME = /^[A-Za-z_][A-Za-z_0-9]*$/;
-const NO_RESULTS = new Map<Part, string>();
 
 export class Shell implements Context {
   readonly sys: Sys;
@@ -74,7 +79,7 @@ export class Shell implements Context {
   /** How children ended that nobody has asked for; undefined: they run. */
   readonly ends = new Map<number, ProcessEnd | undefined>();
   cpuLimitUs: number | undefined;
-  results: Map<Part, string> = NO_RESULTS;
+  results: Map<Part, string> | undefined;
   /** Functions and sourced files in which `return` may be. */
   depth = 0;
   /** Loops in which `break` may be. */
@@ -516,13 +521,15 @@ export class Shell implements Context {
       return;
     }
     const body = SPECIAL.has(name) ? undefined : this.functions.get(name);
-    if (body === undefined && BUILTINS[name] === undefined) {
-      yield* this.#external(words, assignments, redirects, isLast);
+    const isExternal = body === undefined && BUILTINS[name] === undefined;
+    if (isExternal && isLast && this.traps.size === 0) {
+      yield* this.#become(words, assignments, redirects);
       return;
     }
     const undo = yield* this.#redirectOrComplain(redirects, SPECIAL.has(name));
     if (undo === undefined) return;
-    if (body !== undefined) yield* this.#call(body, words, assignments);
+    if (isExternal) yield* this.#external(words, assignments);
+    else if (body !== undefined) yield* this.#call(body, words, assignments);
     else yield* this.#builtin(words, assignments);
     this.#restore(undo);
   }
@@ -541,7 +548,8 @@ export class Shell implements Context {
         yield* this.complain(`${name}: ${error.message}`);
         this.status = this.isBash ? 1 : 2;
       } else {
-        yield* this.complain(`${name}: ${reasonOf(error)}`);
+        const reason = reasonOf(error);
+        yield* this.complain(`${name}: ${this.isBash ? `write error: ${reason}` : `${name}: I/O error`}`);
         this.status = 1;
       }
     }
@@ -577,18 +585,9 @@ export class Shell implements Context {
     }
   }
 
-  *#external(
-    words: readonly string[],
-    assignments: readonly Assignment[],
-    redirects: readonly Redirect[],
-    isLast: boolean,
-  ): Generator<Wait, void> {
-    if (isLast && this.traps.size === 0) {
-      yield* this.#become(words, assignments, redirects);
-      return;
-    }
+  *#external(words: readonly string[], assignments: readonly Assignment[]): Generator<Wait, void> {
     yield STEP;
-    const pid = this.#fork((child) => child.#become(words, assignments, redirects));
+    const pid = this.#fork((child) => child.#become(words, assignments, []));
     yield STEP;
     this.status = yield* this.waitFor(pid);
     yield STEP;
@@ -674,7 +673,7 @@ export class Shell implements Context {
   /** Runs a command that is no function: what `command` does. */
   *runPlain(words: readonly string[]): Generator<Wait, void> {
     if (words[0] === "exec") yield* this.#exec(words, [], []);
-    else if (BUILTINS[words[0]] === undefined) yield* this.#external(words, [], [], false);
+    else if (BUILTINS[words[0]] === undefined) yield* this.#external(words, []);
     else {
       try {
         yield* this.#builtin(words, []);
@@ -735,7 +734,7 @@ export class Shell implements Context {
         if (!(error instanceof Needed)) throw error;
         needed = error;
       } finally {
-        this.results = NO_RESULTS;
+        this.results = undefined;
       }
       results.set(needed.part, yield* this.#output(needed.part.body));
     }
@@ -895,13 +894,16 @@ export class Shell implements Context {
   *waitFor(pid: number): Generator<Wait, number> {
     for (;;) {
       const end = this.#endOf(pid);
-      if (end !== undefined) {
-        const death = DEATHS[end.signal ?? ""];
-        if (death !== undefined) yield* complain(this.sys, death);
-        return statusOf(end);
-      }
+      if (end !== undefined) return yield* this.#statusOf(end);
       yield { for: "child" };
     }
+  }
+
+  *#statusOf(end: ProcessEnd): Generator<Wait, number> {
+    if (end.signal === undefined) return end.code;
+    const death = DEATHS[end.signal];
+    if (death !== undefined) yield* complain(this.sys, death);
+    return 128 + signalNumber(end.signal);
   }
 
   /** How a child has ended; it is forgotten then. Notes how others have ended. */
@@ -939,7 +941,7 @@ export class Shell implements Context {
       for (;;) {
         const end = this.#endOf(pid);
         if (end !== undefined) {
-          status = statusOf(end);
+          status = yield* this.#statusOf(end);
           break;
         }
         yield mayBeSignal ? { for: "signal" } : { for: "child" };
@@ -981,10 +983,6 @@ const OPEN_FLAGS = {
   ">>": O_WRONLY | O_CREAT | O_APPEND,
   "<>": O_RDWR | O_CREAT,
 };
-
-function statusOf(end: ProcessEnd): number {
-  return end.signal === undefined ? end.code : 128 + signalNumber(end.signal);
-}
 
 function number(word: string): number {
   if (!/^[0-9]+$/.test(word)) throw new Fatal("Syntax error: Bad fd number");
