@@ -261,7 +261,12 @@ export class KernelProcess implements Process {
         if (this.endedChild(wait.pid) !== undefined || !this.hasChild(wait.pid)) this.#soon();
         break;
       case "readable":
-        this.#cancelWait = files.whenReadable(this, wait.descriptor, () => this.#soon());
+        try {
+          this.#cancelWait = files.whenReadable(this, wait.descriptor, () => this.#soon());
+        } catch {
+          // Everything but a pipe can be read at once, or fails at once.
+          this.#soon();
+        }
         if (wait.untilUs !== undefined && this.#waitsFor === "readable")
           this.#cancelTimer = this.after(wait.untilUs - timeline.nowUs, this.#timeIsUp);
         break;
