@@ -47,7 +47,7 @@ interface Case {
   readonly stdout?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  readonly starter?: "machine" | "node";
+  readonly starter?: "machine" | "node" | "cluster";
   /** What the conductor writes into the gate. */
   readonly gate?: string;
   /** In the attempt's folder, before. */
@@ -62,6 +62,7 @@ const CASES: readonly Case[] = [
   { name: "arguments", command: ["printf", "<%s>", "a b", "it's", "", "$x", "new\nline", "ünï"] },
   { name: "no such command", command: ["no-such-command"] },
   { name: "no such path", command: ["/no/such command"], starter: "node" },
+  { name: "task of a cluster", command: ["sh", "-c", "exit 3"], env: { SLURM_X: "1" }, starter: "cluster" },
   { name: "no working directory", command: ["true"], cwd: "none" },
   { name: "output in a new folder", command: ["echo", "x"], stdout: "a/b/out" },
   { name: "output is a folder", command: ["echo", "x"], stdout: "." },
