@@ -87,7 +87,10 @@ export async function buildWorldPrograms(mutations: readonly Mutation[] = []): P
       plugins: [toShared(exportsOf), ...plugins],
       define: { "import.meta.url": JSON.stringify(`file:///tutti/${name}.js`) },
     });
-    for (const [, path = "", of = ""] of code.matchAll(/\$shared\("([^"]+)","([^"]+)"\)/g))
+    // A line that would be too long goes on in the middle of a text.
+    for (const [, path = "", of = ""] of code
+      .replaceAll("\\\n", "")
+      .matchAll(/\$shared\(\s*"([^"]+)",\s*"([^"]+)"/g))
       taken.set(path, (taken.get(path) ?? new Set()).add(of));
     programs[name] =
       `async function(env,$shared){"use strict";const {${OWN},Buffer}=env;${BUILD}${NO_WAITING}${TAKE_PORT}(env.ports);{${code}}}`;

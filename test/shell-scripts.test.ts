@@ -18,7 +18,6 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { writeLaunch } from "../packages/live/conductor/attempts/shim.ts";
-import type { JobSpec } from "../packages/torture/shell/job.ts";
 import type { Process } from "../packages/torture/world/contract.ts";
 import type { SimulatedMachine } from "../packages/torture/world/kernel/machine.ts";
 import type { WorldTimeline } from "../packages/torture/world/timeline.ts";
@@ -47,7 +46,7 @@ interface Case {
   readonly stdout?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  readonly starter?: "machine" | "node" | "cluster";
+  readonly starter?: "machine" | "node";
   /** What the conductor writes into the gate. */
   readonly gate?: string;
   /** In the attempt's folder, before. */
@@ -62,7 +61,6 @@ const CASES: readonly Case[] = [
   { name: "arguments", command: ["printf", "<%s>", "a b", "it's", "", "$x", "new\nline", "ünï"] },
   { name: "no such command", command: ["no-such-command"] },
   { name: "no such path", command: ["/no/such command"], starter: "node" },
-  { name: "task of a cluster", command: ["sh", "-c", "exit 3"], env: { SLURM_X: "1" }, starter: "cluster" },
   { name: "no working directory", command: ["true"], cwd: "none" },
   { name: "output in a new folder", command: ["echo", "x"], stdout: "a/b/out" },
   { name: "output is a folder", command: ["echo", "x"], stdout: "." },
@@ -308,71 +306,4 @@ test("a shell joins a control group", () => {
   finish(machine, refused);
   expect(refused.end).toEqual({ code: 2 });
   expect(existsSync("/sys/fs/cgroup/a")).toBe(false);
-});
-
-describe("job", () => {
-  const machine = makeMachine();
-  const timeline = machine.timeline as WorldTimeline;
-  machine.makeFolder("/j");
-  const begin = (spec: JobSpec) => start(machine, ["/usr/bin/job", JSON.stringify(spec)], "/", "/dev/null");
-  const pass = (ms: number) => {
-    const untilUs = timeline.nowUs + ms * 1000;
-    while (timeline.step(untilUs));
-    timeline.nowUs = untilUs;
-  };
-  const jobs = () => [...machine.processes.values()].filter(({ name }) => name === "job");
-
-  test("it marks its begin and its end, writes, computes and ends as it is asked to", () => {
-    const job = begin({ marks: "/j/marks", writes: { path: "/j/data", bytes: 5000 }, workMs: 20, exit: 7 });
-    finish(machine, job);
-    expect(job.end).toEqual({ code: 7 });
-    expect(readText(machine, "/j/marks")).toBe(`START ${job.pid}\nEND ${job.pid}\n`);
-    expect(readText(machine, "/j/data")).toBe("x".repeat(5000));
-    expect(job.cpuUs).toBeGreaterThanOrEqual(20_000);
-  });
-
-  test("it handles signals as it is asked to", () => {
-    const job = begin({ ignore: ["HUP"], onSignal: { TERM: { exit: 9 } }, runMs: 1000 });
-    pass(10);
-    machine.kill(job.pid, "SIGHUP");
-    pass(10);
-    expect(job.end).toBe(undefined);
-    machine.kill(job.pid, "SIGTERM");
-    pass(10);
-    expect(job.end).toEqual({ code: 9 });
-  });
-
-  test("its children wait with it, leave it, or stay as zombies", () => {
-    const job = begin({
-      runMs: 100,
-      children: [
-        { runMs: 200 },
-        { runMs: 500, detached: true, clearEnvironment: true },
-        { runMs: 500, doubleFork: true },
-        { zombie: true },
-      ],
-    });
-    pass(50);
-    expect(jobs().map(({ state }) => state)).toEqual(["S", "S", "S", "S", "Z"]);
-    const [, , detached] = jobs();
-    expect([detached.session, detached.environment]).toEqual([detached.pid, {}]);
-    pass(100);
-    expect(job.end).toBe(undefined);
-    finish(machine, job);
-    pass(10);
-    expect(jobs().map(({ parent, state }) => [parent, state])).toEqual([
-      [1, "S"],
-      [1, "S"],
-    ]);
-    pass(500);
-    expect(jobs()).toEqual([]);
-  });
-
-  test("a bomb has as many processes as asked for", () => {
-    begin({ bombs: 40, runMs: 100 });
-    pass(50);
-    expect(jobs().length).toBe(41);
-    pass(200);
-    expect(jobs()).toEqual([]);
-  });
 });

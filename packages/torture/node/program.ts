@@ -70,6 +70,7 @@ export class NodeProgram implements Body, NetUser {
     if (this.#isOver) return;
     this.machine.deliver(this.process, () => {
       this.world.running = this;
+      this.world.isTouched = true;
       try {
         call();
       } catch (error) {
@@ -150,10 +151,12 @@ export class NodeProgram implements Body, NetUser {
       ports: {
         ...world.portsFor(this),
         net: world.network.portFor(this),
-        sqlite: world.sqlite.forProcess({
-          ...{ files: machine.files, who: process, soon: this.soon },
-          unixMs: () => machine.clock.unixMs(),
-        }),
+        sqlite: {
+          ...world.sqlite.forProcess({
+            ...{ files: machine.files, who: process, soon: this.soon },
+            unixMs: () => machine.clock.unixMs(),
+          }),
+        },
         "child-process": childProcessesOf(this),
         "worker-threads": workersOf(this, parentPort),
       },

@@ -2,7 +2,7 @@
 import type { Caller, Process, Timeline } from "../world/contract.ts";
 import type { Network } from "./net.ts";
 import type { NodeProgram, ProgramEnv } from "./program.ts";
-import type { ProcessOfDatabases } from "./sqlite.ts";
+import type { NodeSqlite, ProcessOfDatabases } from "./sqlite.ts";
 
 /** The host's Buffer, or one like it in a browser. */
 export interface Bytes {
@@ -15,12 +15,14 @@ export interface NodeWorld {
   readonly network: Network;
   readonly Buffer: Bytes;
   readonly sqlite: {
-    forProcess(process: ProcessOfDatabases): Readonly<Record<string, unknown>>;
+    forProcess(process: ProcessOfDatabases): NodeSqlite;
     processEnded(who: Caller): void;
   };
   readonly programs: Map<Process, NodeProgram>;
   /** The program that ran last: a promise that nobody handles is its own. */
   running: NodeProgram | undefined;
+  /** A program has run since this was last set to false, and may have promises left. */
+  isTouched: boolean;
   /** Evaluates a program; resolves when its first turn is over. */
   instantiate(name: string, env: ProgramEnv): Promise<void>;
   /** Built-in modules whose work depends on nothing but the machine and the process. */

@@ -55,8 +55,7 @@ export function* job(sys: Sys, words: readonly string[]): Generator<Wait, number
   const awaited: number[] = [];
   for (const child of children) {
     const pid = yield* start(sys, child);
-    if (child.doubleFork) yield* reap(sys, pid);
-    else if (!child.zombie && !child.detached) awaited.push(pid);
+    if (!child.zombie && !child.detached) awaited.push(pid);
   }
   yield* bomb(sys, bombs, spec);
   if (writes !== undefined) {
@@ -71,13 +70,11 @@ export function* job(sys: Sys, words: readonly string[]): Generator<Wait, number
     yield STEP;
   }
   yield* live(spec);
-  for (const pid of awaited) yield* reap(sys, pid);
+  for (const pid of awaited) {
+    while (sys.reap(pid) === undefined) yield { for: "child", pid };
+  }
   if (marks !== undefined) yield* note(sys, marks, "END");
   return spec.exit ?? 0;
-}
-
-function* reap(sys: Sys, pid: number): Generator<Wait, void> {
-  while (sys.reap(pid) === undefined) yield { for: "child", pid };
 }
 
 function* live({ workMs = 0, runMs = 0 }: JobSpec): Generator<Wait, void> {

@@ -3,27 +3,18 @@
  */
 import type { Assignment, Command, Part, Redirect, Script, Word } from "./syntax.ts";
 
-const NONE: readonly never[] = [];
-/** Scripts of jobs differ and soon are not needed any longer; trees that are kept cost collections. */
-const MAX_KEPT = 32;
-const kept = { dash: new Map<string, Script>(), bash: new Map<string, Script>() };
+/** Texts of scripts differ by job, so old trees must go some time. */
+const MAX_KEPT = 500;
+const kept = new Map<string, Script>();
 
 export function parse(text: string, isBash: boolean): Script {
-  const scripts = isBash ? kept.bash : kept.dash;
-  const known = scripts.get(text);
-  if (known !== undefined) {
-    // The least recently used one is the first.
-    scripts.delete(text);
-    scripts.set(text, known);
-    return known;
+  const key = isBash ? `b${text}` : text;
+  let script = kept.get(key);
+  if (script === undefined) {
+    script = new Parser(text, isBash).script();
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(key, script);
   }
-  const script = new Parser(text, isBash).script();
-  if (scripts.size >= MAX_KEPT)
-    for (const oldest of scripts.keys()) {
-      scripts.delete(oldest);
-      break;
-    }
-  scripts.set(text, script);
   return script;
 }
 
@@ -35,7 +26,6 @@ const ENDS_WORD = 2;
 const SPECIAL = 4;
 const NAME = 8;
 const DIGIT = 16;
-const RESERVES = 32;
 const kinds = new Uint8Array(128);
 const mark = (characters: string, kind: number) => {
   for (const character of characters) kinds[character.charCodeAt(0)] |= kind;
@@ -45,7 +35,6 @@ mark("\n;&|<>()", ENDS_WORD);
 mark("'\"\\$`", SPECIAL);
 mark("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", NAME);
 mark("0123456789", NAME | DIGIT);
-mark("itefwudc{}!", RESERVES);
 const isKind = (code: number, kind: number) => code < 128 && (kinds[code] & kind) !== 0;
 
 const NEWLINE = 10;
@@ -53,7 +42,6 @@ const BACKSLASH = 92;
 const RESERVED = new Set("if then elif else fi while until do done for case esac { } ! in".split(" "));
 /** Where a list ends. */
 const ENDS_LIST = new Set("then elif else fi do done esac }".split(" "));
-const GLOB = /[*?[]/;
 const SPECIAL_PARAMETERS = "@*#?$!-";
 
 interface HereDocument {
@@ -315,13 +303,7 @@ class Parser {
       }
     }
     if (words.length + assignments.length + redirects.length === 0) return undefined;
-    return {
-      kind: "simple",
-      line,
-      assignments: assignments.length === 0 ? NONE : assignments,
-      words,
-      redirects: redirects.length === 0 ? NONE : redirects,
-    };
+    return { kind: "simple", line, assignments, words, redirects };
   }
 
   /** NAME of NAME=VALUE; `at` is at the value then. */
@@ -405,9 +387,7 @@ class Parser {
     const parts: Part[] = [];
     this.#pieces(parts, false, undefined);
     if (this.#at === start && !mayBeEmpty) throw this.#unexpected();
-    const word = wordOf(parts);
-    // Trees are smaller without parts that nobody looks at.
-    return word.plain === undefined ? word : { parts: NONE, plain: word.plain, hasCommand: false };
+    return wordOf(parts);
   }
 
   /**
@@ -418,6 +398,11 @@ class Parser {
     const text = this.#text;
     let plain = "";
     let from = this.#at;
+    const flush = (to: number) => {
+      plain += text.slice(from, to);
+      if (plain !== "") parts.push({ kind: "text", text: plain, isQuoted });
+      plain = "";
+    };
     for (;;) {
       const code = text.charCodeAt(this.#at);
       if (Number.isNaN(code)) {
@@ -425,7 +410,11 @@ class Parser {
         break;
       }
       if (code === closing || (closing === undefined && isKind(code, ENDS_WORD))) break;
-      if (!isKind(code, SPECIAL) || (code === 39 && isQuoted)) {
+      if (!isKind(code, SPECIAL)) {
+        this.#at++;
+        continue;
+      }
+      if (code === 39 && isQuoted) {
         this.#at++;
         continue;
       }
@@ -440,14 +429,11 @@ class Parser {
         this.#at++;
         continue;
       }
-      if (this.#at > from) plain += text.slice(from, this.#at);
-      if (plain !== "") parts.push({ kind: "text", text: plain, isQuoted });
-      plain = "";
+      flush(this.#at);
       this.#special(parts, code, isQuoted);
       from = this.#at;
     }
-    if (this.#at > from) plain += text.slice(from, this.#at);
-    if (plain !== "") parts.push({ kind: "text", text: plain, isQuoted });
+    flush(this.#at);
   }
 
   /** Reads one quotation, escape or expansion. */
@@ -665,7 +651,6 @@ class Parser {
     let end = this.#at;
     const text = this.#text;
     const first = text.charCodeAt(end);
-    if (!isKind(first, RESERVES)) return undefined;
     if (first === 123 || first === 125 || first === 33) end++;
     else while (end - this.#at < 6 && isKind(text.charCodeAt(end), NAME)) end++;
     if (end === this.#at) return undefined;
@@ -764,7 +749,7 @@ function wordOf(parts: readonly Part[]): Word {
   let plain: string | undefined = "";
   let hasCommand = false;
   for (const part of parts) {
-    if (part.kind === "text" && (part.isQuoted || !GLOB.test(part.text))) {
+    if (part.kind === "text" && (part.isQuoted || !/[*?[]/.test(part.text))) {
       if (plain !== undefined) plain += part.text;
     } else plain = undefined;
     if (part.kind === "command") hasCommand = true;

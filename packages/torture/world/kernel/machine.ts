@@ -496,8 +496,7 @@ export class SimulatedMachine implements Machine, Kernel, SysHost, GroupHost, Pr
 
   /** It is stuck in a system call for that time. */
   stick(process: KernelProcess, forMs: number): void {
-    const isWaitedFor = process.inline !== undefined;
-    if (process.end !== undefined || (process.held & STUCK) !== 0 || isWaitedFor) return;
+    if (process.end !== undefined || (process.held & STUCK) !== 0) return;
     process.hold(STUCK);
     this.clock.after(forMs * 1000, () => process.release(STUCK));
   }

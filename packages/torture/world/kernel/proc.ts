@@ -106,21 +106,19 @@ function makeOf(
       return { link: { target: () => living(process).exe } };
     case "fd":
       return {
-        folder: descriptorsOf(process, 0o500, (open) => ({
-          link: { target: () => open.inode, text: () => open.path },
-        })),
+        folder: descriptorsOf(
+          process,
+          (file) => ({ link: { target: () => file().inode, text: () => file().path } }),
+          0o500,
+        ),
       };
     case "fdinfo":
       return {
-        folder: descriptorsOf(process, 0o555, (open) => ({
-          file: {
-            mode: 0o400,
-            get uid() {
-              return process.uid;
-            },
-            read: () => infoOf(open),
-          },
-        })),
+        folder: descriptorsOf(
+          process,
+          (file) => ({ file: { mode: 0o400, uid: process.uid, read: () => infoOf(file()) } }),
+          0o555,
+        ),
       };
     case "task":
       return {
@@ -188,7 +186,11 @@ function endedByZeros(words: readonly string[]): string {
   return words.length === 0 ? "" : `${words.join("\0")}\0`;
 }
 
-function descriptorsOf(process: KernelProcess, mode: number, make: (open: OpenFile) => Made): MadeFolder {
+function descriptorsOf(
+  process: KernelProcess,
+  make: (file: () => OpenFile) => Made,
+  mode: number,
+): MadeFolder {
   const made = new Map<OpenFile, Map<number, Made>>();
   return {
     mode,
@@ -207,12 +209,12 @@ function descriptorsOf(process: KernelProcess, mode: number, make: (open: OpenFi
         ofFile = new Map();
         made.set(open, ofFile);
       }
-      let known = ofFile.get(descriptor);
-      if (known === undefined) {
-        known = make(open);
-        ofFile.set(descriptor, known);
+      let link = ofFile.get(descriptor);
+      if (link === undefined) {
+        link = make(() => open);
+        ofFile.set(descriptor, link);
       }
-      return known;
+      return link;
     },
   };
 }

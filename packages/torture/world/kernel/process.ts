@@ -34,7 +34,7 @@ import type { KernelClock } from "./clock.ts";
 import type { Inline } from "./inline.ts";
 import { SIGNALS } from "./signals.ts";
 
-const STOPPED = 1;
+export const STOPPED = 1;
 export const FROZEN_V2 = 2;
 export const FROZEN_V1 = 4;
 export const STUCK = 8;
@@ -261,12 +261,7 @@ export class KernelProcess implements Process {
         if (this.endedChild(wait.pid) !== undefined || !this.hasChild(wait.pid)) this.#soon();
         break;
       case "readable":
-        try {
-          this.#cancelWait = files.whenReadable(this, wait.descriptor, () => this.#soon());
-        } catch {
-          // Everything but a pipe can be read at once, or fails at once.
-          this.#soon();
-        }
+        this.#cancelWait = files.whenReadable(this, wait.descriptor, () => this.#soon());
         if (wait.untilUs !== undefined && this.#waitsFor === "readable")
           this.#cancelTimer = this.after(wait.untilUs - timeline.nowUs, this.#timeIsUp);
         break;

@@ -119,19 +119,6 @@ describe("a process", () => {
     expect(log).toEqual(["EAGAIN", "2", "read", "EAGAIN"]);
   });
 
-  test("does not wait for a file that is no pipe", () => {
-    const bench = new Bench();
-    const process = bench.start(function* ({ files, self }) {
-      const descriptor = files.open(self, "/etc/passwd", 0);
-      yield { for: "readable", descriptor };
-      const count = files.read(self, descriptor, new Uint8Array(4));
-      yield { for: "readable", descriptor: 99 };
-      return count;
-    });
-    bench.run(5);
-    expect(process.end).toEqual({ code: 4 });
-  });
-
   test("that throws ends with 70; one that writes to nobody ends as SIGPIPE ends it", () => {
     const bench = new Bench();
     const broken = bench.start(function* () {

@@ -1,0 +1,203 @@
+/** What may happen to a machine and its scheduler. Each leaves everything repaired, but nothing restarted. */
+import { nameOf } from "../judge/history.ts";
+import type { Process } from "../world/contract.ts";
+import type { Life } from "./life.ts";
+import { POLICIES } from "./swarm.ts";
+
+export interface Fault {
+  readonly name: string;
+  readonly weight?: number;
+  readonly inflict: (life: Life) => Promise<void> | void;
+}
+
+const HOUR_MS = 3_600_000;
+const LOOK_MS = 500;
+
+export const FAULTS: readonly Fault[] = [
+  { name: "kill -9 of the front end", weight: 4, inflict: (life) => kill(life, "SIGKILL", life.frontEnds()) },
+  { name: "TERM to the front end", weight: 2, inflict: (life) => kill(life, "SIGTERM", life.frontEnds()) },
+  {
+    name: "kill -9 of the conductor",
+    weight: 4,
+    inflict: (life) => kill(life, "SIGKILL", life.conductors()),
+  },
+  { name: "TERM to the conductor", weight: 2, inflict: (life) => kill(life, "SIGTERM", life.conductors()) },
+  { name: "kill -9 of the guardian", inflict: (life) => kill(life, "SIGKILL", life.guardians()) },
+  { name: "kill -9 of a shim", weight: 2, inflict: killShim },
+  {
+    name: "kill -9 of the hook runner",
+    weight: 2,
+    inflict: (life) => kill(life, "SIGKILL", life.hookRunners()),
+  },
+  {
+    name: "kill -9 of front end and conductor",
+    weight: 2,
+    inflict: (life) => kill(life, "SIGKILL", [...life.frontEnds(), ...life.conductors()]),
+  },
+  {
+    name: "kill -9 of front end, conductor and guardian",
+    inflict: (life) =>
+      kill(life, "SIGKILL", [...life.frontEnds(), ...life.conductors(), ...life.guardians()]),
+  },
+  {
+    name: "kill -9 of a front end that starts",
+    weight: 2,
+    inflict: async (life) => {
+      kill(life, "SIGKILL", life.frontEnds());
+      await life.sleep(life.random.below(1500));
+      kill(life, "SIGKILL", life.frontEnds());
+    },
+  },
+  { name: "front end stopped", weight: 2, inflict: (life) => stop(life, life.frontEnds()) },
+  { name: "conductor stopped", weight: 2, inflict: (life) => stop(life, life.conductors()) },
+  { name: "guardian stopped", inflict: (life) => stop(life, life.guardians()) },
+  { name: "hook runner stopped", inflict: (life) => stop(life, life.hookRunners()) },
+  {
+    name: "front end killed while the conductor is stopped",
+    weight: 2,
+    inflict: (life) => stop(life, life.conductors(), () => kill(life, "SIGKILL", life.frontEnds())),
+  },
+  {
+    name: "another policy",
+    weight: 2,
+    inflict: async (life) => {
+      const policy = life.random.pick(POLICIES);
+      await life.send("root", (service, caller) => service.setPolicy(caller, policy));
+    },
+  },
+  {
+    name: "drain with a kill in it",
+    inflict: (life) =>
+      whileNothingStarts(
+        life,
+        () => life.send("root", (service, caller) => service.setDrain(caller, {})),
+        () => life.send("root", (service, caller) => service.setDrain(caller, undefined)),
+      ),
+  },
+  {
+    name: "window with a kill in it",
+    inflict: (life) => {
+      const window = { name: `w${life.random.below(1e9)}`, untilMs: Math.ceil(life.unixMs) + 48 * HOUR_MS };
+      return whileNothingStarts(
+        life,
+        () => life.send("root", (service, caller) => service.reserve(caller, window)),
+        () => life.send("root", (service, caller) => service.unreserve(caller, window.name)),
+      );
+    },
+  },
+  { name: "clock set forward, and right again", inflict: (life) => setClock(life, 1) },
+  { name: "clock set back, and right again", inflict: (life) => setClock(life, -1) },
+  {
+    name: "machine suspended",
+    inflict: (life) => {
+      const { random, machine } = life;
+      machine.suspend(random.chance(0.5) ? random.between(500, 60_000) : random.between(60_000, 8 * HOUR_MS));
+    },
+  },
+  { name: "power cut", weight: 2, inflict: cutPower },
+  { name: "disk full", inflict: (life) => spoilDisk(life, "full") },
+  { name: "disk read-only", inflict: (life) => spoilDisk(life, "read-only") },
+  { name: "writes fail", inflict: (life) => spoilDisk(life, "broken") },
+  { name: "state moved away and back", inflict: moveState },
+  { name: "jobs paused with a kill in it", inflict: pauseSome },
+];
+
+function kill(life: Life, signal: string, processes: readonly Process[]): void {
+  for (const process of processes) life.signal(process, signal);
+}
+
+function killAny(life: Life): void {
+  const who = life.random.below(3);
+  if (who > 0) kill(life, "SIGKILL", life.conductors());
+  if (who < 2) kill(life, "SIGKILL", life.frontEnds());
+}
+
+/** Of an attempt that may run, begin or end just now. */
+function killShim(life: Life): void {
+  const shims = life.shims();
+  if (shims.length === 0) return;
+  const { process, job, attempt } = life.random.pick(shims);
+  life.lost.add(nameOf({ job, attempt }));
+  life.signal(process, "SIGKILL");
+}
+
+/** Up to the time after which the guardian acts, or far beyond it. */
+async function stop(life: Life, processes: readonly Process[], meanwhile = () => {}): Promise<void> {
+  kill(life, "SIGSTOP", processes);
+  await life.sleep(life.random.between(200, life.random.pick([1500, 7000, 60_000])));
+  meanwhile();
+  await life.sleep(life.random.below(500));
+  kill(life, "SIGCONT", processes);
+}
+
+/** A drain or a window: when all starts under way have begun, something is killed, and nothing may begin. */
+async function whileNothingStarts(
+  life: Life,
+  begin: () => Promise<{ readonly refusal?: string }>,
+  end: () => Promise<{ readonly refusal?: string }>,
+): Promise<void> {
+  const { refusal } = await begin();
+  if (refusal !== undefined) return life.problem(`a drain or window was refused: ${refusal}`);
+  const fromMs = await life.allHaveBegun();
+  killAny(life);
+  await life.sleep(life.random.below(120_000));
+  if (fromMs !== undefined) life.quiet.push({ fromMs, toMs: life.trueMs });
+  await end();
+}
+
+async function setClock(life: Life, sign: 1 | -1): Promise<void> {
+  const { random, machine, clocks } = life;
+  const offsetMs = sign * random.between(1000, random.pick([5000, 2 * HOUR_MS, 240 * HOUR_MS]));
+  const clock = { fromMs: life.trueMs, toMs: Number.POSITIVE_INFINITY, offsetMs };
+  clocks.push(clock);
+  machine.clock.step(offsetMs);
+  await life.sleep(random.below(60_000));
+  if (random.chance(0.5)) killAny(life);
+  await life.sleep(random.below(5000));
+  machine.clock.step(-offsetMs);
+  clock.toMs = life.trueMs;
+}
+
+async function cutPower(life: Life): Promise<void> {
+  // What has ended, and is not known yet, may be lost with what was not synced.
+  for (const name of life.unfinished()) life.lost.add(name);
+  life.machine.cutPower();
+  await life.sleep(life.random.between(5000, 600_000));
+  life.boot();
+}
+
+async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
+  life.disk.spoil(how);
+  await life.sleep(life.random.between(500, 60_000));
+  if (life.random.chance(0.3)) killAny(life);
+  await life.sleep(life.random.below(5000));
+  life.disk.repair();
+}
+
+async function moveState(life: Life): Promise<void> {
+  const { files, state, root } = life;
+  life.wasAway = true;
+  files.rename(root, state, `${state}.away`);
+  await life.sleep(life.random.below(life.random.pick([2000, 60_000])));
+  files.rename(root, `${state}.away`, state);
+}
+
+/** Pauses some running jobs, and resumes them when something was killed. */
+async function pauseSome(life: Life): Promise<void> {
+  const running = (await life.listed(["running"])) ?? [];
+  const chosen = running.filter(({ job }) => !life.paused.has(job) && life.random.chance(0.5));
+  for (const { job } of chosen) {
+    life.paused.add(job);
+    // It may have ended in the meantime.
+    await life.change({ action: "pause" }, job);
+  }
+  killAny(life);
+  await life.sleep(life.random.below(60_000));
+  for (const { job } of chosen) {
+    while (!life.isOver && (await life.asked(job))?.state === "paused") {
+      await life.change({ action: "resume" }, job);
+      await life.sleep(LOOK_MS);
+    }
+    life.paused.delete(job);
+  }
+}

@@ -1,0 +1,248 @@
+/** A machine with everything that a scheduler finds there, and the ways of the world to look at it. */
+import type { Service } from "@tutti/live/daemon/contract/service.ts";
+import { Network } from "../node/net.ts";
+import { portsOf } from "../node/ports.ts";
+import { NodeProgram } from "../node/program.ts";
+import { instantiator, type Programs } from "../node/programs.ts";
+import type { Sqlite } from "../node/sqlite.ts";
+import type { Bytes, NodeWorld } from "../node/world.ts";
+import { installShell } from "../shell/install.ts";
+import type { Process, Program } from "../world/contract.ts";
+import { createFiles, type SimulatedFiles } from "../world/files/files.ts";
+import { createMachine } from "../world/kernel/machine.ts";
+import { FROZEN_V1, FROZEN_V2, STOPPED } from "../world/kernel/process.ts";
+import { Draws } from "../world/random.ts";
+import { WorldTimeline } from "../world/timeline.ts";
+import type { Setting } from "./swarm.ts";
+import { EPOCH_MS, timeOf } from "./witness.ts";
+
+/** What the host of the world gives: programs and libraries, loaded once. */
+export interface WorldParts {
+  readonly programs: Programs;
+  readonly sqlite: Sqlite;
+  readonly Buffer: Bytes;
+}
+
+export interface SiteHooks {
+  readonly log?: ((line: string) => void) | undefined;
+  serving(program: NodeProgram, service: Service): void;
+  failed(program: NodeProgram, error: unknown): void;
+}
+
+export type Site = ReturnType<typeof makeSite>;
+
+const CAPACITY_BYTES = 2 ** 30;
+const MEMORY_BYTES = 2 ** 34;
+const UIDS: Readonly<Record<string, number>> = { root: 0, ada: 1001, bob: 1002, eve: 1003 };
+const CONFIG = "/etc/tutti.json";
+/** What the judge knows of them. */
+const UNITS = { gpu: ["0", "1"], licence: ["l0", "l1", "l2"] };
+
+export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldParts, hooks: SiteHooks) {
+  const random = new Draws(setting.seed).fork("site");
+  const timeline = new WorldTimeline(random.fork("timeline"));
+  const hash = new TraceHash();
+  const trace = (line: string): void => {
+    const whole = `${timeOf(timeline.nowUs)} ${line}`;
+    hash.add(whole);
+    hooks.log?.(whole);
+  };
+  const machine = createMachine({
+    name: "home",
+    timeline,
+    random: random.fork("machine"),
+    unixMsAtZero: EPOCH_MS,
+    cpus: setting.cpus,
+    memoryBytes: MEMORY_BYTES,
+    groups: setting.groups,
+    pidMax: setting.pidMax,
+    users: Object.entries(UIDS).map(([name, uid]) => ({ name, uid })),
+    makeFiles: (given) => createFiles({ ...given, capacityBytes: CAPACITY_BYTES, isLax: setting.isLaxDisk }),
+  });
+  const files = machine.files as SimulatedFiles;
+  const root = files.asRoot();
+  installShell(machine);
+  sqlite.begin(random.fork("sqlite"));
+  const instantiate = instantiator(programs, Buffer);
+  const world: NodeWorld = {
+    timeline,
+    network: new Network(timeline, random.fork("network")),
+    Buffer,
+    sqlite,
+    programs: new Map(),
+    running: undefined,
+    isTouched: false,
+    instantiate: (name, env) => instantiate(name, env),
+    portsFor: portsOf,
+    doors: (program) => ({
+      serving: ({ service }: { readonly service: Service }) => hooks.serving(program, service),
+    }),
+    onFailure: (program, error) => hooks.failed(program, error),
+  };
+  machine.installBody("/usr/bin/node", (process: Process) => new NodeProgram(world, process));
+  const read = (path: string): string | undefined => {
+    try {
+      const descriptor = files.open(root, path, 0);
+      const bytes = new Uint8Array(files.fstat(root, descriptor).size);
+      const count = files.read(root, descriptor, bytes);
+      files.close(root, descriptor);
+      return new TextDecoder().decode(bytes.subarray(0, count));
+    } catch {
+      return undefined;
+    }
+  };
+  const namesIn = (path: string): string[] => {
+    try {
+      return files.readFolder(root, path).map(({ name }) => name);
+    } catch {
+      return [];
+    }
+  };
+  const state = "/var/lib/tutti";
+  const jobs = `${state}/jobs`;
+  machine.makeFolder("/var");
+  machine.makeFolder("/var/lib");
+  machine.writeFile(CONFIG, JSON.stringify(configOf(setting)), 0o600);
+
+  return {
+    timeline,
+    machine,
+    files,
+    root,
+    state,
+    trace,
+    disk: diskOf(files),
+    world,
+    hash: () => hash.text,
+    read,
+    uidOf: (user: string) => UIDS[user] ?? 0,
+    install: (path: string, program: Program) => machine.install(path, program),
+    boot: () => machine.boot(),
+    startServe: () =>
+      machine.start(undefined, {
+        argv: ["/usr/bin/node", "/tutti/serve.js", state, CONFIG],
+        environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+        isDetached: true,
+      }),
+    programOf: (process: Process): NodeProgram => world.programs.get(process)!,
+    /** What shims have claimed, by the links in their folders. */
+    claims: () =>
+      namesIn(jobs).flatMap((job) =>
+        namesIn(`${jobs}/${job}`).flatMap((attempt) => {
+          try {
+            const [boot, pid, ticks] = files.readLink(root, `${jobs}/${job}/${attempt}/claim`).split(":");
+            const process = machine.processes.get(Number(pid));
+            const isIt = boot === machine.bootId && process?.startTicks === Number(ticks);
+            return isIt ? [{ process, job: Number(job), attempt: Number(attempt) }] : [];
+          } catch {
+            return [];
+          }
+        }),
+      ),
+    /** Gangs with processes that nothing holds, and the CPUs that these may use. */
+    *runningGangs(): Generator<{ readonly name: string; readonly cpus: ReadonlySet<number> }> {
+      const gangs = new Map<string, Set<number>>();
+      for (const process of machine.processes.values()) {
+        const name = gangOf(process);
+        if (name === undefined || process.end !== undefined || process.held !== 0 || process.isKilled)
+          continue;
+        const cpus = gangs.get(name) ?? new Set();
+        gangs.set(name, cpus);
+        for (const cpu of machine.cpusOf(process)) cpus.add(cpu);
+      }
+      for (const [name, cpus] of gangs) yield { name, cpus };
+    },
+    /** Gangs with processes that were stopped or frozen. */
+    stoppedGangs(): Set<string> {
+      const stopped = new Set<string>();
+      for (const process of machine.processes.values()) {
+        const name = gangOf(process);
+        if (name !== undefined && process.end === undefined && (process.held & STANDS) !== 0)
+          stopped.add(name);
+      }
+      return stopped;
+    },
+    /** Groups of gangs that are left. */
+    gangGroups: () =>
+      ["/sys/fs/cgroup", "/sys/fs/cgroup/freezer"].flatMap((base) =>
+        namesIn(base)
+          .filter((name) => name.startsWith("tutti-"))
+          .flatMap((own) =>
+            namesIn(`${base}/${own}`)
+              .filter((gang) => /^\d+\.\d+$/.test(gang))
+              .map((gang) => `${own}/${gang}`),
+          ),
+      ),
+    /** Problems of the store as it is on the disk. */
+    checkStore: (): string[] => {
+      const { DatabaseSync } = sqlite.forProcess({ files, who: root, unixMs: () => EPOCH_MS, soon() {} });
+      const database = new DatabaseSync(`${state}/tutti.db`);
+      try {
+        const rows = [
+          ...database.prepare("PRAGMA integrity_check").all(),
+          ...database.prepare("PRAGMA foreign_key_check").all(),
+        ];
+        const texts = rows.map((row) => String(Object.values(row)[0]));
+        return texts.filter((text) => text !== "ok").map((text) => `the store is damaged: ${text}`);
+      } finally {
+        database.close();
+      }
+    },
+    close: () => machine.cutPower(),
+  };
+}
+
+const STANDS = STOPPED | FROZEN_V1 | FROZEN_V2;
+
+/** Name of the gang that a process belongs to, by its mark. */
+function gangOf({ environment }: Process): string | undefined {
+  return environment.TUTTI_GANG?.split("/")[1];
+}
+
+/** How the disk can be spoilt, and made right again. */
+export type Disk = ReturnType<typeof diskOf>;
+
+function diskOf(files: SimulatedFiles) {
+  return {
+    spoil(how: "full" | "read-only" | "broken") {
+      if (how === "full") files.disk.setCapacity(0);
+      else if (how === "read-only") files.disk.setReadOnly(true);
+      else {
+        files.disk.failNext("write", 3);
+        files.disk.failNext("sync", 2);
+      }
+    },
+    repair() {
+      files.disk.setCapacity(CAPACITY_BYTES);
+      files.disk.setReadOnly(false);
+      files.disk.failNext("write", 0);
+      files.disk.failNext("sync", 0);
+    },
+  };
+}
+
+function configOf({ policy, mode, slotMs, maxRows, graceMs, runningJobs }: Setting) {
+  return {
+    ...{ policy, mode, slotMs, maxRows, graceMs },
+    resources: UNITS,
+    ...(runningJobs !== undefined && { limits: { runningJobs } }),
+  };
+}
+
+/** FNV-1a of 64 bits in two halves, over all lines: fast, and the same everywhere. */
+class TraceHash {
+  #a = 0x811c9dc5;
+  #b = 0x1b873593;
+
+  add(line: string): void {
+    for (let i = 0; i <= line.length; i++) {
+      const code = i < line.length ? line.charCodeAt(i) : 10;
+      this.#a = Math.imul(this.#a ^ code, 0x01000193);
+      this.#b = Math.imul(this.#b ^ (code + i), 0x85ebca6b) ^ (this.#b >>> 13);
+    }
+  }
+
+  get text(): string {
+    return [this.#a, this.#b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+  }
+}

@@ -1,0 +1,46 @@
+/** Many lives, one after the other, until they have lasted long enough. */
+import { Draws } from "../world/random.ts";
+import { Life, type Verdict } from "./life.ts";
+import type { WorldParts } from "./site.ts";
+import { drawSetting, type Setting } from "./swarm.ts";
+
+/** How long faults go on in one life, in hours: short enough to be repeated, long enough for a backlog. */
+const LIFE_HOURS = [1, 10] as const;
+
+export interface TortureOptions {
+  /** Of the first life; the next ones follow it. */
+  readonly seed: number;
+  /** Lives begin until this many hours have passed in them; 0: one life. */
+  readonly hours: number;
+  readonly parts: WorldParts;
+  /** Returns when no promise has anything left to do. */
+  readonly settle: () => Promise<void>;
+  /** Called after each life. Returning false ends the run. */
+  readonly onLife?: (verdict: Verdict) => boolean | undefined;
+  /** Receives what happens, line by line. */
+  readonly log?: (line: string) => void;
+}
+
+/** The setting of a seed. */
+export function settingOf(seed: number): Setting {
+  const random = new Draws(seed).fork("setting");
+  return drawSetting(seed, random, random.between(...LIFE_HOURS));
+}
+
+export async function torture(options: TortureOptions): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = [];
+  let hours = 0;
+  for (let seed = options.seed; ; seed++) {
+    const verdict = await liveOnce(settingOf(seed), options);
+    verdicts.push(verdict);
+    hours += verdict.hours;
+    if (options.onLife?.(verdict) === false || hours >= options.hours) return verdicts;
+  }
+}
+
+export function liveOnce(
+  setting: Setting,
+  { parts, settle, log }: Pick<TortureOptions, "parts" | "settle" | "log">,
+): Promise<Verdict> {
+  return new Life(setting, new Draws(setting.seed).fork("life"), parts, log).run(settle);
+}
