@@ -2,9 +2,9 @@
 import { nameOf } from "../judge/history.ts";
 import type { Process } from "../world/contract.ts";
 import type { Life } from "./life.ts";
-import { POLICIES } from "./swarm.ts";
+import { POLICIES } from "./setting.ts";
 
-export interface Fault {
+interface Fault {
   readonly name: string;
   readonly weight?: number;
   readonly inflict: (life: Life) => Promise<void> | void;

@@ -1,32 +1,10 @@
 /** The kinds of jobs of a life: what each asks for, how it ends, and what its user does meanwhile. */
-import type { SubmitJob } from "@tutti/protocol/schema.ts";
-import { type Asked, type JudgedJob, LIMIT } from "../judge/history.ts";
+import { LIMIT } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
-import type { Story } from "./story.ts";
-import type { JobPlan } from "./witness.ts";
-
-export interface Kind {
-  readonly name: string;
-  readonly weight?: number;
-  readonly ends?: (random: Random) => readonly string[];
-  readonly asks?: (random: Random, nowMs: number, ms: number) => Partial<Asked>;
-  readonly request?: (random: Random, ms: number) => Partial<SubmitJob>;
-  readonly plan?: (random: Random, ms: number) => Partial<JobPlan>;
-  readonly judged?: Partial<Pick<JudgedJob, "hooks" | "most">>;
-  /** How long before its limit it gets its signal. */
-  readonly warnsMs?: (ms: number) => number;
-  /** Another job of the same submit that waits for it in this way. */
-  readonly before?: "ok" | "notok" | "any";
-  readonly hasNoKey?: true;
-  readonly story?: (story: Story) => Promise<void>;
-}
+import { type Kind, NO_LIMIT_MS } from "./story.ts";
 
 const SIGNALS = ["SIGKILL", "SIGBUS", "SIGTERM", "SIGUSR2"] as const;
 const ENDS = ["3", "75", "SIGKILL", "SIGBUS"] as const;
-const RETRY_ON = [["fail"], ["75", "SIGKILL"], ["3", "SIGBUS", "75"]] as const;
-const HOUR_MS = 3_600_000;
-/** Longer than any job of a life takes: it never comes to its limit. */
-const NO_LIMIT_MS = 200 * HOUR_MS;
 /** Only if it is lost: none of them ends in this way. */
 const NEVER_RETRIED = { retries: 1, retryOn: ["SIGXCPU"] } as const;
 
@@ -130,14 +108,3 @@ export const KINDS: readonly Kind[] = [
   },
   { name: "priority", story: (story) => story.priority() },
 ];
-
-export function makeAsked(random: Random, name: string, cpus: number): Asked {
-  return {
-    name,
-    tasks: random.chance(0.5) ? 1 : random.between(1, cpus),
-    limitMs: NO_LIMIT_MS + random.below(1000),
-    retries: random.between(1, 3),
-    retryOn: random.pick(RETRY_ON),
-    retryDelayMs: random.between(1000, 1300),
-  };
-}

@@ -1,53 +1,28 @@
-/**
- * A life: a machine with its scheduler and its users, from an empty disk to the last job, with faults in
- * between. It depends on its setting and its seed alone. At the end the judge says what went wrong.
- */
+/** A life: a machine with its scheduler, which a supervisor starts again, and the requests of its users. */
 import type { Change, Caller as LiveCaller, Service } from "@tutti/live/daemon/contract/service.ts";
 import { type Answer, isRefusal, type Refusal } from "@tutti/protocol/refusal.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import type { JobState } from "@tutti/protocol/states.ts";
 import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
-import { judge } from "../judge/judge.ts";
 import type { NodeProgram } from "../node/program.ts";
 import type { Caller, Process, Random } from "../world/contract.ts";
-import { FAULTS } from "./faults.ts";
-import { checkRest } from "./invariants/rest.ts";
-import { watchRows } from "./invariants/rows.ts";
-import { KINDS } from "./kinds.ts";
+import type { Setting } from "./setting.ts";
 import { type Disk, makeSite, type Site, type WorldParts } from "./site.ts";
-import { Story } from "./story.ts";
-import type { Setting } from "./swarm.ts";
 import { trueMs, Witness } from "./witness.ts";
 
 /** An answer of the front end; neither value nor refusal: there was none. */
-export interface Reply<Value> {
+interface Reply<Value> {
   readonly value?: Value;
   readonly refusal?: string;
   /** A request that was not answered may have been received. */
   readonly mayHaveWorked: boolean;
 }
 
-/** What a life has come to. */
-export interface Verdict {
-  readonly seed: number;
-  readonly problems: readonly string[];
-  readonly hours: number;
-  readonly events: number;
-  readonly jobs: number;
-  readonly starts: number;
-  readonly faults: Readonly<Record<string, number>>;
-  /** Of everything that was traced: the same seed gives the same. */
-  readonly hash: string;
-}
-
-const HOUR_MS = 3_600_000;
 const AGAIN_MS = 100;
 const LOOK_MS = 1000;
 const CALM_MS = 10_000;
 /** The supervisor starts the scheduler again after this time. */
 const RESTART_MS = [50, 2000, 30_000] as const;
-/** When faults have ended, all jobs end within this time, or something stands still for ever. */
-const END_MS = 30 * HOUR_MS;
 /** Why a job is held that a restored store does not know to have been started. */
 const HAS_RUN = /^attempt \d+ of this job\b/;
 const BUSY: readonly JobState[] = ["starting", "running", "paused", "ending"];
@@ -69,14 +44,16 @@ export class Life {
   readonly paused = new Set<number>();
   readonly problems: string[] = [];
   readonly counts: Record<string, number> = {};
+  /** What the front end has last said of each job. */
+  readonly records = new Map<number, Job>();
   wasAway = false;
   isOver = false;
+  /** A front end that has ended is started again. */
+  isSupervised = true;
   /** Since when no fault has spoilt disk or clock, stopped a process or suspended the machine. */
   calmSinceMs = 0;
-  #records = new Map<number, Job>();
   #serve: NodeProgram | undefined;
   #service: Service | undefined;
-  #supervises = true;
   /** What happens to requests that are under way if the front end dies. */
   readonly #unanswered = new Set<() => void>();
   /** Something of the run itself has gone on. */
@@ -139,6 +116,14 @@ export class Life {
   problem(what: string): void {
     this.trace(`problem: ${what}`);
     this.problems.push(what);
+  }
+
+  /** Whether promises may have something to do: a program or the run has gone on since this was last asked. */
+  takeTouched(): boolean {
+    const isTouched = this.site.world.isTouched || this.#isTouched;
+    this.site.world.isTouched = false;
+    this.#isTouched = false;
+    return isTouched;
   }
 
   sleep(ms: number): Promise<void> {
@@ -243,10 +228,6 @@ export class Life {
     return reply.value;
   }
 
-  record(job: number): Job | undefined {
-    return this.#records.get(job);
-  }
-
   isForgotten({ reason = "" }: Job): boolean {
     return HAS_RUN.test(reason);
   }
@@ -266,7 +247,7 @@ export class Life {
   unfinished(): string[] {
     const names: string[] = [];
     for (const start of this.witness.starts) {
-      const record = this.#records.get(start.job);
+      const record = this.records.get(start.job);
       if (record === undefined || record.attempt > start.attempt) continue;
       if (record.endedAtMs === undefined) names.push(nameOf(start));
     }
@@ -310,10 +291,10 @@ export class Life {
 
   boot(): void {
     this.machine.boot();
-    this.#startServe();
+    this.startServe();
   }
 
-  #startServe(): void {
+  startServe(): void {
     if (!this.machine.isOn || this.#serve !== undefined) return;
     let process: Process;
     try {
@@ -338,165 +319,8 @@ export class Life {
 
   async #startAgain(): Promise<void> {
     await this.sleep(this.random.below(this.random.pick(RESTART_MS)));
-    if (this.#supervises) this.#startServe();
+    if (this.isSupervised) this.startServe();
   }
-
-  // The course of a life --------------------------------------------------------------------------------------
-
-  async #look(): Promise<void> {
-    while (!this.isOver) {
-      for (const job of (await this.listed()) ?? []) this.#records.set(job.job, job);
-      await this.sleep(60 * LOOK_MS);
-    }
-  }
-
-  #exponential(meanMs: number): number {
-    // Bounded, so that no life waits for ever; -ln is not the same on all engines.
-    return meanMs * 2 * this.random.unit();
-  }
-
-  async #arrivals(untilMs: number): Promise<void> {
-    const kinds = weighted(KINDS, this.setting.kinds);
-    while (kinds.length > 0 && this.trueMs < untilMs) {
-      await this.sleep(this.#exponential(this.setting.arrivalMs));
-      const count = this.random.chance(0.1) ? this.random.between(2, 8) : 1;
-      for (let i = 0; i < count; i++) this.#tell(new Story(this, this.random.pick(kinds)));
-    }
-  }
-
-  #open = 0;
-
-  #tell(story: Story): void {
-    this.#open++;
-    void story.tell().then(
-      () => this.#open--,
-      (error: Error) => this.problem(`a story failed: ${error.message}`),
-    );
-  }
-
-  async #faults(untilMs: number): Promise<void> {
-    const faults = weighted(FAULTS, this.setting.faults);
-    while (faults.length > 0) {
-      await this.sleep(this.#exponential(this.setting.faultMs));
-      if (this.trueMs >= untilMs) return;
-      // A second fault often comes before the first has been got over.
-      const fault = this.random.pick(faults);
-      this.counts[fault.name] = (this.counts[fault.name] ?? 0) + 1;
-      this.trace(`fault: ${fault.name}`);
-      this.calmSinceMs = Number.POSITIVE_INFINITY;
-      await fault.inflict(this);
-      this.calmSinceMs = this.trueMs;
-    }
-  }
-
-  /** @param settle returns when no promise has anything left to do */
-  async run(settle: () => Promise<void>): Promise<Verdict> {
-    const { timeline } = this.site;
-    this.#startServe();
-    const untilMs = this.trueMs + this.setting.hours * HOUR_MS;
-    let isDone = false;
-    const course = async (): Promise<void> => {
-      await Promise.all([this.#arrivals(untilMs), this.#faults(untilMs)]);
-      this.trace("no more faults");
-      await this.#end();
-    };
-    void this.#look();
-    void watchRows(this);
-    void course().then(
-      () => {
-        isDone = true;
-      },
-      (error: Error) => {
-        this.problem(`the run itself failed: ${error.stack ?? error.message}`);
-        isDone = true;
-      },
-    );
-    await settle();
-    while (!isDone && timeline.step(Number.POSITIVE_INFINITY)) {
-      // What happens within the kernel alone leaves nothing to do.
-      if (!this.site.world.isTouched && !this.#isTouched) continue;
-      this.site.world.isTouched = false;
-      this.#isTouched = false;
-      await settle();
-    }
-    this.isOver = true;
-    this.site.close();
-    return {
-      seed: this.setting.seed,
-      problems: this.problems,
-      hours: timeline.nowUs / 3.6e9,
-      events: timeline.count,
-      jobs: this.jobs.length,
-      starts: this.witness.starts.length,
-      faults: this.counts,
-      hash: this.site.hash(),
-    };
-  }
-
-  /** Waits until all jobs and hooks have ended, and judges. */
-  async #end(): Promise<void> {
-    const untilMs = this.trueMs + END_MS;
-    const isLate = () => this.trueMs > untilMs;
-    await this.until(() => this.#open === 0 || isLate(), LOOK_MS);
-    let records: readonly Job[] | undefined;
-    const isEnded = (job: Job) =>
-      job.endedAtMs !== undefined && job.news?.every(({ state }) => state !== "waiting") !== false;
-    for (;;) {
-      records = (await this.listed()) ?? records;
-      for (const job of records ?? []) this.#records.set(job.job, job);
-      if ((records?.every(isEnded) && this.#open === 0) || isLate()) break;
-      await this.#tidy(records ?? []);
-      await this.sleep(5 * LOOK_MS);
-    }
-    if (isLate())
-      for (const job of records?.filter((one) => !isEnded(one)) ?? [])
-        this.problem(
-          `job ${job.job} (${job.state}) has not ended ${END_MS / HOUR_MS} h after the last fault`,
-        );
-    const books = await this.send("root", (service, caller) => booksOf(service, caller));
-    if (books.value !== undefined) this.problems.push(...this.#judge(records ?? [], books.value));
-    await this.sleep(3 * LOOK_MS);
-    this.problems.push(...checkRest(this));
-    this.#supervises = false;
-  }
-
-  /** Gives up jobs of which a restored store does not know that they have run. */
-  async #tidy(records: readonly Job[]): Promise<void> {
-    for (const job of records) {
-      if (job.state !== "held" || !this.isForgotten(job)) continue;
-      this.forgotten.add(job.job);
-      if (!job.reason?.includes("is already running")) await this.change({ action: "cancel" }, job.job);
-    }
-  }
-
-  #judge(records: readonly Job[], books: Books): string[] {
-    const { jobs, lost, forgotten, wasAway, restores, clocks, quiet, witness } = this;
-    return judge({
-      ...{ jobs, records, lost, forgotten, wasAway, restores, clocks, quiet },
-      ...{ starts: witness.starts, reports: witness.reports, ...books },
-      mostJobs: this.setting.runningJobs ?? Number.POSITIVE_INFINITY,
-    });
-  }
-}
-
-interface Books {
-  readonly noted: ReadonlySet<string>;
-  readonly exported: ReadonlySet<number>;
-}
-
-/** What the scheduler's events and exports say. */
-function booksOf(service: Service, caller: LiveCaller): Answer<Books> {
-  const noted = new Set<string>();
-  const stop = service.listen(caller, 0, ({ kind, job, data }) => {
-    if (kind === "started") noted.add(`${job}.${(data as { attempt?: number } | undefined)?.attempt}`);
-    return true;
-  });
-  stop();
-  const swf = [...service.exportSwf(caller)].join("").split("\n");
-  const inSwf = swf.filter((line) => /^\s*\d/.test(line)).map((line) => Number(line.trim().split(/\s+/)[0]));
-  const jsonl = [...service.exportJsonl(caller)].join("").split("\n").filter(Boolean);
-  const inJsonl = new Set(jsonl.map((line) => (JSON.parse(line) as { job?: number }).job));
-  return { noted, exported: new Set(inSwf.filter((job) => inJsonl.has(job))) };
 }
 
 function replyOf<Value>(given: Answer<Value>): Reply<Value> {
@@ -505,12 +329,4 @@ function replyOf<Value>(given: Answer<Value>): Reply<Value> {
   // As the API says with 503: for now it cannot do anything.
   if (answer.refused === "unavailable") return { mayHaveWorked: false };
   return { refusal: answer.message, mayHaveWorked: false };
-}
-
-/** Each as often as its weight says. */
-function weighted<Item extends { readonly name: string }>(
-  items: readonly Item[],
-  weights: Readonly<Record<string, number>>,
-): Item[] {
-  return items.flatMap((item) => Array<Item>(Math.round(10 * (weights[item.name] ?? 0))).fill(item));
 }

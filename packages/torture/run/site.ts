@@ -13,7 +13,7 @@ import { createMachine } from "../world/kernel/machine.ts";
 import { FROZEN_V1, FROZEN_V2, STOPPED } from "../world/kernel/process.ts";
 import { Draws } from "../world/random.ts";
 import { WorldTimeline } from "../world/timeline.ts";
-import type { Setting } from "./swarm.ts";
+import type { Setting } from "./setting.ts";
 import { EPOCH_MS, timeOf } from "./witness.ts";
 
 /** What the host of the world gives: programs and libraries, loaded once. */
@@ -23,7 +23,7 @@ export interface WorldParts {
   readonly Buffer: Bytes;
 }
 
-export interface SiteHooks {
+interface SiteHooks {
   readonly log?: ((line: string) => void) | undefined;
   serving(program: NodeProgram, service: Service): void;
   failed(program: NodeProgram, error: unknown): void;

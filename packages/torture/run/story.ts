@@ -4,10 +4,29 @@ import { isRefusal } from "@tutti/protocol/refusal.ts";
 import type { Job, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
 import type { Asked, JudgedJob } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
-import { type Kind, makeAsked } from "./kinds.ts";
 import type { Life } from "./life.ts";
 import type { JobPlan } from "./witness.ts";
 
+export interface Kind {
+  readonly name: string;
+  readonly weight?: number;
+  readonly ends?: (random: Random) => readonly string[];
+  readonly asks?: (random: Random, nowMs: number, ms: number) => Partial<Asked>;
+  readonly request?: (random: Random, ms: number) => Partial<SubmitJob>;
+  readonly plan?: (random: Random, ms: number) => Partial<JobPlan>;
+  readonly judged?: Partial<Pick<JudgedJob, "hooks" | "most">>;
+  /** How long before its limit it gets its signal. */
+  readonly warnsMs?: (ms: number) => number;
+  /** Another job of the same submit that waits for it in this way. */
+  readonly before?: "ok" | "notok" | "any";
+  readonly hasNoKey?: true;
+  readonly story?: (story: Story) => Promise<void>;
+}
+
+const RETRY_ON = [["fail"], ["75", "SIGKILL"], ["3", "SIGBUS", "75"]] as const;
+const HOUR_MS = 3_600_000;
+/** Longer than any job of a life takes: it never comes to its limit. */
+export const NO_LIMIT_MS = 200 * HOUR_MS;
 const HAS_STARTED = /cannot change once it has started|it has ended|only waiting jobs/;
 const AGAIN_MS = 200;
 const LOOK_MS = 500;
@@ -213,7 +232,7 @@ export class Story {
   }
 
   async rerun(): Promise<void> {
-    const hasEnded = () => this.#life.record(this.#number)?.endedAtMs !== undefined;
+    const hasEnded = () => this.#life.records.get(this.#number)?.endedAtMs !== undefined;
     await this.#life.until(hasEnded, LOOK_MS);
     const key = `again-${this.#job.index}`;
     const number = this.#number;
@@ -256,7 +275,7 @@ export class Story {
     const number = this.#number;
     const isOver = (record: Job | undefined) => record?.endedAtMs !== undefined;
     await this.#life.until(
-      () => witness.starts.some(({ job }) => job === number) || isOver(this.#life.record(number)),
+      () => witness.starts.some(({ job }) => job === number) || isOver(this.#life.records.get(number)),
       LOOK_MS,
     );
   }
@@ -264,4 +283,15 @@ export class Story {
 
 function afterFirst(kind: Kind["before"]) {
   return kind === "notok" ? { entry: 0, ok: false, kind } : { entry: 0, ok: kind === "ok" };
+}
+
+function makeAsked(random: Random, name: string, cpus: number): Asked {
+  return {
+    name,
+    tasks: random.chance(0.5) ? 1 : random.between(1, cpus),
+    limitMs: NO_LIMIT_MS + random.below(1000),
+    retries: random.between(1, 3),
+    retryOn: random.pick(RETRY_ON),
+    retryDelayMs: random.between(1000, 1300),
+  };
 }

@@ -1,51 +1,8 @@
 /** Draws what a life is like: machine, configuration, users, workload, and which faults how often. */
 import type { Random } from "../world/contract.ts";
-import type { GroupsKind } from "../world/kernel/machine.ts";
 import { FAULTS } from "./faults.ts";
 import { KINDS } from "./kinds.ts";
-
-export interface Setting {
-  readonly seed: number;
-  /** How long faults and arrivals go on, in hours of the world. */
-  readonly hours: number;
-  readonly cpus: number;
-  /** Control groups of the machine: how gangs can be stopped. */
-  readonly groups: GroupsKind;
-  /** Serves all users, run by root; or one user. */
-  readonly isShared: boolean;
-  readonly users: readonly string[];
-  readonly policy: string;
-  readonly mode: "gang" | "concurrent";
-  readonly slotMs: number;
-  readonly maxRows: number;
-  /** Running jobs of a user at a time; undefined: no limit. */
-  readonly runningJobs: number | undefined;
-  readonly graceMs: number;
-  /** Between two arrivals, on average. */
-  readonly arrivalMs: number;
-  /** Between two faults, on average. */
-  readonly faultMs: number;
-  /** Running times are drawn between these, on a scale of factors. */
-  readonly runMs: readonly [number, number];
-  /** Whether the disk keeps changes in any order without a sync. */
-  readonly isLaxDisk: boolean;
-  readonly pidMax: number;
-  /** Weights by name; 0: not in this life. */
-  readonly faults: Readonly<Record<string, number>>;
-  readonly kinds: Readonly<Record<string, number>>;
-}
-
-export const POLICIES = [
-  "gang",
-  "easy",
-  "brmms:queue=first-fit",
-  "conservative",
-  "wlv:queue=first-fit",
-  "fcfs",
-  "brms",
-  "first-fit",
-  "easy:order=fair-share",
-] as const;
+import { POLICIES, type Setting } from "./setting.ts";
 
 const SLOTS_MS = [20, 100, 100, 500, 1000, 1000, 5000, 30_000] as const;
 const MINUTE_MS = 60_000;

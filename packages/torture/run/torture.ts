@@ -1,13 +1,15 @@
 /** Many lives, one after the other, until they have lasted long enough. */
 import { Draws } from "../world/random.ts";
-import { Life, type Verdict } from "./life.ts";
+import { Course, type Verdict } from "./course.ts";
+import { Life } from "./life.ts";
+import type { Setting } from "./setting.ts";
 import type { WorldParts } from "./site.ts";
-import { drawSetting, type Setting } from "./swarm.ts";
+import { drawSetting } from "./swarm.ts";
 
 /** How long faults go on in one life, in hours: short enough to be repeated, long enough for a backlog. */
 const LIFE_HOURS = [1, 10] as const;
 
-export interface TortureOptions {
+interface TortureOptions {
   /** Of the first life; the next ones follow it. */
   readonly seed: number;
   /** Lives begin until this many hours have passed in them; 0: one life. */
@@ -42,5 +44,5 @@ export function liveOnce(
   setting: Setting,
   { parts, settle, log }: Pick<TortureOptions, "parts" | "settle" | "log">,
 ): Promise<Verdict> {
-  return new Life(setting, new Draws(setting.seed).fork("life"), parts, log).run(settle);
+  return new Course(new Life(setting, new Draws(setting.seed).fork("life"), parts, log)).run(settle);
 }

@@ -30,7 +30,7 @@ export interface JobPlan {
   readonly notes?: string;
   /** What TERM does; left out: it ends the job. */
   readonly onTerm?: "ignore" | number;
-  /** Waits until the run lets it go. */
+  /** Waits until the run releases it. */
   readonly untilGo?: boolean;
   /** Other processes of it, which do the same for as long as it lives. */
   readonly processes?: number;
@@ -40,7 +40,7 @@ export interface JobPlan {
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
-export type SeenStart = Mutable<Start> & { signals: number[]; readonly index: number };
+type SeenStart = Mutable<Start> & { signals: number[]; readonly index: number };
 
 /** How often a job looks whether it may go. */
 const LOOK_US = 250_000;
