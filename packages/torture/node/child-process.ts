@@ -2,8 +2,8 @@
 import type { OpenFile, Process, ProcessEnd } from "../world/contract.ts";
 import { EventEmitter } from "./events.ts";
 import { readFrom, writeTo } from "./pipes.ts";
-import type { NodeProgram } from "./program.ts";
 import type { Stream } from "./streams.ts";
+import type { RunningProgram } from "./world.ts";
 
 type Stdio = "ignore" | "pipe" | "inherit" | "ipc" | number | { readonly fd?: number } | undefined | null;
 
@@ -22,7 +22,7 @@ const O_RDWR = 2;
 /** Failures of a start that Node reports as an event instead of throwing them. */
 const TOLD_LATER = ["EACCES", "EAGAIN", "EMFILE", "ENFILE", "ENOENT"];
 
-export function childProcessesOf(program: NodeProgram) {
+export function childProcessesOf(program: RunningProgram) {
   return {
     ChildProcess,
     spawn: (file: string, args: readonly string[] = [], options: SpawnOptions = {}) =>
@@ -48,9 +48,9 @@ class ChildProcess extends EventEmitter {
   connected = false;
   channel: { ref(): void; unref(): void } | undefined;
   #ipc: Stream | undefined;
-  readonly #program: NodeProgram;
+  readonly #program: RunningProgram;
 
-  constructor(program: NodeProgram, file: string, args: readonly string[], options: SpawnOptions) {
+  constructor(program: RunningProgram, file: string, args: readonly string[], options: SpawnOptions) {
     super();
     this.#program = program;
     const started = start(program, file, args, options);
@@ -143,7 +143,7 @@ interface Started {
 }
 
 function start(
-  program: NodeProgram,
+  program: RunningProgram,
   file: string,
   args: readonly string[],
   { cwd, env, detached, uid, gid, argv0, stdio = "pipe" }: SpawnOptions,
@@ -212,7 +212,7 @@ function spawnError(
 }
 
 /** The child runs to its end at this instant: only short helper programs are waited for in this way. */
-function spawnSync(program: NodeProgram, file: string, args: readonly string[], options: SpawnOptions) {
+function spawnSync(program: RunningProgram, file: string, args: readonly string[], options: SpawnOptions) {
   const started = start(program, file, args, { ...options, stdio: "ignore" });
   if ("error" in started) return { status: null, signal: null, error: started.error, stdout: "", stderr: "" };
   const end = program.machine.runToEnd(started.process);

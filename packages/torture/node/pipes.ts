@@ -1,6 +1,6 @@
 /** Streams of a program over descriptors: pipes to its children, and what it was started with. */
-import type { NodeProgram } from "./program.ts";
 import { Stream } from "./streams.ts";
+import type { RunningProgram } from "./world.ts";
 
 const CHUNK_BYTES = 65_536;
 /** When a full pipe is tried again. */
@@ -13,7 +13,7 @@ class OneWay extends Stream {
 }
 
 /** Reads a pipe until its writers are gone. Takes over the descriptor. */
-export function readFrom(program: NodeProgram, descriptor: number): Stream {
+export function readFrom(program: RunningProgram, descriptor: number): Stream {
   const { process, machine } = program;
   const { files } = machine;
   const stream = new OneWay(program.soon, program.toBytes);
@@ -45,7 +45,7 @@ export function readFrom(program: NodeProgram, descriptor: number): Stream {
 }
 
 /** Writes into a pipe or a file. Takes over the descriptor unless it is a standard one. */
-export function writeTo(program: NodeProgram, descriptor: number): Stream {
+export function writeTo(program: RunningProgram, descriptor: number): Stream {
   const { process, machine } = program;
   const { files } = machine;
   const stream = new OneWay(program.soon, program.toBytes);
@@ -100,7 +100,7 @@ export function writeTo(program: NodeProgram, descriptor: number): Stream {
 }
 
 /** Standard input, output or error. */
-export function openStandard(program: NodeProgram, descriptor: 0 | 1 | 2): Stream {
+export function openStandard(program: RunningProgram, descriptor: 0 | 1 | 2): Stream {
   const stream = descriptor === 0 ? readFrom(program, 0) : writeTo(program, descriptor);
   stream.fd = descriptor;
   return stream;

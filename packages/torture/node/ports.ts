@@ -4,10 +4,10 @@ import { EventEmitter, once } from "./events.ts";
 import { createFs } from "./fs.ts";
 import { osOf } from "./os.ts";
 import { pathOf } from "./path.ts";
-import type { NodeProgram } from "./program.ts";
 import { timersOf } from "./timers.ts";
 import { fileURLToPath, pathToFileURL } from "./url.ts";
 import { isDeepStrictEqual, parseArgs } from "./util.ts";
+import type { RunningProgram } from "./world.ts";
 import { crc32 } from "./zlib.ts";
 
 /** The same for all processes, so that files which need only these can be shared. */
@@ -21,7 +21,7 @@ export const SHARED_PORTS = {
   zlib: { crc32 },
 };
 
-export function portsOf(program: NodeProgram) {
+export function portsOf(program: RunningProgram) {
   const { process, machine, random, world, view } = program;
   const { setInterval, clearInterval } = timersOf(program);
   const host = { Buffer: world.Buffer, random, setInterval, clearInterval };

@@ -6,12 +6,12 @@
 import type { Body, Machine, Process, Random } from "../world/contract.ts";
 import { childProcessesOf } from "./child-process.ts";
 import { EventEmitter } from "./events.ts";
-import type { NetUser } from "./net.ts";
 import { openStandard } from "./pipes.ts";
+import { nameOf } from "./programs.ts";
 import type { Stream } from "./streams.ts";
 import { timersOf } from "./timers.ts";
 import { workersOf } from "./worker-threads.ts";
-import type { NodeWorld } from "./world.ts";
+import type { NodeWorld, ProgramEnv, RunningProgram } from "./world.ts";
 
 /** Thrown by `process.exit`, which never returns. */
 const EXIT = Symbol("exit");
@@ -20,12 +20,7 @@ const EXIT = Symbol("exit");
 const LEAST_BOOT_MS = 25;
 const USUAL_BOOT_MS = 40;
 
-/** Everything that a program finds besides its own modules. */
-export type ProgramEnv = Readonly<Record<string, unknown>> & {
-  readonly ports: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-};
-
-export class NodeProgram implements Body, NetUser {
+export class NodeProgram implements Body, RunningProgram {
   readonly process: Process;
   readonly machine: Machine;
   readonly world: NodeWorld;
@@ -271,11 +266,6 @@ function dateOf(nowMs: () => number): DateConstructor {
       return Math.floor(nowMs());
     }
   } as DateConstructor;
-}
-
-/** Name of a program from its file, such as conductor from /tutti/conductor.js. */
-export function nameOf(file: string): string {
-  return /([^/]*?)(?:\.js)?$/.exec(file)?.[1] ?? file;
 }
 
 function textOf(value: unknown): string {

@@ -31,6 +31,11 @@ export function programsOf({ shared, programs }: ProgramTexts): Programs {
   return new Function(`"use strict";return {shared:${shared},programs:{${list}}};`)();
 }
 
+/** Name of a program from its file, such as conductor from /tutti/conductor.js. */
+export function nameOf(file: string): string {
+  return /([^/]*?)(?:\.js)?$/.exec(file)?.[1] ?? file;
+}
+
 /** @returns evaluates a program by its name, with what its process has for itself */
 export function instantiator(
   { shared, programs }: Programs,

@@ -1,11 +1,12 @@
 /** `node:worker_threads` of a simulated program: another instance of a program in the same process. */
 import { EventEmitter } from "./events.ts";
-import { type NodeProgram, nameOf } from "./program.ts";
+import { nameOf } from "./programs.ts";
+import type { RunningProgram } from "./world.ts";
 
 const START_MS = 15;
 const MESSAGE_MS = 0.05;
 
-export function workersOf(program: NodeProgram, parentPort: EventEmitter | undefined) {
+export function workersOf(program: RunningProgram, parentPort: EventEmitter | undefined) {
   const later = (ms: number, call: () => void) =>
     program.clock.at(program.clock.monotonicMs() + ms, () => program.run(call));
 

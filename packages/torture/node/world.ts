@@ -1,7 +1,7 @@
-/** What all programs of Tutti in a world share. */
-import type { Caller, Process, Timeline } from "../world/contract.ts";
-import type { Network } from "./net.ts";
-import type { NodeProgram, ProgramEnv } from "./program.ts";
+/** What all programs of Tutti in a world share, and what the modules of Node need of one. */
+import type { Caller, Machine, MachineClock, Process, Random, Timeline } from "../world/contract.ts";
+import type { EventEmitter } from "./events.ts";
+import type { NetUser, Network } from "./net.ts";
 import type { NodeSqlite, ProcessOfDatabases } from "./sqlite.ts";
 
 /** The host's Buffer, or one like it in a browser. */
@@ -18,17 +18,41 @@ export interface NodeWorld {
     forProcess(process: ProcessOfDatabases): NodeSqlite;
     processEnded(who: Caller): void;
   };
-  readonly programs: Map<Process, NodeProgram>;
+  readonly programs: Map<Process, RunningProgram>;
   /** The program that ran last: a promise that nobody handles is its own. */
-  running: NodeProgram | undefined;
+  running: RunningProgram | undefined;
   /** A program has run since this was last set to false, and may have promises left. */
   isTouched: boolean;
   /** Evaluates a program; resolves when its first turn is over. */
   instantiate(name: string, env: ProgramEnv): Promise<void>;
   /** Built-in modules whose work depends on nothing but the machine and the process. */
-  portsFor(program: NodeProgram): Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  portsFor(program: RunningProgram): Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** What a program gives to the world: the front end its service. */
-  doors(program: NodeProgram): Readonly<Record<string, unknown>>;
+  doors(program: RunningProgram): Readonly<Record<string, unknown>>;
   /** A program has failed. */
-  onFailure(program: NodeProgram, error: unknown): void;
+  onFailure(program: RunningProgram, error: unknown): void;
+}
+
+/** Everything that a program finds besides its own modules. */
+export type ProgramEnv = Readonly<Record<string, unknown>> & {
+  readonly ports: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+};
+
+export interface RunningProgram extends NetUser {
+  readonly machine: Machine;
+  readonly clock: MachineClock;
+  readonly random: Random;
+  readonly world: NodeWorld;
+  readonly view: ProcessView;
+  /** Runs another program as a thread of this process. */
+  startThread(name: string, parentPort: EventEmitter): void;
+}
+
+/** What a program sees as `process`, as far as its parent and its modules use it. */
+interface ProcessView extends EventEmitter {
+  readonly cwd: () => string;
+  /** The channel to its parent. */
+  connected: boolean;
+  send: ((message: unknown, call?: (error: Error | null) => void) => boolean) | undefined;
+  disconnect: (() => void) | undefined;
 }

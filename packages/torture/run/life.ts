@@ -4,7 +4,7 @@ import { type Answer, isRefusal, type Refusal } from "@tutti/protocol/refusal.ts
 import type { Job } from "@tutti/protocol/schema.ts";
 import type { JobState } from "@tutti/protocol/states.ts";
 import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
-import type { NodeProgram } from "../node/program.ts";
+import type { RunningProgram } from "../node/world.ts";
 import type { Caller, Process, Random } from "../world/contract.ts";
 import type { Setting } from "./setting.ts";
 import { type Disk, makeSite, type Site, type WorldParts } from "./site.ts";
@@ -52,7 +52,7 @@ export class Life {
   isSupervised = true;
   /** Since when no fault has spoilt disk or clock, stopped a process or suspended the machine. */
   calmSinceMs = 0;
-  #serve: NodeProgram | undefined;
+  #serve: RunningProgram | undefined;
   #service: Service | undefined;
   /** What happens to requests that are under way if the front end dies. */
   readonly #unanswered = new Set<() => void>();
@@ -118,7 +118,7 @@ export class Life {
     this.problems.push(what);
   }
 
-  /** Whether promises may have something to do: a program or the run has gone on since this was last asked. */
+  /** Whether promises may have something to do: a program or the run has gone on since the last question. */
   takeTouched(): boolean {
     const isTouched = this.site.world.isTouched || this.#isTouched;
     this.site.world.isTouched = false;

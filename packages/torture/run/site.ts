@@ -5,7 +5,7 @@ import { portsOf } from "../node/ports.ts";
 import { NodeProgram } from "../node/program.ts";
 import { instantiator, type Programs } from "../node/programs.ts";
 import type { Sqlite } from "../node/sqlite.ts";
-import type { Bytes, NodeWorld } from "../node/world.ts";
+import type { Bytes, NodeWorld, RunningProgram } from "../node/world.ts";
 import { installShell } from "../shell/install.ts";
 import type { Process, Program } from "../world/contract.ts";
 import { createFiles, type SimulatedFiles } from "../world/files/files.ts";
@@ -25,8 +25,8 @@ export interface WorldParts {
 
 interface SiteHooks {
   readonly log?: ((line: string) => void) | undefined;
-  serving(program: NodeProgram, service: Service): void;
-  failed(program: NodeProgram, error: unknown): void;
+  serving(program: RunningProgram, service: Service): void;
+  failed(program: RunningProgram, error: unknown): void;
 }
 
 export type Site = ReturnType<typeof makeSite>;
@@ -124,7 +124,7 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
         environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
         isDetached: true,
       }),
-    programOf: (process: Process): NodeProgram => world.programs.get(process)!,
+    programOf: (process: Process): RunningProgram => world.programs.get(process)!,
     /** What shims have claimed, by the links in their folders. */
     claims: () =>
       namesIn(jobs).flatMap((job) =>
