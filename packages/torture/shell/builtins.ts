@@ -4,22 +4,15 @@ import { O_RDONLY, X_OK } from "../world/files/open-flags.ts";
 import { Fatal } from "./expand.ts";
 import { codeOf, decode, open, readAll, reasonOf, STEP, write } from "./io.ts";
 import { echo, printf } from "./printf.ts";
-import type { Shell } from "./shell.ts";
+import type { Builtin, Builtins, Shell } from "./shell.ts";
 import { signalNamed } from "./signals.ts";
 import { test } from "./test-command.ts";
 
-/** @param words without the name. @returns the status. @throws Fatal, SysError */
-type Builtin = (shell: Shell, words: readonly string[]) => Generator<Wait, number>;
-
-/** Their mistakes end the shell, and assignments in front of them stay. */
-export const SPECIAL: ReadonlySet<string> = new Set(
-  "break : continue . eval exec exit export readonly return set shift times trap unset".split(" "),
-);
 const RESERVED = new Set("if then elif else fi while until do done for case esac { } ! in".split(" "));
 const NAME = /^[A-Za-z_][A-Za-z_0-9]*$/;
 const OPTIONS: Readonly<Record<string, string>> = { errexit: "e", noglob: "f", nounset: "u" };
 
-export const BUILTINS: Readonly<Record<string, Builtin>> = {
+export const BUILTINS: Builtins = {
   __proto__: null as never,
   ":": constant(0),
   true: constant(0),
@@ -370,7 +363,7 @@ function* mayBeRead(shell: Shell, untilMs: number | undefined): Generator<Wait, 
 }
 
 /** @returns at most `count` fields; the last one has the rest */
-export function splitLine(text: string, escaped: ReadonlySet<number>, ifs: string, count: number): string[] {
+function splitLine(text: string, escaped: ReadonlySet<number>, ifs: string, count: number): string[] {
   const isSpace = (at: number) => !escaped.has(at) && ifs.includes(text[at]) && " \t\n".includes(text[at]);
   const isDelimiter = (at: number) => !escaped.has(at) && ifs.includes(text[at]);
   const fields: string[] = [];

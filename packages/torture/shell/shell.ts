@@ -8,7 +8,6 @@
  */
 import type { Process, ProcessEnd, Sys, Wait } from "../world/contract.ts";
 import { O_APPEND, O_CREAT, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, X_OK } from "../world/files/open-flags.ts";
-import { BUILTINS, SPECIAL } from "./builtins.ts";
 import { type Context, expandFields, expandText, Fatal, Needed } from "./expand.ts";
 import { pathsLike } from "./glob.ts";
 import { codeOf, complain, open, readAll, readFile, reasonOf, STEP, write } from "./io.ts";
@@ -23,6 +22,12 @@ interface Variable {
   readonly isReadonly: boolean;
 }
 
+/** Commands that the shell runs itself, by their names. */
+export type Builtins = Readonly<Record<string, Builtin>>;
+
+/** @param words without the name. @returns the status. @throws Fatal, SysError */
+export type Builtin = (shell: Shell, words: readonly string[]) => Generator<Wait, number>;
+
 /** Why the rest of a script is skipped. */
 type Jump =
   | { readonly kind: "exit" | "return" }
@@ -35,6 +40,10 @@ interface Undo {
   readonly saved: number | undefined;
 }
 
+/** Builtins: their mistakes end the shell, and assignments in front of them stay. */
+const SPECIAL: ReadonlySet<string> = new Set(
+  "break : continue . eval exec exit export readonly return set shift times trap unset".split(" "),
+);
 /** Copies of descriptors have numbers that scripts do not use. */
 const FIRST_SAVED = 10;
 /** Small here-documents fit into a pipe; larger ones need a process that writes. */
@@ -64,6 +73,7 @@ const NAME = /^[A-Za-z_][A-Za-z_0-9]*$/;
 export class Shell implements Context {
   readonly sys: Sys;
   readonly isBash: boolean;
+  readonly #builtins: Builtins;
   /** Its $$, also in subshells. */
   readonly pid: number;
   name: string;
@@ -100,10 +110,11 @@ export class Shell implements Context {
   #turnUs = -1;
   #turns = 0;
 
-  constructor(sys: Sys, name: string, isBash: boolean, parent?: Shell) {
+  constructor(sys: Sys, name: string, isBash: boolean, builtins: Builtins, parent?: Shell) {
     this.sys = sys;
     this.name = name;
     this.isBash = isBash;
+    this.#builtins = builtins;
     this.pid = parent?.pid ?? sys.self.pid;
     this.#saved = new Set(parent === undefined ? [] : parent.#saved);
     if (parent === undefined) {
@@ -521,7 +532,7 @@ export class Shell implements Context {
       return;
     }
     const body = SPECIAL.has(name) ? undefined : this.functions.get(name);
-    const isExternal = body === undefined && BUILTINS[name] === undefined;
+    const isExternal = body === undefined && this.#builtins[name] === undefined;
     if (isExternal && isLast && this.traps.size === 0) {
       yield* this.#become(words, assignments, redirects);
       return;
@@ -541,7 +552,7 @@ export class Shell implements Context {
     yield* this.#assignAll(assignments);
     this.called = name;
     try {
-      this.status = yield* BUILTINS[name](this, rest);
+      this.status = yield* this.#builtins[name](this, rest);
     } catch (error) {
       if (error instanceof Fatal) {
         if (isSpecial && !this.isBash) throw error;
@@ -635,7 +646,7 @@ export class Shell implements Context {
       yield* this.#become([...interpreter.trim().split(/\s+/), path, ...rest], [], []);
       return;
     }
-    const shell = new Shell(this.sys, path, this.isBash);
+    const shell = new Shell(this.sys, path, this.isBash, this.#builtins);
     shell.args = rest;
     this.status = yield* shell.main(text);
   }
@@ -673,7 +684,7 @@ export class Shell implements Context {
   /** Runs a command that is no function: what `command` does. */
   *runPlain(words: readonly string[]): Generator<Wait, void> {
     if (words[0] === "exec") yield* this.#exec(words, [], []);
-    else if (BUILTINS[words[0]] === undefined) yield* this.#external(words, []);
+    else if (this.#builtins[words[0]] === undefined) yield* this.#external(words, []);
     else {
       try {
         yield* this.#builtin(words, []);
@@ -879,10 +890,10 @@ export class Shell implements Context {
   /** Starts a shell with a copy of everything. */
   #fork(body: (child: Shell) => Generator<Wait, void>): number {
     // What the parent does before the child begins is not for the child.
-    const copy = new Shell(this.sys, this.name, this.isBash, this);
+    const copy = new Shell(this.sys, this.name, this.isBash, this.#builtins, this);
     try {
       return this.sys.fork((sys) => {
-        const child = new Shell(sys, this.name, this.isBash, copy);
+        const child = new Shell(sys, this.name, this.isBash, this.#builtins, copy);
         return child.#whole(() => body(child));
       });
     } catch (error) {

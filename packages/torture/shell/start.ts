@@ -1,5 +1,6 @@
 /** What a shell makes of its own arguments. */
 import type { Sys, Wait } from "../world/contract.ts";
+import { BUILTINS } from "./builtins.ts";
 import { codeOf, complain, readAll, readFile, reasonOf, STEP } from "./io.ts";
 import { Shell } from "./shell.ts";
 
@@ -43,7 +44,7 @@ function* run(
   options: string,
   text: string,
 ): Generator<Wait, number> {
-  const shell = new Shell(sys, name, isBash);
+  const shell = new Shell(sys, name, isBash, BUILTINS);
   shell.args = [...args];
   shell.options = options.replace(/[^efu]/g, "");
   return yield* shell.main(text);
