@@ -2,7 +2,6 @@
 import type { Machine, Program } from "../world/contract.ts";
 import { awk } from "./awk.ts";
 import { COMMANDS, programOf } from "./commands.ts";
-import { job } from "./job.ts";
 import { startShell } from "./start.ts";
 
 export function installShell(machine: Machine): void {
@@ -13,5 +12,4 @@ export function installShell(machine: Machine): void {
   for (const name of ["sh", "dash", "bash"]) install(name, (sys) => startShell(sys, name === "bash"));
   for (const [name, command] of Object.entries(COMMANDS)) install(name, programOf(name, command));
   install("awk", programOf("awk", awk));
-  install("job", programOf("job", job));
 }
