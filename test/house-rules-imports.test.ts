@@ -334,7 +334,7 @@ describe("the plan", () => {
       const files = sources.filter(({ path, isTest }) => packageOf(path) === name && !isTest);
       const used = new Set(
         files
-          .flatMap(({ text }) => [...text.matchAll(/["']((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^"']*)?["']/g)])
+          .flatMap(({ text }) => [...text.matchAll(/["']((?:@[\w.-]+\/)?[a-z][\w-]*)(?:\/[^"']*)?["']/g)])
           .map(([, library]) => library),
       );
       return (NEEDS.get(name) ?? []).filter((need) => !used.has(need)).map((need) => `${name}: ${need}`);

@@ -21,7 +21,7 @@ interface ReadPlace {
 }
 
 /** What the functions need besides files. */
-export interface FsHost {
+interface FsHost {
   /** Node's, or one like it. */
   readonly Buffer: {
     from(text: string, encoding?: string): Uint8Array;
@@ -37,8 +37,6 @@ const MAX_READ = 65_536;
 const WATCH_MS = 5007;
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const { O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC } = constants;
-
-export type Fs = ReturnType<typeof createFs>;
 
 /** The functions of `node:fs` in the name of that process. */
 export function createFs(files: Files, who: Caller, host: FsHost) {

@@ -20,7 +20,7 @@ export interface ProcessOfDatabases {
   soon(call: () => void): void;
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Pages to copy in one step; 100 if left out. */
   readonly rate?: number;
   readonly progress?: (progress: { readonly totalPages: number; readonly remainingPages: number }) => void;

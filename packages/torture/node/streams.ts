@@ -5,7 +5,7 @@
 import { EventEmitter } from "./events.ts";
 
 /** The other side of a stream: a pipe or a connection. */
-export interface Transport {
+interface Transport {
   /** Takes all bytes. */
   write(bytes: Uint8Array): void;
   /** Bytes that the kernel has not taken yet. */

@@ -2,7 +2,7 @@
 import type { MachineClock, Random } from "../world/contract.ts";
 
 /** What these timers need of their program. */
-export interface TimerHost {
+interface TimerHost {
   readonly clock: MachineClock;
   readonly random: Random;
   /** Runs a call in the program, once its process may run. */

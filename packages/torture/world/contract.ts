@@ -111,7 +111,7 @@ export interface MadeFolder {
 }
 
 /** A link to another inode (as /proc/PID/cwd, also if that has no name left), or to a path. */
-export interface MadeLink {
+interface MadeLink {
   readonly target: (who: Caller) => Inode | string;
   /** What readlink says of an inode. */
   readonly text?: (who: Caller) => string;

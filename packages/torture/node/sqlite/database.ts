@@ -4,9 +4,9 @@ import { invalidState, invalidType, invalidValue, sqliteError, tooLarge } from "
 import { type Heap, type Pointer, TRANSIENT } from "./heap.ts";
 import type { SqliteProcess } from "./vfs.ts";
 
-export type Value = null | number | bigint | string | Uint8Array;
-export type Row = Record<string, Value>;
-export type Call = (...values: Value[]) => unknown;
+type Value = null | number | bigint | string | Uint8Array;
+type Row = Record<string, Value>;
+type Call = (...values: Value[]) => unknown;
 
 export interface DatabaseOptions {
   readonly open?: boolean;
@@ -207,7 +207,7 @@ export class Database {
   }
 }
 
-export interface FunctionOptions {
+interface FunctionOptions {
   readonly deterministic?: boolean;
   readonly directOnly?: boolean;
   readonly varargs?: boolean;

@@ -5,7 +5,7 @@ import type { Sqlite3Static } from "@sqlite.org/sqlite-wasm";
 export type Pointer = number;
 
 /** Functions of SQLite in C. Their names are those of its documentation. */
-export interface Exports {
+interface Exports {
   malloc(bytes: number): Pointer;
   free(pointer: Pointer): void;
   sqlite3_vfs_register(vfs: Pointer, isDefault: number): number;

@@ -6,14 +6,13 @@ import type { Inode } from "../../world/contract.ts";
 import type { Heap, Pointer } from "./heap.ts";
 
 export const NONE = 0;
-export const SHARED = 1;
-export const RESERVED = 2;
-export const PENDING = 3;
-export const EXCLUSIVE = 4;
+const SHARED = 1;
+const RESERVED = 2;
+const PENDING = 3;
 
 /** Someone who locks a file: one open file of one connection. */
 export interface Holder {
-  /** NONE to EXCLUSIVE. */
+  /** NONE to PENDING, or 4 for EXCLUSIVE. */
   level: number;
   /** Bits of the locks on the shared memory that it has. */
   sharedMask: number;

@@ -58,7 +58,7 @@ export class Content implements FileData {
     if (count <= 0) return 0;
     const { bytes } = this;
     // For a few bytes, a loop is faster than a view and a copy.
-    if (count <= 64) for (let i = 0; i < count; i++) into[i] = bytes[position + i]!;
+    if (count <= 64) for (let i = 0; i < count; i++) into[i] = bytes[position + i];
     else into.set(bytes.subarray(position, position + count));
     return count;
   }

@@ -149,8 +149,8 @@ export class FileSystem implements System, Store, Disk {
       { folder: to, name: newName, node: replaced },
     ];
     if (this.#isLax && from !== to) {
-      this.#note(to, [before[1]!]);
-      this.#note(from, [before[0]!]);
+      this.#note(to, [before[1]]);
+      this.#note(from, [before[0]]);
     } else this.#note(to, before);
     from.names!.delete(name);
     from.mtimeMs = this.unixMs();
@@ -195,7 +195,7 @@ export class FileSystem implements System, Store, Disk {
     const atMs = this.unixMs();
     const journal = this.#journal;
     // Linux writes them by itself after a while, so the list stays short.
-    if (journal.length > 0 && atMs - journal[0]!.atMs > WRITE_BACK_MS) this.#expire(atMs);
+    if (journal.length > 0 && atMs - journal[0].atMs > WRITE_BACK_MS) this.#expire(atMs);
     if (journal.length === MAX_JOURNAL) journal.splice(0, MAX_JOURNAL / 2);
     journal.push({ atMs, owner, before, created });
   }
@@ -221,7 +221,7 @@ export class FileSystem implements System, Store, Disk {
     if (!this.#isLax) this.#journal.length = 0;
     else {
       const created = this.#journal.findIndex((change) => change.created === node);
-      const name = created < 0 ? undefined : this.#journal[created]!.before[0]!;
+      const name = created < 0 ? undefined : this.#journal[created].before[0];
       this.#journal = this.#journal.filter(
         ({ owner, before }, i) =>
           owner !== node && !(i <= created && before.some((one) => isSameName(one, name!))),

@@ -28,7 +28,7 @@ const SYSFS = 0x62656572;
 const SHARED_MODE = 0o1777;
 const SET_IDS = 0o6000;
 
-export interface FilesOptions {
+interface FilesOptions {
   /** Draws what a power cut leaves. */
   readonly random: Random;
   /** Time of the machine, for mtimes. */

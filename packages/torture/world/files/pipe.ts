@@ -29,7 +29,7 @@ export class Pipe {
     if (count === 0) return this.writers === 0 || into.length === 0 ? 0 : -1;
     const ring = this.#ring;
     for (let i = 0, at = this.#start; i < count; i++) {
-      into[i] = ring[at]!;
+      into[i] = ring[at];
       if (++at === ring.length) at = 0;
     }
     this.#start = (this.#start + count) % ring.length;
@@ -46,7 +46,7 @@ export class Pipe {
     if (this.#length + count > this.#ring.length) this.#grow(this.#length + count);
     const ring = this.#ring;
     for (let i = 0, at = (this.#start + this.#length) % ring.length; i < count; i++) {
-      ring[at] = bytes[i]!;
+      ring[at] = bytes[i];
       if (++at === ring.length) at = 0;
     }
     this.#length += count;
@@ -58,7 +58,7 @@ export class Pipe {
     let size = this.#ring.length;
     while (size < needed) size *= 2;
     const ring = new Uint8Array(size);
-    for (let i = 0; i < this.#length; i++) ring[i] = this.#ring[(this.#start + i) % this.#ring.length]!;
+    for (let i = 0; i < this.#length; i++) ring[i] = this.#ring[(this.#start + i) % this.#ring.length];
     this.#ring = ring;
     this.#start = 0;
   }
