@@ -1,0 +1,75 @@
+/**
+ * Proves that lives in a simulated world find faults of the live code: plants each fault of
+ * test/torture/mutations.ts, and lets sets of lives go on until one has a problem, or long enough.
+ *
+ *   npm run torture:mutations -- [--only NAME] [--sets 10] [--hours 50] [--first 0]
+ *
+ * The first row has no planted fault, and must have no problem.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { programsOf } from "@tutti/torture/node/programs.ts";
+import { loadParts, settler } from "@tutti/torture/run/host.ts";
+import { liveOnce, settingOf } from "@tutti/torture/run/torture.ts";
+import { PLANTED_FAULTS, type PlantedFault } from "../test/torture/mutations.ts";
+import { buildWorldPrograms } from "./torture-bundle.ts";
+
+interface Row {
+  readonly name: string;
+  /** Simulated hours until a problem, of each set; undefined: none was found. */
+  readonly hours: readonly (number | undefined)[];
+  readonly first: string;
+}
+
+/** Sets have seeds that are this far apart: more than any set has lives. */
+const SEEDS_OF_SET = 10_000;
+const TEXT_LENGTH = 110;
+const WASM = new URL("../node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm", import.meta.url);
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true },
+    sets: { type: "string", default: "10" },
+    hours: { type: "string", default: "50" },
+    first: { type: "string", default: "0" },
+  },
+});
+const sets = Array.from({ length: Number(values.sets) }, (_, i) => Number(values.first) + i);
+const mostHours = Number(values.hours);
+const { settle, close } = settler();
+// A planted fault may leave a promise behind; what it does wrong shows in the life.
+process.on("unhandledRejection", () => {});
+
+const isAsked = (name: string) => values.only === undefined || values.only.some((one) => name.includes(one));
+const chosen = PLANTED_FAULTS.filter(({ name }) => isAsked(name));
+console.log("| fault | found | median hours | first problem |\n| --- | --- | --- | --- |");
+if (isAsked("none")) print(await rowOf("none", []));
+for (const fault of chosen) print(await rowOf(fault.name, [fault]));
+close();
+
+async function rowOf(name: string, faults: readonly PlantedFault[]): Promise<Row> {
+  const programs = programsOf(await buildWorldPrograms(faults));
+  const hours: (number | undefined)[] = [];
+  let first = "";
+  for (const set of sets) {
+    const parts = await loadParts(programs, readFileSync(WASM), Buffer as never);
+    let lived = 0;
+    let problem: string | undefined;
+    for (let seed = SEEDS_OF_SET * (set + 1); problem === undefined && lived < mostHours; seed++) {
+      const verdict = await liveOnce(settingOf(seed), { parts, settle });
+      lived += verdict.hours;
+      [problem] = verdict.problems;
+      if (problem !== undefined) console.error(`${name}: seed ${seed}, ${lived.toFixed(1)} h: ${problem}`);
+    }
+    hours.push(problem === undefined ? undefined : lived);
+    first ||= problem ?? "";
+  }
+  return { name, hours, first };
+}
+
+function print({ name, hours, first }: Row): void {
+  const found = hours.filter((one) => one !== undefined).sort((a, b) => a - b);
+  const median = found.length === 0 ? "" : found[Math.floor(found.length / 2)].toFixed(1);
+  const text = first.replaceAll("|", "/").replaceAll("\n", " ").slice(0, TEXT_LENGTH);
+  console.log(`| ${name} | ${found.length} of ${hours.length} | ${median} | ${text} |`);
+}
