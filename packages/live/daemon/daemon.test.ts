@@ -104,6 +104,16 @@ describe("one front end at a time", () => {
     lockStateFolder(state)();
   });
 
+  test("the lock ends although the file that names its holder cannot be removed", () => {
+    const state = makeStateFolder(join(folder, "holder"), false);
+    const unlock = lockStateFolder(state);
+    // As on a disk that has become read-only.
+    rmSync(state.holder);
+    mkdirSync(join(state.holder, "in the way"), { recursive: true });
+    unlock();
+    lockStateFolder(state)();
+  });
+
   test("a folder with other files is refused and not changed; one without a database yet is accepted", () => {
     const other = join(folder, "other");
     mkdirSync(other, { mode: 0o755 });

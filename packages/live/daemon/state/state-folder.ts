@@ -226,7 +226,11 @@ export function lockStateFolder(
     // The disk is full, say. A start on another host is then refused without our name.
   }
   return () => {
-    rmSync(holder, { force: true });
+    try {
+      rmSync(holder, { force: true });
+    } catch {
+      // The disk has become read-only, say. It only names who had the lock.
+    }
     unlock();
   };
 }
