@@ -159,10 +159,10 @@ export class Story {
     const [before] = job.possible;
     const edition = makeAsked(this.#random, `${before.name}-edited`, this.#life.setting.cpus);
     const { name, retries, retryOn, retryDelayMs } = edition;
-    if (when === "runs") {
-      job.formerNames = [before.name];
-      await this.#began();
-    }
+    // What can still change while it starts and runs.
+    const isSmall = when === "runs" || (edition.tasks === before.tasks && edition.limitMs === before.limitMs);
+    if (isSmall) job.formerNames = [before.name];
+    if (when === "runs") await this.#began();
     const maybe = [before];
     while (!this.#life.isOver) {
       const after: Asked =

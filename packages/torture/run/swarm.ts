@@ -4,8 +4,11 @@ import { FAULTS } from "./faults.ts";
 import { KINDS } from "./kinds.ts";
 import { POLICIES, type Setting } from "./setting.ts";
 
-const SLOTS_MS = [20, 100, 100, 500, 1000, 1000, 5000, 30_000] as const;
+const SLOTS_MS = [20, 100, 100, 100, 500, 500, 1000, 1000, 1000, 5000, 5000, 30_000] as const;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** In a life, on average: jobs that come one after the other show little that the first ones do not. */
+const MOST_ARRIVALS = 80;
 /** A swarm: each fault is left out of some lives, so that the others come through to what it would hide. */
 const LEFT_OUT = 0.4;
 
@@ -29,7 +32,7 @@ export function drawSetting(seed: number, random: Random, hours: number): Settin
     maxRows: random.pick([1, 2, 3, 4, 4, 8]),
     runningJobs: isShared && random.chance(0.5) ? random.between(1, 4) : undefined,
     graceMs: random.pick([0, 500, 5000, 30_000]),
-    arrivalMs: longestMs * (0.2 + 0.6 * random.unit()),
+    arrivalMs: Math.max(longestMs * (0.2 + 0.6 * random.unit()), (hours * HOUR_MS) / MOST_ARRIVALS),
     faultMs: random.pick([MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]),
     runMs: [longestMs / 200, longestMs],
     isLaxDisk: random.chance(0.3),
