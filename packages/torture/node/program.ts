@@ -16,6 +16,8 @@ import type { NodeWorld, ProgramEnv, RunningProgram } from "./world.ts";
 /** Thrown by `process.exit`, which never returns. */
 const EXIT = Symbol("exit");
 
+/** Node's exit code if a listener to exceptions throws one. */
+const LISTENER_FAILED = 7;
 /** Node itself needs this long before the program begins. */
 const LEAST_BOOT_MS = 25;
 const USUAL_BOOT_MS = 40;
@@ -29,6 +31,8 @@ export class NodeProgram implements Body, RunningProgram {
   readonly view: ProcessView;
   readonly #ends: (() => void)[] = [];
   #isOver = false;
+  /** It is listening to a failure of its own. */
+  #isFailing = false;
 
   constructor(world: NodeWorld, process: Process) {
     this.world = world;
@@ -111,11 +115,16 @@ export class NodeProgram implements Body, RunningProgram {
   failed(error: unknown, kind: "uncaughtException" | "unhandledRejection" = "uncaughtException"): void {
     if (error === EXIT || this.#isOver) return;
     this.world.onFailure(this, error);
-    if (this.view.listenerCount(kind) > 0) this.run(() => this.view.emit(kind, error));
-    else {
+    if (this.#isFailing || this.view.listenerCount(kind) === 0) {
       this.print(2, [error]);
-      this.machine.exit(this.process, 1);
+      this.machine.exit(this.process, this.#isFailing ? LISTENER_FAILED : 1);
+      return;
     }
+    this.run(() => {
+      this.#isFailing = true;
+      this.view.emit(kind, error);
+      this.#isFailing = false;
+    });
   }
 
   /** Writes a line as `console` does. Errors have no stack: it would differ between engines. */
