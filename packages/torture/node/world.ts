@@ -46,6 +46,8 @@ export interface RunningProgram extends NetUser {
   readonly view: ProcessView;
   /** Runs another program as a thread of this process. */
   startThread(name: string, parentPort: EventEmitter): void;
+  /** An exception, or a promise that nobody handles. */
+  failed(error: unknown, kind: "uncaughtException" | "unhandledRejection"): void;
 }
 
 /** What a program sees as `process`, as far as its parent and its modules use it. */

@@ -112,7 +112,7 @@ export class Course {
       },
     );
     await settle();
-    while (!isDone && timeline.step(Number.POSITIVE_INFINITY)) {
+    while (!isDone && !life.isStopped && timeline.step(Number.POSITIVE_INFINITY)) {
       // What happens within the kernel alone leaves nothing to do.
       if (life.takeTouched()) await settle();
     }
@@ -121,7 +121,7 @@ export class Course {
     return {
       seed: life.setting.seed,
       problems: life.problems,
-      hours: timeline.nowUs / 3.6e9,
+      hours: life.hours,
       events: timeline.count,
       jobs: life.jobs.length,
       starts: life.witness.starts.length,

@@ -48,6 +48,8 @@ export class Life {
   readonly records = new Map<number, Job>();
   wasAway = false;
   isOver = false;
+  /** Somebody has set that it ends now, without a judgement. */
+  isStopped = false;
   /** A front end that has ended is started again. */
   isSupervised = true;
   /** Since when no fault has spoilt disk or clock, stopped a process or suspended the machine. */
@@ -107,6 +109,18 @@ export class Life {
   }
   get service(): Service | undefined {
     return this.#service;
+  }
+  /** How long it has lasted. */
+  get hours(): number {
+    return this.site.timeline.nowUs / 3.6e9;
+  }
+
+  /**
+   * For the host, whose engine alone knows of it: a promise was rejected and nobody has handled that. It is
+   * one of the program that ran last. How programs exit is such a rejection, too, and no failure.
+   */
+  rejected(reason: unknown): void {
+    this.site.world.running?.failed(reason, "unhandledRejection");
   }
 
   trace(line: string): void {

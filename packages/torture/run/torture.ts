@@ -17,6 +17,8 @@ interface TortureOptions {
   readonly parts: WorldParts;
   /** Returns when no promise has anything left to do. */
   readonly settle: () => Promise<void>;
+  /** Called before each life. The caller may look at it and stop it, and tells it of rejected promises. */
+  readonly onBegin?: (life: Life) => void;
   /** Called after each life. Returning false ends the run. */
   readonly onLife?: (verdict: Verdict) => boolean | undefined;
   /** Receives what happens, line by line. */
@@ -42,7 +44,9 @@ export async function torture(options: TortureOptions): Promise<readonly Verdict
 
 export function liveOnce(
   setting: Setting,
-  { parts, settle, log }: Pick<TortureOptions, "parts" | "settle" | "log">,
+  { parts, settle, onBegin, log }: Pick<TortureOptions, "parts" | "settle" | "onBegin" | "log">,
 ): Promise<Verdict> {
-  return new Course(new Life(setting, new Draws(setting.seed).fork("life"), parts, log)).run(settle);
+  const life = new Life(setting, new Draws(setting.seed).fork("life"), parts, log);
+  onBegin?.(life);
+  return new Course(life).run(settle);
 }
