@@ -10,7 +10,7 @@ const MIN_MAJOR = 24;
  */
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
 /** Commands that need the whole program, so it is not tried first whether the clients' bundle will do. */
-const WHOLE_PROGRAM = new Set(["serve", "simulate", "compare", "reproduce", "workload"]);
+const WHOLE_PROGRAM = new Set(["serve", "simulate", "compare", "reproduce", "torture", "workload"]);
 
 if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
   await restartWithNewerNode();

@@ -4,7 +4,16 @@
  * loads little. `npm ci` runs this script through `prepare`.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ownBuild } from "@tutti/host/version.ts";
 import { type BuildOptions, build, type Metafile } from "esbuild";
@@ -56,6 +65,8 @@ export async function bundle(dist: string): Promise<void> {
   const torture = await buildWorldPrograms();
   mkdirSync(`${dist}/torture`);
   writeFileSync(`${dist}/torture/programs.js`, moduleOf(torture));
+  const wasm = fileURLToPath(import.meta.resolve("@sqlite.org/sqlite-wasm/sqlite3.wasm"));
+  copyFileSync(wasm, `${dist}/torture/sqlite3.wasm`);
   writeSources(dist, { ...clients, tutti: metafile, torture: torture.metafile });
 }
 

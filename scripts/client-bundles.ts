@@ -65,7 +65,10 @@ export async function bundleClients(options: BuildOptions): Promise<Readonly<Rec
 export const builtInModules: Plugin = {
   name: "built-in-modules",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "built-in" }));
+    // A chunk of its own would have no names but `default`.
+    onResolve({ filter: /^node:/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path, external: true } : { path, namespace: "built-in" },
+    );
     onLoad({ filter: /./, namespace: "built-in" }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule("${path}");`,
     }));

@@ -59,6 +59,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["core", "host", "protocol", "structures", "words", "daemon"],
   slurm: ["core", "host", "protocol", "conductor", "daemon"],
+  // Its world runs in programs and in browsers.
+  torture: [
+    ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
+    ...["conductor", "daemon"],
+  ],
   // Only verbs that start the daemon or read its files import it; all others use the API.
   cli: [
     ...[
@@ -72,14 +77,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       "own-policies",
       "results",
     ],
-    ...["report", "words", "lab", "wings", "papers", "conductor", "daemon", "api", "slurm"],
+    ...["report", "words", "lab", "wings", "papers", "conductor", "daemon", "api", "slurm", "torture"],
   ],
   "slurm-names": ["core", "host", "protocol", "api", "slurm", "cli"],
-  // Its world runs in programs and in browsers.
-  torture: [
-    ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
-    ...["conductor", "daemon"],
-  ],
 };
 /**
  * Files that only some may import: rooms above the executor do not know how attempts run, or on how many

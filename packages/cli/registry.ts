@@ -79,6 +79,10 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     simulate: ["run one policy on a trace or a model", () => import("./verbs/simulate.ts")],
     compare: ["run several policies on the same jobs", () => import("./verbs/compare.ts")],
     lab: ["write the laboratory as one page for a browser", () => import("./verbs/lab.ts")],
+    torture: [
+      "run the scheduler in a simulated world with faults, and check what must hold",
+      () => import("./verbs/torture.ts"),
+    ],
     reproduce: ["print a paper's tables next to our numbers", () => import("./verbs/reproduce.ts")],
     policies: ["list the policies, or print the exact rules of one", () => import("./verbs/policies.ts")],
     import: ["make a trace of the jobs in Slurm's accounting", () => import("./verbs/import.ts")],

@@ -22,20 +22,23 @@ export class Progress {
 
   /** @param of the total; undefined if it is not known */
   update(done: number, of?: number): void {
+    this.show(() => (of === undefined ? `${done} ${this.#what}` : this.#bar(done, of)));
+  }
+
+  /** Shows another line in its place. */
+  show(line: () => string): void {
     if (!this.#isShown) return;
     const nowMs = performance.now();
     if (nowMs - this.#startedMs < SHOW_AFTER_MS || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
-    if (of === undefined) {
-      process.stderr.write(`\r${done} ${this.#what}\x1b[K`);
-      return;
-    }
+    process.stderr.write(`\r${line()}\x1b[K`);
+  }
+
+  #bar(done: number, of: number): string {
     const filled = Math.round((WIDTH * done) / of);
-    const leftS = ((nowMs - this.#startedMs) * (of - done)) / done / 1000;
+    const leftS = ((this.#drawnMs - this.#startedMs) * (of - done)) / done / 1000;
     const leftText = Number.isFinite(leftS) ? `, ${Math.ceil(leftS)} s left` : "";
-    process.stderr.write(
-      `\r${"█".repeat(filled)}${"░".repeat(WIDTH - filled)} ${done} of ${of} ${this.#what}${leftText}\x1b[K`,
-    );
+    return `${"█".repeat(filled)}${"░".repeat(WIDTH - filled)} ${done} of ${of} ${this.#what}${leftText}`;
   }
 
   /** Removes the bar. */

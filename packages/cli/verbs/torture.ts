@@ -1,0 +1,157 @@
+/** `tutti torture --seed N`: runs the live scheduler in a simulated world with faults. */
+import { Buffer } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { DIST } from "@tutti/host/programs.ts";
+import { InputError } from "@tutti/kernel/core/errors.ts";
+import { formatCount, formatDigits, plural } from "@tutti/kernel/core/format.ts";
+import { jsonDocument } from "@tutti/lab/report/text/json.ts";
+import type { Verdict } from "@tutti/torture/run/course.ts";
+import { loadParts, settler } from "@tutti/torture/run/host.ts";
+import type { Life } from "@tutti/torture/run/life.ts";
+import type { WorldParts } from "@tutti/torture/run/site.ts";
+import { torture } from "@tutti/torture/run/torture.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { CheckFailed, ExitCode } from "../errors.ts";
+import { untilSignal } from "../live/signals.ts";
+import { integer } from "../options/parse.ts";
+import { Progress } from "../text/progress.ts";
+import { hint, writeOut, writePiece } from "../text/text.ts";
+import { repeating, sumsOf, tortureText } from "../text/torture-text.ts";
+
+interface Options {
+  readonly seed: number;
+  readonly hours: number;
+  readonly log?: boolean;
+  readonly json?: boolean;
+  readonly progress: boolean;
+}
+
+const LOOK_MS = 200;
+/** The trace of a life has millions of characters. */
+const TRACE_PIECE = 65_536;
+
+const HELP = `
+Each life is a machine with a scheduler and its users, from an empty disk to the
+last job. Its seed draws everything: CPUs, control groups, configuration, users,
+jobs, and which faults happen when. The programs are those that tutti serve
+starts; kernel, disk, clock and network are simulated. At the end of a life,
+everything is checked that must hold.
+
+A life depends on its seed alone, so the command that repeats a life shows the
+same again. A life goes on until its jobs have ended, so the hours are more than
+those that were asked for. Nothing outside the process is touched.`;
+
+export function configure(command: Command): void {
+  command
+    .option("--seed <n>", "seed of the first life; the next lives have the next ones", integer(0), 1)
+    .option("--hours <h>", "begin lives until this many simulated hours have passed; 0: one life", hours, 0)
+    .addOption(new Option("--log", "print what happens, line by line").conflicts("json"))
+    .option("--json", "print as JSON")
+    .option("--no-progress", "show no line of progress")
+    .addHelpText("after", HELP)
+    .action(run);
+}
+
+function hours(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value >= 0 && value < Number.POSITIVE_INFINITY) return value;
+  throw new InvalidArgumentError("Expected a number of hours, 0 or more.");
+}
+
+async function run({ seed, hours, log, json, progress }: Options): Promise<void> {
+  const parts = await partsInDist();
+  const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
+  const before = process.cpuUsage();
+  const cpuS = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e6;
+  };
+  const lives = await runLives({ ...{ seed, hours, parts }, trace: log === true }, interrupt, cpuS, progress);
+  const usedS = cpuS();
+  const sums = sumsOf(lives, usedS);
+  const withCommands = () => lives.map((life) => ({ ...life, command: repeating(life.seed) }));
+  writeOut(
+    json
+      ? jsonDocument("tutti.torture/1", { ...sums, cpuS: usedS, lives: withCommands() })
+      : tortureText(lives, sums),
+  );
+  if (interrupt.aborted) hint("Interrupted: the last life was not judged.");
+  if (sums.failedLives > 0) throw new CheckFailed();
+  if (interrupt.aborted) process.exitCode = ExitCode.interrupted;
+}
+
+/** @throws InputError if the programs were not built */
+async function partsInDist(): Promise<WorldParts> {
+  const file = (name: string) => new URL(`torture/${name}`, DIST);
+  try {
+    const programs = await import(file("programs.js").href);
+    return await loadParts(programs, readFileSync(file("sqlite3.wasm")), Buffer);
+  } catch (cause) {
+    const { pathname } = file("");
+    throw new InputError(`Cannot load the simulated programs in "${pathname}": run npm ci to build them`, {
+      cause,
+    });
+  }
+}
+
+type Plan = Pick<Parameters<typeof torture>[0], "seed" | "hours" | "parts"> & { readonly trace: boolean };
+
+async function runLives(
+  { trace, ...plan }: Plan,
+  interrupt: AbortSignal,
+  cpuS: () => number,
+  progress: boolean,
+): Promise<readonly Verdict[]> {
+  const { settle, close } = settler();
+  let written = "";
+  const flush = async (least: number) => {
+    if (written.length < least) return;
+    const piece = written;
+    written = "";
+    await writePiece(piece);
+  };
+  let life: Life | undefined;
+  let ended = { hours: 0, problems: 0 };
+  const line = new Progress("", progress && !trace);
+  const look = setInterval(() => {
+    if (life === undefined) return;
+    if (interrupt.aborted) life.isStopped = true;
+    const { setting, problems } = life;
+    const simulated = ended.hours + life.hours;
+    const found = ended.problems + problems.length;
+    line.show(
+      () =>
+        `seed ${setting.seed}, ${formatDigits(simulated, 1)} simulated hours, ${formatCount(
+          Math.round((simulated * 3600) / cpuS()),
+        )} times real time, ${plural(found, "problem")}`,
+    );
+  }, LOOK_MS);
+  // What Node finds in promises of simulated programs.
+  const onRejection = (reason: unknown) => life?.rejected(reason);
+  process.on("unhandledRejection", onRejection);
+  try {
+    return await torture({
+      ...plan,
+      settle: trace ? () => flush(TRACE_PIECE).then(settle) : settle,
+      ...(trace && {
+        log: (text: string) => {
+          written += `${text}\n`;
+        },
+      }),
+      onBegin: (begun) => {
+        life = begun;
+      },
+      onLife: ({ hours, problems }) => {
+        ended = { hours: ended.hours + hours, problems: ended.problems + problems.length };
+        life = undefined;
+        return !interrupt.aborted;
+      },
+    });
+  } finally {
+    clearInterval(look);
+    await flush(0);
+    line.end();
+    process.off("unhandledRejection", onRejection);
+    close();
+  }
+}
