@@ -1,7 +1,7 @@
 /**
  * The kill loop: real jobs of all kinds run on a real scheduler, while faults of all kinds happen to it.
- * judge.ts says what went wrong. What is drawn depends on the seed only; when a fault hits is up to the
- * machine.
+ * packages/torture/judge says what went wrong. What is drawn depends on the seed only; when a fault hits is
+ * up to the machine.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -32,7 +32,7 @@ export interface Settings {
   readonly turns: "gang" | "concurrent";
 }
 
-/** What each scheduler has, and what judge.ts knows of it. */
+/** What each scheduler has, and what the judge knows of it. */
 export const UNITS = { gpu: ["0", "1"], licence: ["l0", "l1", "l2"] } as const;
 /** Jobs of a user that run at a time, in a shared scheduler. */
 export const MOST_JOBS = 4;

@@ -1,7 +1,7 @@
 /**
- * Judges a run of the kill loop. It knows what the test asked for and was answered, what the jobs, hooks and
- * a webhook wrote themselves, and the scheduler's records. From the first two it derives what must have
- * happened, by the rules in docs/guide-user.md.
+ * Judges a run of the kill loop, or a simulated life. It knows what the test asked for and was answered, what
+ * the jobs, hooks and a webhook wrote themselves, and the scheduler's records. From the first two it derives
+ * what must have happened, by the rules in docs/guide-user.md.
  */
 import type { Job } from "@tutti/protocol/schema.ts";
 import { type Asked, type History, type JudgedJob, LIMIT, nameOf, type Start } from "./history.ts";
