@@ -23,8 +23,6 @@ import {
 } from "./guarded-policy.ts";
 import { isPolicyFile } from "./policy-file.ts";
 
-export { isPolicyFile };
-
 /** The module that `import … from "tutti"` loads in a policy's file. */
 const KIT = programFile("kit", new URL("../kernel/kit.ts", import.meta.url)).href;
 /** Loads that module, before a policy does. */

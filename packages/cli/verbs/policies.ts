@@ -15,7 +15,7 @@ import { POLICIES } from "@tutti/kernel/policies/registry.ts";
 import { ROUNDS_RULES } from "@tutti/kernel/simulator/rules.ts";
 import { describePolicy } from "@tutti/lab/experiments/apart.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import { WINGS } from "@tutti/papers/wings/wings.ts";
 import type { Command } from "commander";
 import { asUsage } from "../errors.ts";

@@ -21,7 +21,7 @@ import type {
 } from "@tutti/kernel/core/policy.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { PolicyError } from "@tutti/own-policies/guarded-policy.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import type { Explanation } from "../results/explanation.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
 import { COMPILER_FLAG } from "./compiler-flag.ts";

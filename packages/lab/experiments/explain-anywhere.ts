@@ -1,7 +1,7 @@
 /** Explains a job under any policy; a user's own runs in a process of its own. */
 import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import { explain } from "../explain/explain.ts";
 import type { Explanation } from "../results/explanation.ts";
 import { runApart } from "./apart.ts";

@@ -1,7 +1,7 @@
 /** Errors of cells: in words, and in the form in which they travel between threads and processes. */
 import { InputError, RuleViolation } from "@tutti/kernel/core/errors.ts";
 import { describeThrown, PolicyError } from "@tutti/own-policies/guarded-policy.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 
 /** An error in the form in which it travels between threads. */
 export interface CellFailure {

@@ -1,7 +1,7 @@
 /** Runs cells on this machine, on several worker threads, with traces and policies from files. */
 import "./compiler-flag.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import { runApart } from "./apart.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
 import type { Environment, OpenedJobs } from "./inputs.ts";

@@ -9,7 +9,7 @@ import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { Workload } from "@tutti/kernel/core/jobs.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { requireUsable } from "@tutti/kernel/simulator/simulate.ts";
-import { isPolicyFile } from "@tutti/own-policies/own-policy.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import type { Comparison } from "../results/comparison.ts";
 import { cellsOf, comparisonOf, type Experiment, type RunList } from "./comparison-of.ts";
 import { type OpenedJobs, openJobs, prepareJobs } from "./inputs.ts";
