@@ -7,8 +7,7 @@ import type { Answer } from "@tutti/protocol/refusal.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { judge } from "../judge/judge.ts";
 import { FAULTS } from "./faults.ts";
-import { checkRest } from "./invariants/rest.ts";
-import { watchRows } from "./invariants/rows.ts";
+import { CHECKS, WATCHES } from "./invariants/all.ts";
 import { KINDS } from "./kinds.ts";
 import type { Life } from "./life.ts";
 import { Story } from "./story.ts";
@@ -101,7 +100,7 @@ export class Course {
       await this.#end();
     };
     void this.#look();
-    void watchRows(life);
+    for (const watch of WATCHES) void watch(life);
     void course().then(
       () => {
         isDone = true;
@@ -154,7 +153,7 @@ export class Course {
     const books = await life.send("root", (service, caller) => booksOf(service, caller));
     if (books.value !== undefined) life.problems.push(...this.#judge(records ?? [], books.value));
     await life.sleep(3 * LOOK_MS);
-    life.problems.push(...checkRest(life));
+    life.problems.push(...CHECKS.flatMap((check) => check(life)));
     life.isSupervised = false;
   }
 

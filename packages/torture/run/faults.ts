@@ -12,6 +12,8 @@ interface Fault {
 
 const HOUR_MS = 3_600_000;
 const LOOK_MS = 500;
+const MOMENT_MS = 60_000;
+const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
 
 export const FAULTS: readonly Fault[] = [
   { name: "kill -9 of the front end", weight: 4, inflict: (life) => kill(life, "SIGKILL", life.frontEnds()) },
@@ -48,6 +50,7 @@ export const FAULTS: readonly Fault[] = [
       kill(life, "SIGKILL", life.frontEnds());
     },
   },
+  { name: "kill -9 just when something happens", weight: 6, inflict: killAtMoment },
   { name: "front end stopped", weight: 2, inflict: (life) => stop(life, life.frontEnds()) },
   { name: "conductor stopped", weight: 2, inflict: (life) => stop(life, life.conductors()) },
   { name: "guardian stopped", inflict: (life) => stop(life, life.guardians()) },
@@ -110,6 +113,13 @@ function killAny(life: Life): void {
   const who = life.random.below(3);
   if (who > 0) kill(life, "SIGKILL", life.conductors());
   if (who < 2) kill(life, "SIGKILL", life.frontEnds());
+}
+
+/** Between a request and its answer, a shim and its claim, a signal and its note, an end and its report. */
+async function killAtMoment(life: Life): Promise<void> {
+  await life.moment(MOMENT_MS);
+  await life.sleep(life.random.unit() * life.random.pick(SOON_MS));
+  killAny(life);
 }
 
 /** Of an attempt that may run, begin or end just now. */

@@ -42,6 +42,8 @@ export class Life {
   readonly clocks: { fromMs: number; toMs: number; offsetMs: number }[] = [];
   /** Jobs that somebody has paused and will resume. */
   readonly paused = new Set<number>();
+  /** Of these, those of which the front end has said that they are paused, as job.attempt. */
+  readonly standing = new Set<string>();
   readonly problems: string[] = [];
   readonly counts: Record<string, number> = {};
   /** What the front end has last said of each job. */
@@ -60,6 +62,7 @@ export class Life {
   readonly #unanswered = new Set<() => void>();
   /** Something of the run itself has gone on. */
   #isTouched = false;
+  readonly #listeners: (() => void)[] = [];
 
   constructor(setting: Setting, random: Random, parts: WorldParts, log?: (line: string) => void) {
     this.setting = setting;
@@ -76,7 +79,10 @@ export class Life {
         this.problem(`${program.process.argv.slice(0, 2).join(" ")} failed: ${name}: ${message}`);
       },
     });
-    this.witness = new Witness((line) => this.trace(line));
+    this.witness = new Witness((line) => {
+      this.trace(line);
+      this.#happened();
+    });
     this.site.install("/usr/bin/job", this.witness.job);
     this.site.install("/usr/bin/note", this.witness.note);
   }
@@ -150,6 +156,17 @@ export class Life {
     );
   }
 
+  /** Something of a job has just happened, or the front end has heard that something is to happen. */
+  #happened(): void {
+    const listeners = this.#listeners.splice(0);
+    for (const call of listeners) call();
+  }
+
+  /** Waits until something happens, at most this long. */
+  async moment(mostMs: number): Promise<void> {
+    await Promise.race([new Promise<void>((resolve) => this.#listeners.push(resolve)), this.sleep(mostMs)]);
+  }
+
   /** Waits until it is as described, or the life is over. */
   async until(condition: () => boolean, lookMs: number): Promise<boolean> {
     while (!this.isOver && !condition()) await this.sleep(lookMs);
@@ -182,7 +199,10 @@ export class Life {
       void this.sleep(CLIENT_MS).then(() =>
         program.run(() => {
           isHeard = true;
-          void Promise.resolve(ask(service, this.callerOf(user))).then(
+          const asked = ask(service, this.callerOf(user));
+          // Questions are answered at once.
+          if (asked instanceof Promise) this.#happened();
+          void Promise.resolve(asked).then(
             async (answer) => {
               await this.sleep(CLIENT_MS);
               resolve(replyOf(answer));

@@ -2,7 +2,7 @@
 import type { Change } from "@tutti/live/daemon/contract/service.ts";
 import { isRefusal } from "@tutti/protocol/refusal.ts";
 import type { Job, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
-import type { Asked, JudgedJob } from "../judge/history.ts";
+import { type Asked, type JudgedJob, nameOf } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
 import type { Life } from "./life.ts";
 import type { JobPlan } from "./witness.ts";
@@ -252,7 +252,11 @@ export class Story {
     this.#job.isReleased = release;
     this.#life.paused.add(this.#number);
     await this.#must({ action: "pause", ...(release && { release }) });
+    const record = await this.#life.asked(this.#number);
+    const gang = record?.state === "paused" ? nameOf(record) : "";
+    this.#life.standing.add(gang);
     await this.#life.sleep(this.#random.below(Math.ceil(this.#ms)));
+    this.#life.standing.delete(gang);
     await this.#must({ action: "resume" });
     this.#life.paused.delete(this.#number);
   }

@@ -26,7 +26,7 @@ export interface JobPlan {
   readonly computes: boolean;
   /** How its attempts end: codes and signals; further ones exit with 0. A limit never comes to its end. */
   readonly ends: readonly string[];
-  /** Notes this signal. It then ends at once, as after a checkpoint. */
+  /** Notes this signal. It then ends soon, as after a checkpoint. */
   readonly notes?: string;
   /** What TERM does; left out: it ends the job. */
   readonly onTerm?: "ignore" | number;
@@ -42,6 +42,8 @@ export interface JobPlan {
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 type SeenStart = Mutable<Start> & { signals: number[]; readonly index: number };
 
+/** Part of its time that a job takes after its signal; it gets half of its time. */
+const CHECKPOINT = 0.3;
 /** How often a job looks whether it may go. */
 const LOOK_US = 250_000;
 const LEFT_BEHIND_US = 3_600_000_000;
@@ -81,11 +83,12 @@ export class Witness {
         start.signals.push(nowMs());
         isNoted = true;
       });
-    if (plan.onTerm === "ignore") sys.onSignal("SIGTERM", "ignore");
-    if (typeof plan.onTerm === "number") {
-      const code = plan.onTerm;
-      sys.onSignal("SIGTERM", () => sys.machine.exit(sys.self, code));
-    }
+    const { onTerm } = plan;
+    if (onTerm !== undefined)
+      sys.onSignal("SIGTERM", () => {
+        this.#trace(`job ${start.job}.${attempt} is asked to end`);
+        if (onTerm !== "ignore") sys.machine.exit(sys.self, onTerm);
+      });
     if (plan.memoryBytes !== undefined) sys.allocate(plan.memoryBytes);
     const wait = { for: plan.computes ? "work" : "time" } as const;
     for (let i = 1; i < (plan.processes ?? 1); i++)
@@ -99,7 +102,10 @@ export class Witness {
         return 0;
       });
     if (plan.notes === undefined) yield { ...wait, us: plan.ms * 1000 };
-    else while (!isNoted) yield { for: "signal" };
+    else {
+      while (!isNoted) yield { for: "signal" };
+      yield { for: "time", us: Math.round(plan.ms * 1000 * CHECKPOINT) };
+    }
     while (plan.untilGo === true && !this.go.has(plan.index)) yield { for: "time", us: LOOK_US };
     const end = plan.ends[attempt - 1] ?? "0";
     start.endedMs = nowMs();

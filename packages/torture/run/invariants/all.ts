@@ -1,0 +1,15 @@
+/** All invariants: those that are looked at from time to time, and those of the end of a life. */
+import type { Life } from "../life.ts";
+import { checkBegins, watchBegins } from "./begins.ts";
+import { watchGuardian } from "./guardian.ts";
+import { watchPaused } from "./paused.ts";
+import { checkRest } from "./rest.ts";
+import { watchRows } from "./rows.ts";
+
+export const WATCHES: readonly ((life: Life) => Promise<void>)[] = [
+  watchRows,
+  watchGuardian,
+  watchPaused,
+  watchBegins,
+];
+export const CHECKS: readonly ((life: Life) => readonly string[])[] = [checkRest, checkBegins];
