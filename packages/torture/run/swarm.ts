@@ -17,17 +17,19 @@ export function drawSetting(seed: number, random: Random, hours: number): Settin
     Object.fromEntries(
       all.map(({ name, weight = 1 }) => [name, random.chance(LEFT_OUT) ? 0 : weight * (0.2 + random.unit())]),
     );
+  const groups = random.pick(["v2", "v2", "hybrid", "v1", "none"] as const);
   const isShared = random.chance(0.6);
   const longestMs = random.pick([10_000, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
   return {
     seed,
     hours,
     cpus: random.pick([1, 2, 2, 4, 4, 8, 16]),
-    groups: random.pick(["v2", "v2", "hybrid", "v1", "none"]),
+    groups,
     isShared,
     users: isShared ? ["ada", "bob", "eve"] : ["root"],
     policy: random.pick(POLICIES),
-    mode: random.chance(0.85) ? "gang" : "concurrent",
+    // Without control groups, no gang can run at low priority, and the scheduler does not start.
+    mode: random.chance(0.85) || groups === "none" ? "gang" : "concurrent",
     slotMs: random.pick(SLOTS_MS),
     maxRows: random.pick([1, 2, 3, 4, 4, 8]),
     runningJobs: isShared && random.chance(0.5) ? random.between(1, 4) : undefined,

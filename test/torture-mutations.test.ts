@@ -1,0 +1,56 @@
+/**
+ * Lives in a simulated world find faults that are planted into the live code: a few that show within seconds,
+ * so that the check is known to be able to fail. `npm run torture:mutations` plants all.
+ */
+import { readFileSync } from "node:fs";
+import { programsOf } from "@tutti/torture/node/programs.ts";
+import { loadParts, settler } from "@tutti/torture/run/host.ts";
+import type { Setting } from "@tutti/torture/run/setting.ts";
+import { liveOnce, settingOf } from "@tutti/torture/run/torture.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { buildWorldPrograms, type Mutation } from "../scripts/torture-bundle.ts";
+import { PLANTED_FAULTS } from "./torture/mutations.ts";
+
+const WASM = new URL("../node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm", import.meta.url);
+/** Jobs in which these faults show without any other fault. */
+const SETTING: Setting = {
+  ...settingOf(1),
+  ...{ hours: 0.05, cpus: 2, policy: "gang", slotMs: 500, maxRows: 2, arrivalMs: 5000, graceMs: 500 },
+  ...{ isLaxDisk: false, pidMax: 32_768, faults: {} },
+  groups: "v2",
+  mode: "gang",
+  runMs: [1000, 5000],
+  kinds: { retried: 1, "time limit": 1, hooks: 1, "leaves a process": 1 },
+};
+
+const { settle, close } = settler();
+afterAll(close);
+
+async function problemsWith(mutations: readonly Mutation[]): Promise<readonly string[]> {
+  const programs = programsOf(await buildWorldPrograms(mutations));
+  const parts = await loadParts(programs, readFileSync(WASM), Buffer as never);
+  return (await liveOnce(SETTING, { parts, settle })).problems;
+}
+
+describe("a life in a simulated world", () => {
+  test("has no problem", async () => {
+    expect(await problemsWith([])).toEqual([]);
+  });
+
+  test.each([
+    ["one retry too many", /ended with (?:3|75|SIG\w+), no retry follows|is one too many/],
+    ["no start hook for a second attempt", /onStart of start 2 was not reported/],
+    ["processes of an ended gang are left", /is left after the last job/],
+  ])("finds a planted fault: %s", async (name, problem) => {
+    const fault = PLANTED_FAULTS.find((one) => one.name === name)!;
+    expect((await problemsWith([fault])).join("\n")).toMatch(problem);
+  });
+
+  test("each planted fault has a name of its own and changes exactly one text", () => {
+    expect(new Set(PLANTED_FAULTS.map(({ name }) => name)).size).toBe(PLANTED_FAULTS.length);
+    for (const { file, find, replace } of PLANTED_FAULTS) {
+      expect([file, readFileSync(file, "utf8").split(find).length]).toEqual([file, 2]);
+      expect(replace).not.toBe(find);
+    }
+  });
+});
