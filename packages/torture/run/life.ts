@@ -282,8 +282,10 @@ export class Life {
     const names: string[] = [];
     for (const start of this.witness.starts) {
       const record = this.records.get(start.job);
-      if (record === undefined || record.attempt > start.attempt) continue;
-      if (record.endedAtMs === undefined) names.push(nameOf(start));
+      // Of a job that is new, nobody has asked yet.
+      const isOver =
+        record !== undefined && (record.attempt > start.attempt || record.endedAtMs !== undefined);
+      if (!isOver) names.push(nameOf(start));
     }
     return names;
   }
