@@ -110,6 +110,7 @@ class ChildProcess extends EventEmitter {
     this.connected = true;
     this.channel = { ref() {}, unref() {} };
     onMessages(near, this);
+    near.once("end", () => this.emit("disconnect"));
     near.on("close", () => {
       this.connected = false;
     });
@@ -118,6 +119,13 @@ class ChildProcess extends EventEmitter {
     view.connected = true;
     view.send = (message, call) => far.write(`${JSON.stringify(message)}\n`, call as never);
     view.disconnect = () => far.end();
+    far.once("end", () => {
+      view.emit("disconnect");
+      // In Node, a program that has begun too late to hear of it ends when it has nothing left to do.
+      view.on("newListener", (name: string) => {
+        if (name === "disconnect") child.soon(() => view.emit("disconnect"));
+      });
+    });
     far.on("close", () => {
       view.connected = false;
     });
@@ -133,7 +141,6 @@ function onMessages(stream: Stream, receiver: EventEmitter): void {
     for (const line of lines) receiver.emit("message", JSON.parse(line));
   });
   stream.on("error", () => {});
-  stream.once("end", () => receiver.emit("disconnect"));
 }
 
 interface Started {
