@@ -29,6 +29,8 @@ const HOUR_MS = 3_600_000;
 /** When faults have ended, all jobs end within this time, or something stands still for ever. */
 const END_MS = 30 * HOUR_MS;
 const LOOK_MS = 1000;
+/** Why a job is held whose attempt was lost while it was paused. */
+const WAS_PAUSED = "it was paused when its attempt ended";
 
 export class Course {
   readonly #life: Life;
@@ -157,11 +159,13 @@ export class Course {
     life.isSupervised = false;
   }
 
-  /** Gives up jobs of which a restored store does not know that they have run. */
+  /** Gives up jobs of which a restored store does not know that they have run, and lets paused ones go on. */
   async #tidy(records: readonly Job[]): Promise<void> {
     const life = this.#life;
     for (const job of records) {
-      if (job.state !== "held" || !life.isForgotten(job)) continue;
+      if (job.state !== "held") continue;
+      if (job.reason?.startsWith(WAS_PAUSED)) await life.change({ action: "release" }, job.job);
+      if (!life.isForgotten(job)) continue;
       life.forgotten.add(job.job);
       if (!job.reason?.includes("is already running")) await life.change({ action: "cancel" }, job.job);
     }
