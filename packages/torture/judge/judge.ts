@@ -178,7 +178,9 @@ function judgeAttempts(
     const isRetried = (end: string) =>
       (end === "requeued" || end === "lost" || mayRetry(asked, end)) &&
       k <= asked.retries + Math.min(FREE_STARTS, unseen);
-    const isFinal = (end: string) => !isRetried(end) || k > asked.retries + Math.min(FREE_STARTS, free);
+    // A shim that could not write its job's output has left that as a reason, and then its attempt counts.
+    const mostFree = history.wasSpoilt === true ? 0 : Math.min(FREE_STARTS, free);
+    const isFinal = (end: string) => !isRetried(end) || k > asked.retries + mostFree;
     if (k < record.attempt) {
       if (ends.length > 0 && !ends.some(isRetried))
         problems.push(`${words} ended with ${ends}, no retry follows`);

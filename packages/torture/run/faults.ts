@@ -177,6 +177,7 @@ async function cutPower(life: Life): Promise<void> {
 }
 
 async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
+  life.wasSpoilt = true;
   life.disk.spoil(how);
   await life.sleep(life.random.between(500, 60_000));
   if (life.random.chance(0.3)) killAny(life);

@@ -49,6 +49,7 @@ export class Life {
   /** What the front end has last said of each job. */
   readonly records = new Map<number, Job>();
   wasAway = false;
+  wasSpoilt = false;
   isOver = false;
   /** Somebody has set that it ends now, without a judgement. */
   isStopped = false;
