@@ -1,5 +1,5 @@
-/** A bundle of dist/. */
-type Bundle = "tutti" | "client" | "slurm-names";
+/** A bundle of clients in dist/. */
+type Clients = "client" | "slurm-names";
 
-export function isBundleFresh(name: Bundle): boolean;
-export function loadClients(name: Exclude<Bundle, "tutti">): { readonly ended: Promise<unknown> } | undefined;
+export function isBundleFresh(name: Clients | "tutti" | "torture"): boolean;
+export function loadClients(name: Clients): { readonly ended: Promise<unknown> } | undefined;

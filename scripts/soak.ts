@@ -4,6 +4,7 @@
  * - 1,000 faults of all kinds happen to real schedulers while real jobs of all kinds run.
  * - All tests run with the sizes of soak runs (packages/kernel/core/sizes-for-tests.ts) from a random seed:
  *   a million requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
+ * - The scheduler runs for 1,000 hours in a simulated world with faults; the lives' seeds begin with --seed.
  * - Every golden schedule is computed again, and every attack runs in its long form.
  * - A program that V8 compiles wrongly runs in 1,000 processes with Tutti's flag, and in 150 new processes of
  *   Chromium without one, with cells of papers.
@@ -18,9 +19,11 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { isBundleFresh } from "../bin/bundle.js";
 import { killLoop } from "../test/kill-loop/program.ts";
 import { runWithFaults as runOnSlurm, soakBlows } from "../test/slurm/fault-run.ts";
 import { turningTable } from "../test/slurm/turning-table.ts";
+import { makeDist } from "./build.ts";
 import { installSlurm } from "./install-test-tools.ts";
 
 /** Faults of one run of the kill loop; each has another mode and policy. */
@@ -30,6 +33,8 @@ const FULL = {
   faults: 1000,
   /** Words for scripts/test.ts: all tests. */
   tests: [] as readonly string[],
+  /** Hours of `tutti torture`. */
+  simulatedHours: 1000,
   /** Words for scripts/golden.ts: all sources. */
   golden: [] as readonly string[],
   /** Words for attack/main.ts. */
@@ -46,6 +51,7 @@ const FULL = {
 const SHORT: typeof FULL = {
   faults: 6,
   tests: ["--project", "computing", "scheduling/elastic.test.ts"],
+  simulatedHours: 1,
   golden: ["downey"],
   attack: ["--short", "--only", "private"],
   compiled: 20,
@@ -74,6 +80,7 @@ const parts: Record<string, () => Promise<void>> = {
   faults: runKillLoops,
   tests: () =>
     runProgram(`tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts", ...sizes.tests], soak),
+  torture: runInSimulatedWorld,
   golden: () => runProgram("golden schedules", ["scripts/golden.ts", ...sizes.golden]),
   attacks: () =>
     runProgram(`attacks, --seed ${seed}`, ["attack/main.ts", "--seed", String(seed), ...sizes.attack]),
@@ -140,6 +147,13 @@ async function runProgram(
   });
   const status = await new Promise((resolve) => child.once("close", resolve));
   conclude(what, status === 0 ? [] : [`${words.join(" ")} ended with status ${status}`], [[last, ""]]);
+}
+
+async function runInSimulatedWorld(): Promise<void> {
+  // The world's programs come from dist/.
+  if (!isBundleFresh("torture")) await makeDist(`${root}dist`);
+  const words = ["torture", "--seed", String(seed), "--hours", String(sizes.simulatedHours)];
+  await runProgram(`simulated world, --seed ${seed}`, ["bin/tutti.js", ...words]);
 }
 
 async function runKillLoops(): Promise<void> {
