@@ -7,7 +7,7 @@ import { bold, bullet, commandName, leftColumn, rightColumn, table } from "./tex
 const SHOWN_PROBLEMS = 10;
 
 /** What lives have come to together. */
-export interface TortureSums {
+interface TortureSums {
   readonly hours: number;
   readonly jobs: number;
   readonly starts: number;
@@ -71,7 +71,9 @@ function lastLine(lives: readonly Verdict[], { hours, speed, failedLives }: Tort
   const [first, last] = [lives[0].seed, lives[lives.length - 1].seed];
   const seeds = first === last ? `seed ${first}` : `seeds ${first} to ${last}`;
   const failed =
-    failedLives === 0 ? "no problems" : `problems in ${failedLives} of ${plural(lives.length, "life")}`;
+    failedLives === 0
+      ? "no problems"
+      : `problems in ${failedLives} of ${formatCount(lives.length)} ${lives.length === 1 ? "life" : "lives"}`;
   return `${formatDigits(hours, 1)} simulated hours, ${seeds}, ${formatCount(Math.round(speed))} times real time: ${failed}`;
 }
 
