@@ -7,15 +7,19 @@ import type { Verdict } from "@tutti/torture/run/course.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
 import { torture } from "@tutti/torture/run/torture.ts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildWorldPrograms } from "../scripts/torture-bundle.ts";
 import { makeFolder, removeFolder, tutti } from "./command.ts";
 
-/** Together about 30 hours: of several policies, kinds of control groups and lengths of slots. */
-const SEEDS = [3, 5, 8, 9, 10, 11];
+/** Lives from this seed on, until they have lasted for 30 hours. */
+const FIRST_SEED = 7;
+const HOURS = 30;
+/** A short life. */
+const SHORT = 5;
 
 const { settle, close } = settler();
-let run: (seed: number, more?: Partial<Parameters<typeof torture>[0]>) => Promise<Verdict>;
+type Options = Parameters<typeof torture>[0];
+let run: (options: Pick<Options, "seed"> & Partial<Options>) => Promise<readonly Verdict[]>;
 /** What Vitest would take for a failure of its own. */
 const others = process.listeners("unhandledRejection");
 let life: Life | undefined;
@@ -29,10 +33,7 @@ beforeAll(async () => {
   const onBegin = (begun: Life) => {
     life = begun;
   };
-  run = async (seed, more) => {
-    const [verdict] = await torture({ seed, hours: 0, parts, settle, onBegin, ...more });
-    return verdict;
-  };
+  run = (options) => torture({ hours: 0, parts, settle, onBegin, ...options });
 });
 afterAll(() => {
   close();
@@ -40,52 +41,89 @@ afterAll(() => {
   for (const listener of others) process.on("unhandledRejection", listener);
 });
 
-const verdicts = new Map<number, Verdict>();
-const wholeLife = async () => verdicts.get(5) ?? (await run(5));
-
-test.each(SEEDS)("nothing goes wrong in the life of seed %i", async (seed) => {
-  const verdict = await run(seed);
-  verdicts.set(seed, verdict);
-  expect(verdict.problems).toEqual([]);
-  expect(Object.keys(verdict.faults)).not.toEqual([]);
-  expect(verdict.starts).toBeGreaterThan(0);
-});
-
-test("the same seed gives the same life, to the last event", async () => {
-  expect(await run(5)).toEqual(await wholeLife());
-});
-
-test("a life that is stopped ends at once", async () => {
-  let lines = 0;
-  const log = () => {
-    if (++lines === 5) life!.isStopped = true;
-  };
-  const { hours, problems } = await run(5, { log });
+test(`nothing goes wrong in ${HOURS} hours of lives with faults`, async () => {
+  const lives = await run({ seed: FIRST_SEED, hours: HOURS });
+  const problems = lives.flatMap(({ seed, problems }) =>
+    problems.map((problem) => `${repeating(seed)}: ${problem}`),
+  );
   expect(problems).toEqual([]);
-  expect(hours).toBeLessThan((await wholeLife()).hours);
-  expect(lines).toBeLessThan(10);
+  const { hours, starts, faults } = sumsOf(lives, 1);
+  expect(hours).toBeGreaterThanOrEqual(HOURS);
+  expect(starts).toBeGreaterThan(10);
+  expect(Object.keys(faults).length).toBeGreaterThan(3);
 });
 
-test("a promise that a program leaves rejected is a problem", async () => {
-  let isTold = false;
-  const log = () => {
-    if (isTold) return;
-    isTold = true;
-    life!.rejected(new TypeError("a test's"));
-    life!.isStopped = true;
-  };
-  expect((await run(5, { log })).problems).toEqual([expect.stringMatching(/failed: TypeError: a test's$/)]);
+describe("a short life", () => {
+  let whole: Verdict;
+  beforeAll(async () => {
+    [whole] = await run({ seed: SHORT });
+  });
+
+  test("is the same with the same seed, to the last event", async () => {
+    expect(await run({ seed: SHORT })).toEqual([whole]);
+  });
+
+  test("ends at once if it is stopped", async () => {
+    let lines = 0;
+    const log = () => {
+      if (++lines === 5) life!.isStopped = true;
+    };
+    const [{ hours, problems }] = await run({ seed: SHORT, log });
+    expect(problems).toEqual([]);
+    expect(hours).toBeLessThan(whole.hours);
+    expect(lines).toBeLessThan(10);
+  });
+
+  test("has a problem if a program leaves a promise rejected", async () => {
+    let isTold = false;
+    const log = () => {
+      if (isTold) return;
+      isTold = true;
+      life!.rejected(new TypeError("a test's"));
+      life!.isStopped = true;
+    };
+    const [{ problems }] = await run({ seed: SHORT, log });
+    expect(problems).toEqual([expect.stringMatching(/failed: TypeError: a test's$/)]);
+  });
+
+  test("survives a program whose listener to exceptions throws one, which ends the program", async () => {
+    let code: number | undefined;
+    const log = (line: string) => {
+      if (life!.isStopped || !line.endsWith("the front end serves")) return;
+      life!.isStopped = true;
+      const program = life!.site.world.running!;
+      program.view.on("uncaughtException", () => {
+        throw new Error("of the listener");
+      });
+      program.failed(new Error("the first"), "uncaughtException");
+      code = program.process.end?.code;
+    };
+    const [{ problems }] = await run({ seed: SHORT, log });
+    expect(problems.map((problem) => problem.split("failed: ")[1])).toEqual([
+      "Error: the first",
+      "Error: of the listener",
+    ]);
+    expect(code).toBe(7);
+  });
+
+  test("is what tutti torture prints", () => {
+    const folder = makeFolder();
+    try {
+      const { status, stdout, stderr } = tutti(folder, ["torture", "--seed", String(SHORT)]);
+      expect([status, stderr]).toEqual([0, ""]);
+      // Only the speed depends on the machine.
+      const speedLess = (text: string) =>
+        text.replace(/ +/g, " ").replace(/(by CPU time |\d, )[\d,]+(\n| times)/g, "$1N$2");
+      expect(speedLess(stdout)).toBe(speedLess(tortureText([whole], sumsOf([whole], 1))));
+    } finally {
+      removeFolder(folder);
+    }
+  });
 });
 
-test("tutti torture prints what was simulated", () => {
+test("a number of hours below 0 is refused", () => {
   const folder = makeFolder();
   try {
-    const { status, stdout, stderr } = tutti(folder, ["torture", "--seed", "5"]);
-    expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^simulated\nhours +6\.1\nlives +1\njobs +\d+\nstarts of jobs +\d+\n/);
-    expect(stdout).toMatch(
-      /\nfaults +3\n( {2}.+ 1\n){3}\n6\.1 simulated hours, seed 5, [\d,]+ times real time: no problems\n$/,
-    );
     expect(tutti(folder, ["torture", "--hours", "-1"])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("Expected a number of hours, 0 or more."),
