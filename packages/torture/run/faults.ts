@@ -187,10 +187,21 @@ async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Prom
 
 async function moveState(life: Life): Promise<void> {
   const { files, state, root } = life;
+  // A scheduler that is just starting might make another one.
+  if (life.service === undefined) return;
   life.wasAway = true;
-  files.rename(root, state, `${state}.away`);
+  life.isAway = true;
+  const move = (from: string, to: string) => {
+    files.rename(root, from, to);
+    // A power cut must not undo what an administrator has seen.
+    const folder = files.open(root, state.slice(0, state.lastIndexOf("/")), 0);
+    files.sync(root, folder);
+    files.close(root, folder);
+  };
+  move(state, `${state}.away`);
   await life.sleep(life.random.below(life.random.pick([2000, 60_000])));
-  files.rename(root, `${state}.away`, state);
+  move(`${state}.away`, state);
+  life.isAway = false;
 }
 
 /** Pauses some running jobs, and resumes them when something was killed. */

@@ -49,6 +49,8 @@ export class Life {
   /** What the front end has last said of each job. */
   readonly records = new Map<number, Job>();
   wasAway = false;
+  /** The state folder is at another place just now. */
+  isAway = false;
   wasSpoilt = false;
   isOver = false;
   /** Somebody has set that it ends now, without a judgement. */
@@ -109,6 +111,10 @@ export class Life {
   /** What the machine's clock says. */
   get unixMs(): number {
     return this.machine.clock.unixMs();
+  }
+  /** A time from which users count, in ms: not that of a clock which is days ahead for a while. */
+  get soonMs(): number {
+    return Math.ceil(Math.min(this.unixMs, this.trueMs));
   }
   /** Nothing has disturbed the machine for a moment. */
   get isCalm(): boolean {
@@ -333,6 +339,8 @@ export class Life {
 
   startServe(): void {
     if (!this.machine.isOn || this.#serve !== undefined) return;
+    // Nobody starts a scheduler without its state: it would begin a new one.
+    if (this.isAway) return void this.#startAgain();
     let process: Process;
     try {
       process = this.site.startServe();

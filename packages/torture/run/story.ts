@@ -51,7 +51,7 @@ export class Story {
     const first = this.#make(
       kind.name,
       kind.ends?.(this.#random) ?? [],
-      kind.asks?.(this.#random, Math.ceil(life.unixMs), this.#ms),
+      kind.asks?.(this.#random, life.soonMs, this.#ms),
     );
     this.#job = first;
     this.#parts = [first];
@@ -171,7 +171,7 @@ export class Story {
           : {
               ...edition,
               ...(when === "begin" && {
-                beginAtMs: Math.ceil(this.#life.unixMs) + this.#random.between(500, 60_000),
+                beginAtMs: this.#life.soonMs + this.#random.between(500, 60_000),
               }),
             };
       const { limitMs, tasks, beginAtMs } = after;
@@ -207,7 +207,11 @@ export class Story {
   async hold(): Promise<void> {
     await this.#life.change({ action: "hold" }, this.#number);
     // It may have begun before, if the first request was cut off.
-    const record = await this.#life.asked(this.#number);
+    let record = await this.#life.asked(this.#number);
+    while (record === undefined && !this.#life.isOver) {
+      await this.#life.sleep(AGAIN_MS);
+      record = await this.#life.asked(this.#number);
+    }
     if (record?.state !== "held" || this.#life.isForgotten(record)) return;
     await this.#life.sleep(this.#random.below(20_000));
     await this.#release();
@@ -252,7 +256,11 @@ export class Story {
     this.#job.isReleased = release;
     this.#life.paused.add(this.#number);
     await this.#must({ action: "pause", ...(release && { release }) });
-    const record = await this.#life.asked(this.#number);
+    let record = await this.#life.asked(this.#number);
+    while (record === undefined && !this.#life.isOver) {
+      await this.#life.sleep(AGAIN_MS);
+      record = await this.#life.asked(this.#number);
+    }
     const gang = record?.state === "paused" ? nameOf(record) : "";
     this.#life.standing.add(gang);
     await this.#life.sleep(this.#random.below(Math.ceil(this.#ms)));
