@@ -62,7 +62,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Its world runs in programs and in browsers.
   torture: [
     ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
-    ...["conductor", "daemon"],
+    ...["conductor", "daemon", "slurm"],
   ],
   // Only verbs that start the daemon or read its files import it; all others use the API.
   cli: [
@@ -95,10 +95,10 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
     /^packages\/protocol\/(conductor|wire)\.ts/,
     /^packages\/(live\/conductor|protocol|live\/daemon\/executor\/(local|cluster)|slurm)\//,
   ],
-  // The door of the providers is their list, which loads them.
+  // The door of the providers is their list, which loads them; a simulated world knows only pilots.
   [
     /^packages\/(live\/daemon\/executor\/(local|cluster|queue)|slurm)\//,
-    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|slurm-names\/|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
+    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
   ],
   // The door of the wings is their list.
   [/^packages\/papers\/wings\/(sites|tasks)\//, /^packages\/papers\//],

@@ -178,7 +178,10 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
     ["workload", "generate", "nonsense", "-o", file("model.swf")],
     ["workload", "convert", file("plain"), "-o", file("out.swf")],
   ],
-  torture: () => [["torture", "extra"], ["torture", "--hours", "many"]],
+  torture: () => [
+    ["torture", "extra"],
+    ["torture", "--hours", "many"],
+  ],
   "slurm-names": () => [
     ["slurm-names", file("thesis")],
     ["slurm-names", file("plain")],

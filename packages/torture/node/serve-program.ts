@@ -1,16 +1,19 @@
 /**
- * The program of a front end in a simulated world: `node serve.js STATE [CONFIG]`. It is `tutti serve`
- * without HTTP, and gives its service to the world instead.
+ * The program of a front end in a simulated world: `node serve.js STATE CONFIG [PILOT]`. It is `tutti serve`
+ * without HTTP, and gives its service to the world instead. With PILOT, options of pilots as JSON, it is
+ * `tutti serve --on slurm`.
  */
 import { InputError, StorageError } from "@tutti/kernel/core/errors.ts";
 import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
+import { pilotProvider } from "@tutti/slurm/provider.ts";
 
 declare const world: { serving(frontEnd: RunningFrontEnd): void };
 
-const [stateFolder = "", configFile] = process.argv.slice(2);
+const [stateFolder = "", configFile, pilot] = process.argv.slice(2);
 try {
   const isShared = process.getuid!() === 0;
-  const frontEnd = await startFrontEnd({ stateFolder, configFile, isShared });
+  const provider = pilot === undefined ? undefined : pilotProvider(JSON.parse(pilot));
+  const frontEnd = await startFrontEnd({ stateFolder, configFile, isShared, provider });
   // Jobs and the conductor continue.
   const end = async () => {
     await frontEnd.stop();

@@ -300,15 +300,19 @@ export class Life {
   // The machine ---------------------------------------------------------------------------------------------
 
   #found(matches: (process: Process) => boolean): Process[] {
-    return [...this.machine.processes.values()].filter((one) => one.end === undefined && matches(one));
+    return this.site.machines.flatMap(({ processes }) =>
+      [...processes.values()].filter((one) => one.end === undefined && matches(one)),
+    );
   }
 
   frontEnds(): Process[] {
     return this.#found(({ argv }) => argv[1] === "/tutti/serve.js");
   }
+  /** Of a cluster, there is one on each node of the pilot. */
   conductors(): Process[] {
-    const title = `tutti-conductor ${this.state}/conductor`;
-    return this.#found(({ argv }) => argv[0] === title || argv[1] === "/tutti/conductor.js");
+    return this.#found(
+      ({ argv }) => argv[0].startsWith("tutti-conductor ") || argv[1] === "/tutti/conductor.js",
+    );
   }
   guardians(): Process[] {
     return this.#found(({ argv }) => argv.includes("tutti-guardian"));
@@ -326,7 +330,7 @@ export class Life {
 
   signal(process: Process, signal: string): void {
     try {
-      this.machine.kill(process.pid, signal);
+      process.machine.kill(process.pid, signal);
     } catch {
       // It has just ended.
     }

@@ -1,11 +1,34 @@
 /** What a life is like. */
 import type { GroupsKind } from "../world/kernel/machine.ts";
 
+/** Nodes of a Slurm, besides the machine of the scheduler: its pilots run on them. */
+export interface ClusterSetting {
+  /** CPUs of each node. */
+  readonly nodes: readonly number[];
+  /** By control groups, Slurm finds all processes of a step; without, only descendants (linuxproc). */
+  readonly tracksByGroups: boolean;
+  /** A node that does not answer for this long is down. */
+  readonly slurmdTimeoutMs: number;
+  /** Options of `tutti serve --on slurm`. */
+  readonly pilot: {
+    readonly nodes: number;
+    readonly timeMs: number;
+    readonly idleMs: number | undefined;
+    readonly drainMs: number;
+    readonly stopBeforeMs: number;
+    readonly steps: number;
+    readonly sbatch: readonly string[];
+  };
+}
+
 export interface Setting {
   readonly seed: number;
   /** How long faults and arrivals go on, in hours of the world. */
   readonly hours: number;
+  /** Of the machine, or of all nodes of a pilot together. */
   readonly cpus: number;
+  /** Left out: jobs run on the machine of the scheduler. */
+  readonly cluster?: ClusterSetting;
   /** Control groups of the machine: how gangs can be stopped. */
   readonly groups: GroupsKind;
   /** Serves all users, run by root; or one user. */

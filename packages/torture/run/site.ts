@@ -7,14 +7,18 @@ import { instantiator, type Programs } from "../node/programs.ts";
 import type { Sqlite } from "../node/sqlite.ts";
 import type { Bytes, NodeWorld, RunningProgram } from "../node/world.ts";
 import { installShell } from "../shell/install.ts";
-import type { Process, Program } from "../world/contract.ts";
-import { createFiles, type SimulatedFiles } from "../world/files/files.ts";
-import { createMachine } from "../world/kernel/machine.ts";
+import { installSlurm } from "../slurm/commands.ts";
+import { SimulatedSlurm } from "../slurm/slurm.ts";
+import type { Caller, Machine, Process, Program } from "../world/contract.ts";
+import type { Disk as FileDisk } from "../world/files/file-system.ts";
+import { createFiles, createSharedSystem, type SimulatedFiles } from "../world/files/files.ts";
+import { createMachine, type SimulatedMachine } from "../world/kernel/machine.ts";
 import { FROZEN_V1, FROZEN_V2, STOPPED } from "../world/kernel/process.ts";
+import { Lan } from "../world/lan.ts";
 import { Draws } from "../world/random.ts";
 import { WorldTimeline } from "../world/timeline.ts";
-import type { Setting } from "./setting.ts";
-import { EPOCH_MS, timeOf } from "./witness.ts";
+import type { ClusterSetting, Setting } from "./setting.ts";
+import { EPOCH_MS, timeOf, trueMs } from "./witness.ts";
 
 /** What the host of the world gives: programs and libraries, loaded once. */
 export interface WorldParts {
@@ -33,6 +37,10 @@ export type Site = ReturnType<typeof makeSite>;
 
 const CAPACITY_BYTES = 2 ** 30;
 const MEMORY_BYTES = 2 ** 34;
+/** Nodes have been up for up to a month. */
+const LONGEST_UP_MS = 30 * 86_400_000;
+/** Slurm's own default. */
+const KILL_WAIT_MS = 30_000;
 const UIDS: Readonly<Record<string, number>> = { root: 0, ada: 1001, bob: 1002, eve: 1003 };
 const CONFIG = "/etc/tutti.json";
 /** What the judge knows of them. */
@@ -47,21 +55,40 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
     hash.add(whole);
     hooks.log?.(whole);
   };
-  const machine = createMachine({
-    name: "home",
+  const { cluster } = setting;
+  const serverMs = () => trueMs(timeline.nowUs);
+  const home = cluster && createSharedSystem(serverMs, CAPACITY_BYTES);
+  const options = {
     timeline,
-    random: random.fork("machine"),
     unixMsAtZero: EPOCH_MS,
-    cpus: setting.cpus,
     memoryBytes: MEMORY_BYTES,
-    groups: setting.groups,
     pidMax: setting.pidMax,
     users: Object.entries(UIDS).map(([name, uid]) => ({ name, uid })),
-    makeFiles: (given) => createFiles({ ...given, capacityBytes: CAPACITY_BYTES, isLax: setting.isLaxDisk }),
+    makeFiles(given: Pick<Parameters<typeof createFiles>[0], "random" | "unixMs">) {
+      const made = createFiles({ ...given, capacityBytes: CAPACITY_BYTES, isLax: setting.isLaxDisk });
+      if (home !== undefined) made.mountShared("/home", home);
+      return made;
+    },
+  };
+  const machine = createMachine({
+    ...options,
+    name: cluster === undefined ? "home" : "login",
+    random: random.fork("machine"),
+    cpus: setting.cpus,
+    groups: setting.groups,
   });
+  const nodes = (cluster?.nodes ?? []).map((cpus, i) => {
+    const own = random.fork(`n${i + 1}`);
+    return createMachine({
+      ...{ ...options, name: `n${i + 1}`, random: own, cpus, upMsAtZero: own.below(LONGEST_UP_MS) },
+      groups: cluster!.tracksByGroups ? own.pick(["v2", "v1"] as const) : "none",
+    });
+  });
+  const machines = [machine, ...nodes];
+  const lan = new Lan(timeline, random.fork("lan"));
   const files = machine.files as SimulatedFiles;
   const root = files.asRoot();
-  installShell(machine);
+  for (const each of machines) installShell(each);
   sqlite.begin(random.fork("sqlite"));
   const instantiate = instantiator(programs, Buffer);
   const world: NodeWorld = {
@@ -79,76 +106,89 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
     }),
     onFailure: (program, error) => hooks.failed(program, error),
   };
-  machine.installBody("/usr/bin/node", (process: Process) => new NodeProgram(world, process));
-  const read = (path: string): string | undefined => {
+  for (const each of machines)
+    each.installBody("/usr/bin/node", (process: Process) => new NodeProgram(world, process));
+  const slurm =
+    cluster &&
+    new SimulatedSlurm({
+      ...{ timeline, lan, nodes, trace, random: random.fork("slurm") },
+      ...{ slurmdTimeoutMs: cluster.slurmdTimeoutMs, killWaitMs: KILL_WAIT_MS },
+    });
+  if (slurm !== undefined) for (const each of machines) installSlurm(slurm, each, serverMs);
+  const namesIn = (path: string, on: Machine = machine): string[] => {
     try {
-      const descriptor = files.open(root, path, 0);
-      const bytes = new Uint8Array(files.fstat(root, descriptor).size);
-      const count = files.read(root, descriptor, bytes);
-      files.close(root, descriptor);
-      return new TextDecoder().decode(bytes.subarray(0, count));
-    } catch {
-      return undefined;
-    }
-  };
-  const namesIn = (path: string): string[] => {
-    try {
-      return files.readFolder(root, path).map(({ name }) => name);
+      return on.files.readFolder(root, path).map(({ name }) => name);
     } catch {
       return [];
     }
   };
-  const state = "/var/lib/tutti";
+  const state = cluster === undefined ? "/var/lib/tutti" : `/home/${setting.users[0]}/tutti`;
   const jobs = `${state}/jobs`;
   machine.makeFolder("/var");
   machine.makeFolder("/var/lib");
-  machine.writeFile(CONFIG, JSON.stringify(configOf(setting)), 0o600);
+  machine.writeFile(CONFIG, JSON.stringify(configOf(setting)), cluster === undefined ? 0o600 : 0o644);
 
   return {
     timeline,
     machine,
+    /** Of the cluster. */
+    nodes,
+    machines,
+    lan,
+    slurm,
     files,
     root,
     state,
     trace,
-    disk: diskOf(files),
+    disk: diskOf(home ?? files.disk),
     world,
     hash: () => hash.text,
-    read,
+    read: (path: string, on: SimulatedMachine = machine) => readText(on, root, path),
     uidOf: (user: string) => UIDS[user] ?? 0,
-    install: (path: string, program: Program) => machine.install(path, program),
+    install(path: string, program: Program) {
+      for (const each of machines) each.install(path, program);
+    },
     boot: () => machine.boot(),
     startServe: () =>
       machine.start(undefined, {
-        argv: ["/usr/bin/node", "/tutti/serve.js", state, CONFIG],
+        argv: ["/usr/bin/node", "/tutti/serve.js", state, CONFIG, ...pilotWords(cluster)],
         environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
         isDetached: true,
+        ...(cluster !== undefined && { uid: UIDS[setting.users[0]], gid: UIDS[setting.users[0]] }),
       }),
     programOf: (process: Process): RunningProgram => world.programs.get(process)!,
     /** What shims have claimed, by the links in their folders. */
     claims: () =>
       namesIn(jobs).flatMap((job) =>
         namesIn(`${jobs}/${job}`).flatMap((attempt) => {
-          try {
-            const [boot, pid, ticks] = files.readLink(root, `${jobs}/${job}/${attempt}/claim`).split(":");
-            const process = machine.processes.get(Number(pid));
-            const isIt = boot === machine.bootId && process?.startTicks === Number(ticks);
-            return isIt ? [{ process, job: Number(job), attempt: Number(attempt) }] : [];
-          } catch {
-            return [];
-          }
+          const folder = `${jobs}/${job}/${attempt}`;
+          const tasks =
+            cluster === undefined ? [] : namesIn(`${folder}/tasks`).map((rank) => `tasks/${rank}/`);
+          return ["", ...tasks].flatMap((task) => {
+            try {
+              const [boot, pid, ticks] = files.readLink(root, `${folder}/${task}claim`).split(":");
+              const on = machines.find(({ bootId }) => bootId === boot);
+              const process = on?.processes.get(Number(pid));
+              const isIt = process?.startTicks === Number(ticks);
+              return isIt ? [{ process, job: Number(job), attempt: Number(attempt) }] : [];
+            } catch {
+              return [];
+            }
+          });
         }),
       ),
     /** Gangs with processes that nothing holds, and the CPUs that these may use. */
-    *runningGangs(): Generator<{ readonly name: string; readonly cpus: ReadonlySet<number> }> {
+    *runningGangs(
+      on: SimulatedMachine = machine,
+    ): Generator<{ readonly name: string; readonly cpus: ReadonlySet<number> }> {
       const gangs = new Map<string, Set<number>>();
-      for (const process of machine.processes.values()) {
+      for (const process of on.processes.values()) {
         const name = gangOf(process);
         if (name === undefined || process.end !== undefined || process.held !== 0 || process.isKilled)
           continue;
         const cpus = gangs.get(name) ?? new Set();
         gangs.set(name, cpus);
-        for (const cpu of machine.cpusOf(process)) cpus.add(cpu);
+        for (const cpu of on.cpusOf(process)) cpus.add(cpu);
       }
       for (const [name, cpus] of gangs) yield { name, cpus };
     },
@@ -188,8 +228,27 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
         database.close();
       }
     },
-    close: () => machine.cutPower(),
+    close() {
+      for (const each of machines) each.cutPower();
+    },
   };
+}
+
+/** The words of the front end that ask for pilots. */
+function pilotWords(cluster: ClusterSetting | undefined): string[] {
+  return cluster === undefined ? [] : [JSON.stringify(cluster.pilot)];
+}
+
+function readText({ files }: Machine, root: Caller, path: string): string | undefined {
+  try {
+    const descriptor = files.open(root, path, 0);
+    const bytes = new Uint8Array(files.fstat(root, descriptor).size);
+    const count = files.read(root, descriptor, bytes);
+    files.close(root, descriptor);
+    return new TextDecoder().decode(bytes.subarray(0, count));
+  } catch {
+    return undefined;
+  }
 }
 
 const STANDS = STOPPED | FROZEN_V1 | FROZEN_V2;
@@ -202,29 +261,29 @@ function gangOf({ environment }: Process): string | undefined {
 /** How the disk can be spoilt, and made right again. */
 export type Disk = ReturnType<typeof diskOf>;
 
-function diskOf(files: SimulatedFiles) {
+function diskOf(disk: FileDisk) {
   return {
     spoil(how: "full" | "read-only" | "broken") {
-      if (how === "full") files.disk.setCapacity(0);
-      else if (how === "read-only") files.disk.setReadOnly(true);
+      if (how === "full") disk.setCapacity(0);
+      else if (how === "read-only") disk.setReadOnly(true);
       else {
-        files.disk.failNext("write", 3);
-        files.disk.failNext("sync", 2);
+        disk.failNext("write", 3);
+        disk.failNext("sync", 2);
       }
     },
     repair() {
-      files.disk.setCapacity(CAPACITY_BYTES);
-      files.disk.setReadOnly(false);
-      files.disk.failNext("write", 0);
-      files.disk.failNext("sync", 0);
+      disk.setCapacity(CAPACITY_BYTES);
+      disk.setReadOnly(false);
+      disk.failNext("write", 0);
+      disk.failNext("sync", 0);
     },
   };
 }
 
-function configOf({ policy, mode, slotMs, maxRows, graceMs, runningJobs }: Setting) {
+function configOf({ policy, mode, slotMs, maxRows, graceMs, runningJobs, cluster }: Setting) {
   return {
     ...{ policy, mode, slotMs, maxRows, graceMs },
-    resources: UNITS,
+    ...(cluster === undefined && { resources: UNITS }),
     ...(runningJobs !== undefined && { limits: { runningJobs } }),
   };
 }

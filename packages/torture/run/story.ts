@@ -5,6 +5,7 @@ import type { Job, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
 import { type Asked, type JudgedJob, nameOf } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
 import type { Life } from "./life.ts";
+import type { Setting } from "./setting.ts";
 import type { JobPlan } from "./witness.ts";
 
 export interface Kind {
@@ -67,7 +68,7 @@ export class Story {
     const { jobs, setting } = this.#life;
     const index = jobs.length;
     const asked = {
-      ...makeAsked(this.#random, `${kind.replaceAll(" ", "-")}-${index}`, setting.cpus),
+      ...makeAsked(this.#random, `${kind.replaceAll(" ", "-")}-${index}`, setting),
       ...asks,
     };
     const isFirst = kind === this.#kind.name;
@@ -157,7 +158,7 @@ export class Story {
   async edit(when: "held" | "any time" | "begin" | "runs"): Promise<void> {
     const job = this.#job;
     const [before] = job.possible;
-    const edition = makeAsked(this.#random, `${before.name}-edited`, this.#life.setting.cpus);
+    const edition = makeAsked(this.#random, `${before.name}-edited`, this.#life.setting);
     const { name, retries, retryOn, retryDelayMs } = edition;
     // What can still change while it starts and runs.
     const isSmall = when === "runs" || (edition.tasks === before.tasks && edition.limitMs === before.limitMs);
@@ -297,11 +298,12 @@ function afterFirst(kind: Kind["before"]) {
   return kind === "notok" ? { entry: 0, ok: false, kind } : { entry: 0, ok: kind === "ok" };
 }
 
-function makeAsked(random: Random, name: string, cpus: number): Asked {
+function makeAsked(random: Random, name: string, { cpus, cluster }: Setting): Asked {
   return {
     name,
     tasks: random.chance(0.5) ? 1 : random.between(1, cpus),
-    limitMs: NO_LIMIT_MS + random.below(1000),
+    // No job may have a limit that is longer than a pilot.
+    limitMs: (cluster === undefined ? NO_LIMIT_MS : cluster.pilot.timeMs / 2) + random.below(1000),
     retries: random.between(1, 3),
     retryOn: random.pick(RETRY_ON),
     retryDelayMs: random.between(1000, 1300),

@@ -342,6 +342,7 @@ export interface Machine {
   readonly clock: MachineClock;
   readonly bootId: string;
   readonly isOn: boolean;
+  readonly isSuspended: boolean;
   readonly cpus: number;
   /** All processes, also ended ones that nobody has reaped. */
   readonly processes: ReadonlyMap<number, Process>;

@@ -23,6 +23,9 @@ import { Pipe } from "./pipe.ts";
 import { groupAndMode, isInGroup, mayRemove, mayReopen, mayUse, ownerOf, withoutIds } from "./rights.ts";
 
 const EXT4 = 0xef53;
+const NFS = 0x6969;
+/** Above those of a machine's own file systems. */
+const SHARED_DEV = 1000;
 const TMPFS = 0x01021994;
 const SYSFS = 0x62656572;
 const SHARED_MODE = 0o1777;
@@ -40,6 +43,15 @@ interface FilesOptions {
 
 export function createFiles(options: FilesOptions): SimulatedFiles {
   return new SimulatedFiles(options);
+}
+
+/**
+ * A file system that several machines mount, as one of a file server: it keeps all that was written, whatever
+ * happens to those who wrote it. Names and contents are the same everywhere at once.
+ */
+export function createSharedSystem(unixMs: () => number, capacityBytes: number): FileSystem {
+  const options = { dev: SHARED_DEV, type: NFS, kind: "disk", rootMode: 0o755 } as const;
+  return new FileSystem({ ...options, capacityBytes, unixMs });
 }
 
 export class SimulatedFiles implements Files {
@@ -104,6 +116,11 @@ export class SimulatedFiles implements Files {
       unixMs: this.#unixMs,
     };
     this.#names.mountMade(this.asRoot(), path, tree, system);
+  }
+
+  /** The ".." of its top is a folder of the machine that has mounted it last. */
+  mountShared(path: string, system: FileSystem): void {
+    this.#names.mount(this.asRoot(), path, system.root);
   }
 
   cutPower(): void {

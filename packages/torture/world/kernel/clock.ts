@@ -69,9 +69,10 @@ export class KernelClock implements MachineClock {
     return this.#timeline.at(Math.max(this.#timeline.nowUs, this.#resumeAtUs) + leftUs, call);
   }
 
-  boot(): void {
+  /** @param upMs how long it is up already */
+  boot(upMs = 0): void {
     this.#boots++;
-    this.#bootAtUs = this.#timeline.nowUs;
+    this.#bootAtUs = this.#timeline.nowUs - upMs * 1000;
     this.#suspendedUs = 0;
     this.#resumeAtUs = 0;
   }

@@ -53,6 +53,8 @@ export interface MachineOptions {
   readonly maxProcesses?: number;
   /** Unix time when the world began. */
   readonly unixMsAtZero: number;
+  /** How long the machine was up by then: monotonic times of several machines have nothing in common. */
+  readonly upMsAtZero?: number;
   makeFiles(options: { readonly random: Random; readonly unixMs: () => number }): Files;
 }
 
@@ -137,15 +139,23 @@ export class SimulatedMachine implements Machine, Kernel, SysHost, GroupHost, Pr
       sysTree({ cpus, sockets, threadsPerCore }, () => this.hierarchies, find),
     );
     this.#writeUsers(options.users);
-    this.boot();
+    this.#boot(options.upMsAtZero);
+  }
+
+  get isSuspended(): boolean {
+    return this.#isSuspended;
   }
 
   // Power ---------------------------------------------------------------------------------------------------
 
   boot(): void {
+    this.#boot();
+  }
+
+  #boot(upMs?: number): void {
     if (this.isOn) throw new Error(`Cannot boot ${this.name}: it is on`);
     this.isOn = true;
-    this.clock.boot();
+    this.clock.boot(upMs);
     this.bootId = uuid(this.random);
     this.hierarchies = hierarchiesOf(this.#groups, this);
     this.newestPid = 0;
