@@ -23,6 +23,7 @@ export interface Mutation {
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const PROGRAMS: Readonly<Record<string, string>> = {
+  backup: "packages/torture/node/backup-program.ts",
   conductor: "packages/live/conductor/main.ts",
   connect: "packages/live/conductor/connect.ts",
   forecast: "packages/live/daemon/forecast/worker.ts",

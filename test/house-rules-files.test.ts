@@ -18,6 +18,7 @@ const PROGRAMS = [
   "packages/lab/experiments/apart-program.ts",
   "packages/papers/worker.ts",
   "packages/torture/node/packages.d.ts",
+  "packages/torture/node/backup-program.ts",
   "packages/torture/node/serve-program.ts",
   "packages/web/lab/own/erase-worker.ts",
   "packages/web/lab/start.ts",

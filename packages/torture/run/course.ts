@@ -10,6 +10,7 @@ import { FAULTS } from "./faults.ts";
 import { CHECKS, WATCHES } from "./invariants/all.ts";
 import { KINDS } from "./kinds.ts";
 import type { Life } from "./life.ts";
+import { giveUpForgotten } from "./restore.ts";
 import { Story } from "./story.ts";
 
 /** What a life has come to. */
@@ -44,7 +45,9 @@ export class Course {
   async #look(): Promise<void> {
     const life = this.#life;
     while (!life.isOver) {
-      for (const job of (await life.listed()) ?? []) life.records.set(job.job, job);
+      const records = (await life.listed()) ?? [];
+      for (const job of records) life.records.set(job.job, job);
+      if (life.restores.length > 0) await giveUpForgotten(life, records);
       await life.sleep(60 * LOOK_MS);
     }
   }
@@ -159,16 +162,14 @@ export class Course {
     life.isSupervised = false;
   }
 
-  /** Gives up jobs of which a restored store does not know that they have run, and lets paused ones go on. */
+  /** Lets paused jobs go on, and gives up those that a restored store has forgotten. */
   async #tidy(records: readonly Job[]): Promise<void> {
     const life = this.#life;
     for (const job of records) {
       if (job.state !== "held") continue;
       if (job.reason?.startsWith(WAS_PAUSED)) await life.change({ action: "release" }, job.job);
-      if (!life.isForgotten(job)) continue;
-      life.forgotten.add(job.job);
-      if (!job.reason?.includes("is already running")) await life.change({ action: "cancel" }, job.job);
     }
+    await giveUpForgotten(life, records);
   }
 
   #judge(records: readonly Job[], books: Books): string[] {

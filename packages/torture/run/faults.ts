@@ -2,6 +2,7 @@
 import { nameOf } from "../judge/history.ts";
 import type { Process } from "../world/contract.ts";
 import type { Life } from "./life.ts";
+import { restoreBackup } from "./restore.ts";
 import { POLICIES } from "./setting.ts";
 
 interface Fault {
@@ -102,6 +103,7 @@ export const FAULTS: readonly Fault[] = [
   { name: "disk read-only", inflict: (life) => spoilDisk(life, "read-only") },
   { name: "writes fail", inflict: (life) => spoilDisk(life, "broken") },
   { name: "state moved away and back", inflict: moveState },
+  { name: "older backup restored", inflict: restoreBackup },
   { name: "jobs paused with a kill in it", inflict: pauseSome },
 ];
 

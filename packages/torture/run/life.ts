@@ -61,6 +61,8 @@ export class Life {
   calmSinceMs = 0;
   #serve: RunningProgram | undefined;
   #service: Service | undefined;
+  /** Changes wait, so that a backup has all that was acknowledged. */
+  #isClosed = false;
   /** What happens to requests that are under way if the front end dies. */
   readonly #unanswered = new Set<() => void>();
   /** Something of the run itself has gone on. */
@@ -225,6 +227,21 @@ export class Life {
     });
   }
 
+  /** Lets no change through until `open`, and waits until those under way have been answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.until(() => this.#unanswered.size === 0, CLIENT_MS);
+  }
+
+  open(): void {
+    this.#isClosed = false;
+  }
+
+  /** Waits until changes are let through. */
+  async mayChange(): Promise<void> {
+    await this.until(() => !this.#isClosed, AGAIN_MS);
+  }
+
   /** Asks until there is an answer. */
   async send<Value>(
     user: string,
@@ -232,6 +249,7 @@ export class Life {
   ): Promise<Reply<Value>> {
     let mayHaveWorked = false;
     while (!this.isOver) {
+      await this.mayChange();
       const reply = await this.once(user, ask);
       mayHaveWorked ||= reply.mayHaveWorked;
       if (reply.value !== undefined || reply.refusal !== undefined) return { ...reply, mayHaveWorked };
@@ -240,7 +258,8 @@ export class Life {
     return { mayHaveWorked };
   }
 
-  changeOnce(change: Change, job: number): Promise<Reply<readonly Answer<Job>[]>> {
+  async changeOnce(change: Change, job: number): Promise<Reply<readonly Answer<Job>[]>> {
+    await this.mayChange();
     return this.once("root", (service, caller) => service.change(caller, change, [job]));
   }
 

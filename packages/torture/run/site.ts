@@ -123,6 +123,13 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
     }
   };
   const state = cluster === undefined ? "/var/lib/tutti" : `/home/${setting.users[0]}/tutti`;
+  const startTutti = (...words: readonly string[]) =>
+    machine.start(undefined, {
+      argv: ["/usr/bin/node", ...words],
+      environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+      isDetached: true,
+      ...(cluster !== undefined && { uid: UIDS[setting.users[0]], gid: UIDS[setting.users[0]] }),
+    });
   const jobs = `${state}/jobs`;
   machine.makeFolder("/var");
   machine.makeFolder("/var/lib");
@@ -144,18 +151,14 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
     world,
     hash: () => hash.text,
     read: (path: string, on: SimulatedMachine = machine) => readText(on, root, path),
+    readBytes: (path: string) => readBytes(machine, root, path),
     uidOf: (user: string) => UIDS[user] ?? 0,
     install(path: string, program: Program) {
       for (const each of machines) each.install(path, program);
     },
     boot: () => machine.boot(),
-    startServe: () =>
-      machine.start(undefined, {
-        argv: ["/usr/bin/node", "/tutti/serve.js", state, CONFIG, ...pilotWords(cluster)],
-        environment: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
-        isDetached: true,
-        ...(cluster !== undefined && { uid: UIDS[setting.users[0]], gid: UIDS[setting.users[0]] }),
-      }),
+    startServe: () => startTutti("/tutti/serve.js", state, CONFIG, ...pilotWords(cluster)),
+    startBackup: (file: string) => startTutti("/tutti/backup.js", state, file),
     programOf: (process: Process): RunningProgram => world.programs.get(process)!,
     /** What shims have claimed, by the links in their folders. */
     claims: () =>
@@ -239,16 +242,21 @@ function pilotWords(cluster: ClusterSetting | undefined): string[] {
   return cluster === undefined ? [] : [JSON.stringify(cluster.pilot)];
 }
 
-function readText({ files }: Machine, root: Caller, path: string): string | undefined {
+function readText(machine: Machine, root: Caller, path: string): string | undefined {
   try {
-    const descriptor = files.open(root, path, 0);
-    const bytes = new Uint8Array(files.fstat(root, descriptor).size);
-    const count = files.read(root, descriptor, bytes);
-    files.close(root, descriptor);
-    return new TextDecoder().decode(bytes.subarray(0, count));
+    return new TextDecoder().decode(readBytes(machine, root, path));
   } catch {
     return undefined;
   }
+}
+
+/** @throws SysError */
+function readBytes({ files }: Machine, root: Caller, path: string): Uint8Array {
+  const descriptor = files.open(root, path, 0);
+  const bytes = new Uint8Array(files.fstat(root, descriptor).size);
+  const count = files.read(root, descriptor, bytes);
+  files.close(root, descriptor);
+  return bytes.subarray(0, count);
 }
 
 const STANDS = STOPPED | FROZEN_V1 | FROZEN_V2;

@@ -145,6 +145,7 @@ export class Story {
   /** It is not submitted again once the front end may have received it. */
   async #submitOnce(jobs: readonly SubmitJob[]): Promise<number[] | undefined> {
     while (!this.#life.isOver) {
+      await this.#life.mayChange();
       const reply = await this.#life.once(this.#user, (service, caller) => service.submit(caller, jobs));
       if (reply.refusal !== undefined) this.#problem(`its submit was refused: ${reply.refusal}`);
       this.#job.isUnheard = reply.mayHaveWorked;

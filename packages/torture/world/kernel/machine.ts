@@ -214,12 +214,12 @@ export class SimulatedMachine implements Machine, Kernel, SysHost, GroupHost, Pr
   }
 
   /** Writes a file that survives a power cut, with its folders. */
-  writeFile(path: string, text: string, mode = 0o644): void {
+  writeFile(path: string, content: string | Uint8Array, mode = 0o644): void {
     const { files, root } = this;
     const folders = [...path.matchAll(/\/(?=.)/g)].map(({ index }) => path.slice(0, index) || "/");
     for (const folder of folders) this.makeFolder(folder);
     const descriptor = files.open(root, path, O_WRONLY | O_CREAT | O_TRUNC, mode);
-    files.write(root, descriptor, new TextEncoder().encode(text));
+    files.write(root, descriptor, typeof content === "string" ? new TextEncoder().encode(content) : content);
     this.#sync(descriptor);
   }
 

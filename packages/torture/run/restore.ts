@@ -1,0 +1,65 @@
+/** Restores of backups, and what is done about jobs of which a restored store does not know that they ran. */
+import type { Job } from "@tutti/protocol/schema.ts";
+import type { Life } from "./life.ts";
+
+const LOOK_MS = 100;
+const MOMENT_MS = 2000;
+const HOUR_MS = 3_600_000;
+
+/** Nothing that was acknowledged is newer than the backup; what jobs did since then is. */
+export async function restoreBackup(life: Life): Promise<void> {
+  const { random } = life;
+  await life.close();
+  await makeBackup(life);
+  await life.sleep(random.below(random.pick([MOMENT_MS, MOMENT_MS, HOUR_MS])));
+  life.isSupervised = false;
+  for (const process of life.frontEnds()) life.signal(process, random.pick(["SIGKILL", "SIGTERM"]));
+  await life.until(() => life.frontEnds().length === 0, LOOK_MS);
+  putInPlace(life);
+  life.restores.push(life.trueMs);
+  life.isSupervised = true;
+  life.startServe();
+  // A change of a job that is held now would hide that.
+  while (!life.isOver && !(await isConnected(life))) await life.sleep(LOOK_MS);
+  noteForgotten(life, (await life.listed(["held"])) ?? []);
+  life.open();
+}
+
+async function makeBackup(life: Life): Promise<void> {
+  const process = life.site.startBackup(backupOf(life));
+  await life.until(() => process.end !== undefined, LOOK_MS);
+  if (process.end?.code !== 0) life.problem(`a backup ended with ${JSON.stringify(process.end)}`);
+}
+
+/** Next to the state folder. */
+function backupOf({ state }: Life): string {
+  return `${state}-backup.db`;
+}
+
+/** As docs/guide-administrator.md says; the front end is not there. */
+function putInPlace(life: Life): void {
+  const { site, files, root, machine, state } = life;
+  const store = `${state}/tutti.db`;
+  for (const end of ["", "-wal", "-shm"])
+    if (site.read(`${store}${end}`) !== undefined) files.rename(root, `${store}${end}`, `${store}${end}.old`);
+  machine.writeFile(store, site.readBytes(backupOf(life)), 0o600);
+  const { uid, gid } = files.stat(root, state);
+  files.chown(root, store, uid, gid);
+}
+
+async function isConnected(life: Life): Promise<boolean> {
+  const { value } = await life.once("root", (service, caller) => service.status(caller));
+  return value?.conductor.pid !== undefined;
+}
+
+/** Gives up jobs of which a restored store does not know that they have run, once they have ended. */
+export async function giveUpForgotten(life: Life, records: readonly Job[]): Promise<void> {
+  for (const { job, reason } of noteForgotten(life, records))
+    if (!reason?.includes("is already running")) await life.change({ action: "cancel" }, job);
+}
+
+function noteForgotten(life: Life, records: readonly Job[]): readonly Job[] {
+  const found = records.filter((job) => job.state === "held" && life.isForgotten(job));
+  for (const { job } of found) life.forgotten.add(job);
+  return found;
+}
