@@ -168,13 +168,14 @@ function judgeAttempts(
     // It may have reached its end just before the order came.
     if (start !== undefined && job.cancelled === "running") ends.push("cancelled");
     else if (start !== undefined && (start.endedMs !== undefined || own === LIMIT)) ends.push(own);
-    if (isLost || (history.wasAway && start === undefined)) ends.push("lost");
+    const isCut = start === undefined && wasCut(history, job.submittedAtMs, next?.beganMs);
+    if (isLost || isCut || (history.wasAway && start === undefined)) ends.push("lost");
     if (start !== undefined && job.isRequeued) ends.push("requeued");
     const words = `attempt ${k} of ${record.attempt} (${json(start)})`;
     if (ends.length === 0) problems.push(`${words} did not reach its end, is ${json(record)}`);
     if (start === undefined) unseen++;
     // A command that came to no first line may have begun, and then its attempt counts.
-    if (start === undefined && !isLost) free++;
+    if (start === undefined && !isLost && !isCut) free++;
     const isRetried = (end: string) =>
       (end === "requeued" || end === "lost" || mayRetry(asked, end)) &&
       k <= asked.retries + Math.min(FREE_STARTS, unseen);
@@ -216,6 +217,11 @@ function judgeAttempts(
     problems.push(`ended by its limit of ${asked.limitMs} ms after ${record.ranMs} ms`);
   }
   return problems;
+}
+
+/** Whether what was in memory was lost in that time. */
+function wasCut({ cuts = [] }: History, fromMs: number, toMs = Number.POSITIVE_INFINITY): boolean {
+  return cuts.some((ms) => ms >= fromMs && ms <= toMs);
 }
 
 function mayRetry({ retryOn }: Asked, end: string): boolean {

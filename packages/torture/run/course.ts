@@ -6,10 +6,10 @@ import type { Caller, Service } from "@tutti/live/daemon/contract/service.ts";
 import type { Answer } from "@tutti/protocol/refusal.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { judge } from "../judge/judge.ts";
-import { FAULTS } from "./faults.ts";
+import { FAULTS, type Fault } from "./faults.ts";
 import { CHECKS, WATCHES } from "./invariants/all.ts";
 import { KINDS } from "./kinds.ts";
-import type { Life } from "./life.ts";
+import type { Inflicted, Life } from "./life.ts";
 import { giveUpForgotten } from "./restore.ts";
 import { Story } from "./story.ts";
 
@@ -30,6 +30,8 @@ const HOUR_MS = 3_600_000;
 /** When faults have ended, all jobs end within this time, or something stands still for ever. */
 const END_MS = 30 * HOUR_MS;
 const LOOK_MS = 1000;
+/** A fault that somebody takes back is over within this time. */
+const TAKEN_BACK_MS = 50;
 /** Why a job is held whose attempt was lost while it was paused. */
 const WAS_PAUSED = "it was paused when its attempt ended";
 
@@ -37,9 +39,15 @@ export class Course {
   readonly #life: Life;
   /** Stories that are not over. */
   #open = 0;
+  /** Faults that are not over. */
+  #underWay = 0;
+  /** When arrivals and faults end. */
+  #untilMs: number;
+  #isDone = false;
 
   constructor(life: Life) {
     this.#life = life;
+    this.#untilMs = life.trueMs + life.setting.hours * HOUR_MS;
   }
 
   async #look(): Promise<void> {
@@ -57,10 +65,10 @@ export class Course {
     return meanMs * 2 * this.#life.random.unit();
   }
 
-  async #arrivals(untilMs: number): Promise<void> {
+  async #arrivals(): Promise<void> {
     const life = this.#life;
     const kinds = weighted(KINDS, life.setting.kinds);
-    while (kinds.length > 0 && life.trueMs < untilMs) {
+    while (kinds.length > 0 && !this.isClosing) {
       await life.sleep(this.#exponential(life.setting.arrivalMs));
       const count = life.random.chance(0.1) ? life.random.between(2, 8) : 1;
       for (let i = 0; i < count; i++) this.#tell(new Story(life, life.random.pick(kinds)));
@@ -76,31 +84,65 @@ export class Course {
     );
   }
 
-  async #faults(untilMs: number): Promise<void> {
+  async #faults(): Promise<void> {
     const life = this.#life;
     const faults = weighted(FAULTS, life.setting.faults);
     while (faults.length > 0) {
       await life.sleep(this.#exponential(life.setting.faultMs));
-      if (life.trueMs >= untilMs) return;
+      if (this.isClosing) return;
       // A second fault often comes before the first has been got over.
-      const fault = life.random.pick(faults);
-      life.counts[fault.name] = (life.counts[fault.name] ?? 0) + 1;
-      life.trace(`fault: ${fault.name}`);
-      life.calmSinceMs = Number.POSITIVE_INFINITY;
-      await fault.inflict(life);
-      life.calmSinceMs = life.trueMs;
+      await this.#inflict(life.random.pick(faults));
     }
+  }
+
+  async #inflict({ name, inflict }: Fault, last?: () => Promise<unknown>): Promise<void> {
+    const life = this.#life;
+    const inflicted: Inflicted = { name, fromMs: life.trueMs };
+    life.faults.push(inflicted);
+    life.trace(`fault: ${name}`);
+    this.#underWay++;
+    life.calmSinceMs = Number.POSITIVE_INFINITY;
+    await inflict(life, last);
+    inflicted.toMs = life.trueMs;
+    if (--this.#underWay === 0) life.calmSinceMs = life.trueMs;
+  }
+
+  /**
+   * Inflicts a fault now, besides those that are drawn. One that lasts goes on until it is taken back, or
+   * until no more faults are to come.
+   * @returns takes it back
+   */
+  give(fault: Fault): () => void {
+    let isTakenBack = false;
+    const isOver = () => isTakenBack || this.isClosing;
+    void this.#inflict(fault, () => this.#life.until(isOver, TAKEN_BACK_MS));
+    return () => {
+      isTakenBack = true;
+    };
+  }
+
+  /** From now on, neither arrivals nor faults begin: what is left ends, and is judged. */
+  close(): void {
+    this.#untilMs = Math.min(this.#untilMs, this.#life.trueMs);
+  }
+
+  get isClosing(): boolean {
+    return this.#life.trueMs >= this.#untilMs;
   }
 
   /** @param settle returns when no promise has anything left to do */
   async run(settle: () => Promise<void>): Promise<Verdict> {
+    this.begin();
+    await this.advance(Number.POSITIVE_INFINITY, settle);
+    return this.end();
+  }
+
+  begin(): void {
     const life = this.#life;
-    const { timeline } = life.site;
     life.startServe();
-    const untilMs = life.trueMs + life.setting.hours * HOUR_MS;
-    let isDone = false;
     const course = async (): Promise<void> => {
-      await Promise.all([this.#arrivals(untilMs), this.#faults(untilMs)]);
+      await Promise.all([this.#arrivals(), this.#faults()]);
+      await life.until(() => this.#underWay === 0, LOOK_MS);
       life.trace("no more faults");
       await this.#end();
     };
@@ -108,18 +150,39 @@ export class Course {
     for (const watch of WATCHES) void watch(life);
     void course().then(
       () => {
-        isDone = true;
+        this.#isDone = true;
       },
       (error: Error) => {
         life.problem(`the run itself failed: ${error.stack ?? error.message}`);
-        isDone = true;
+        this.#isDone = true;
       },
     );
+  }
+
+  /** Whether nothing more is to happen. */
+  get isOver(): boolean {
+    return this.#isDone || this.#life.isStopped;
+  }
+
+  /**
+   * Lets everything happen until that instant of the timeline, or until the course is over.
+   * @param settle returns when no promise has anything left to do
+   */
+  async advance(untilUs: number, settle: () => Promise<void>): Promise<void> {
+    const life = this.#life;
+    const { timeline } = life.site;
     await settle();
-    while (!isDone && !life.isStopped && timeline.step(Number.POSITIVE_INFINITY)) {
+    while (!this.isOver && timeline.step(untilUs)) {
       // What happens within the kernel alone leaves nothing to do.
       if (life.takeTouched()) await settle();
+      life.onStep?.();
     }
+    if (!this.isOver) timeline.nowUs = Math.max(timeline.nowUs, untilUs);
+  }
+
+  end(): Verdict {
+    const life = this.#life;
+    const { timeline } = life.site;
     life.isOver = true;
     life.site.close();
     return {
@@ -129,7 +192,7 @@ export class Course {
       events: timeline.count,
       jobs: life.jobs.length,
       starts: life.witness.starts.length,
-      faults: life.counts,
+      faults: countsOf(life.faults),
       hash: life.site.hash(),
     };
   }
@@ -174,9 +237,9 @@ export class Course {
 
   #judge(records: readonly Job[], books: Books): string[] {
     const life = this.#life;
-    const { jobs, lost, forgotten, wasAway, wasSpoilt, restores, clocks, quiet, witness } = life;
+    const { jobs, lost, forgotten, wasAway, wasSpoilt, cuts, restores, clocks, quiet, witness } = life;
     return judge({
-      ...{ jobs, records, lost, forgotten, wasAway, wasSpoilt, restores, clocks, quiet },
+      ...{ jobs, records, lost, forgotten, wasAway, wasSpoilt, cuts, restores, clocks, quiet },
       ...{ starts: witness.starts, reports: witness.reports, ...books },
       mostJobs: life.setting.runningJobs ?? Number.POSITIVE_INFINITY,
     });
@@ -201,6 +264,12 @@ function booksOf(service: Service, caller: Caller): Answer<Books> {
   const jsonl = [...service.exportJsonl(caller)].join("").split("\n").filter(Boolean);
   const inJsonl = new Set(jsonl.map((line) => (JSON.parse(line) as { job?: number }).job));
   return { noted, exported: new Set(inSwf.filter((job) => inJsonl.has(job))) };
+}
+
+function countsOf(faults: readonly Inflicted[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { name } of faults) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }
 
 /** Each as often as its weight says. */

@@ -5,10 +5,11 @@ import type { Life } from "./life.ts";
 import { restoreBackup } from "./restore.ts";
 import { POLICIES } from "./setting.ts";
 
-interface Fault {
+export interface Fault {
   readonly name: string;
   readonly weight?: number;
-  readonly inflict: (life: Life) => Promise<void> | void;
+  /** @param last of a fault that somebody inflicts who will take it back: returns when that happens */
+  readonly inflict: (life: Life, last?: () => Promise<unknown>) => Promise<void> | void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -134,11 +135,21 @@ function killShim(life: Life): void {
 }
 
 /** Up to the time after which the guardian acts, or far beyond it. */
-async function stop(life: Life, processes: readonly Process[], meanwhile = () => {}): Promise<void> {
+function stop(life: Life, processes: readonly Process[], meanwhile = () => {}): Promise<void> {
+  return whileStopped(life, processes, async () => {
+    await life.sleep(life.random.between(200, life.random.pick([1500, 7000, 60_000])));
+    meanwhile();
+    await life.sleep(life.random.below(500));
+  });
+}
+
+async function whileStopped(
+  life: Life,
+  processes: readonly Process[],
+  last: () => Promise<unknown>,
+): Promise<void> {
   kill(life, "SIGSTOP", processes);
-  await life.sleep(life.random.between(200, life.random.pick([1500, 7000, 60_000])));
-  meanwhile();
-  await life.sleep(life.random.below(500));
+  await last();
   kill(life, "SIGCONT", processes);
 }
 
@@ -157,33 +168,53 @@ async function whileNothingStarts(
   await end();
 }
 
-async function setClock(life: Life, sign: 1 | -1): Promise<void> {
-  const { random, machine, clocks } = life;
+function setClock(life: Life, sign: 1 | -1): Promise<void> {
+  const { random } = life;
   const offsetMs = sign * random.between(1000, random.pick([5000, 2 * HOUR_MS, 240 * HOUR_MS]));
+  return whileClockIsWrong(life, offsetMs, async () => {
+    await life.sleep(random.below(60_000));
+    if (random.chance(0.5)) killAny(life);
+    await life.sleep(random.below(5000));
+  });
+}
+
+async function whileClockIsWrong(life: Life, offsetMs: number, last: () => Promise<unknown>): Promise<void> {
+  const { machine, clocks } = life;
   const clock = { fromMs: life.trueMs, toMs: Number.POSITIVE_INFINITY, offsetMs };
   clocks.push(clock);
   machine.clock.step(offsetMs);
-  await life.sleep(random.below(60_000));
-  if (random.chance(0.5)) killAny(life);
-  await life.sleep(random.below(5000));
+  await last();
   machine.clock.step(-offsetMs);
   clock.toMs = life.trueMs;
 }
 
-async function cutPower(life: Life): Promise<void> {
-  // What has ended, and is not known yet, may be lost with what was not synced.
-  for (const name of life.unfinished()) life.lost.add(name);
+function cutPower(life: Life): Promise<void> {
+  return whilePowerIsOff(life, () => life.sleep(life.random.between(5000, 600_000)));
+}
+
+async function whilePowerIsOff(life: Life, last: () => Promise<unknown>): Promise<void> {
+  life.loseMemory();
   life.machine.cutPower();
-  await life.sleep(life.random.between(5000, 600_000));
+  await last();
   life.boot();
 }
 
-async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
+function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
+  return whileDiskIs(life, how, async () => {
+    await life.sleep(life.random.between(500, 60_000));
+    if (life.random.chance(0.3)) killAny(life);
+    await life.sleep(life.random.below(5000));
+  });
+}
+
+async function whileDiskIs(
+  life: Life,
+  how: "full" | "read-only" | "broken",
+  last: () => Promise<unknown>,
+): Promise<void> {
   life.wasSpoilt = true;
   life.disk.spoil(how);
-  await life.sleep(life.random.between(500, 60_000));
-  if (life.random.chance(0.3)) killAny(life);
-  await life.sleep(life.random.below(5000));
+  await last();
   life.disk.repair();
 }
 

@@ -12,8 +12,8 @@ export async function loadParts(
   Buffer: Bytes,
 ): Promise<WorldParts> {
   const load = sqlite3InitModule as unknown as (options: object) => Promise<Sqlite3Static>;
-  // Errors come as exceptions.
-  const module = await load({ wasmBinary, print() {}, printErr() {} });
+  // Errors come as exceptions. A name in place of an address: a script in a page of one file has none.
+  const module = await load({ wasmBinary, locateFile: (name: string) => name, print() {}, printErr() {} });
   return { programs, sqlite: new Sqlite(module), Buffer };
 }
 

@@ -18,6 +18,14 @@ interface Reply<Value> {
   readonly mayHaveWorked: boolean;
 }
 
+/** A fault that was inflicted, in true time. */
+export interface Inflicted {
+  readonly name: string;
+  readonly fromMs: number;
+  /** Undefined: it is not over. */
+  toMs?: number;
+}
+
 const AGAIN_MS = 100;
 const LOOK_MS = 1000;
 const CALM_MS = 10_000;
@@ -38,6 +46,7 @@ export class Life {
   readonly quiet: Span[] = [];
   readonly lost = new Set<string>();
   readonly forgotten = new Set<number>();
+  readonly cuts: number[] = [];
   readonly restores: number[] = [];
   readonly clocks: { fromMs: number; toMs: number; offsetMs: number }[] = [];
   /** Jobs that somebody has paused and will resume. */
@@ -45,7 +54,7 @@ export class Life {
   /** Of these, those of which the front end has said that they are paused, as job.attempt. */
   readonly standing = new Set<string>();
   readonly problems: string[] = [];
-  readonly counts: Record<string, number> = {};
+  readonly faults: Inflicted[] = [];
   /** What the front end has last said of each job. */
   readonly records = new Map<number, Job>();
   wasAway = false;
@@ -55,6 +64,8 @@ export class Life {
   isOver = false;
   /** Somebody has set that it ends now, without a judgement. */
   isStopped = false;
+  /** Called after each event: somebody looks at the life, and changes nothing. */
+  onStep: (() => void) | undefined;
   /** A front end that has ended is started again. */
   isSupervised = true;
   /** Since when no fault has spoilt disk or clock, stopped a process or suspended the machine. */
@@ -314,6 +325,12 @@ export class Life {
       if (!isOver) names.push(nameOf(start));
     }
     return names;
+  }
+
+  /** What has ended, and is not known yet, may be lost with what was not synced. */
+  loseMemory(): void {
+    for (const name of this.unfinished()) this.lost.add(name);
+    this.cuts.push(this.trueMs);
   }
 
   // The machine ---------------------------------------------------------------------------------------------

@@ -88,8 +88,12 @@ endIfIdle();
 
 async function lock() {
   for (;;) {
-    const held = takeLock(join(home!, "lock"));
-    if (held !== undefined) return held;
+    try {
+      const held = takeLock(join(home!, "lock"));
+      if (held !== undefined) return held;
+    } catch {
+      // The disk is full, for example: hooks wait until it is not.
+    }
     await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
     if (isAlone) process.exit(0);
   }
