@@ -99,8 +99,6 @@ export interface History {
   readonly wasAway: boolean;
   /** Whether the disk refused writes for a time. */
   readonly wasSpoilt?: boolean;
-  /** When attempts that had not begun were lost with what was in memory. */
-  readonly cuts?: readonly number[];
   /** Times of restores. */
   readonly restores: readonly number[];
   /** How far the scheduler's clock was from the machine's, ms. */

@@ -34,6 +34,7 @@ e 1 2 6200
 b 1 3 2 8200 , new
 e 1 3 8300
 `;
+const FROM_SECOND = RAN.slice(RAN.indexOf("b 1 2"));
 const REPORTS = `onStart start 1 1 i1 running
 onStart start 1 1 i1 running
 onStart start 1 2 i2 running
@@ -146,6 +147,7 @@ describe("what was asked for is right", () => {
       "early by the machine's clock alone",
       { ran: RAN.replace("5000 0", "4500 0"), clocks: [{ fromMs: 4100, toMs: 9000, offsetMs: 900 }] },
     ],
+    ["an attempt for which the disk had no place", { ran: FROM_SECOND, wasSpoilt: true }],
   ])("%s", (_, history) => {
     expect(problems(history)).toBe("");
   });
@@ -202,6 +204,11 @@ describe("what is wrong is found", () => {
         record: { attempt: 4, code: 0, state: "done", reason: "exit code 0" },
       },
       /ended with 3, no retry follows/,
+    ],
+    [
+      "an attempt that did not begin, on a good disk",
+      { ran: FROM_SECOND },
+      /attempt 1 .* did not reach its end/,
     ],
     ["a start twice", { ran: `${RAN}b 1 3 2 8200 , new\n` }, /start 3 .* ran twice/],
     ["retried at once", { ran: RAN.replace("6100", "5800") }, /the next began before 6100/],

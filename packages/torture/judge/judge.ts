@@ -99,8 +99,9 @@ function judgeRun(
   const problems: string[] = [];
   for (const one of starts) {
     const words = `start ${one.attempt} (${json(one)})`;
-    // An attempt may be lost before the edit that waits for the first line.
-    const isEarly = one.attempt === 1 || history.lost.has(nameOf({ ...one, attempt: one.attempt - 1 }));
+    // Attempts may be lost before the edit that waits for the first line.
+    const isFirst = !starts.some(({ attempt }) => attempt < one.attempt);
+    const isEarly = isFirst || history.lost.has(nameOf({ ...one, attempt: one.attempt - 1 }));
     const mayBeFormer = isEarly && job.formerNames.includes(one.name);
     if (one.tasks !== asked.tasks || (one.name !== asked.name && !mayBeFormer)) {
       problems.push(`${words} does not have what was asked for: ${json(asked)}`);
@@ -168,14 +169,15 @@ function judgeAttempts(
     // It may have reached its end just before the order came.
     if (start !== undefined && job.cancelled === "running") ends.push("cancelled");
     else if (start !== undefined && (start.endedMs !== undefined || own === LIMIT)) ends.push(own);
-    const isCut = start === undefined && wasCut(history, job.submittedAtMs, next?.beganMs);
-    if (isLost || isCut || (history.wasAway && start === undefined)) ends.push("lost");
+    // Where its folder could not be made, it has not begun, and another attempt follows.
+    const hadNoPlace = (history.wasAway || history.wasSpoilt === true) && start === undefined;
+    if (isLost || hadNoPlace) ends.push("lost");
     if (start !== undefined && job.isRequeued) ends.push("requeued");
     const words = `attempt ${k} of ${record.attempt} (${json(start)})`;
     if (ends.length === 0) problems.push(`${words} did not reach its end, is ${json(record)}`);
     if (start === undefined) unseen++;
     // A command that came to no first line may have begun, and then its attempt counts.
-    if (start === undefined && !isLost && !isCut) free++;
+    if (start === undefined && !isLost) free++;
     const isRetried = (end: string) =>
       (end === "requeued" || end === "lost" || mayRetry(asked, end)) &&
       k <= asked.retries + Math.min(FREE_STARTS, unseen);
@@ -217,11 +219,6 @@ function judgeAttempts(
     problems.push(`ended by its limit of ${asked.limitMs} ms after ${record.ranMs} ms`);
   }
   return problems;
-}
-
-/** Whether what was in memory was lost in that time. */
-function wasCut({ cuts = [] }: History, fromMs: number, toMs = Number.POSITIVE_INFINITY): boolean {
-  return cuts.some((ms) => ms >= fromMs && ms <= toMs);
 }
 
 function mayRetry({ retryOn }: Asked, end: string): boolean {

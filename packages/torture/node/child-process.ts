@@ -53,7 +53,7 @@ class ChildProcess extends EventEmitter {
   constructor(program: RunningProgram, file: string, args: readonly string[], options: SpawnOptions) {
     super();
     this.#program = program;
-    const started = start(program, file, args, options);
+    const started = program.step("spawn", () => start(program, file, args, options));
     if ("error" in started) {
       const { error } = started;
       if (!TOLD_LATER.includes(error.code ?? "")) throw error;
@@ -78,8 +78,7 @@ class ChildProcess extends EventEmitter {
   kill(signal: string | number = "SIGTERM"): boolean {
     if (this.pid === undefined || this.exitCode !== null || this.signalCode !== null) return false;
     try {
-      this.#program.machine.kill(this.pid, signal === 0 ? "0" : String(signal), this.#program.process);
-      return true;
+      return this.#program.kill(this.pid, signal);
     } catch {
       return false;
     }

@@ -4,6 +4,7 @@
  */
 import type { Files, Inode, Process, Random, Timeline } from "../world/contract.ts";
 import { EventEmitter } from "./events.ts";
+import type { Stepper } from "./steps.ts";
 import { Stream } from "./streams.ts";
 
 /** What the network needs of a program that uses it. */
@@ -12,6 +13,7 @@ export interface NetUser {
   /** Runs a call in the program, once its process may run. */
   run(call: () => void): void;
   soon(call: () => void): void;
+  readonly step: Stepper;
   toBytes(chunk: string | Uint8Array): Uint8Array;
   /** Calls when the process has ended. */
   onEnd(call: () => void): void;
@@ -161,7 +163,7 @@ class End {
     this.#stream = stream;
     const end = this;
     stream.attach({
-      write: (bytes) => this.#send(bytes),
+      write: (bytes) => this.#user.step("send", () => this.#send(bytes)),
       get waiting() {
         return Math.max(0, end.waiting - KERNEL_BYTES);
       },

@@ -4,6 +4,7 @@ import { EventEmitter, once } from "./events.ts";
 import { createFs } from "./fs.ts";
 import { osOf } from "./os.ts";
 import { pathOf } from "./path.ts";
+import { inSteps } from "./steps.ts";
 import { timersOf } from "./timers.ts";
 import { fileURLToPath, pathToFileURL } from "./url.ts";
 import { isDeepStrictEqual, parseArgs } from "./util.ts";
@@ -25,7 +26,7 @@ export function portsOf(program: RunningProgram) {
   const { process, machine, random, world, view } = program;
   const { setInterval, clearInterval } = timersOf(program);
   const host = { Buffer: world.Buffer, random, setInterval, clearInterval };
-  const { fs, promises } = createFs(machine.files, process, host);
+  const { fs, promises } = createFs(inSteps(machine.files, program.step), process, host);
   return {
     ...SHARED_PORTS,
     path: pathOf(view.cwd),

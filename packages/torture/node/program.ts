@@ -8,12 +8,13 @@ import { childProcessesOf } from "./child-process.ts";
 import { EventEmitter } from "./events.ts";
 import { openStandard } from "./pipes.ts";
 import { nameOf } from "./programs.ts";
+import type { Step, Stepper } from "./steps.ts";
 import type { Stream } from "./streams.ts";
 import { timersOf } from "./timers.ts";
 import { workersOf } from "./worker-threads.ts";
 import type { NodeWorld, ProgramEnv, RunningProgram } from "./world.ts";
 
-/** Thrown by `process.exit`, which never returns. */
+/** Thrown by `process.exit`, which never returns, and where the process is killed in the middle of a call. */
 const EXIT = Symbol("exit");
 
 /** Node's exit code if a listener to exceptions throws one. */
@@ -29,6 +30,7 @@ export class NodeProgram implements Body, RunningProgram {
   readonly random: Random;
   /** What the program sees as `process`. */
   readonly view: ProcessView;
+  onStep: ((step: Step) => void) | undefined;
   readonly #ends: (() => void)[] = [];
   #isOver = false;
   /** It is listening to a failure of its own. */
@@ -85,6 +87,23 @@ export class NodeProgram implements Body, RunningProgram {
   toBytes = (chunk: string | Uint8Array): Uint8Array =>
     typeof chunk === "string" ? this.world.Buffer.from(chunk) : chunk;
 
+  step: Stepper = (step, call) => {
+    if (!this.#isOver) this.onStep?.(step);
+    if (this.#isOver) throw EXIT;
+    const result = call();
+    this.onStep?.(step);
+    if (this.#isOver) throw EXIT;
+    return result;
+  };
+
+  /** What `process.kill` does. */
+  kill(pid: number, signal: string | number): true {
+    const name = signal === 0 ? "0" : String(signal);
+    if (name === "0") this.machine.kill(pid, name, this.process);
+    else this.step("signal", () => this.machine.kill(pid, name, this.process));
+    return true;
+  }
+
   onEnd(call: () => void): void {
     if (this.#isOver) call();
     else this.#ends.push(call);
@@ -129,6 +148,7 @@ export class NodeProgram implements Body, RunningProgram {
 
   /** Writes a line as `console` does. Errors have no stack: it would differ between engines. */
   print(descriptor: number, values: readonly unknown[]): void {
+    if (this.#isOver) return;
     try {
       const text = `${values.map(textOf).join(" ")}\n`;
       this.machine.files.write(this.process, descriptor, this.toBytes(text));
@@ -157,7 +177,7 @@ export class NodeProgram implements Body, RunningProgram {
         net: world.network.portFor(this),
         sqlite: {
           ...world.sqlite.forProcess({
-            ...{ files: machine.files, who: process, soon: this.soon },
+            ...{ files: machine.files, who: process, soon: this.soon, step: this.step },
             unixMs: () => machine.clock.unixMs(),
           }),
         },
@@ -244,11 +264,7 @@ class ProcessView extends EventEmitter {
     if (mask !== undefined) this.#process.umask = mask;
     return before;
   };
-  kill = (pid: number, signal: string | number = "SIGTERM"): true => {
-    const { machine } = this.#program;
-    machine.kill(pid, signal === 0 ? "0" : String(signal), this.#process);
-    return true;
-  };
+  kill = (pid: number, signal: string | number = "SIGTERM"): true => this.#program.kill(pid, signal);
   hrtime = Object.assign(() => [0, 0], {
     bigint: (): bigint => BigInt(Math.round(this.#program.clock.monotonicMs() * 1e6)),
   });

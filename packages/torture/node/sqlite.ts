@@ -9,6 +9,7 @@ import { Database, type DatabaseOptions, Functions, type Host, Statement } from 
 import { errorOfCode, invalidType, sqliteError } from "./sqlite/errors.ts";
 import { Heap, type Pointer } from "./sqlite/heap.ts";
 import { SqliteProcess, Vfs } from "./sqlite/vfs.ts";
+import type { Stepper } from "./steps.ts";
 
 /** What a simulated process gives to its databases. */
 export interface ProcessOfDatabases {
@@ -18,6 +19,8 @@ export interface ProcessOfDatabases {
   unixMs(): number;
   /** Calls in the process, after what is pending there. A backup pauses there between two steps. */
   soon(call: () => void): void;
+  /** Makes a call that ends a transaction. */
+  readonly step?: Stepper;
 }
 
 interface BackupOptions {
@@ -67,7 +70,7 @@ export class Sqlite {
     const process = new SqliteProcess(given.files, given.who, () => given.unixMs());
     const vfs = this.#vfs.add(process);
     const host: Host = {
-      ...{ heap: this.#heap, process, functions: this.#functions },
+      ...{ heap: this.#heap, process, functions: this.#functions, step: given.step },
       ...{ vfsName: this.#vfs.nameOf(vfs), open: new Set() },
     };
     function DatabaseSync(place: unknown, options?: DatabaseOptions): Database {

@@ -3,6 +3,7 @@ import type { Caller, Machine, MachineClock, Process, Random, Timeline } from ".
 import type { EventEmitter } from "./events.ts";
 import type { NetUser, Network } from "./net.ts";
 import type { NodeSqlite, ProcessOfDatabases } from "./sqlite.ts";
+import type { Step } from "./steps.ts";
 
 /** The host's Buffer, or one like it in a browser. */
 export interface Bytes {
@@ -44,6 +45,9 @@ export interface RunningProgram extends NetUser {
   readonly random: Random;
   readonly world: NodeWorld;
   readonly view: ProcessView;
+  /** Called before and after each step. It may kill the process. */
+  onStep: ((step: Step) => void) | undefined;
+  kill(pid: number, signal: string | number): true;
   /** Runs another program as a thread of this process. */
   startThread(name: string, parentPort: EventEmitter): void;
   /** An exception, or a promise that nobody handles. */

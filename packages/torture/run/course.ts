@@ -237,9 +237,9 @@ export class Course {
 
   #judge(records: readonly Job[], books: Books): string[] {
     const life = this.#life;
-    const { jobs, lost, forgotten, wasAway, wasSpoilt, cuts, restores, clocks, quiet, witness } = life;
+    const { jobs, lost, forgotten, wasAway, wasSpoilt, restores, clocks, quiet, witness } = life;
     return judge({
-      ...{ jobs, records, lost, forgotten, wasAway, wasSpoilt, cuts, restores, clocks, quiet },
+      ...{ jobs, records, lost, forgotten, wasAway, wasSpoilt, restores, clocks, quiet },
       ...{ starts: witness.starts, reports: witness.reports, ...books },
       mostJobs: life.setting.runningJobs ?? Number.POSITIVE_INFINITY,
     });

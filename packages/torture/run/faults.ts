@@ -1,9 +1,11 @@
 /** What may happen to a machine and its scheduler. Each leaves everything repaired, but nothing restarted. */
 import { nameOf } from "../judge/history.ts";
+import type { Step } from "../node/steps.ts";
 import type { Process } from "../world/contract.ts";
 import type { Life } from "./life.ts";
 import { restoreBackup } from "./restore.ts";
 import { POLICIES } from "./setting.ts";
+import type { Moment } from "./witness.ts";
 
 export interface Fault {
   readonly name: string;
@@ -14,8 +16,13 @@ export interface Fault {
 
 const HOUR_MS = 3_600_000;
 const LOOK_MS = 500;
-const MOMENT_MS = 60_000;
+/** For something to happen. */
+const WAIT_MS = 60_000;
 const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
+const MOMENTS: readonly Moment[] = ["request", "begin", "signal", "term", "end", "hook"];
+const STEPS: readonly Step[] = ["file", "file", "commit", "signal", "spawn", "send"];
+/** Each call is two steps: before and after it. */
+const STEPS_AHEAD = [1, 4, 20] as const;
 
 export const FAULTS: readonly Fault[] = [
   { name: "kill -9 of the front end", weight: 4, inflict: (life) => kill(life, "SIGKILL", life.frontEnds()) },
@@ -52,7 +59,8 @@ export const FAULTS: readonly Fault[] = [
       kill(life, "SIGKILL", life.frontEnds());
     },
   },
-  { name: "kill -9 just when something happens", weight: 6, inflict: killAtMoment },
+  { name: "kill -9 just when something happens", weight: 8, inflict: killAtMoment },
+  { name: "kill -9 in the middle of something", weight: 12, inflict: (life) => inStep(life, killAny) },
   { name: "front end stopped", weight: 2, inflict: (life) => stop(life, life.frontEnds()) },
   { name: "conductor stopped", weight: 2, inflict: (life) => stop(life, life.conductors()) },
   { name: "guardian stopped", inflict: (life) => stop(life, life.guardians()) },
@@ -92,6 +100,8 @@ export const FAULTS: readonly Fault[] = [
   },
   { name: "clock set forward, and right again", inflict: (life) => setClock(life, 1) },
   { name: "clock set back, and right again", inflict: (life) => setClock(life, -1) },
+  { name: "clock set forward", inflict: (life) => setClockForGood(life, 1) },
+  { name: "clock set back", inflict: (life) => setClockForGood(life, -1) },
   {
     name: "machine suspended",
     inflict: (life) => {
@@ -99,7 +109,22 @@ export const FAULTS: readonly Fault[] = [
       machine.suspend(random.chance(0.5) ? random.between(500, 60_000) : random.between(60_000, 8 * HOUR_MS));
     },
   },
-  { name: "power cut", weight: 2, inflict: cutPower },
+  { name: "power cut", inflict: cutPower },
+  {
+    name: "power cut just when something happens",
+    weight: 2,
+    inflict: async (life) => {
+      await moment(life);
+      await cutPower(life);
+    },
+  },
+  {
+    name: "power cut in the middle of something",
+    weight: 2,
+    inflict: async (life) => {
+      if (await inStep(life, pullPlug)) await whilePowerIsOff(life, () => untilBoot(life));
+    },
+  },
   { name: "disk full", inflict: (life) => spoilDisk(life, "full") },
   { name: "disk read-only", inflict: (life) => spoilDisk(life, "read-only") },
   { name: "writes fail", inflict: (life) => spoilDisk(life, "broken") },
@@ -113,16 +138,32 @@ function kill(life: Life, signal: string, processes: readonly Process[]): void {
 }
 
 function killAny(life: Life): void {
-  const who = life.random.below(3);
-  if (who > 0) kill(life, "SIGKILL", life.conductors());
-  if (who < 2) kill(life, "SIGKILL", life.frontEnds());
+  const who = life.random.below(7);
+  if (who < 4) kill(life, "SIGKILL", life.conductors());
+  if (who > 1 && who < 6) kill(life, "SIGKILL", life.frontEnds());
+  if (who === 6) kill(life, "SIGKILL", life.hookRunners());
 }
 
 /** Between a request and its answer, a shim and its claim, a signal and its note, an end and its report. */
+async function moment(life: Life): Promise<void> {
+  const { random } = life;
+  await life.moment(random.pick(MOMENTS), WAIT_MS);
+  await life.sleep(random.unit() * random.pick(SOON_MS));
+}
+
 async function killAtMoment(life: Life): Promise<void> {
-  await life.moment(MOMENT_MS);
-  await life.sleep(life.random.unit() * life.random.pick(SOON_MS));
+  await moment(life);
   killAny(life);
+}
+
+/** @returns whether a program was about to do something, and has done it only in part */
+function inStep(life: Life, act: (life: Life) => void): Promise<boolean> {
+  const { random } = life;
+  const processes = random.pick([life.frontEnds(), life.conductors(), life.conductors(), life.hookRunners()]);
+  const count = random.between(1, random.pick(STEPS_AHEAD));
+  const step = random.pick(STEPS);
+  if (processes.length === 0) return Promise.resolve(false);
+  return life.atStep(processes[0], step, count, WAIT_MS, () => act(life));
 }
 
 /** Of an attempt that may run, begin or end just now. */
@@ -179,28 +220,40 @@ function setClock(life: Life, sign: 1 | -1): Promise<void> {
 }
 
 async function whileClockIsWrong(life: Life, offsetMs: number, last: () => Promise<unknown>): Promise<void> {
-  const { machine, clocks } = life;
-  const clock = { fromMs: life.trueMs, toMs: Number.POSITIVE_INFINITY, offsetMs };
-  clocks.push(clock);
-  machine.clock.step(offsetMs);
+  life.setClock(offsetMs);
   await last();
-  machine.clock.step(-offsetMs);
-  clock.toMs = life.trueMs;
+  life.setClock(-offsetMs);
+}
+
+function setClockForGood(life: Life, sign: 1 | -1): void {
+  life.setClock(sign * life.random.between(1000, life.random.pick([5000, 2 * HOUR_MS])));
 }
 
 function cutPower(life: Life): Promise<void> {
-  return whilePowerIsOff(life, () => life.sleep(life.random.between(5000, 600_000)));
+  pullPlug(life);
+  return whilePowerIsOff(life, () => untilBoot(life));
+}
+
+function pullPlug(life: Life): void {
+  life.machine.cutPower();
+}
+
+function untilBoot(life: Life): Promise<void> {
+  return life.sleep(life.random.between(5000, life.random.pick([20_000, 600_000])));
 }
 
 async function whilePowerIsOff(life: Life, last: () => Promise<unknown>): Promise<void> {
   life.loseMemory();
-  life.machine.cutPower();
   await last();
   life.boot();
 }
 
-function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
-  return whileDiskIs(life, how, async () => {
+/** In the middle of something, or at any time. */
+async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
+  life.wasSpoilt = true;
+  const spoil = () => life.disk.spoil(how);
+  if (life.random.chance(0.5)) await inStep(life, spoil);
+  await whileDiskIs(life, how, async () => {
     await life.sleep(life.random.between(500, 60_000));
     if (life.random.chance(0.3)) killAny(life);
     await life.sleep(life.random.below(5000));

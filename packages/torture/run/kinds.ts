@@ -8,6 +8,8 @@ const ENDS = ["3", "75", "SIGKILL", "SIGBUS"] as const;
 /** Only if it is lost: none of them ends in this way. */
 const NEVER_RETRIED = { retries: 1, retryOn: ["SIGXCPU"] } as const;
 
+const MINUTE_MS = 60_000;
+
 const code = (random: Random) => String(random.between(1, 255));
 const someEnds = (random: Random, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick(ENDS));
@@ -20,13 +22,17 @@ export const KINDS: readonly Kind[] = [
   { name: "several processes", plan: (random) => ({ computes: true, processes: random.between(2, 4) }) },
   { name: "leaves a process", plan: () => ({ leaves: true }) },
   { name: "without a key", hasNoKey: true, ends: (random) => [code(random)] },
-  { name: "retried", ends: (random) => someEnds(random, 3) },
+  { name: "retried", weight: 2, ends: (random) => someEnds(random, 3) },
   {
     name: "retried late",
+    weight: 2,
     ends: () => ["75"],
-    asks: (random) => ({ retries: 1, retryOn: ["fail"], retryDelayMs: random.between(1500, 60_000) }),
+    asks: (random) => ({
+      ...{ retries: 1, retryOn: ["fail"] },
+      retryDelayMs: random.between(1500, random.pick([60_000, 5 * MINUTE_MS])),
+    }),
   },
-  { name: "array", request: () => ({ array: "1-5%2" }), judged: { most: 2 } },
+  { name: "array", weight: 2, request: () => ({ array: "1-5%2" }), judged: { most: 2 } },
   { name: "before ok", before: "ok", ends: (random) => [random.pick(["0", "9"])], asks: () => NEVER_RETRIED },
   {
     name: "before notok",
@@ -40,22 +46,32 @@ export const KINDS: readonly Kind[] = [
     ends: (random) => [random.pick(SIGNALS)],
     asks: () => NEVER_RETRIED,
   },
-  { name: "paused", plan: () => ({ untilGo: true }), story: (story) => story.pause(false) },
+  { name: "paused", weight: 2, plan: () => ({ untilGo: true }), story: (story) => story.pause(false) },
   { name: "paused with release", plan: () => ({ untilGo: true }), story: (story) => story.pause(true) },
   {
     name: "begins later",
-    asks: (random, nowMs, ms) => ({ beginAtMs: nowMs + random.between(1, Math.ceil(ms) + 5000) }),
+    weight: 2,
+    asks: (random, nowMs, ms) => ({
+      beginAtMs:
+        nowMs + random.between(1, random.pick([Math.ceil(ms) + 5000, 10 * MINUTE_MS, 120 * MINUTE_MS])),
+    }),
   },
   {
     name: "begin edited",
     asks: (_, nowMs) => ({ beginAtMs: nowMs + NO_LIMIT_MS }),
     story: (story) => story.edit("begin"),
   },
-  { name: "gpu", request: (random) => ({ use: { gpu: random.between(1, 2) } }) },
-  { name: "licence", request: (random) => ({ use: { licence: random.between(1, 3) } }) },
-  { name: "hooks", judged: { hooks: ["onStart", "onEnd", "onFail"] }, ends: (random) => someEnds(random, 2) },
+  { name: "gpu", weight: 2, request: (random) => ({ use: { gpu: random.between(1, 2) } }) },
+  { name: "licence", weight: 2, request: (random) => ({ use: { licence: random.between(1, 3) } }) },
+  {
+    name: "hooks",
+    weight: 2,
+    judged: { hooks: ["onStart", "onEnd", "onFail"] },
+    ends: (random) => someEnds(random, 2),
+  },
   {
     name: "signal before the limit",
+    weight: 2,
     ends: () => ["5"],
     asks: (_, __, ms) => ({ limitMs: Math.ceil(ms), ...NEVER_RETRIED }),
     warnsMs: (ms) => Math.ceil(ms / 2),
@@ -63,6 +79,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: "time limit",
+    weight: 3,
     ends: () => Array(9).fill(LIMIT),
     asks: (_, __, ms) => ({ limitMs: Math.ceil(ms), retries: 2, retryOn: ["SIGTERM", "7"] }),
     plan: (random) => ({

@@ -4,11 +4,12 @@ import { type Answer, isRefusal, type Refusal } from "@tutti/protocol/refusal.ts
 import type { Job } from "@tutti/protocol/schema.ts";
 import type { JobState } from "@tutti/protocol/states.ts";
 import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
+import type { Step } from "../node/steps.ts";
 import type { RunningProgram } from "../node/world.ts";
 import type { Caller, Process, Random } from "../world/contract.ts";
 import type { Setting } from "./setting.ts";
 import { type Disk, makeSite, type Site, type WorldParts } from "./site.ts";
-import { trueMs, Witness } from "./witness.ts";
+import { type Moment, trueMs, Witness } from "./witness.ts";
 
 /** An answer of the front end; neither value nor refusal: there was none. */
 interface Reply<Value> {
@@ -28,6 +29,7 @@ export interface Inflicted {
 
 const AGAIN_MS = 100;
 const LOOK_MS = 1000;
+const LOOK_STEP_MS = 20;
 const CALM_MS = 10_000;
 /** The supervisor starts the scheduler again after this time. */
 const RESTART_MS = [50, 2000, 30_000] as const;
@@ -46,8 +48,8 @@ export class Life {
   readonly quiet: Span[] = [];
   readonly lost = new Set<string>();
   readonly forgotten = new Set<number>();
-  readonly cuts: number[] = [];
   readonly restores: number[] = [];
+  /** When the machine's clock was wrong. */
   readonly clocks: { fromMs: number; toMs: number; offsetMs: number }[] = [];
   /** Jobs that somebody has paused and will resume. */
   readonly paused = new Set<number>();
@@ -78,7 +80,7 @@ export class Life {
   readonly #unanswered = new Set<() => void>();
   /** Something of the run itself has gone on. */
   #isTouched = false;
-  readonly #listeners: (() => void)[] = [];
+  readonly #listeners = new Map<Moment, (() => void)[]>();
 
   constructor(setting: Setting, random: Random, parts: WorldParts, log?: (line: string) => void) {
     this.setting = setting;
@@ -95,9 +97,9 @@ export class Life {
         this.problem(`${program.process.argv.slice(0, 2).join(" ")} failed: ${name}: ${message}`);
       },
     });
-    this.witness = new Witness((line) => {
+    this.witness = new Witness((moment, line) => {
       this.trace(line);
-      this.#happened();
+      this.#happened(moment);
     });
     this.site.install("/usr/bin/job", this.witness.job);
     this.site.install("/usr/bin/note", this.witness.note);
@@ -176,15 +178,40 @@ export class Life {
     );
   }
 
-  /** Something of a job has just happened, or the front end has heard that something is to happen. */
-  #happened(): void {
-    const listeners = this.#listeners.splice(0);
-    for (const call of listeners) call();
+  #happened(moment: Moment): void {
+    for (const call of this.#listeners.get(moment)?.splice(0) ?? []) call();
   }
 
-  /** Waits until something happens, at most this long. */
-  async moment(mostMs: number): Promise<void> {
-    await Promise.race([new Promise<void>((resolve) => this.#listeners.push(resolve)), this.sleep(mostMs)]);
+  /** Waits until such a thing happens, at most this long. */
+  async moment(moment: Moment, mostMs: number): Promise<void> {
+    const listeners = this.#listeners.get(moment) ?? [];
+    this.#listeners.set(moment, listeners);
+    await Promise.race([new Promise<void>((resolve) => listeners.push(resolve)), this.sleep(mostMs)]);
+  }
+
+  /**
+   * Calls in the middle of what a program does: before or after one of its next steps of that kind.
+   * @returns whether that has happened; not if it ends before, or takes longer
+   */
+  async atStep(
+    process: Process,
+    step: Step,
+    count: number,
+    mostMs: number,
+    act: () => void,
+  ): Promise<boolean> {
+    const program = this.site.world.programs.get(process);
+    if (program === undefined) return false;
+    const untilMs = this.trueMs + mostMs;
+    let left = count;
+    program.onStep = (one) => {
+      if (one !== step || --left !== 0) return;
+      this.trace(`fault: at a step (${step}) of ${process.argv.join(" ").slice(0, 40)}`);
+      act();
+    };
+    while (left > 0 && process.end === undefined && this.trueMs < untilMs) await this.sleep(LOOK_STEP_MS);
+    program.onStep = undefined;
+    return left <= 0;
   }
 
   /** Waits until it is as described, or the life is over. */
@@ -221,7 +248,7 @@ export class Life {
           isHeard = true;
           const asked = ask(service, this.callerOf(user));
           // Questions are answered at once.
-          if (asked instanceof Promise) this.#happened();
+          if (asked instanceof Promise) this.#happened("request");
           void Promise.resolve(asked).then(
             async (answer) => {
               await this.sleep(CLIENT_MS);
@@ -314,23 +341,9 @@ export class Life {
     return undefined;
   }
 
-  /** Attempts that have not ended as far as the front end has said. */
-  unfinished(): string[] {
-    const names: string[] = [];
-    for (const start of this.witness.starts) {
-      const record = this.records.get(start.job);
-      // Of a job that is new, nobody has asked yet.
-      const isOver =
-        record !== undefined && (record.attempt > start.attempt || record.endedAtMs !== undefined);
-      if (!isOver) names.push(nameOf(start));
-    }
-    return names;
-  }
-
-  /** What has ended, and is not known yet, may be lost with what was not synced. */
+  /** After a power cut. What has ended, and is not known yet, may be lost with what was not synced. */
   loseMemory(): void {
-    for (const name of this.unfinished()) this.lost.add(name);
-    this.cuts.push(this.trueMs);
+    for (const name of this.site.attemptsInStore()) this.lost.add(name);
   }
 
   // The machine ---------------------------------------------------------------------------------------------
@@ -370,6 +383,16 @@ export class Life {
     } catch {
       // It has just ended.
     }
+  }
+
+  setClock(byMs: number): void {
+    const { clocks, trueMs: nowMs } = this;
+    const last = clocks.at(-1);
+    const isWrong = last !== undefined && last.toMs > nowMs;
+    const offsetMs = (isWrong ? last.offsetMs : 0) + byMs;
+    if (isWrong) last.toMs = nowMs;
+    if (offsetMs !== 0) clocks.push({ fromMs: nowMs, toMs: Number.POSITIVE_INFINITY, offsetMs });
+    this.machine.clock.step(byMs);
   }
 
   boot(): void {

@@ -1,5 +1,6 @@
 /** A machine with everything that a scheduler finds there, and the ways of the world to look at it. */
 import type { Service } from "@tutti/live/daemon/contract/service.ts";
+import { hasProcess, type JobState } from "@tutti/protocol/states.ts";
 import { Network } from "../node/net.ts";
 import { portsOf } from "../node/ports.ts";
 import { NodeProgram } from "../node/program.ts";
@@ -115,6 +116,10 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
       ...{ slurmdTimeoutMs: cluster.slurmdTimeoutMs, killWaitMs: KILL_WAIT_MS },
     });
   if (slurm !== undefined) for (const each of machines) installSlurm(slurm, each, serverMs);
+  const openDatabase = (path: string) => {
+    const { DatabaseSync } = sqlite.forProcess({ files, who: root, unixMs: () => EPOCH_MS, soon() {} });
+    return new DatabaseSync(path);
+  };
   const namesIn = (path: string, on: Machine = machine): string[] => {
     try {
       return on.files.readFolder(root, path).map(({ name }) => name);
@@ -216,10 +221,27 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
               .map((gang) => `${own}/${gang}`),
           ),
       ),
+    /** Attempts that have processes as far as the store on the disk knows, as job.attempt. */
+    attemptsInStore(): string[] {
+      // In a copy: the first who opens it after a power cut would make it whole again.
+      const copy = "/root-store.db";
+      machine.writeFile(copy, readBytes(machine, root, `${state}/tutti.db`), 0o600);
+      const log = files.statIfThere(root, `${state}/tutti.db-wal`, true);
+      const bytes = log === undefined ? new Uint8Array(0) : readBytes(machine, root, `${state}/tutti.db-wal`);
+      machine.writeFile(`${copy}-wal`, bytes, 0o600);
+      const database = openDatabase(copy);
+      try {
+        const rows = database.prepare("SELECT job, attempt, state FROM jobs").all();
+        return rows
+          .filter(({ state }) => hasProcess(state as JobState))
+          .map(({ job, attempt }) => `${job}.${attempt}`);
+      } finally {
+        database.close();
+      }
+    },
     /** Problems of the store as it is on the disk. */
     checkStore: (): string[] => {
-      const { DatabaseSync } = sqlite.forProcess({ files, who: root, unixMs: () => EPOCH_MS, soon() {} });
-      const database = new DatabaseSync(`${state}/tutti.db`);
+      const database = openDatabase(`${state}/tutti.db`);
       try {
         const rows = [
           ...database.prepare("PRAGMA integrity_check").all(),

@@ -8,15 +8,20 @@ const SLOTS_MS = [20, 100, 100, 100, 500, 500, 1000, 1000, 1000, 5000, 5000, 30_
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** In a life, on average: jobs that come one after the other show little that the first ones do not. */
-const MOST_ARRIVALS = 80;
-/** A swarm: each fault is left out of some lives, so that the others come through to what it would hide. */
-const LEFT_OUT = 0.4;
+const MOST_ARRIVALS = 200;
+/**
+ * A swarm: of kinds and faults, some or most are left out of a life, so that the others come through to what
+ * these would hide, and often enough.
+ */
+const LEFT_OUT = [0.3, 0.6, 0.85] as const;
 
 export function drawSetting(seed: number, random: Random, hours: number): Setting {
-  const weights = (all: readonly { readonly name: string; readonly weight?: number }[]) =>
-    Object.fromEntries(
-      all.map(({ name, weight = 1 }) => [name, random.chance(LEFT_OUT) ? 0 : weight * (0.2 + random.unit())]),
+  const weights = (all: readonly { readonly name: string; readonly weight?: number }[]) => {
+    const leftOut = random.pick(LEFT_OUT);
+    return Object.fromEntries(
+      all.map(({ name, weight = 1 }) => [name, random.chance(leftOut) ? 0 : weight * (0.2 + random.unit())]),
     );
+  };
   const groups = random.pick(["v2", "v2", "hybrid", "v1", "none"] as const);
   const isShared = random.chance(0.6);
   const longestMs = random.pick([10_000, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
@@ -34,8 +39,11 @@ export function drawSetting(seed: number, random: Random, hours: number): Settin
     maxRows: random.pick([1, 2, 3, 4, 4, 8]),
     runningJobs: isShared && random.chance(0.5) ? random.between(1, 4) : undefined,
     graceMs: random.pick([0, 500, 5000, 30_000]),
-    arrivalMs: Math.max(longestMs * (0.2 + 0.6 * random.unit()), (hours * HOUR_MS) / MOST_ARRIVALS),
-    faultMs: random.pick([MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]),
+    // In some lives, nearly nothing happens that could wake what sleeps for too long.
+    arrivalMs:
+      Math.max(longestMs * (0.2 + 0.6 * random.unit()), (hours * HOUR_MS) / MOST_ARRIVALS) *
+      (random.chance(0.2) ? 20 : 1),
+    faultMs: random.pick([MINUTE_MS / 3, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]),
     runMs: [longestMs / 200, longestMs],
     isLaxDisk: random.chance(0.3),
     pidMax: random.pick([500, 32_768, 32_768]),

@@ -39,6 +39,9 @@ export interface JobPlan {
   readonly memoryBytes?: number;
 }
 
+/** What may just have happened to a job, or be about to happen. */
+export type Moment = "request" | "begin" | "signal" | "term" | "end" | "hook";
+
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 type SeenStart = Mutable<Start> & { signals: number[]; readonly index: number };
 
@@ -53,10 +56,10 @@ export class Witness {
   readonly reports: Report[] = [];
   /** Jobs of the run that may end. */
   readonly go = new Set<number>();
-  readonly #trace: (line: string) => void;
+  readonly #note: (moment: Moment, line: string) => void;
 
-  constructor(trace: (line: string) => void) {
-    this.#trace = trace;
+  constructor(note: (moment: Moment, line: string) => void) {
+    this.#note = note;
   }
 
   /** /usr/bin/job PLAN */
@@ -76,17 +79,18 @@ export class Witness {
       signals: [],
     };
     this.starts.push(start);
-    this.#trace(`job ${start.job}.${attempt} begins`);
+    this.#note("begin", `job ${start.job}.${attempt} begins`);
     let isNoted = false;
     if (plan.notes !== undefined)
       sys.onSignal(plan.notes, () => {
         start.signals.push(nowMs());
+        this.#note("signal", `job ${start.job}.${attempt} gets its signal`);
         isNoted = true;
       });
     const { onTerm } = plan;
     if (onTerm !== undefined)
       sys.onSignal("SIGTERM", () => {
-        this.#trace(`job ${start.job}.${attempt} is asked to end`);
+        this.#note("term", `job ${start.job}.${attempt} is asked to end`);
         if (onTerm !== "ignore") sys.machine.exit(sys.self, onTerm);
       });
     if (plan.memoryBytes !== undefined) sys.allocate(plan.memoryBytes);
@@ -109,7 +113,7 @@ export class Witness {
     while (plan.untilGo === true && !this.go.has(plan.index)) yield { for: "time", us: LOOK_US };
     const end = plan.ends[attempt - 1] ?? "0";
     start.endedMs = nowMs();
-    this.#trace(`job ${start.job}.${attempt} reaches its end ${end}`);
+    this.#note("end", `job ${start.job}.${attempt} reaches its end ${end}`);
     if (end.startsWith("SIG")) {
       if (end !== "SIGKILL") sys.onSignal(end, "default");
       sys.kill(sys.self.pid, end);
@@ -130,7 +134,7 @@ export class Witness {
       id: env.TUTTI_EVENT_ID ?? "",
       state: env.TUTTI_JOB_STATE ?? "",
     });
-    this.#trace(`hook ${sys.self.argv[1]} of job ${env.TUTTI_JOB} runs for ${env.TUTTI_EVENT}`);
+    this.#note("hook", `hook ${sys.self.argv[1]} of job ${env.TUTTI_JOB} runs for ${env.TUTTI_EVENT}`);
     return 0;
   }.bind(this);
 }

@@ -1,4 +1,6 @@
 /** DatabaseSync and StatementSync of node:sqlite: what Tutti uses of them, with their results and errors. */
+
+import type { Stepper } from "../steps.ts";
 import { DONE, OK, OPEN_CREATE, OPEN_READONLY, OPEN_READWRITE, OPEN_URI, ROW } from "./codes.ts";
 import { invalidState, invalidType, invalidValue, sqliteError, tooLarge } from "./errors.ts";
 import { type Heap, type Pointer, TRANSIENT } from "./heap.ts";
@@ -27,6 +29,7 @@ export interface Host {
   readonly functions: Functions;
   /** Databases that are open. */
   readonly open: Set<Database>;
+  readonly step?: Stepper | undefined;
 }
 
 const INTEGER = 1;
@@ -122,6 +125,12 @@ export class Database {
   }
 
   exec(sql: string): void {
+    const { step } = this.#host;
+    if (sql !== "COMMIT" || step === undefined) this.#exec(sql);
+    else step("commit", () => this.#exec(sql));
+  }
+
+  #exec(sql: string): void {
     const { pointer } = this;
     if (typeof sql !== "string") throw invalidType('The "sql" argument must be a string.');
     const { heap } = this.#host;

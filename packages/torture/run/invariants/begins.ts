@@ -46,12 +46,18 @@ export function checkBegins({ jobs, clocks, witness }: Life): string[] {
 
 /** The latest time that the machine's clock has shown between two instants. */
 function latestShown(clocks: Life["clocks"], fromMs: number, toMs: number): number {
-  let shownMs = fromMs;
-  let rightMs = toMs;
+  let shownMs = Number.NEGATIVE_INFINITY;
+  let atMs = fromMs;
+  const pass = (untilMs: number, offsetMs: number) => {
+    const endMs = Math.min(untilMs, toMs);
+    if (endMs < atMs) return;
+    shownMs = Math.max(shownMs, endMs + offsetMs);
+    atMs = endMs;
+  };
   for (const clock of clocks) {
-    if (clock.fromMs > toMs || clock.toMs < fromMs) continue;
-    shownMs = Math.max(shownMs, clock.fromMs, Math.min(clock.toMs, toMs) + clock.offsetMs);
-    if (clock.toMs > toMs) rightMs = clock.fromMs;
+    pass(clock.fromMs, 0);
+    pass(clock.toMs, clock.offsetMs);
   }
-  return Math.max(shownMs, rightMs);
+  pass(toMs, 0);
+  return shownMs;
 }
