@@ -312,9 +312,9 @@ export class Life {
     return mayHaveWorked ? undefined : (result?.message ?? refusal);
   }
 
-  /** The job as the front end says now; undefined: there was no answer, or there is no such job. */
+  /** The job as the front end says, once it answers. */
   async asked(job: number): Promise<Job | undefined> {
-    return (await this.once("root", (service, caller) => service.job(caller, job))).value;
+    return (await this.send("root", (service, caller) => service.job(caller, job))).value;
   }
 
   async listed(states?: readonly JobState[]): Promise<readonly Job[] | undefined> {

@@ -209,11 +209,7 @@ export class Story {
   async hold(): Promise<void> {
     await this.#life.change({ action: "hold" }, this.#number);
     // It may have begun before, if the first request was cut off.
-    let record = await this.#life.asked(this.#number);
-    while (record === undefined && !this.#life.isOver) {
-      await this.#life.sleep(AGAIN_MS);
-      record = await this.#life.asked(this.#number);
-    }
+    const record = await this.#life.asked(this.#number);
     if (record?.state !== "held" || this.#life.isForgotten(record)) return;
     await this.#life.sleep(this.#random.below(20_000));
     await this.#release();
@@ -258,11 +254,7 @@ export class Story {
     this.#job.isReleased = release;
     this.#life.paused.add(this.#number);
     await this.#must({ action: "pause", ...(release && { release }) });
-    let record = await this.#life.asked(this.#number);
-    while (record === undefined && !this.#life.isOver) {
-      await this.#life.sleep(AGAIN_MS);
-      record = await this.#life.asked(this.#number);
-    }
+    const record = await this.#life.asked(this.#number);
     const gang = record?.state === "paused" ? nameOf(record) : "";
     this.#life.standing.add(gang);
     await this.#life.sleep(this.#random.below(Math.ceil(this.#ms)));

@@ -281,9 +281,14 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     return readClaim(this.spec, this.#childIdentity);
   }
 
+  /** One that has ended by itself has kept its limit, also if this conductor hung, and hears of it only now. */
   #keepLimits(nowMs: number): void {
-    if (this.ranMs(nowMs) >= this.#limitMs) this.stop("time-limit", false);
+    if (this.ranMs(nowMs) >= this.#limitMs && !this.#hasEnded) this.stop("time-limit", false);
     else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
+  }
+
+  get #hasEnded(): boolean {
+    return this.#entry.job !== undefined && !isAlive(this.#entry.job);
   }
 
   /** A job that was sent its signal late, because the conductor hung, has its time all the same. */

@@ -8,7 +8,7 @@
 
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { readText } from "@tutti/host/files.ts";
-import { takeLock } from "@tutti/host/lock.ts";
+import { takeLock, type Unlock } from "@tutti/host/lock.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "@tutti/host/ports/fs.ts";
 import { join } from "@tutti/host/ports/path.ts";
@@ -68,18 +68,25 @@ process.on("message", (task) => {
 });
 
 // Keep the reference: it holds the lock.
-const unlock = await lock();
-// In a folder of the conductor's kind: groups are named after it.
-const containment = openContainment(home)!;
-await clearLeftovers(containment);
-// All hooks together weigh as much as one process; all jobs together, as one on every CPU.
-containment.groups.write("cpu", ".", "cpu.weight", "100");
-containment.groups.write("cpu", ".", "cpu.shares", "1024");
-makeFolder(results, 0o700);
-for (const name of readdirSync(results)) {
-  const path = join(results, name);
-  if (RESULT.test(name)) send({ type: "result", result: JSON.parse(readFileSync(path, "utf8")) });
-  rmSync(path, { force: true });
+let unlock: Unlock;
+let containment: Containment;
+try {
+  unlock = await lock();
+  // In a folder of the conductor's kind: groups are named after it.
+  containment = openContainment(home)!;
+  await clearLeftovers(containment);
+  // All hooks together weigh as much as one process; all jobs together, as one on every CPU.
+  containment.groups.write("cpu", ".", "cpu.weight", "100");
+  containment.groups.write("cpu", ".", "cpu.shares", "1024");
+  makeFolder(results, 0o700);
+  for (const name of readdirSync(results)) {
+    const path = join(results, name);
+    if (RESULT.test(name)) send({ type: "result", result: JSON.parse(readFileSync(path, "utf8")) });
+    rmSync(path, { force: true });
+  }
+} catch {
+  // The disk may be full. The front end starts another runner in a second.
+  process.exit(1);
 }
 isReady = true;
 send({ type: "ready" });
