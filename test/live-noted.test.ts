@@ -103,6 +103,19 @@ test.each(["the conductor", "conductor and front end"])(
   },
 );
 
+test("a job that ends by itself while its conductor hangs has kept its limit", async () => {
+  const limitMs = 1500;
+  const job = await live.submit(`until [ -e ${file("go")} ]; do sleep 0.02; done; exit 4`, { limitMs });
+  await live.running(job);
+  const conductor = await live.conductorPid();
+  signal(conductor, "SIGSTOP");
+  writeFileSync(file("go"), "");
+  await until(() => existsSync(join(live.state, "jobs", String(job), "1", "exit")));
+  await pause(limitMs);
+  signal(conductor, "SIGCONT");
+  expect(await ended(job)).toMatchObject({ state: "failed", code: 4, reason: "exit code 4" });
+});
+
 describe("a state folder that is moved away and back", () => {
   test.each([false, true])(
     "keeps the results of what ended meanwhile (front end killed: %s)",
