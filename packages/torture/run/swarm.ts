@@ -5,29 +5,75 @@ import { KINDS } from "./kinds.ts";
 import { POLICIES, type Setting } from "./setting.ts";
 
 const SLOTS_MS = [20, 100, 100, 100, 500, 500, 1000, 1000, 1000, 5000, 5000, 30_000] as const;
+const S_MS = 1000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** In a life, on average: jobs that come one after the other show little that the first ones do not. */
+/** In a broad life, on average: jobs that come one after the other show little that the first ones do not. */
 const MOST_ARRIVALS = 200;
-/**
- * A swarm: of kinds and faults, some or most are left out of a life, so that the others come through to what
- * these would hide, and often enough.
- */
-const LEFT_OUT = [0.3, 0.6, 0.85] as const;
+const LEFT_OUT = 0.4;
 
-export function drawSetting(seed: number, random: Random, hours: number): Setting {
-  const weights = (all: readonly { readonly name: string; readonly weight?: number }[]) => {
-    const leftOut = random.pick(LEFT_OUT);
-    return Object.fromEntries(
-      all.map(({ name, weight = 1 }) => [name, random.chance(leftOut) ? 0 : weight * (0.2 + random.unit())]),
-    );
+interface Named {
+  readonly name: string;
+  readonly weight?: number;
+}
+
+/** What a life is about: how long it is, which jobs come how often, and which faults. */
+type Theme = Pick<Setting, "hours" | "arrivalMs" | "faultMs" | "runMs" | "kinds" | "faults">;
+
+/**
+ * A few kinds of jobs and a few faults, often and close together: what needs both at the same moment happens
+ * in some of these lives, and hardly ever in a life that has everything.
+ */
+function narrow(random: Random): Theme {
+  const some = (all: readonly Named[], most: number) => {
+    const drawn = all.flatMap((one) => Array<Named>(one.weight ?? 1).fill(one));
+    const chosen = Array.from({ length: random.between(1, most) }, () => random.pick(drawn));
+    return Object.fromEntries(chosen.map(({ name }) => [name, 1]));
   };
+  const longestMs = random.pick([5 * S_MS, 20 * S_MS, MINUTE_MS]);
+  return {
+    hours: 0.5 + random.unit(),
+    arrivalMs: random.between(6 * S_MS, 30 * S_MS),
+    faultMs: random.between(10 * S_MS, MINUTE_MS),
+    runMs: [longestMs / 50, longestMs],
+    kinds: some(KINDS, 5),
+    faults: some(FAULTS, 5),
+  };
+}
+
+/** Most kinds and most faults, in many hours: a backlog, and what follows from one fault after the other. */
+function broad(random: Random): Theme {
+  const most = (all: readonly Named[]) =>
+    Object.fromEntries(
+      all.map(({ name, weight = 1 }) => [name, random.chance(LEFT_OUT) ? 0 : weight * (0.2 + random.unit())]),
+    );
+  const hours = random.between(1, 10);
+  const longestMs = random.pick([10 * S_MS, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
+  return {
+    hours,
+    arrivalMs: Math.max(longestMs * (0.2 + 0.6 * random.unit()), (hours * HOUR_MS) / MOST_ARRIVALS),
+    faultMs: random.pick([MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]),
+    runMs: [longestMs / 200, longestMs],
+    kinds: most(KINDS),
+    faults: most(FAULTS),
+  };
+}
+
+/** Nearly nothing happens that could wake what sleeps for too long. */
+function quiet(random: Random): Theme {
+  const jobs = random.between(4, 20);
+  const theme = { ...broad(random), hours: random.between(3, 6), faultMs: 10 * MINUTE_MS };
+  return { ...theme, arrivalMs: (theme.hours * HOUR_MS) / jobs, runMs: [S_MS, MINUTE_MS] };
+}
+
+const THEMES = [...Array(7).fill(narrow), quiet, broad] as const;
+
+export function drawSetting(seed: number, random: Random): Setting {
   const groups = random.pick(["v2", "v2", "hybrid", "v1", "none"] as const);
   const isShared = random.chance(0.6);
-  const longestMs = random.pick([10_000, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
   return {
     seed,
-    hours,
+    ...random.pick(THEMES)(random),
     cpus: random.pick([1, 2, 2, 4, 4, 8, 16]),
     groups,
     isShared,
@@ -39,15 +85,7 @@ export function drawSetting(seed: number, random: Random, hours: number): Settin
     maxRows: random.pick([1, 2, 3, 4, 4, 8]),
     runningJobs: isShared && random.chance(0.5) ? random.between(1, 4) : undefined,
     graceMs: random.pick([0, 500, 5000, 30_000]),
-    // In some lives, nearly nothing happens that could wake what sleeps for too long.
-    arrivalMs:
-      Math.max(longestMs * (0.2 + 0.6 * random.unit()), (hours * HOUR_MS) / MOST_ARRIVALS) *
-      (random.chance(0.2) ? 20 : 1),
-    faultMs: random.pick([MINUTE_MS / 3, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]),
-    runMs: [longestMs / 200, longestMs],
     isLaxDisk: random.chance(0.3),
     pidMax: random.pick([500, 32_768, 32_768]),
-    faults: weights(FAULTS),
-    kinds: weights(KINDS),
   };
 }

@@ -6,9 +6,6 @@ import type { Setting } from "./setting.ts";
 import type { WorldParts } from "./site.ts";
 import { drawSetting } from "./swarm.ts";
 
-/** How long faults go on in one life, in hours: short enough to be repeated, long enough for a backlog. */
-const LIFE_HOURS = [1, 10] as const;
-
 interface TortureOptions {
   /** Of the first life; the next ones follow it. */
   readonly seed: number;
@@ -27,8 +24,7 @@ interface TortureOptions {
 
 /** The setting of a seed. */
 export function settingOf(seed: number): Setting {
-  const random = new Draws(seed).fork("setting");
-  return drawSetting(seed, random, random.between(...LIFE_HOURS));
+  return drawSetting(seed, new Draws(seed).fork("setting"));
 }
 
 export async function torture(options: TortureOptions): Promise<readonly Verdict[]> {
