@@ -115,6 +115,20 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     why: "a job runs twice if its shim was started twice",
   },
   {
+    name: "a reason is lost that the disk refuses",
+    file: `${CONDUCTOR}/attempts/shim.ts`,
+    find: "  until printf '%s\\\\n' \"${where}$1\" > lost; do",
+    replace: "  until printf '%s\\\\n' \"${where}$1\" > lost || :; do",
+    why: "a job that could not begin on a full disk has ended by itself, with exit code 74",
+  },
+  {
+    name: "the limit is looked at before the end",
+    file: `${CONDUCTOR}/attempts/attempt.ts`,
+    find: "if (this.ranMs(nowMs) >= this.#limitMs && !this.#hasEnded)",
+    replace: "if (this.ranMs(nowMs) >= this.#limitMs)",
+    why: "a job that ended by itself while its conductor hung is one that took too long",
+  },
+  {
     name: "the store does not sync",
     file: `${DAEMON}/store/store.ts`,
     find: "PRAGMA synchronous = FULL;",

@@ -16,8 +16,10 @@ export function judgeReports(
       problems.push(`start ${attempt} has no event`);
   }
   if (record.endedAtMs === undefined) problems.push(`has not ended: it is ${record.state}, ${record.reason}`);
-  if (began.length > 0 && record.startedAtMs === undefined) problems.push("has no time of its start");
-  if (began.length > 0 && !history.exported.has(record.job)) problems.push("is not in an export");
+  // Its record, and its line in SWF, are of its last attempt, which may have been lost before it began.
+  const hasBegun = began.includes(record.attempt);
+  if (hasBegun && record.startedAtMs === undefined) problems.push("has no time of its start");
+  if (hasBegun && !history.exported.has(record.job)) problems.push("is not in an export");
 
   const reports = history.reports.filter(({ job }) => job === record.job);
   /** Each attempt's start, or the end: at least once, and always with the same id. */

@@ -9,7 +9,7 @@ import { judge } from "../judge/judge.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import { CHECKS, WATCHES } from "./invariants/all.ts";
 import { KINDS } from "./kinds.ts";
-import type { Inflicted, Life } from "./life.ts";
+import { type Inflicted, isSettled, type Life } from "./life.ts";
 import { giveUpForgotten } from "./restore.ts";
 import { Story } from "./story.ts";
 
@@ -53,9 +53,8 @@ export class Course {
   async #look(): Promise<void> {
     const life = this.#life;
     while (!life.isOver) {
-      const records = (await life.listed()) ?? [];
-      for (const job of records) life.records.set(job.job, job);
-      if (life.restores.length > 0) await giveUpForgotten(life, records);
+      await life.look();
+      if (life.restores.length > 0) await giveUpForgotten(life, [...life.records.values()]);
       await life.sleep(60 * LOOK_MS);
     }
   }
@@ -203,23 +202,21 @@ export class Course {
     const untilMs = life.trueMs + END_MS;
     const isLate = () => life.trueMs > untilMs;
     await life.until(() => this.#open === 0 || isLate(), LOOK_MS);
-    let records: readonly Job[] | undefined;
-    const isEnded = (job: Job) =>
-      job.endedAtMs !== undefined && job.news?.every(({ state }) => state !== "waiting") !== false;
+    let records: readonly Job[] = [];
     for (;;) {
-      records = (await life.listed()) ?? records;
-      for (const job of records ?? []) life.records.set(job.job, job);
-      if ((records?.every(isEnded) && this.#open === 0) || isLate()) break;
-      await this.#tidy(records ?? []);
+      await life.look();
+      records = [...life.records.values()];
+      if ((records.every(isSettled) && this.#open === 0) || isLate()) {
+        records = (await life.listed()) ?? records;
+        if (records.every(isSettled) || isLate()) break;
+      }
+      await this.#tidy(records);
       await life.sleep(5 * LOOK_MS);
     }
-    if (isLate())
-      for (const job of records?.filter((one) => !isEnded(one)) ?? [])
-        life.problem(
-          `job ${job.job} (${job.state}) has not ended ${END_MS / HOUR_MS} h after the last fault`,
-        );
+    for (const { job, state } of records.filter((one) => !isSettled(one)))
+      life.problem(`job ${job} (${state}) has not ended ${END_MS / HOUR_MS} h after the last fault`);
     const books = await life.send("root", (service, caller) => booksOf(service, caller));
-    if (books.value !== undefined) life.problems.push(...this.#judge(records ?? [], books.value));
+    if (books.value !== undefined) life.problems.push(...this.#judge(records, books.value));
     await life.sleep(3 * LOOK_MS);
     life.problems.push(...CHECKS.flatMap((check) => check(life)));
     life.isSupervised = false;

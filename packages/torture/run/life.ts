@@ -2,7 +2,7 @@
 import type { Change, Caller as LiveCaller, Service } from "@tutti/live/daemon/contract/service.ts";
 import { type Answer, isRefusal, type Refusal } from "@tutti/protocol/refusal.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
-import type { JobState } from "@tutti/protocol/states.ts";
+import { ACTIVE_STATES, type JobState } from "@tutti/protocol/states.ts";
 import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
 import type { Step } from "../node/steps.ts";
 import type { RunningProgram } from "../node/world.ts";
@@ -326,6 +326,28 @@ export class Life {
     return reply.value;
   }
 
+  /**
+   * Renews `records` of all that has not ended, or has just ended.
+   * @returns whether there was an answer
+   */
+  async look(): Promise<boolean> {
+    const { records } = this;
+    const reply = await this.once("root", (service, caller) => {
+      const found = [...service.list(caller, { states: ACTIVE_STATES })].flat();
+      const active = new Set(found.map(({ job }) => job));
+      for (const { numbers, reruns } of this.jobs)
+        for (const number of [...numbers, ...reruns]) {
+          const record = records.get(number);
+          if (active.has(number) || (record !== undefined && isSettled(record))) continue;
+          const job = service.job(caller, number);
+          if (!isRefusal(job)) found.push(job as Job);
+        }
+      return found as readonly Job[];
+    });
+    for (const job of reply.value ?? []) records.set(job.job, job);
+    return reply.value !== undefined;
+  }
+
   isForgotten({ reason = "" }: Job): boolean {
     return HAS_RUN.test(reason);
   }
@@ -429,6 +451,11 @@ export class Life {
     await this.sleep(this.random.below(this.random.pick(RESTART_MS)));
     if (this.isSupervised) this.startServe();
   }
+}
+
+/** Whether it has ended, and all hooks have run. */
+export function isSettled({ endedAtMs, news = [] }: Job): boolean {
+  return endedAtMs !== undefined && news.every(({ state }) => state !== "waiting");
 }
 
 function replyOf<Value>(given: Answer<Value>): Reply<Value> {

@@ -113,7 +113,11 @@ identity() {
   identity=$boot:$$:$1${identitySuffix(spec)}
 }
 fail() {
-  printf '%s\\n' "${where}$1" > lost
+  # Without its reason, this would be an exit of the command: a disk that refuses it may take it later.
+  until printf '%s\\n' "${where}$1" > lost; do
+    case $(stat -c %h .) in 0 | "") exit 74 ;; esac
+    sleep 1
+  done 2> /dev/null
   exit 74
 }
 begin() {
