@@ -95,12 +95,8 @@ endIfIdle();
 
 async function lock() {
   for (;;) {
-    try {
-      const held = takeLock(join(home!, "lock"));
-      if (held !== undefined) return held;
-    } catch {
-      // The disk is full, for example: hooks wait until it is not.
-    }
+    const held = takeLock(join(home!, "lock"));
+    if (held !== undefined) return held;
     await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
     if (isAlone) process.exit(0);
   }
