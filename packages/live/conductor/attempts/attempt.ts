@@ -281,7 +281,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     return readClaim(this.spec, this.#childIdentity);
   }
 
-  /** One that has ended by itself has kept its limit, also if this conductor hung, and hears of it only now. */
+  /** One that has ended by itself has kept its limit, also if this conductor hung and hears of it late. */
   #keepLimits(nowMs: number): void {
     if (this.ranMs(nowMs) >= this.#limitMs && !this.#hasEnded) this.stop("time-limit", false);
     else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
