@@ -436,10 +436,13 @@ export class Store {
     // Before all that may write: a damaged file stays as it is.
     const [found] = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
     if (found !== "ok") throw damagedStore(this.path, String(found));
+    // A front end may have ended after the disk failed to sync entries of the log. They can be read, but
+    // Linux does not write them again, so a power cut would take them, with all that follow in this log.
+    database.exec("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
     // Before the first table, so that the file of a new store can become smaller again.
     database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec(`PRAGMA journal_mode = ${isOnNetwork ? "TRUNCATE" : "WAL"}; PRAGMA locking_mode = NORMAL`);
-    database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+    database.exec("PRAGMA foreign_keys = ON");
     database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     migrate(database, this.path, nowMs);
     const number = (name: string) => Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
