@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { ownBuild } from "@tutti/host/version.ts";
 import type { ProgramTexts } from "@tutti/torture/node/programs.ts";
 import { type BuildOptions, build, type Metafile, type OnLoadResult, type Plugin, transform } from "esbuild";
+import { recordedStores } from "./torture-stores.ts";
 
 /** A planted mistake: another text in a file, which the world's checks must notice. */
 export interface Mutation {
@@ -105,14 +106,15 @@ export async function buildWorldPrograms(mutations: readonly Mutation[] = []): P
   return {
     shared: `function(given){"use strict";const $offered={};const {Buffer}=given;${TAKE_PORT}(given.ports);{${code}}return (path,name)=>$offered[path][name];}`,
     programs,
+    stores: recordedStores(),
     metafile,
   };
 }
 
 /** The texts as a module, for programs and pages that cannot bundle. */
-export function moduleOf({ shared, programs }: ProgramTexts): string {
+export function moduleOf({ shared, programs, stores }: ProgramTexts): string {
   const list = Object.entries(programs).map(([name, text]) => `${name}:${text}`);
-  return `export const shared=${shared};\nexport const programs={${list.join(",\n")}};\n`;
+  return `export const shared=${shared};\nexport const programs={${list.join(",\n")}};\nexport const stores=${JSON.stringify(stores)};\n`;
 }
 
 const BUILD = `const TUTTI_BUILD=${JSON.stringify(ownBuild())};`;

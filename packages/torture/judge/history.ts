@@ -5,10 +5,10 @@ import type { Job } from "@tutti/protocol/schema.ts";
 export interface Asked {
   readonly name: string;
   readonly tasks: number;
-  readonly limitMs: number;
+  readonly limitMs?: number;
   readonly retries: number;
   readonly retryOn: readonly string[];
-  readonly retryDelayMs: number;
+  readonly retryDelayMs?: number;
   readonly beginAtMs?: number;
 }
 

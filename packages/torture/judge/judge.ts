@@ -188,7 +188,7 @@ function judgeAttempts(
       if (ends.length > 0 && !ends.some(isRetried))
         problems.push(`${words} ended with ${ends}, no retry follows`);
       if (ends.length === 1 && mayRetry(asked, own) && next !== undefined) {
-        const delayMs = Math.min(asked.retryDelayMs * 2 ** delays++, LONGEST_DELAY_MS);
+        const delayMs = Math.min((asked.retryDelayMs ?? 0) * 2 ** delays++, LONGEST_DELAY_MS);
         const earliestMs = (start?.endedMs ?? 0) + delayMs;
         if (next.beganMs < earliestMs - ROUNDING_MS)
           problems.push(`${words}: the next began before ${earliestMs}`);
@@ -214,9 +214,9 @@ function judgeAttempts(
     if (early !== undefined)
       problems.push(`got its signal after ${early - fromMs} ms, before ${job.signalMs}`);
   }
-  const hasLimit = record.reason === LIMIT;
-  if (hasLimit && record.ranMs < asked.limitMs - ROUNDING_MS) {
-    problems.push(`ended by its limit of ${asked.limitMs} ms after ${record.ranMs} ms`);
+  const { limitMs = Number.POSITIVE_INFINITY } = asked;
+  if (record.reason === LIMIT && record.ranMs < limitMs - ROUNDING_MS) {
+    problems.push(`ended by its limit of ${limitMs} ms after ${record.ranMs} ms`);
   }
   return problems;
 }

@@ -5,10 +5,11 @@
 import { SHARED_PORTS } from "./ports.ts";
 import type { Bytes } from "./world.ts";
 
-/** Texts of functions. */
+/** Texts of functions, and stores of earlier versions as SQL. */
 export interface ProgramTexts {
   readonly shared: string;
   readonly programs: Readonly<Record<string, string>>;
+  readonly stores: Readonly<Record<string, string>>;
 }
 
 type Ports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -21,14 +22,16 @@ export interface Programs {
   readonly shared: (given: { readonly Buffer: unknown; readonly ports: Ports }) => Shared;
   /** Each evaluates a program; its promise resolves when the first turn of the program is over. */
   readonly programs: Readonly<Record<string, (env: Env, shared: Shared) => Promise<void>>>;
+  /** Stores that schedulers of earlier versions have left, as SQL. */
+  readonly stores: Readonly<Record<string, string>>;
 }
 
 type Env = Readonly<Record<string, unknown>> & { readonly ports: Ports };
 
-export function programsOf({ shared, programs }: ProgramTexts): Programs {
+export function programsOf({ shared, programs, stores }: ProgramTexts): Programs {
   const list = Object.entries(programs).map(([name, text]) => `${name}:${text}`);
   // Strict, so that the parentheses are those of the texts.
-  return new Function(`"use strict";return {shared:${shared},programs:{${list}}};`)();
+  return { ...new Function(`"use strict";return {shared:${shared},programs:{${list}}};`)(), stores };
 }
 
 /** Name of a program from its file, such as conductor from /tutti/conductor.js. */

@@ -12,6 +12,7 @@ import { KINDS } from "./kinds.ts";
 import { type Inflicted, isSettled, type Life } from "./life.ts";
 import { giveUpForgotten } from "./restore.ts";
 import { Story } from "./story.ts";
+import { disturbUpgrade, putOlderStore } from "./upgrade.ts";
 
 /** What a life has come to. */
 export interface Verdict {
@@ -74,7 +75,7 @@ export class Course {
     }
   }
 
-  #tell(story: Story): void {
+  #tell(story: { tell(): Promise<void> }): void {
     const life = this.#life;
     this.#open++;
     void story.tell().then(
@@ -138,8 +139,11 @@ export class Course {
 
   begin(): void {
     const life = this.#life;
+    const { olderStore } = life.setting;
+    if (olderStore !== undefined) for (const story of putOlderStore(life, olderStore)) this.#tell(story);
     life.startServe();
     const course = async (): Promise<void> => {
+      if (olderStore !== undefined) await disturbUpgrade(life);
       await Promise.all([this.#arrivals(), this.#faults()]);
       await life.until(() => this.#underWay === 0, LOOK_MS);
       life.trace("no more faults");

@@ -2,6 +2,7 @@
 import { nameOf } from "../judge/history.ts";
 import type { Step } from "../node/steps.ts";
 import type { Process } from "../world/contract.ts";
+import { cutPowerAtWrite } from "./crash.ts";
 import type { Life } from "./life.ts";
 import { restoreBackup } from "./restore.ts";
 import { POLICIES } from "./setting.ts";
@@ -125,6 +126,7 @@ export const FAULTS: readonly Fault[] = [
       if (await inStep(life, pullPlug)) await whilePowerIsOff(life, () => untilBoot(life));
     },
   },
+  { name: "power cut at a write", weight: 2, inflict: cutPowerAtWrite },
   { name: "disk full", inflict: (life) => spoilDisk(life, "full") },
   { name: "disk read-only", inflict: (life) => spoilDisk(life, "read-only") },
   { name: "writes fail", inflict: (life) => spoilDisk(life, "broken") },

@@ -268,7 +268,7 @@ export class Life {
   /** Lets no change through until `open`, and waits until those under way have been answered. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.until(() => this.#unanswered.size === 0, CLIENT_MS);
+    await this.until(() => this.#unanswered.size === 0, AGAIN_MS);
   }
 
   open(): void {

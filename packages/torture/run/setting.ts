@@ -50,6 +50,8 @@ export interface Setting {
   /** Whether the disk keeps changes in any order without a sync. */
   readonly isLaxDisk: boolean;
   readonly pidMax: number;
+  /** It begins with a store of this version, with its jobs; undefined: with an empty disk. */
+  readonly olderStore: number | undefined;
   /** Weights by name; 0: not in this life. */
   readonly faults: Readonly<Record<string, number>>;
   readonly kinds: Readonly<Record<string, number>>;

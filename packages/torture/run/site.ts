@@ -155,6 +155,7 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
     disk: diskOf(home ?? files.disk),
     world,
     hash: () => hash.text,
+    stores: programs.stores,
     read: (path: string, on: SimulatedMachine = machine) => readText(on, root, path),
     readBytes: (path: string) => readBytes(machine, root, path),
     uidOf: (user: string) => UIDS[user] ?? 0,
@@ -239,6 +240,7 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
         database.close();
       }
     },
+    openStore: () => openDatabase(`${state}/tutti.db`),
     /** Problems of the store as it is on the disk. */
     checkStore: (): string[] => {
       const database = openDatabase(`${state}/tutti.db`);
@@ -293,6 +295,8 @@ export type Disk = ReturnType<typeof diskOf>;
 
 function diskOf(disk: FileDisk) {
   return {
+    breakAfter: (count: number, onBreak: () => void) => disk.breakAfter(count, onBreak),
+    mend: () => disk.mend(),
     spoil(how: "full" | "read-only" | "broken") {
       if (how === "full") disk.setCapacity(0);
       else if (how === "read-only") disk.setReadOnly(true);

@@ -77,7 +77,7 @@ export class Story {
     const warnsMs = isFirst ? this.#kind.warnsMs?.(this.#ms) : undefined;
     const job: JudgedJob = {
       ...{ kind, index, user: this.#user, ends, hooks, ...judged },
-      ...(warnsMs !== undefined && { signalMs: asked.limitMs - warnsMs }),
+      ...(warnsMs !== undefined && { signalMs: asked.limitMs! - warnsMs }),
       ...{ possible: [asked], formerNames: [], submittedAtMs: 0, numbers: [], reruns: [] },
     };
     jobs.push(job);

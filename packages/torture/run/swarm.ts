@@ -87,5 +87,6 @@ export function drawSetting(seed: number, random: Random): Setting {
     graceMs: random.pick([0, 500, 5000, 30_000]),
     isLaxDisk: random.chance(0.3),
     pidMax: random.pick([500, 32_768, 32_768]),
+    olderStore: random.chance(0.15) ? random.pick([7, 8, 9, 10]) : undefined,
   };
 }

@@ -37,6 +37,9 @@ export interface Disk {
   setReadOnly(isReadOnly: boolean): void;
   /** The next writes or syncs fail with EIO. What a failed sync should have written stays in doubt. */
   failNext(kind: "write" | "sync", count: number): void;
+  /** Calls after `count` writes and syncs, at the next one. That fails, and all later ones until `mend`. */
+  breakAfter(count: number, onBreak: () => void): void;
+  mend(): void;
 }
 
 export class FileSystem implements System, Store, Disk {
@@ -53,6 +56,7 @@ export class FileSystem implements System, Store, Disk {
   #journal: Change[] = [];
   #failingWrites = 0;
   #failingSyncs = 0;
+  #breaks: { left: number; readonly onBreak: () => void } | undefined;
 
   constructor(options: {
     readonly dev: number;
@@ -96,7 +100,28 @@ export class FileSystem implements System, Store, Disk {
     else this.#failingSyncs = count;
   }
 
+  breakAfter(count: number, onBreak: () => void): void {
+    this.#breaks = { left: count, onBreak };
+  }
+
+  mend(): void {
+    this.#breaks = undefined;
+    this.isReadOnly = false;
+  }
+
+  /** As ext4 does it: after an error nothing can be written, and names cannot be changed. */
+  #isBroken(): boolean {
+    const breaks = this.#breaks;
+    if (breaks === undefined) return false;
+    if (breaks.left-- === 0) {
+      this.isReadOnly = true;
+      breaks.onBreak();
+    }
+    return breaks.left < 0;
+  }
+
   writeProblem(): string | undefined {
+    if (this.#isBroken()) return "EIO";
     if (this.isReadOnly) return "EROFS";
     if (this.#failingWrites === 0) return undefined;
     this.#failingWrites--;
@@ -104,6 +129,7 @@ export class FileSystem implements System, Store, Disk {
   }
 
   syncProblem(): string | undefined {
+    if (this.#isBroken()) return "EIO";
     if (this.#failingSyncs === 0) return undefined;
     this.#failingSyncs--;
     return "EIO";

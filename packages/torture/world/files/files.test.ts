@@ -380,6 +380,24 @@ test("writes and syncs that fail, as often as set", () => {
   expect(codeOf(() => files.sync(root, descriptor, "fdatasync"))).toBeUndefined();
 });
 
+test("from a write or sync on, all that would change something fails until the disk is mended", () => {
+  const { files, root } = make();
+  const descriptor = files.open(root, "/file", O_RDWR | O_CREAT);
+  const doing = [
+    () => files.write(root, descriptor, bytesOf("x")),
+    () => files.sync(root, descriptor),
+    () => files.write(root, descriptor, bytesOf("x")),
+    () => files.sync(root, descriptor),
+    () => files.makeFolder(root, "/new"),
+  ];
+  const breaks: number[] = [];
+  files.disk.breakAfter(2, () => breaks.push(breaks.length));
+  expect(doing.map(codeOf)).toEqual([undefined, undefined, "EIO", "EIO", "EROFS"]);
+  expect(breaks).toEqual([0]);
+  files.disk.mend();
+  expect(doing.map(codeOf)).toEqual(doing.map(() => undefined));
+});
+
 test("after a failed sync, a second one does not write the pages of the first", () => {
   const seen = new Set<string>();
   for (const seed of SEEDS) {
