@@ -4,8 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import { programsOf } from "@tutti/torture/node/programs.ts";
+import type { Verdict } from "@tutti/torture/run/course.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Setting } from "@tutti/torture/run/setting.ts";
+import { kindOfProblem, shrink } from "@tutti/torture/run/shrink.ts";
 import { liveOnce, settingOf } from "@tutti/torture/run/torture.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { buildWorldPrograms, type Mutation } from "../scripts/torture-bundle.ts";
@@ -26,11 +28,19 @@ const SETTING: Setting = {
 const { settle, close } = settler();
 afterAll(close);
 
-async function problemsWith(mutations: readonly Mutation[]): Promise<readonly string[]> {
+/** @returns lives a life with these mistakes in the programs */
+async function liverWith(mutations: readonly Mutation[]): Promise<(setting: Setting) => Promise<Verdict>> {
   const programs = programsOf(await buildWorldPrograms(mutations));
   const parts = await loadParts(programs, readFileSync(WASM), Buffer as never);
-  return (await liveOnce(SETTING, { parts, settle })).problems;
+  return (setting) => liveOnce(setting, { parts, settle });
 }
+
+async function problemsWith(mutations: readonly Mutation[]): Promise<readonly string[]> {
+  const live = await liverWith(mutations);
+  return (await live(SETTING)).problems;
+}
+
+const faultNamed = (name: string) => PLANTED_FAULTS.find((one) => one.name === name)!;
 
 describe("a life in a simulated world", () => {
   test("has no problem", async () => {
@@ -42,8 +52,21 @@ describe("a life in a simulated world", () => {
     ["no start hook for a second attempt", /onStart of start 2 was not reported/],
     ["processes of an ended gang are left", /is left after the last job/],
   ])("finds a planted fault: %s", async (name, problem) => {
-    const fault = PLANTED_FAULTS.find((one) => one.name === name)!;
-    expect((await problemsWith([fault])).join("\n")).toMatch(problem);
+    expect((await problemsWith([faultNamed(name)])).join("\n")).toMatch(problem);
+  });
+
+  test("shrinks to one job that shows the fault, and no other fault", async () => {
+    const live = await liverWith([faultNamed("one retry too many")]);
+    const setting = { ...SETTING, faultMs: 20_000, faults: { "another policy": 1 } };
+    const verdict = await live(setting);
+    expect(verdict.drawn.jobs).toBeGreaterThan(10);
+    expect(verdict.drawn.faults).toBeGreaterThan(3);
+    const { jobs, faults, only, verdict: smallest } = await shrink({ setting, verdict, live });
+    expect([jobs, faults]).toEqual([1, 0]);
+    expect(kindOfProblem(smallest.problems[0])).toBe(kindOfProblem(verdict.problems[0]));
+    const { starts, ...again } = await live({ ...setting, only });
+    expect(again).toMatchObject({ problems: smallest.problems, hash: smallest.hash });
+    expect(starts).toBeLessThan(verdict.starts);
   });
 
   test("each planted fault has a name of its own and changes exactly one text", () => {

@@ -1,7 +1,7 @@
 /** Simulated lives of the scheduler: nothing goes wrong in them, and a seed always gives the same life. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { repeating, sumsOf, tortureText } from "@tutti/cli/text/torture-text.ts";
+import { repeating, shrunkText, sumsOf, tortureText } from "@tutti/cli/text/torture-text.ts";
 import { programsOf } from "@tutti/torture/node/programs.ts";
 import type { Verdict } from "@tutti/torture/run/course.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
@@ -15,7 +15,7 @@ import { makeFolder, removeFolder, tutti } from "./command.ts";
 const FIRST_SEED = 7;
 const HOURS = 30;
 /** A short life. */
-const SHORT = 5;
+const SHORT = 2;
 
 const { settle, close } = settler();
 type Options = Parameters<typeof torture>[0];
@@ -61,6 +61,14 @@ describe("a short life", () => {
 
   test("is the same with the same seed, to the last event", async () => {
     expect(await run({ seed: SHORT })).toEqual([whole]);
+  });
+
+  test("has only the jobs and faults that are asked for, which are as in the whole", async () => {
+    const log: string[] = [];
+    const only = { jobs: [{ first: 2, last: 2 }], faults: [] };
+    const [{ jobs, faults, problems }] = await run({ seed: SHORT, only, log: (line) => log.push(line) });
+    expect([jobs, faults, problems]).toEqual([1, {}, []]);
+    expect(log.filter((line) => line.includes("begins")).length).toBeGreaterThan(0);
   });
 
   test("ends at once if it is stopped", async () => {
@@ -121,21 +129,45 @@ describe("a short life", () => {
   });
 });
 
-test("a number of hours below 0 is refused", () => {
+test.each([
+  [["--hours", "-1"], "Expected a number of hours, 0 or more."],
+  [["--only-jobs", "0-3"], "Expected numbers from 1, such as 3,7-9, or none."],
+  [["--only-faults", "", "--only-jobs", "1"], "Expected numbers from 1, such as 3,7-9, or none."],
+  [["--only-faults", "none", "--hours", "3"], "cannot be used with option '--hours <h>'"],
+])("%j is refused", (words, reason) => {
   const folder = makeFolder();
   try {
-    expect(tutti(folder, ["torture", "--hours", "-1"])).toMatchObject({
+    expect(tutti(folder, ["torture", ...words])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("Expected a number of hours, 0 or more."),
+      stderr: expect.stringContaining(reason),
     });
   } finally {
     removeFolder(folder);
   }
 });
 
+test("the smallest life is printed with the command that repeats it", () => {
+  const only = {
+    jobs: [
+      { first: 3, last: 3 },
+      { first: 7, last: 9 },
+    ],
+    faults: [],
+  };
+  const verdict: Verdict = {
+    ...{ seed: 8, problems: ["job 3 ran twice"], hours: 0.5, events: 9, jobs: 4, starts: 5, hash: "" },
+    ...{ drawn: { jobs: 9, faults: 0 }, faults: {} },
+  };
+  expect(shrunkText({ verdict, only, jobs: 4, faults: 0, tries: 1234 })).toBe(`\
+4 jobs and 0 faults are enough for that (1,234 lives tried):
+  ${repeating(8)} --only-jobs 3,7-9 --only-faults none
+  - job 3 ran twice
+`);
+});
+
 test("a life with problems is printed with them and with the command that repeats it", () => {
   const life = (seed: number, problems: readonly string[]): Verdict => ({
-    ...{ seed, problems, hours: 1.5, events: 9, jobs: 4, starts: 5, hash: "" },
+    ...{ seed, problems, hours: 1.5, events: 9, jobs: 4, starts: 5, hash: "", drawn: { jobs: 4, faults: 3 } },
     faults: { "disk full": 2, "machine suspended": seed },
   });
   const many = Array.from({ length: 12 }, (_, i) => `job ${i + 1} is lost`);

@@ -117,8 +117,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a reason is lost that the disk refuses",
     file: `${CONDUCTOR}/attempts/shim.ts`,
-    find: "  until printf '%s\\\\n' \"${where}$1\" > lost; do",
-    replace: "  until printf '%s\\\\n' \"${where}$1\" > lost || :; do",
+    find: '" > lost; do\n    case',
+    replace: '" > lost || :; do\n    case',
     why: "a job that could not begin on a full disk has ended by itself, with exit code 74",
   },
   {

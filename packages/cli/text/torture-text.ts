@@ -1,6 +1,8 @@
 /** What simulated lives of the scheduler have come to, as a table, and how to repeat those that failed. */
 import { formatCount, formatDigits, plural } from "@tutti/kernel/core/format.ts";
+import { type NumberRange, rangesText } from "@tutti/kernel/core/number-ranges.ts";
 import type { Verdict } from "@tutti/torture/run/course.ts";
+import type { Shrunk } from "@tutti/torture/run/shrink.ts";
 import { bold, bullet, commandName, leftColumn, rightColumn, table } from "./text.ts";
 
 /** A life in which everything goes wrong has thousands. */
@@ -81,3 +83,22 @@ function lastLine(lives: readonly Verdict[], { hours, speed, failedLives }: Tort
 export function repeating(seed: number): string {
   return `${commandName()} torture --seed ${seed}`;
 }
+
+/** The smallest life that has the same problem, and how to repeat it. */
+export function shrunkText({ verdict, jobs, faults, only, tries }: Shrunk): string {
+  const words = `${repeating(verdict.seed)} --only-jobs ${numbersText(only.jobs)} --only-faults ${numbersText(only.faults)}`;
+  return [
+    `${plural(jobs, "job")} and ${plural(faults, "fault")} are enough for that (${formatCount(tries)} lives tried):`,
+    `  ${bold(words)}`,
+    ...verdict.problems.slice(0, SHOWN_PROBLEMS).map(bullet),
+    "",
+  ].join("\n");
+}
+
+/** As `--only-jobs` reads them. */
+function numbersText(ranges: readonly NumberRange[]): string {
+  return ranges.length === 0 ? NO_NUMBERS : rangesText(ranges);
+}
+
+/** The word for no number at all. */
+export const NO_NUMBERS = "none";

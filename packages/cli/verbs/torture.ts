@@ -4,23 +4,28 @@ import { readFileSync } from "node:fs";
 import { DIST } from "@tutti/host/programs.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { formatCount, formatDigits, plural } from "@tutti/kernel/core/format.ts";
+import { mergeRanges, type NumberRange, parseRanges } from "@tutti/kernel/core/number-ranges.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import type { Verdict } from "@tutti/torture/run/course.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
+import { type Shrunk, shrink } from "@tutti/torture/run/shrink.ts";
 import type { WorldParts } from "@tutti/torture/run/site.ts";
-import { torture } from "@tutti/torture/run/torture.ts";
+import { liveOnce, settingOf, torture } from "@tutti/torture/run/torture.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CheckFailed, ExitCode } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
 import { integer } from "../options/parse.ts";
 import { Progress } from "../text/progress.ts";
 import { hint, writeOut, writePiece } from "../text/text.ts";
-import { repeating, sumsOf, tortureText } from "../text/torture-text.ts";
+import { NO_NUMBERS, repeating, shrunkText, sumsOf, tortureText } from "../text/torture-text.ts";
 
 interface Options {
   readonly seed: number;
   readonly hours: number;
+  readonly onlyJobs?: readonly NumberRange[];
+  readonly onlyFaults?: readonly NumberRange[];
+  readonly shrink?: boolean;
   readonly log?: boolean;
   readonly json?: boolean;
   readonly progress: boolean;
@@ -45,11 +50,28 @@ export function configure(command: Command): void {
   command
     .option("--seed <n>", "seed of the first life; the next lives have the next ones", integer(0), 1)
     .option("--hours <h>", "begin lives until this many simulated hours have passed; 0: one life", hours, 0)
+    .addOption(onlyOption("jobs"))
+    .addOption(onlyOption("faults"))
+    .addOption(
+      new Option("--shrink", "look for the fewest jobs and faults with the first problem").conflicts("json"),
+    )
     .addOption(new Option("--log", "print what happens, line by line").conflicts("json"))
     .option("--json", "print as JSON")
     .option("--no-progress", "show no line of progress")
     .addHelpText("after", HELP)
     .action(run);
+}
+
+function onlyOption(what: "jobs" | "faults"): Option {
+  return new Option(`--only-${what} <numbers>`, `leave out all ${what} but these: 3,7-9, or ${NO_NUMBERS}`)
+    .argParser(numbers)
+    .conflicts("hours");
+}
+
+function numbers(text: string): readonly NumberRange[] {
+  const ranges = text === NO_NUMBERS ? [] : parseRanges(text);
+  if (ranges !== undefined) return mergeRanges(ranges);
+  throw new InvalidArgumentError(`Expected numbers from 1, such as 3,7-9, or ${NO_NUMBERS}.`);
 }
 
 function hours(text: string): number {
@@ -58,7 +80,9 @@ function hours(text: string): number {
   throw new InvalidArgumentError("Expected a number of hours, 0 or more.");
 }
 
-async function run({ seed, hours, log, json, progress }: Options): Promise<void> {
+async function run(options: Options): Promise<void> {
+  const { seed, hours, onlyJobs, onlyFaults, log, json, progress } = options;
+  const only = { jobs: onlyJobs, faults: onlyFaults };
   const parts = await partsInDist();
   const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
   const before = process.cpuUsage();
@@ -66,7 +90,12 @@ async function run({ seed, hours, log, json, progress }: Options): Promise<void>
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
-  const lives = await runLives({ ...{ seed, hours, parts }, trace: log === true }, interrupt, cpuS, progress);
+  const lives = await runLives(
+    { ...{ seed, hours, only, parts }, trace: log === true },
+    interrupt,
+    cpuS,
+    progress,
+  );
   const usedS = cpuS();
   const sums = sumsOf(lives, usedS);
   const withCommands = () => lives.map((life) => ({ ...life, command: repeating(life.seed) }));
@@ -75,6 +104,9 @@ async function run({ seed, hours, log, json, progress }: Options): Promise<void>
       ? jsonDocument("tutti.torture/1", { ...sums, cpuS: usedS, lives: withCommands() })
       : tortureText(lives, sums),
   );
+  const failed = lives.find(({ problems }) => problems.length > 0);
+  if (options.shrink && failed !== undefined && !interrupt.aborted)
+    writeOut(shrunkText(await shrinkLife(failed, parts, interrupt, progress)));
   if (interrupt.aborted) hint("Interrupted: the last life was not judged.");
   if (sums.failedLives > 0) throw new CheckFailed();
   if (interrupt.aborted) process.exitCode = ExitCode.interrupted;
@@ -94,7 +126,34 @@ async function partsInDist(): Promise<WorldParts> {
   }
 }
 
-type Plan = Pick<Parameters<typeof torture>[0], "seed" | "hours" | "parts"> & { readonly trace: boolean };
+async function shrinkLife(
+  verdict: Verdict,
+  parts: WorldParts,
+  interrupt: AbortSignal,
+  isShown: boolean,
+): Promise<Shrunk> {
+  const { settle, close } = settler();
+  const line = new Progress("", isShown);
+  const text = ({ tries, jobs, faults }: Shrunk) =>
+    `${formatCount(tries)} lives tried, ${plural(jobs, "job")} and ${plural(faults, "fault")} left`;
+  try {
+    return await shrink({
+      ...{ setting: settingOf(verdict.seed), verdict },
+      live: (setting) => liveOnce(setting, { parts, settle }),
+      onTry: (smallest) => {
+        line.show(() => text(smallest));
+        return !interrupt.aborted;
+      },
+    });
+  } finally {
+    line.end();
+    close();
+  }
+}
+
+type Plan = Pick<Parameters<typeof torture>[0], "seed" | "hours" | "only" | "parts"> & {
+  readonly trace: boolean;
+};
 
 async function runLives(
   { trace, ...plan }: Plan,

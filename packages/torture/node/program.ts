@@ -31,6 +31,7 @@ export class NodeProgram implements Body, RunningProgram {
   /** What the program sees as `process`. */
   readonly view: ProcessView;
   onStep: ((step: Step) => void) | undefined;
+  readonly steps = new Set<Step>();
   readonly #ends: (() => void)[] = [];
   #isOver = false;
   /** It is listening to a failure of its own. */
@@ -90,6 +91,7 @@ export class NodeProgram implements Body, RunningProgram {
   step: Stepper = (step, call) => {
     if (!this.#isOver) this.onStep?.(step);
     if (this.#isOver) throw EXIT;
+    this.steps.add(step);
     const result = call();
     this.onStep?.(step);
     if (this.#isOver) throw EXIT;

@@ -45,6 +45,8 @@ export interface RunningProgram extends NetUser {
   readonly random: Random;
   readonly world: NodeWorld;
   readonly view: ProcessView;
+  /** Kinds of steps that it has made. */
+  readonly steps: ReadonlySet<Step>;
   /** Called before and after each step. It may kill the process. */
   onStep: ((step: Step) => void) | undefined;
   kill(pid: number, signal: string | number): true;

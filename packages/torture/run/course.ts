@@ -2,10 +2,12 @@
  * The course of a life, from an empty disk to the last job: arrivals with faults in between, then rest, and
  * what the judge says. It depends on the setting and its seed alone.
  */
+import { holds, type NumberRange } from "@tutti/kernel/core/number-ranges.ts";
 import type { Caller, Service } from "@tutti/live/daemon/contract/service.ts";
 import type { Answer } from "@tutti/protocol/refusal.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { judge } from "../judge/judge.ts";
+import type { Random } from "../world/contract.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import { CHECKS, WATCHES } from "./invariants/all.ts";
 import { KINDS } from "./kinds.ts";
@@ -23,6 +25,8 @@ export interface Verdict {
   readonly jobs: number;
   readonly starts: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** Jobs and faults that came, or would have come without `only`. */
+  readonly drawn: { readonly jobs: number; readonly faults: number };
   /** Of everything that was traced: the same seed gives the same. */
   readonly hash: string;
 }
@@ -42,6 +46,9 @@ export class Course {
   #open = 0;
   /** Faults that are not over. */
   #underWay = 0;
+  #drawnJobs = 0;
+  #drawnFaults = 0;
+  #given = 0;
   /** When arrivals and faults end. */
   #untilMs: number;
   #isDone = false;
@@ -60,19 +67,21 @@ export class Course {
     }
   }
 
-  #exponential(meanMs: number): number {
-    // Bounded, so that no life waits for ever; -ln is not the same on all engines.
-    return meanMs * 2 * this.#life.random.unit();
-  }
-
   async #arrivals(): Promise<void> {
     const life = this.#life;
-    const kinds = weighted(KINDS, life.setting.kinds);
-    while (kinds.length > 0 && !this.isClosing) {
-      await life.sleep(this.#exponential(life.setting.arrivalMs));
-      const count = life.random.chance(0.1) ? life.random.between(2, 8) : 1;
-      for (let i = 0; i < count; i++) this.#tell(new Story(life, life.random.pick(kinds)));
+    const { arrivalMs, kinds, only } = life.setting;
+    const random = life.source.fork("arrivals");
+    const drawn = weighted(KINDS, kinds);
+    let number = 0;
+    while (drawn.length > 0 && !this.isClosing && number < last(only?.jobs)) {
+      await life.sleep(gapMs(random, arrivalMs));
+      const count = random.chance(0.1) ? random.between(2, 8) : 1;
+      for (let i = 0; i < count; i++) {
+        const kind = random.pick(drawn);
+        if (isOneOf(only?.jobs, ++number)) this.#tell(new Story(life, kind, random.fork(`job ${number}`)));
+      }
     }
+    this.#drawnJobs = number;
   }
 
   #tell(story: { tell(): Promise<void> }): void {
@@ -86,22 +95,31 @@ export class Course {
 
   async #faults(): Promise<void> {
     const life = this.#life;
-    const faults = weighted(FAULTS, life.setting.faults);
-    while (faults.length > 0) {
-      await life.sleep(this.#exponential(life.setting.faultMs));
+    const { faultMs, faults, only } = life.setting;
+    const random = life.source.fork("faults");
+    const drawn = weighted(FAULTS, faults);
+    while (drawn.length > 0 && this.#drawnFaults < last(only?.faults)) {
+      await life.sleep(gapMs(random, faultMs));
       if (this.isClosing) return;
+      const fault = random.pick(drawn);
       // A second fault often comes before the first has been got over.
-      await this.#inflict(life.random.pick(faults));
+      if (isOneOf(only?.faults, ++this.#drawnFaults)) await this.#inflict(fault, this.#drawnFaults);
     }
   }
 
-  async #inflict({ name, inflict }: Fault, last?: () => Promise<unknown>): Promise<void> {
+  /** @param number of those that are drawn; given ones have names instead */
+  async #inflict(
+    { name, inflict }: Fault,
+    number: number | string,
+    last?: () => Promise<unknown>,
+  ): Promise<void> {
     const life = this.#life;
     const inflicted: Inflicted = { name, fromMs: life.trueMs };
     life.faults.push(inflicted);
     life.trace(`fault: ${name}`);
     this.#underWay++;
     life.calmSinceMs = Number.POSITIVE_INFINITY;
+    life.random = life.source.fork(`fault ${number}`);
     await inflict(life, last);
     inflicted.toMs = life.trueMs;
     if (--this.#underWay === 0) life.calmSinceMs = life.trueMs;
@@ -115,7 +133,7 @@ export class Course {
   give(fault: Fault): () => void {
     let isTakenBack = false;
     const isOver = () => isTakenBack || this.isClosing;
-    void this.#inflict(fault, () => this.#life.until(isOver, TAKEN_BACK_MS));
+    void this.#inflict(fault, `given ${++this.#given}`, () => this.#life.until(isOver, TAKEN_BACK_MS));
     return () => {
       isTakenBack = true;
     };
@@ -196,6 +214,7 @@ export class Course {
       jobs: life.jobs.length,
       starts: life.witness.starts.length,
       faults: countsOf(life.faults),
+      drawn: { jobs: this.#drawnJobs, faults: this.#drawnFaults },
       hash: life.site.hash(),
     };
   }
@@ -271,6 +290,19 @@ function countsOf(faults: readonly Inflicted[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { name } of faults) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
+}
+
+/** Between two of them. Bounded, so that no life waits for ever; -ln is not the same on all engines. */
+function gapMs(random: Random, meanMs: number): number {
+  return meanMs * 2 * random.unit();
+}
+
+function isOneOf(only: readonly NumberRange[] | undefined, number: number): boolean {
+  return only === undefined || holds(only, number);
+}
+
+function last(only: readonly NumberRange[] | undefined): number {
+  return only === undefined ? Number.POSITIVE_INFINITY : Math.max(0, ...only.map((range) => range.last));
 }
 
 /** Each as often as its weight says. */

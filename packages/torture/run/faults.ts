@@ -1,12 +1,10 @@
 /** What may happen to a machine and its scheduler. Each leaves everything repaired, but nothing restarted. */
 import { nameOf } from "../judge/history.ts";
-import type { Step } from "../node/steps.ts";
 import type { Process } from "../world/contract.ts";
 import { cutPowerAtWrite } from "./crash.ts";
 import type { Life } from "./life.ts";
 import { restoreBackup } from "./restore.ts";
 import { POLICIES } from "./setting.ts";
-import type { Moment } from "./witness.ts";
 
 export interface Fault {
   readonly name: string;
@@ -20,8 +18,6 @@ const LOOK_MS = 500;
 /** For something to happen. */
 const WAIT_MS = 60_000;
 const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
-const MOMENTS: readonly Moment[] = ["request", "begin", "signal", "term", "end", "hook"];
-const STEPS: readonly Step[] = ["file", "file", "commit", "signal", "spawn", "send"];
 /** Each call is two steps: before and after it. */
 const STEPS_AHEAD = [1, 4, 20] as const;
 
@@ -149,7 +145,7 @@ function killAny(life: Life): void {
 /** Between a request and its answer, a shim and its claim, a signal and its note, an end and its report. */
 async function moment(life: Life): Promise<void> {
   const { random } = life;
-  await life.moment(random.pick(MOMENTS), WAIT_MS);
+  if (life.moments.length > 0) await life.moment(random.pick(life.moments), WAIT_MS);
   await life.sleep(random.unit() * random.pick(SOON_MS));
 }
 
@@ -158,14 +154,20 @@ async function killAtMoment(life: Life): Promise<void> {
   killAny(life);
 }
 
-/** @returns whether a program was about to do something, and has done it only in part */
-function inStep(life: Life, act: (life: Life) => void): Promise<boolean> {
+/**
+ * Kinds of steps are drawn, not steps: a program makes more changes of files than all others.
+ * @returns whether a program was about to do something, and has done it only in part
+ */
+async function inStep(life: Life, act: (life: Life) => void): Promise<boolean> {
   const { random } = life;
-  const processes = random.pick([life.frontEnds(), life.conductors(), life.conductors(), life.hookRunners()]);
+  const conductors = life.conductors();
+  const running = [...life.frontEnds(), ...conductors, ...conductors, ...life.hookRunners()].filter(
+    (one) => life.stepsOf(one).length > 0,
+  );
+  if (running.length === 0) return false;
+  const process = random.pick(running);
   const count = random.between(1, random.pick(STEPS_AHEAD));
-  const step = random.pick(STEPS);
-  if (processes.length === 0) return Promise.resolve(false);
-  return life.atStep(processes[0], step, count, WAIT_MS, () => act(life));
+  return life.atStep(process, random.pick(life.stepsOf(process)), count, WAIT_MS, () => act(life));
 }
 
 /** Of an attempt that may run, begin or end just now. */

@@ -30,6 +30,7 @@ export interface Inflicted {
 const AGAIN_MS = 100;
 const LOOK_MS = 1000;
 const LOOK_STEP_MS = 20;
+const LATE_MS = 600_000;
 const CALM_MS = 10_000;
 /** The supervisor starts the scheduler again after this time. */
 const RESTART_MS = [50, 2000, 30_000] as const;
@@ -41,7 +42,10 @@ const CLIENT_MS = 0.3;
 
 export class Life {
   readonly setting: Setting;
-  readonly random: Random;
+  /** Each part of the life has a fork of it, so that it draws the same without the others. */
+  readonly source: Random;
+  /** Of the fault that was inflicted last. */
+  random: Random;
   readonly site: Site;
   readonly witness: Witness;
   readonly jobs: JudgedJob[] = [];
@@ -72,6 +76,7 @@ export class Life {
   isSupervised = true;
   /** Since when no fault has spoilt disk or clock, stopped a process or suspended the machine. */
   calmSinceMs = 0;
+  readonly #supervisor: Random;
   #serve: RunningProgram | undefined;
   #service: Service | undefined;
   /** Changes wait, so that a backup has all that was acknowledged. */
@@ -80,11 +85,14 @@ export class Life {
   readonly #unanswered = new Set<() => void>();
   /** Something of the run itself has gone on. */
   #isTouched = false;
+  readonly #seenMs = new Map<Moment, number>();
   readonly #listeners = new Map<Moment, (() => void)[]>();
 
   constructor(setting: Setting, random: Random, parts: WorldParts, log?: (line: string) => void) {
     this.setting = setting;
+    this.source = random;
     this.random = random;
+    this.#supervisor = random.fork("supervisor");
     this.site = makeSite(setting, parts, {
       log,
       serving: (program, service) => {
@@ -179,7 +187,14 @@ export class Life {
   }
 
   #happened(moment: Moment): void {
+    this.#seenMs.set(moment, this.trueMs);
     for (const call of this.#listeners.get(moment)?.splice(0) ?? []) call();
+  }
+
+  /** What has happened of late, and so is likely to happen again. */
+  get moments(): readonly Moment[] {
+    const { trueMs: nowMs } = this;
+    return [...this.#seenMs].filter(([, seenMs]) => nowMs - seenMs < LATE_MS).map(([moment]) => moment);
   }
 
   /** Waits until such a thing happens, at most this long. */
@@ -187,6 +202,11 @@ export class Life {
     const listeners = this.#listeners.get(moment) ?? [];
     this.#listeners.set(moment, listeners);
     await Promise.race([new Promise<void>((resolve) => listeners.push(resolve)), this.sleep(mostMs)]);
+  }
+
+  /** Kinds of steps that a program has made. */
+  stepsOf(process: Process): readonly Step[] {
+    return [...(this.site.world.programs.get(process)?.steps ?? [])];
   }
 
   /**
@@ -448,7 +468,7 @@ export class Life {
   }
 
   async #startAgain(): Promise<void> {
-    await this.sleep(this.random.below(this.random.pick(RESTART_MS)));
+    await this.sleep(this.#supervisor.below(this.#supervisor.pick(RESTART_MS)));
     if (this.isSupervised) this.startServe();
   }
 }

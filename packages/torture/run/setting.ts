@@ -1,4 +1,5 @@
 /** What a life is like. */
+import type { NumberRange } from "@tutti/kernel/core/number-ranges.ts";
 import type { GroupsKind } from "../world/kernel/machine.ts";
 
 /** Nodes of a Slurm, besides the machine of the scheduler: its pilots run on them. */
@@ -19,6 +20,12 @@ export interface ClusterSetting {
     readonly steps: number;
     readonly sbatch: readonly string[];
   };
+}
+
+/** Numbers from 1. */
+export interface Only {
+  readonly jobs: readonly NumberRange[];
+  readonly faults: readonly NumberRange[];
 }
 
 export interface Setting {
@@ -55,6 +62,8 @@ export interface Setting {
   /** Weights by name; 0: not in this life. */
   readonly faults: Readonly<Record<string, number>>;
   readonly kinds: Readonly<Record<string, number>>;
+  /** Of the jobs and faults that are drawn, only those with these numbers; left out: all. */
+  readonly only?: Partial<Only>;
 }
 
 export const POLICIES = [

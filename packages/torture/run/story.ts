@@ -41,9 +41,9 @@ export class Story {
   readonly #ms: number;
   readonly #user: string;
 
-  constructor(life: Life, kind: Kind) {
+  constructor(life: Life, kind: Kind, random: Random) {
     this.#life = life;
-    this.#random = life.random;
+    this.#random = random;
     this.#kind = kind;
     const [least, most] = life.setting.runMs;
     // On a scale of factors: many short ones, few long ones.

@@ -34,7 +34,7 @@ function narrow(random: Random): Theme {
   return {
     hours: 0.5 + random.unit(),
     arrivalMs: random.between(6 * S_MS, 30 * S_MS),
-    faultMs: random.between(10 * S_MS, MINUTE_MS),
+    faultMs: random.between(8 * S_MS, 40 * S_MS),
     runMs: [longestMs / 50, longestMs],
     kinds: some(KINDS, 5),
     faults: some(FAULTS, 5),

@@ -2,7 +2,7 @@
 import { Draws } from "../world/random.ts";
 import { Course, type Verdict } from "./course.ts";
 import { Life } from "./life.ts";
-import type { Setting } from "./setting.ts";
+import type { Only, Setting } from "./setting.ts";
 import type { WorldParts } from "./site.ts";
 import { drawSetting } from "./swarm.ts";
 
@@ -11,6 +11,8 @@ interface TortureOptions {
   readonly seed: number;
   /** Lives begin until this many hours have passed in them; 0: one life. */
   readonly hours: number;
+  /** Jobs and faults that are left of the only life; left out: all. */
+  readonly only?: Partial<Only>;
   readonly parts: WorldParts;
   /** Returns when no promise has anything left to do. */
   readonly settle: () => Promise<void>;
@@ -31,7 +33,7 @@ export async function torture(options: TortureOptions): Promise<readonly Verdict
   const verdicts: Verdict[] = [];
   let hours = 0;
   for (let seed = options.seed; ; seed++) {
-    const verdict = await liveOnce(settingOf(seed), options);
+    const verdict = await liveOnce({ ...settingOf(seed), only: options.only }, options);
     verdicts.push(verdict);
     hours += verdict.hours;
     if (options.onLife?.(verdict) === false || hours >= options.hours) return verdicts;

@@ -8,8 +8,9 @@ const LATE_MS = 10_000;
 const ROUNDING_MS = 2;
 
 export async function watchBegins(life: Life): Promise<void> {
+  const random = life.source.fork("begins");
   while (!life.isOver) {
-    await life.sleep(life.random.below(BETWEEN_MS));
+    await life.sleep(random.below(BETWEEN_MS));
     const before = await late(life);
     if (before.size === 0) continue;
     await life.sleep(LATE_MS);

@@ -7,8 +7,9 @@ const BETWEEN_MS = 30_000;
 const START_MS = 5000;
 
 export async function watchGuardian(life: Life): Promise<void> {
+  const random = life.source.fork("guardian");
   while (!life.isOver) {
-    await life.sleep(life.random.below(BETWEEN_MS));
+    await life.sleep(random.below(BETWEEN_MS));
     const pid = pidAlone(life);
     if (pid === undefined) continue;
     await life.sleep(START_MS);

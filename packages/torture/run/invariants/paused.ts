@@ -7,8 +7,9 @@ const BETWEEN_MS = 4000;
 const STOP_MS = 3000;
 
 export async function watchPaused(life: Life): Promise<void> {
+  const random = life.source.fork("paused");
   while (!life.isOver) {
-    await life.sleep(life.random.below(BETWEEN_MS));
+    await life.sleep(random.below(BETWEEN_MS));
     const before = runningAlthoughPaused(life);
     if (before.length === 0) continue;
     await life.sleep(STOP_MS);

@@ -28,10 +28,11 @@ interface Saved {
 }
 
 export async function watchRows(life: Life): Promise<void> {
+  const random = life.source.fork("rows");
   let healthySinceMs = Number.POSITIVE_INFINITY;
   let aloneSinceMs = Number.POSITIVE_INFINITY;
   while (!life.isOver) {
-    await life.sleep(life.random.below(BETWEEN_MS));
+    await life.sleep(random.below(BETWEEN_MS));
     const nowMs = life.trueMs;
     const [conductor] = life.conductors();
     const isWell = conductor?.state === "S" && life.isCalm;
