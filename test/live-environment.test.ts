@@ -268,7 +268,11 @@ const OTHERS = [
   ...["packages/live/conductor/guardian.ts", "packages/host/cgroups.ts"],
   ...["packages/slurm/batch-script.ts", "packages/slurm/site-doctor.ts"],
   // Shells of a simulated machine, where no program of this one is started.
-  ...["packages/torture/shell/awk.ts", "packages/torture/shell/install.ts"],
+  ...[
+    "packages/torture/shell/awk.ts",
+    "packages/torture/shell/install.ts",
+    "packages/torture/slurm/slurm.ts",
+  ],
   "packages/torture/world/kernel/machine.ts",
   // Advice to users.
   ...["python/tutti.py", "packages/protocol/job-fields.ts", "packages/web/live/jobs/submit.tsx"],

@@ -1,6 +1,7 @@
 /**
- * 60 faults of all kinds happen to real schedulers while real jobs of all kinds run: for root, for several
- * users, and for an ordinary user, at the same time. `npm run soak` has 1,000 faults.
+ * A fault of each kind happens to real schedulers while real jobs of all kinds run: for root, for several
+ * users, and for an ordinary user, at the same time. `npm run soak` has 1,000 faults, and the same judge sees
+ * many more in simulated lives (torture.test.ts).
  */
 import { expect, test } from "vitest";
 import { FAULTS } from "./kill-loop/faults.ts";
@@ -8,11 +9,11 @@ import { KINDS } from "./kill-loop/kinds.ts";
 import { killLoop } from "./kill-loop/program.ts";
 import { MODES } from "./kill-loop/scheduler.ts";
 
-const FAULTS_PER_RUN = 20;
-/** With the next two seeds, all kinds of faults happen. */
+const FAULTS_PER_RUN = 8;
+/** With the next two seeds, all kinds of faults happen, and there are jobs of all kinds. */
 const SEED = 4;
 
-test("60 faults: no job is lost, runs twice, ends for a wrong reason, lacks a hook or a start; nothing is left", {
+test("24 faults: no job is lost, runs twice, ends for a wrong reason, lacks a hook or a start; nothing is left", {
   timeout: 1_200_000,
   // A single lost job is too many, so there are no retries.
   retry: 0,
@@ -30,10 +31,11 @@ test("60 faults: no job is lost, runs twice, ends for a wrong reason, lacks a ho
   );
   expect(all).toEqual([]);
   for (const { command, counts } of runs) {
-    const { problems: _, faults: __, jobs, ...rest } = counts;
+    const { problems: _, faults: __, jobs: ___, ...rest } = counts;
     console.log(command, JSON.stringify(rest));
-    expect(Object.keys(jobs)).toEqual(expect.arrayContaining(KINDS.map(({ name }) => name)));
   }
+  const kinds = runs.flatMap(({ counts }) => Object.keys(counts.jobs));
+  expect(kinds).toEqual(expect.arrayContaining(KINDS.map(({ name }) => name)));
   const faults = runs.flatMap(({ counts }) => Object.entries(counts.faults));
   expect(new Set(faults.map(([name]) => name))).toEqual(new Set(FAULTS.map(({ name }) => name)));
   expect(faults.reduce((sum, [, count]) => sum + count, 0)).toBe(MODES.length * FAULTS_PER_RUN);

@@ -97,7 +97,8 @@ async function runIn(
   let next = 0;
   const tell = async () => {
     while (!world.isOver && next < jobs) {
-      if (next < released) await new Story(world, KINDS[(plan.seed + next++) % KINDS.length], webhook).tell();
+      if (next < released)
+        await new Story(world, KINDS[(plan.seed * jobs + next++) % KINDS.length], webhook).tell();
       else await sleep(LOOK_MS);
     }
   };
