@@ -21,6 +21,7 @@ import { escapeHtml } from "@tutti/kernel/core/escape.ts";
 import { plural } from "@tutti/kernel/core/format.ts";
 import { buildLabPage, labFile } from "./build-web.ts";
 import { apiPage } from "./site/api-page.ts";
+import { breakPage, breakScripts } from "./site/break-page.ts";
 import { commandPage } from "./site/command-page.ts";
 import { documentPage } from "./site/document.ts";
 import { firstPage, firstScript } from "./site/first-page.ts";
@@ -34,6 +35,7 @@ const MARK = ".tutti-site";
 const HEADER: readonly Entry[] = [
   ["Tutti", "index.html"],
   ["Laboratory", "lab.html"],
+  ["Break it", "break.html"],
   ["User guide", "docs/guide-user.html"],
   ["Commands", "reference/commands.html"],
   ["Papers", "docs/papers/index.html"],
@@ -45,6 +47,7 @@ const GROUPS: readonly (readonly [heading: string, paths: readonly string[]])[] 
   [
     "Guides",
     [
+      "break.html",
       "README.html",
       "docs/guide-user.html",
       "docs/guide-administrator.html",
@@ -89,7 +92,7 @@ export async function buildSite(folder: string): Promise<string> {
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(join(folder, MARK)))
     throw new Error(`Cannot write the site to "${folder}": the folder contains other files`);
   const documents = markdown().map((path) => documentPage(path, source(path)));
-  const groups = grouped([...documents, await commandPage(), apiPage(ownVersion())]);
+  const groups = grouped([...documents, breakPage(), await commandPage(), apiPage(ownVersion())]);
   const first = await firstPage(
     groups.map(([heading, pages]) => [heading, pages.map(({ title, path }) => [title, path] as const)]),
   );
@@ -145,14 +148,14 @@ function isIn(path: string, folder: string): boolean {
 }
 
 function style(): string {
-  return ["page/style.css", "matrix/matrix.css", "site/site.css"]
+  return ["page/style.css", "matrix/matrix.css", "timeline/timeline.css", "site/site.css"]
     .map((name) => source(`packages/web/${name}`))
     .join("\n");
 }
 
 /** Scripts of the pages, and the text in which the search looks, which is a script, too. */
 async function scripts(pages: readonly SitePage[]): Promise<[string, string][]> {
-  const made = [...(await firstScript())].filter(([name]) => name.endsWith(".js"));
+  const made = [...(await firstScript()), ...(await breakScripts())].filter(([name]) => name.endsWith(".js"));
   return [...made, ["search-text.js", `globalThis.tuttiPages=${JSON.stringify(pages.map(searchPage))}`]];
 }
 

@@ -9,6 +9,7 @@ import { provenance } from "@tutti/host/version.ts";
 import { packPapers } from "@tutti/web/lab/worker/packed-papers.ts";
 import { type BuildOptions, build } from "esbuild";
 import { oneFile } from "./one-file.ts";
+import { buildWorldPrograms } from "./torture-bundle.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -91,11 +92,37 @@ export function labFile(files: PageFiles): string {
   });
 }
 
-/** Writes the pages that the package contains: the live page, and the laboratory in one file. */
+/** The page of a recorded life in one HTML file, without the life. */
+async function lifeFile(): Promise<string> {
+  const files = await bundled({ life: "packages/web/life/main.tsx" });
+  const page = new Map([
+    ["life.html", source("packages/web/life/page.html")],
+    ["icon.svg", source("packages/web/page/icon.svg")],
+    ...files,
+  ]);
+  return oneFile(page, {
+    ...{ html: "life.html", script: "life.js", style: "life.css", icon: "icon.svg", parts: {} },
+  });
+}
+
+/** Writes the pages that the package contains: the live page; in one file each, laboratory and life. */
 export async function writeWeb(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const [name, content] of await buildLivePage()) writeFileSync(`${folder}/${name}`, content);
   writeFileSync(`${folder}/lab-one-file.html`, labFile(await buildLabPage()));
+  writeFileSync(`${folder}/life-one-file.html`, await lifeFile());
+}
+
+/** For a script in which the live scheduler lives in a simulated world: its programs, and SQLite. */
+export async function withWorld(): Promise<BuildOptions> {
+  const { shared, programs } = await buildWorldPrograms();
+  const list = Object.entries(programs).map(([name, text]) => `${name}:${text}`);
+  return {
+    loader: { ".wasm": "binary" },
+    minify: false,
+    minifyWhitespace: true,
+    banner: { js: `const TUTTI_PROGRAMS={shared:${shared},programs:{${list}}};` },
+  };
 }
 
 /** Bytes that a server sends. */

@@ -46,11 +46,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["core", "host", "structures", "machines", "simulator", "workload", "metrics", "policies"],
     ...["results", "report", "lab", "wings"],
   ],
-  // Its programs run in a browser: no room that it uses imports Node where it is used.
-  web: [
-    ...["core", "protocol", "structures", "simulator", "workload", "metrics", "policies", "own-policies"],
-    ...["results", "report", "words", "lab", "papers"],
-  ],
   conductor: ["host", "protocol", "structures"],
   // The forecast simulates the live state; history is exported as a workload.
   daemon: [
@@ -63,6 +58,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   torture: [
     ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
     ...["conductor", "daemon", "slurm"],
+  ],
+  // Its programs run in a browser: no room that it uses imports Node where it is used.
+  web: [
+    ...["core", "protocol", "structures", "simulator", "workload", "metrics", "policies", "own-policies"],
+    ...["results", "report", "words", "lab", "papers", "torture"],
   ],
   // Only verbs that start the daemon or read its files import it; all others use the API.
   cli: [

@@ -1,15 +1,11 @@
 /** Simulated lives of the scheduler: nothing goes wrong in them, and a seed always gives the same life. */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { repeating, shrunkText, sumsOf, tortureText } from "@tutti/cli/text/torture-text.ts";
-import { programsOf } from "@tutti/torture/node/programs.ts";
 import type { Verdict } from "@tutti/torture/run/course.ts";
-import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
 import { torture } from "@tutti/torture/run/torture.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildWorldPrograms } from "../scripts/torture-bundle.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import { makeFolder, removeFolder, tutti } from "./command.ts";
+import { inNode } from "./torture/in-node.ts";
 
 /** Lives from this seed on, until they have lasted for 30 hours. */
 const FIRST_SEED = 7;
@@ -17,29 +13,16 @@ const HOURS = 30;
 /** A short life. */
 const SHORT = 2;
 
-const { settle, close } = settler();
+const here = inNode();
 type Options = Parameters<typeof torture>[0];
-let run: (options: Pick<Options, "seed"> & Partial<Options>) => Promise<readonly Verdict[]>;
-/** What Vitest would take for a failure of its own. */
-const others = process.listeners("unhandledRejection");
-let life: Life | undefined;
-const onRejection = (reason: unknown) => life?.rejected(reason);
 
-beforeAll(async () => {
-  process.removeAllListeners("unhandledRejection");
-  process.on("unhandledRejection", onRejection);
-  const wasm = fileURLToPath(import.meta.resolve("@sqlite.org/sqlite-wasm/sqlite3.wasm"));
-  const parts = await loadParts(programsOf(await buildWorldPrograms()), readFileSync(wasm), Buffer);
-  const onBegin = (begun: Life) => {
-    life = begun;
+function run(options: Pick<Options, "seed"> & Partial<Options>): Promise<readonly Verdict[]> {
+  const { parts, settle } = here;
+  const onBegin = (life: Life) => {
+    here.life = life;
   };
-  run = (options) => torture({ hours: 0, parts, settle, onBegin, ...options });
-});
-afterAll(() => {
-  close();
-  process.off("unhandledRejection", onRejection);
-  for (const listener of others) process.on("unhandledRejection", listener);
-});
+  return torture({ hours: 0, parts, settle, onBegin, ...options });
+}
 
 test(`nothing goes wrong in ${HOURS} hours of lives with faults`, async () => {
   const lives = await run({ seed: FIRST_SEED, hours: HOURS });
@@ -74,7 +57,7 @@ describe("a short life", () => {
   test("ends at once if it is stopped", async () => {
     let lines = 0;
     const log = () => {
-      if (++lines === 5) life!.isStopped = true;
+      if (++lines === 5) here.life!.isStopped = true;
     };
     const [{ hours, problems }] = await run({ seed: SHORT, log });
     expect(problems).toEqual([]);
@@ -87,8 +70,8 @@ describe("a short life", () => {
     const log = () => {
       if (isTold) return;
       isTold = true;
-      life!.rejected(new TypeError("a test's"));
-      life!.isStopped = true;
+      here.life!.rejected(new TypeError("a test's"));
+      here.life!.isStopped = true;
     };
     const [{ problems }] = await run({ seed: SHORT, log });
     expect(problems).toEqual([expect.stringMatching(/failed: TypeError: a test's$/)]);
@@ -97,9 +80,9 @@ describe("a short life", () => {
   test("survives a program whose listener to exceptions throws one, which ends the program", async () => {
     let code: number | undefined;
     const log = (line: string) => {
-      if (life!.isStopped || !line.endsWith("the front end serves")) return;
-      life!.isStopped = true;
-      const program = life!.site.world.running!;
+      if (here.life!.isStopped || !line.endsWith("the front end serves")) return;
+      here.life!.isStopped = true;
+      const program = here.life!.site.world.running!;
       program.view.on("uncaughtException", () => {
         throw new Error("of the listener");
       });

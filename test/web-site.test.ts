@@ -258,6 +258,46 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.close();
   });
 
+  test("a visitor breaks the scheduler, and its jobs come through, from a disk", async () => {
+    const { page, faults } = await opened(`${onDisk("break.html")}#/?seed=7`);
+    await page.getByLabel("Speed").selectOption("120 times");
+    await page.getByRole("button", { name: "Start" }).click();
+    const picture = page.locator(".matrix-picture");
+    const status = page.locator(".machine [role=status]");
+    const isRunning = () => status.filter({ hasText: /^[1-9]\d* jobs? running/ }).waitFor();
+    await isRunning();
+    for (const [name, back] of [
+      ["Kill the conductor"],
+      ["Kill the front end"],
+      ["Stop the conductor", "Let the conductor go on"],
+      ["Fill the disk", "Make room on the disk"],
+      ["Set the clock ahead", "Set the clock right"],
+      ["Cut the power", "Turn the power on"],
+    ]) {
+      await page.getByRole("button", { name }).click();
+      if (back !== undefined) await page.getByRole("button", { name: back }).click();
+      await isRunning();
+      await picture.waitFor();
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await requireInside(page);
+    await page.getByRole("button", { name: "Stop and judge" }).click();
+    const verdict = page.locator(".verdict");
+    await verdict.waitFor();
+    expect(await verdict.textContent(), page.url()).toContain("The judge found no problem.");
+    expect(await page.locator(".said .deed").count()).toBe(10);
+    await requireInside(page);
+    const hash = await verdict.locator("code").textContent();
+    const again = await opened(page.url());
+    await again.page.getByLabel("Speed").selectOption("as fast as it can");
+    await again.page.getByRole("button", { name: "Watch this life again" }).click();
+    expect(await again.page.locator(".verdict code").textContent({ timeout: 120_000 })).toBe(hash);
+    expect([...faults, ...again.faults]).toEqual([]);
+    // It reads style sheets again, which the page's policy refuses on a disk.
+    await requireAccessible(page);
+    await Promise.all([page.close(), again.page.close()]);
+  });
+
   test("the search finds headings with keys alone, from a disk", async () => {
     const { page, faults } = await opened(onDisk("docs/papers/index.html"));
     await page.keyboard.press("/");
@@ -304,6 +344,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       const looks = [
         ["index.html", "light"],
         ["docs/glossary.html", "dark"],
+        ["break.html", "dark"],
         ["reference/commands.html", "dark"],
         ["reference/api.html", "light"],
       ] as const;

@@ -11,6 +11,10 @@ export interface SitePage {
   readonly links: readonly Link[];
   /** A script of its own, in addition to the search. */
   readonly script?: string;
+  /** Its own script has the search in it: both use the page's one Trusted Types policy. */
+  readonly hasSearch?: true;
+  /** Rules of its policy, in place of the usual ones of that name or in addition to them. */
+  readonly policy?: readonly string[];
 }
 
 /** A link to a page or file of the site. */
@@ -24,7 +28,7 @@ interface Link {
 /** A title with a path from the root of the site, as the header has it. */
 export type Entry = readonly [title: string, target: string];
 
-const POLICY = [
+const POLICY: readonly string[] = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -33,23 +37,32 @@ const POLICY = [
   "form-action 'none'",
   "require-trusted-types-for 'script'",
   "trusted-types tutti",
-].join("; ");
+];
+
+function policyText(own: readonly string[]): string {
+  const nameOf = (rule: string) => rule.split(" ")[0];
+  const names = own.map(nameOf);
+  return [...POLICY.filter((rule) => !names.includes(nameOf(rule))), ...own].join("; ");
+}
 
 /** The page as a file: with header and search. All its addresses are relative. */
-export function framed({ path, title, html, script }: SitePage, header: readonly Entry[]): string {
+export function framed(
+  { path, title, html, script, hasSearch, policy = [] }: SitePage,
+  header: readonly Entry[],
+): string {
   const upward = "../".repeat(path.split("/").length - 1);
   const links = header.map(
     ([name, target]) =>
       `<a href="${upward}${target}"${target === path ? ' aria-current="page"' : ""}>${escapeHtml(name)}</a>`,
   );
-  const scripts = ["search.js", ...(script === undefined ? [] : [script])].map(
+  const scripts = [...(hasSearch ? [] : ["search.js"]), ...(script === undefined ? [] : [script])].map(
     (name) => `<script src="${upward}${name}" defer></script>`,
   );
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${policyText(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Tutti</title>
 <link rel="icon" href="${upward}icon.svg">

@@ -5,10 +5,12 @@ import { DIST } from "@tutti/host/programs.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { formatCount, formatDigits, plural } from "@tutti/kernel/core/format.ts";
 import { mergeRanges, type NumberRange, parseRanges } from "@tutti/kernel/core/number-ranges.ts";
+import { writePageWith } from "@tutti/lab/files/lab-page.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import type { Verdict } from "@tutti/torture/run/course.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
+import { Recorder } from "@tutti/torture/run/recorder.ts";
 import { type Shrunk, shrink } from "@tutti/torture/run/shrink.ts";
 import type { WorldParts } from "@tutti/torture/run/site.ts";
 import { liveOnce, settingOf, torture } from "@tutti/torture/run/torture.ts";
@@ -27,6 +29,7 @@ interface Options {
   readonly onlyFaults?: readonly NumberRange[];
   readonly shrink?: boolean;
   readonly log?: boolean;
+  readonly html?: string;
   readonly json?: boolean;
   readonly progress: boolean;
 }
@@ -56,6 +59,11 @@ export function configure(command: Command): void {
       new Option("--shrink", "look for the fewest jobs and faults with the first problem").conflicts("json"),
     )
     .addOption(new Option("--log", "print what happens, line by line").conflicts("json"))
+    .addOption(
+      new Option("--html <file>", "also write the life as a page with its timeline and its matrix").conflicts(
+        "hours",
+      ),
+    )
     .option("--json", "print as JSON")
     .option("--no-progress", "show no line of progress")
     .addHelpText("after", HELP)
@@ -81,7 +89,7 @@ function hours(text: string): number {
 }
 
 async function run(options: Options): Promise<void> {
-  const { seed, hours, onlyJobs, onlyFaults, log, json, progress } = options;
+  const { seed, hours, onlyJobs, onlyFaults, log, html, json, progress } = options;
   const only = { jobs: onlyJobs, faults: onlyFaults };
   const parts = await partsInDist();
   const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
@@ -90,12 +98,12 @@ async function run(options: Options): Promise<void> {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
-  const lives = await runLives(
-    { ...{ seed, hours, only, parts }, trace: log === true },
-    interrupt,
-    cpuS,
-    progress,
-  );
+  let recorder: Recorder | undefined;
+  const onBegin = (life: Life) => {
+    if (html !== undefined) recorder = new Recorder(life);
+  };
+  const plan = { ...{ seed, hours, only, parts, onBegin }, trace: log === true };
+  const lives = await runLives(plan, interrupt, cpuS, progress);
   const usedS = cpuS();
   const sums = sumsOf(lives, usedS);
   const withCommands = () => lives.map((life) => ({ ...life, command: repeating(life.seed) }));
@@ -104,6 +112,11 @@ async function run(options: Options): Promise<void> {
       ? jsonDocument("tutti.torture/1", { ...sums, cpuS: usedS, lives: withCommands() })
       : tortureText(lives, sums),
   );
+  if (html !== undefined && recorder !== undefined) {
+    const text = JSON.stringify(recorder.recording(lives[0]));
+    await writePageWith(html, "recording", text, "life-one-file.html");
+    hint(`The life is in ${html}`);
+  }
   const failed = lives.find(({ problems }) => problems.length > 0);
   if (options.shrink && failed !== undefined && !interrupt.aborted)
     writeOut(shrunkText(await shrinkLife(failed, parts, interrupt, progress)));
@@ -152,11 +165,12 @@ async function shrinkLife(
 }
 
 type Plan = Pick<Parameters<typeof torture>[0], "seed" | "hours" | "only" | "parts"> & {
+  readonly onBegin: (life: Life) => void;
   readonly trace: boolean;
 };
 
 async function runLives(
-  { trace, ...plan }: Plan,
+  { trace, onBegin, ...plan }: Plan,
   interrupt: AbortSignal,
   cpuS: () => number,
   progress: boolean,
@@ -199,6 +213,7 @@ async function runLives(
       }),
       onBegin: (begun) => {
         life = begun;
+        onBegin(begun);
       },
       onLife: ({ hours, problems }) => {
         ended = { hours: ended.hours + hours, problems: ended.problems + problems.length };

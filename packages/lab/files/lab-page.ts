@@ -15,17 +15,34 @@ export async function writeReport(path: string, comparison: Comparison): Promise
   await writeOutput(path, [reportPage(comparison)]);
 }
 
-/** Only base64 comes from the comparison, so nothing in it can be markup. */
 function reportPage(comparison: Comparison): string {
-  const packed = gzipSync(pageText(pageData(comparison)), { level: 9 }).toString("base64");
-  const page = labPage();
-  const body = page.indexOf("<body>") + "<body>".length;
-  return `${page.slice(0, body)}\n<script id="result" type="text/plain">${packed}</script>${page.slice(body)}`;
+  return pageWith("result", pageText(pageData(comparison)), labPage());
 }
 
 /** @throws InputError if the page was not built */
 export function labPage(): string {
-  const file = new URL("web/lab-one-file.html", DIST);
+  return builtPage("lab-one-file.html");
+}
+
+/**
+ * Writes a page that has a text inside, packed, which it shows when it is opened.
+ * @param id of the element with the text
+ * @param name of the page in dist/web
+ * @throws InputError if the page was not built, OutputError if the file cannot be written
+ */
+export async function writePageWith(path: string, id: string, text: string, name: string): Promise<void> {
+  await writeOutput(path, [pageWith(id, text, builtPage(name))]);
+}
+
+/** Only base64 comes from the text, so nothing in it can be markup. */
+function pageWith(id: string, text: string, page: string): string {
+  const packed = gzipSync(text, { level: 9 }).toString("base64");
+  const body = page.indexOf("<body>") + "<body>".length;
+  return `${page.slice(0, body)}\n<script id="${id}" type="text/plain">${packed}</script>${page.slice(body)}`;
+}
+
+function builtPage(name: string): string {
+  const file = new URL(`web/${name}`, DIST);
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {

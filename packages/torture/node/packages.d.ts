@@ -9,3 +9,8 @@ declare module "path-browserify" {
   const posix: PlatformPath;
   export default posix;
 }
+/** The content of a file, which a bundler takes. */
+declare module "*.wasm" {
+  const bytes: Uint8Array;
+  export default bytes;
+}

@@ -131,7 +131,7 @@ export const FAULTS: readonly Fault[] = [
   { name: "jobs paused with a kill in it", inflict: pauseSome },
 ];
 
-function kill(life: Life, signal: string, processes: readonly Process[]): void {
+export function kill(life: Life, signal: string, processes: readonly Process[]): void {
   for (const process of processes) life.signal(process, signal);
 }
 
@@ -188,7 +188,7 @@ function stop(life: Life, processes: readonly Process[], meanwhile = () => {}): 
   });
 }
 
-async function whileStopped(
+export async function whileStopped(
   life: Life,
   processes: readonly Process[],
   last: () => Promise<unknown>,
@@ -223,7 +223,11 @@ function setClock(life: Life, sign: 1 | -1): Promise<void> {
   });
 }
 
-async function whileClockIsWrong(life: Life, offsetMs: number, last: () => Promise<unknown>): Promise<void> {
+export async function whileClockIsWrong(
+  life: Life,
+  offsetMs: number,
+  last: () => Promise<unknown>,
+): Promise<void> {
   life.setClock(offsetMs);
   await last();
   life.setClock(-offsetMs);
@@ -238,7 +242,7 @@ function cutPower(life: Life): Promise<void> {
   return whilePowerIsOff(life, () => untilBoot(life));
 }
 
-function pullPlug(life: Life): void {
+export function pullPlug(life: Life): void {
   life.machine.cutPower();
 }
 
@@ -246,7 +250,7 @@ function untilBoot(life: Life): Promise<void> {
   return life.sleep(life.random.between(5000, life.random.pick([20_000, 600_000])));
 }
 
-async function whilePowerIsOff(life: Life, last: () => Promise<unknown>): Promise<void> {
+export async function whilePowerIsOff(life: Life, last: () => Promise<unknown>): Promise<void> {
   life.loseMemory();
   await last();
   life.boot();
@@ -264,7 +268,7 @@ async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Prom
   });
 }
 
-async function whileDiskIs(
+export async function whileDiskIs(
   life: Life,
   how: "full" | "read-only" | "broken",
   last: () => Promise<unknown>,

@@ -7,6 +7,7 @@ import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
 import type { Step } from "../node/steps.ts";
 import type { RunningProgram } from "../node/world.ts";
 import type { Caller, Process, Random } from "../world/contract.ts";
+import type { Inflicted } from "./recorded.ts";
 import type { Setting } from "./setting.ts";
 import { type Disk, makeSite, type Site, type WorldParts } from "./site.ts";
 import { type Moment, trueMs, Witness } from "./witness.ts";
@@ -19,14 +20,6 @@ interface Reply<Value> {
   readonly mayHaveWorked: boolean;
 }
 
-/** A fault that was inflicted, in true time. */
-export interface Inflicted {
-  readonly name: string;
-  readonly fromMs: number;
-  /** Undefined: it is not over. */
-  toMs?: number;
-}
-
 const AGAIN_MS = 100;
 const LOOK_MS = 1000;
 const LOOK_STEP_MS = 20;
@@ -37,7 +30,7 @@ const RESTART_MS = [50, 2000, 30_000] as const;
 /** Why a job is held that a restored store does not know to have been started. */
 const HAS_RUN = /^attempt \d+ of this job\b/;
 const BUSY: readonly JobState[] = ["starting", "running", "paused", "ending"];
-const ROOT: LiveCaller = { uid: 0, user: "root", isAdministrator: true };
+export const ROOT: LiveCaller = { uid: 0, user: "root", isAdministrator: true };
 const CLIENT_MS = 0.3;
 
 export class Life {

@@ -1,5 +1,7 @@
 /** Where the scripts of workers are: next to the page, or in it, if the page is one file. */
 
+import { hasPart, partText } from "../page/packed-part.ts";
+
 /** In a page of one file, the text of the page's script; empty if the script is a file of its own. */
 const inside = document.currentScript?.textContent ?? "";
 const made = new Map<string, string>();
@@ -12,19 +14,6 @@ export function scriptUrl(): string {
 /** A script that is loaded on demand. In a page of one file, it is packed. */
 export async function partUrl(name: string): Promise<string> {
   return hasPart(name) ? blobUrl(name, await partText(name)) : `${name}.js`;
-}
-
-/** Whether a page of one file has this part in it. */
-export function hasPart(name: string): boolean {
-  return document.getElementById(name) !== null;
-}
-
-/** A part of a page of one file, unpacked. */
-export async function partText(name: string): Promise<string> {
-  const packed = document.getElementById(name)?.textContent ?? "";
-  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(unpacked).text();
 }
 
 /** Text that loads the page's script in a worker whose script the page has made. */

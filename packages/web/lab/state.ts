@@ -8,6 +8,7 @@ import { type Boxes, gangBoxes } from "@tutti/lab/report/page/boxes.ts";
 import { factsOf, type PageData, readPageText } from "@tutti/lab/report/page/page-data.ts";
 import type { Comparison } from "@tutti/lab/results/comparison.ts";
 import { address, setQuery } from "../page/navigation.ts";
+import { hasPart, partText } from "../page/packed-part.ts";
 import { Cancelled } from "./cancelled.ts";
 import { commandLine, FIRST_EXPERIMENT, type PageExperiment, problemsOf, runnable } from "./experiment.ts";
 import { LabPool, LabWorker, type SharedJobs } from "./lab-workers.ts";
@@ -15,7 +16,6 @@ import { linkText, MAX_LINK_BYTES, readExperimentText, readLink } from "./link.t
 import type { OpenedJobs, RunResult, Scatter } from "./messages.ts";
 import { isOwn } from "./own/messages.ts";
 import { eraseTypes } from "./own/own-worker.ts";
-import { hasPart, partText } from "./scripts.ts";
 import { SETTINGS, settingOf } from "./settings.ts";
 import { unpack } from "./worker/packed.ts";
 

@@ -55,6 +55,12 @@ export interface TimelineJob {
 
 export type Rgb = readonly [number, number, number];
 
+/** An instant that is set apart, such as a fault. */
+interface Mark {
+  readonly atMs: number;
+  readonly label: string;
+}
+
 /** A stretch of time that is set apart, such as a reservation or an outage. */
 interface Band {
   readonly fromMs: number;
@@ -74,6 +80,8 @@ export interface TimelineData {
   /** Left out if nothing runs or waits. */
   readonly nowMs?: number;
   readonly bands?: readonly Band[];
+  /** In the order of time. */
+  readonly marks?: readonly Mark[];
 }
 
 export function colourOf({ colour }: TimelineData, job: TimelineJob): Rgb {

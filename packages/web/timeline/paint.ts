@@ -81,6 +81,7 @@ export function paint(canvas: HTMLCanvasElement, picture: Picture): void {
     if (arrangement.kind === "jobs") paintWaits(context, picture, window, yOf);
     paintBars(context, picture, ratio);
     paintPromises(context, picture, yOf);
+    paintMarks(context, picture);
     if (picture.area) paintArea(context, picture.area, picture, yOf);
   });
   paintNames(context, picture, window, yOf);
@@ -156,6 +157,23 @@ function paintBands(
     context.fillRect(left, axisPx, width, heightPx);
     context.textBaseline = "middle";
     label(context, text, Math.max(left, gutterPx) + 3, heightPx - 10, width - 6, ink.muted, undefined);
+  }
+}
+
+/** A line over the bars, with its label if there is room before the next one. */
+function paintMarks(
+  context: CanvasRenderingContext2D,
+  { data: { marks = [] }, scale, axisPx, gutterPx, widthPx, heightPx, ink }: Picture,
+): void {
+  for (const [i, { atMs, label: text }] of marks.entries()) {
+    const x = Math.round(gutterPx + scale.px(atMs)) + 0.5;
+    if (x < gutterPx || x > widthPx) continue;
+    line(context, x, axisPx, x, heightPx, ink.bad, 1);
+    const next = marks[i + 1];
+    const room = (next === undefined ? widthPx : Math.min(widthPx, gutterPx + scale.px(next.atMs))) - x - 6;
+    if (room < 90) continue;
+    context.textBaseline = "middle";
+    label(context, text, x + 3, axisPx + 9, room, ink.bad, ink.back);
   }
 }
 
