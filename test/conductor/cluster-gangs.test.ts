@@ -123,6 +123,20 @@ describe.skipIf(!CAN_MAKE_NODES)("gangs of a cluster (as root, where namespaces 
     return { pid, shim: readStat(pid)?.parent ?? 0 };
   }
 
+  test("what srun starts on the node of the command has the gang's CPUs, as the command itself", async () => {
+    const node = s.node(1);
+    await launch(101, "exec sleep 60");
+    // Its parent is Slurm, not the command.
+    node.startTask(`${mark(101)} sh -c 'exec sleep 60'`);
+    const cpus = () =>
+      node
+        .marked(`tutti-${s.name}/101.`)
+        .map((pid) => /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+    await until("both are pinned", () => cpus().join(" ") === "0 0");
+    stop(node, 101, true);
+    await s.end(node, 101);
+  });
+
   test("a command that somebody kills has ended by that signal; if its shim is killed next, it is lost", async () => {
     const node = s.node(1);
     const alone = await launch(11, "exec sleep 60");

@@ -23,7 +23,7 @@ import { usageOf } from "../usage.ts";
 import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
-import { GangPart, LOOK_MS, type Machine } from "./gang-part.ts";
+import { GangPart, LOOK_MS, type Machine, PIN_AGAIN_MS } from "./gang-part.ts";
 import { keepEnd, keptEnd } from "./kept-end.ts";
 import { ObservedTime } from "./observed-time.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -224,7 +224,10 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       const isWarned = this.#warn(nowMs);
       this.#keepLimits(nowMs);
       const isStill = this.#isStill();
-      if (!isStill) this.#watchShim(nowMs);
+      if (!isStill) {
+        this.#watchShim(nowMs);
+        if (this.machine.containment.isOfCluster) this.pinNew(nowMs);
+      }
       this.lookAtMs = this.#nextLookMs(nowMs, isStill);
       if (isWarned) return "warned";
     } else if (nowMs >= this.killAtMs) this.kill();
@@ -349,7 +352,8 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     const isSeen = this.#isInherited || memoryBytes !== undefined;
     if (isSeen || this.frozen || this.phase !== "running") return nowMs + LOOK_MS;
     const warnMs = this.warnedRanMs === undefined ? (limitSignal?.beforeMs ?? 0) : 0;
-    return nowMs + Math.min(REST_MS, this.#limitMs - warnMs - this.ranMs(nowMs));
+    const restMs = this.machine.containment.isOfCluster ? PIN_AGAIN_MS : REST_MS;
+    return nowMs + Math.min(restMs, this.#limitMs - warnMs - this.ranMs(nowMs));
   }
 
   #watchShim(nowMs: number): void {

@@ -17,6 +17,7 @@ import { noteAsked } from "./shim.ts";
 export const LOOK_MS = 50;
 /** A look at a slot's beginning may come so early, because the conductor is awake then anyway. */
 const EARLY_MS = 25;
+export const PIN_AGAIN_MS = 500;
 
 /** What all gangs of a conductor share. */
 export interface Machine {
@@ -67,6 +68,7 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   protected readonly machine: Machine;
   protected readonly limits: GangLimits;
   #frozen = false;
+  #pinnedAtMs = Number.NEGATIVE_INFINITY;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   /** Running time in earlier slots. */
   protected ranBeforeMs = 0;
@@ -177,6 +179,13 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
     // A row may refer to another attempt with the same number.
     if (this.kept || !this.limits.setCpus(cpus)) return;
     if (this.canMove) this.limits.applyCpus(this.begun);
+  }
+
+  /** Now and then, pins what srun has started here for the gang: that does not descend from its command. */
+  protected pinNew(nowMs: number): void {
+    if (nowMs < this.#pinnedAtMs + PIN_AGAIN_MS) return;
+    this.#pinnedAtMs = nowMs;
+    this.limits.pinNew();
   }
 
   /** Kills it. However it ends, it is lost for this reason. */

@@ -22,7 +22,6 @@ const BEGIN_MS = 30_000;
 /** As in attempt.ts. */
 const KILL_PATIENCE_MS = 10_000;
 const SHIM_PATIENCE_MS = 5000;
-const PIN_AGAIN_MS = 500;
 
 /** What the next conductor must know about a member. */
 export interface SavedMember {
@@ -46,7 +45,6 @@ export class Member extends GangPart<MemberSpec> {
   #lost: string | undefined;
   readonly #beginning = new ObservedTime();
   #killedAtMs: number | undefined;
-  #pinnedAtMs = 0;
 
   constructor(machine: Machine, spec: MemberSpec) {
     super(machine, spec);
@@ -214,10 +212,7 @@ export class Member extends GangPart<MemberSpec> {
     const { limitMs } = this.spec;
     if (limitMs !== undefined && this.tasks.length > 0 && this.ranMs(nowMs) >= limitMs) {
       this.stop("time-limit", false);
-    } else if (this.tasks.length === 0 && nowMs >= this.#pinnedAtMs + PIN_AGAIN_MS) {
-      this.#pinnedAtMs = nowMs;
-      this.limits.pinNew();
-    }
+    } else if (this.tasks.length === 0) this.pinNew(nowMs);
   }
 
   /** Sets `end` once no process is left. */
