@@ -172,14 +172,16 @@ function judgeAttempts(
     // Where its folder could not be made, it has not begun, and another attempt follows.
     const hadNoPlace = (history.wasAway || history.wasSpoilt === true) && start === undefined;
     if (isLost || hadNoPlace) ends.push("lost");
+    if (history.evicted?.has(nameOf({ job: record.job, attempt: k }))) ends.push("evicted");
     if (start !== undefined && job.isRequeued) ends.push("requeued");
     const words = `attempt ${k} of ${record.attempt} (${json(start)})`;
     if (ends.length === 0) problems.push(`${words} did not reach its end, is ${json(record)}`);
     if (start === undefined) unseen++;
     // A command that came to no first line may have begun, and then its attempt counts.
-    if (start === undefined && !isLost) free++;
+    // On a node that is lost then, nobody knows whether it has.
+    if (start === undefined && !isLost && history.evicted === undefined) free++;
     const isRetried = (end: string) =>
-      (end === "requeued" || end === "lost" || mayRetry(asked, end)) &&
+      (end === "requeued" || end === "lost" || end === "evicted" || mayRetry(asked, end)) &&
       k <= asked.retries + Math.min(FREE_STARTS, unseen);
     // A shim that could not write its job's output has left that as a reason, and then its attempt counts.
     const mostFree = history.wasSpoilt === true ? 0 : Math.min(FREE_STARTS, free);
@@ -222,7 +224,7 @@ function judgeAttempts(
 }
 
 function mayRetry({ retryOn }: Asked, end: string): boolean {
-  const isOwn = end !== LIMIT && end !== "lost" && end !== "requeued" && end !== "cancelled";
+  const isOwn = !["lost", "evicted", "requeued", "cancelled", LIMIT].includes(end);
   return isOwn && (retryOn.includes(end) || (end !== "0" && retryOn.includes("fail")));
 }
 
@@ -233,6 +235,7 @@ function isEnd({ state, reason = "", code, signal }: Job, end: string): boolean 
   if (state !== "failed") return false;
   if (end === LIMIT || end === "requeued") return reason === end;
   if (end === "lost") return reason.startsWith("lost: ");
+  if (end === "evicted") return reason.startsWith("the allocation ended again");
   return end.startsWith("SIG")
     ? signal === end && reason === `ended by ${end}`
     : String(code) === end && reason === `exit code ${end}`;

@@ -2,7 +2,8 @@
 import { Stream } from "./streams.ts";
 import type { RunningProgram } from "./world.ts";
 
-const CHUNK_BYTES = 65_536;
+/** What is read is copied before anything else reads. */
+const scratch = new Uint8Array(65_536);
 /** When a full pipe is tried again. */
 const FULL_MS = 50;
 
@@ -30,13 +31,12 @@ export function readFrom(program: RunningProgram, descriptor: number): Stream {
   };
   const take = () => {
     if (!isOpen) return;
-    const bytes = new Uint8Array(CHUNK_BYTES);
-    const count = files.read(process, descriptor, bytes);
+    const count = files.read(process, descriptor, scratch);
     if (count === 0) {
       stream.receiveEnd();
       return;
     }
-    stream.receive(program.toBytes(program.world.Buffer.from(latin1(bytes.subarray(0, count)), "latin1")));
+    stream.receive(program.world.Buffer.from(scratch.subarray(0, count)));
     if (isOpen) wait();
   };
   stream.attach({ write() {}, waiting: 0, finish() {}, close });
@@ -104,11 +104,4 @@ export function openStandard(program: RunningProgram, descriptor: 0 | 1 | 2): St
   const stream = descriptor === 0 ? readFrom(program, 0) : writeTo(program, descriptor);
   stream.fd = descriptor;
   return stream;
-}
-
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 4096)
-    text += String.fromCharCode(...bytes.subarray(at, Math.min(bytes.length, at + 4096)));
-  return text;
 }

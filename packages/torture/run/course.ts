@@ -8,6 +8,9 @@ import type { Answer } from "@tutti/protocol/refusal.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { judge } from "../judge/judge.ts";
 import type { Random } from "../world/contract.ts";
+import { atRest, CLUSTER_CHECKS, CLUSTER_WATCHES } from "./cluster/all.ts";
+import { CLUSTER_FAULTS } from "./cluster/faults.ts";
+import { CLUSTER_KINDS } from "./cluster/kinds.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import { CHECKS, WATCHES } from "./invariants/all.ts";
 import { KINDS } from "./kinds.ts";
@@ -59,6 +62,10 @@ export class Course {
     this.#untilMs = life.trueMs + life.setting.hours * HOUR_MS;
   }
 
+  get #isCluster(): boolean {
+    return this.#life.setting.cluster !== undefined;
+  }
+
   async #look(): Promise<void> {
     const life = this.#life;
     while (!life.isOver) {
@@ -72,7 +79,7 @@ export class Course {
     const life = this.#life;
     const { arrivalMs, kinds, only } = life.setting;
     const random = life.source.fork("arrivals");
-    const drawn = weighted(KINDS, kinds);
+    const drawn = weighted(this.#isCluster ? CLUSTER_KINDS : KINDS, kinds);
     let number = 0;
     while (drawn.length > 0 && !this.isClosing && number < last(only?.jobs)) {
       await life.sleep(gapMs(random, arrivalMs));
@@ -98,7 +105,7 @@ export class Course {
     const life = this.#life;
     const { faultMs, faults, only } = life.setting;
     const random = life.source.fork("faults");
-    const drawn = weighted(FAULTS, faults);
+    const drawn = weighted(this.#isCluster ? CLUSTER_FAULTS : FAULTS, faults);
     while (drawn.length > 0 && this.#drawnFaults < last(only?.faults)) {
       await life.sleep(gapMs(random, faultMs));
       if (this.isClosing) return;
@@ -169,7 +176,7 @@ export class Course {
       await this.#end();
     };
     void this.#look();
-    for (const watch of WATCHES) void watch(life);
+    for (const watch of this.#isCluster ? CLUSTER_WATCHES : WATCHES) void watch(life);
     void course().then(
       () => {
         this.#isDone = true;
@@ -242,7 +249,10 @@ export class Course {
     const books = await life.send("root", (service, caller) => booksOf(service, caller));
     if (books.value !== undefined) life.problems.push(...this.#judge(records, books.value));
     await life.sleep(3 * LOOK_MS);
-    life.problems.push(...CHECKS.flatMap((check) => check(life)));
+    if (this.#isCluster) await atRest(life);
+    life.problems.push(...life.witness.problems);
+    const checks = this.#isCluster ? CLUSTER_CHECKS : CHECKS;
+    life.problems.push(...checks.flatMap((check) => check(life)));
     life.isSupervised = false;
   }
 
@@ -261,6 +271,7 @@ export class Course {
     const { jobs, lost, forgotten, wasAway, wasSpoilt, restores, clocks, quiet, witness } = life;
     return judge({
       ...{ jobs, records, lost, forgotten, wasAway, wasSpoilt, restores, clocks, quiet },
+      ...(this.#isCluster && { evicted: life.evicted }),
       ...{ starts: witness.starts, reports: witness.reports, ...books },
       mostJobs: life.setting.runningJobs ?? Number.POSITIVE_INFINITY,
     });

@@ -44,6 +44,8 @@ export class Life {
   readonly jobs: JudgedJob[] = [];
   readonly quiet: Span[] = [];
   readonly lost = new Set<string>();
+  /** Attempts whose nodes may have been taken away, in a cluster. */
+  readonly evicted = new Set<string>();
   readonly forgotten = new Set<number>();
   readonly restores: number[] = [];
   /** When the machine's clock was wrong. */
@@ -80,6 +82,8 @@ export class Life {
   #isTouched = false;
   readonly #seenMs = new Map<Moment, number>();
   readonly #listeners = new Map<Moment, (() => void)[]>();
+  /** Called for each process that a fault kills. */
+  onKill?: (process: Process) => void;
 
   constructor(setting: Setting, random: Random, parts: WorldParts, log?: (line: string) => void) {
     this.setting = setting;
@@ -104,6 +108,7 @@ export class Life {
     });
     this.site.install("/usr/bin/job", this.witness.job);
     this.site.install("/usr/bin/note", this.witness.note);
+    this.site.install("/usr/bin/part", this.witness.part);
   }
 
   get machine() {
@@ -415,6 +420,7 @@ export class Life {
   signal(process: Process, signal: string): void {
     try {
       process.machine.kill(process.pid, signal);
+      if (signal === "SIGKILL") this.onKill?.(process);
     } catch {
       // It has just ended.
     }

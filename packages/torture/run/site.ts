@@ -186,13 +186,20 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
           });
         }),
       ),
-    /** Gangs with processes that nothing holds, and the CPUs that these may use. */
+    /**
+     * Gangs with processes that nothing holds, and the CPUs that these may use.
+     * @param leastMs processes that are younger do not count
+     */
     *runningGangs(
       on: SimulatedMachine = machine,
+      leastMs = 0,
     ): Generator<{ readonly name: string; readonly cpus: ReadonlySet<number> }> {
       const gangs = new Map<string, Set<number>>();
+      const youngUs = (on.clock.bootMs() - leastMs) * 1000;
       for (const process of on.processes.values()) {
         const name = gangOf(process);
+        // It only waits, and is never stopped (conductor/freezers/signals.ts).
+        if (process.name === "srun" || (leastMs > 0 && process.startUs > youngUs)) continue;
         if (name === undefined || process.end !== undefined || process.held !== 0 || process.isKilled)
           continue;
         const cpus = gangs.get(name) ?? new Set();

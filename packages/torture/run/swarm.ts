@@ -1,8 +1,10 @@
 /** Draws what a life is like: machine, configuration, users, workload, and which faults how often. */
 import type { Random } from "../world/contract.ts";
+import { clusterSetting } from "./cluster/swarm.ts";
 import { FAULTS } from "./faults.ts";
 import { KINDS } from "./kinds.ts";
 import { POLICIES, type Setting } from "./setting.ts";
+import { drawWeights } from "./weights.ts";
 
 const SLOTS_MS = [20, 100, 100, 100, 500, 500, 1000, 1000, 1000, 5000, 5000, 30_000] as const;
 const S_MS = 1000;
@@ -10,7 +12,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** In a broad life, on average: jobs that come one after the other show little that the first ones do not. */
 const MOST_ARRIVALS = 200;
-const LEFT_OUT = 0.4;
+/** Lives whose jobs run on nodes of a Slurm. */
+const CLUSTERS = 1 / 3;
 
 interface Named {
   readonly name: string;
@@ -43,10 +46,6 @@ function narrow(random: Random): Theme {
 
 /** Most kinds and most faults, in many hours: a backlog, and what follows from one fault after the other. */
 function broad(random: Random): Theme {
-  const most = (all: readonly Named[]) =>
-    Object.fromEntries(
-      all.map(({ name, weight = 1 }) => [name, random.chance(LEFT_OUT) ? 0 : weight * (0.2 + random.unit())]),
-    );
   const hours = random.between(1, 10);
   const longestMs = random.pick([10 * S_MS, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
   return {
@@ -54,8 +53,8 @@ function broad(random: Random): Theme {
     arrivalMs: Math.max(longestMs * (0.2 + 0.6 * random.unit()), (hours * HOUR_MS) / MOST_ARRIVALS),
     faultMs: random.pick([MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]),
     runMs: [longestMs / 200, longestMs],
-    kinds: most(KINDS),
-    faults: most(FAULTS),
+    kinds: drawWeights(KINDS, random),
+    faults: drawWeights(FAULTS, random),
   };
 }
 
@@ -71,7 +70,7 @@ const THEMES = [...Array(7).fill(narrow), quiet, broad] as const;
 export function drawSetting(seed: number, random: Random): Setting {
   const groups = random.pick(["v2", "v2", "hybrid", "v1", "none"] as const);
   const isShared = random.chance(0.6);
-  return {
+  const setting: Setting = {
     seed,
     ...random.pick(THEMES)(random),
     cpus: random.pick([1, 2, 2, 4, 4, 8, 16]),
@@ -89,4 +88,6 @@ export function drawSetting(seed: number, random: Random): Setting {
     pidMax: random.pick([500, 32_768, 32_768]),
     olderStore: random.chance(0.15) ? random.pick([7, 8, 9, 10]) : undefined,
   };
+  const ofCluster = random.fork("cluster");
+  return ofCluster.chance(CLUSTERS) ? clusterSetting(setting, ofCluster) : setting;
 }

@@ -94,7 +94,7 @@ function planOf({ random, setting }: Life, { index, ends }: JudgedJob): string {
 function noteRun({ witness }: Life, row: Row, { index, possible: [{ name, tasks }] }: JudgedJob): void {
   const { job, attempt, started_ms: beganMs, ended_ms } = row;
   const times = { beganMs, endedMs: ended_ms ?? undefined };
-  witness.starts.push({ index, job, attempt, tasks, name, units: [], signals: [], ...times });
+  witness.starts.push({ index, job, attempt, tasks, name, units: [], signals: [], nodes: [], ...times });
 }
 
 async function release(life: Life, job: JudgedJob): Promise<void> {

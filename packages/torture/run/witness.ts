@@ -37,13 +37,20 @@ export interface JobPlan {
   /** Leaves a process in a session of its own. */
   readonly leaves?: boolean;
   readonly memoryBytes?: number;
+  /** Starts processes on all nodes of its gang by srun. */
+  readonly spreads?: boolean;
 }
 
 /** What may just have happened to a job, or be about to happen. */
 export type Moment = "request" | "begin" | "signal" | "term" | "end" | "hook";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
-type SeenStart = Mutable<Start> & { signals: number[]; readonly index: number };
+type SeenStart = Mutable<Start> & {
+  signals: number[];
+  readonly index: number;
+  /** Of its gang, in a cluster. */
+  readonly nodes: readonly string[];
+};
 
 /** Part of its time that a job takes after its signal; it gets half of its time. */
 const CHECKPOINT = 0.3;
@@ -56,6 +63,9 @@ export class Witness {
   readonly reports: Report[] = [];
   /** Jobs of the run that may end. */
   readonly go = new Set<number>();
+  /** What must never happen. */
+  readonly problems: string[] = [];
+  readonly #tasks = new Set<string>();
   readonly #note: (moment: Moment, line: string) => void;
 
   constructor(note: (moment: Moment, line: string) => void) {
@@ -77,9 +87,15 @@ export class Witness {
       units: `${env.TUTTI_GPUS ?? ""},${env.TUTTI_LICENCE ?? ""}`.split(",").filter(Boolean),
       beganMs: nowMs(),
       signals: [],
+      nodes: (env.TUTTI_NODELIST ?? "").split(","),
     };
-    this.starts.push(start);
-    this.#note("begin", `job ${start.job}.${attempt} begins`);
+    const rank = env.SLURM_STEP_ID === undefined ? "0" : (env.SLURM_PROCID ?? "0");
+    const task = `${start.job}.${attempt} task ${rank}`;
+    if (this.#tasks.has(task)) this.problems.push(`${task} began twice`);
+    this.#tasks.add(task);
+    // Of several tasks, the first one speaks for all.
+    if (rank === "0") this.starts.push(start);
+    this.#note("begin", rank === "0" ? `job ${start.job}.${attempt} begins` : `job ${task} begins`);
     let isNoted = false;
     if (plan.notes !== undefined)
       sys.onSignal(plan.notes, () => {
@@ -98,6 +114,10 @@ export class Witness {
     for (let i = 1; i < (plan.processes ?? 1); i++)
       sys.fork(function* () {
         for (;;) yield { ...wait, us: LOOK_US * 40 };
+      });
+    if (plan.spreads === true)
+      sys.fork(function* (child) {
+        return yield* child.exec(["/usr/bin/srun", "/usr/bin/part"]);
       });
     if (plan.leaves === true)
       sys.fork(function* (child) {
@@ -121,6 +141,11 @@ export class Witness {
     }
     return Number(end);
   }.bind(this);
+
+  /** /usr/bin/part, a task that a job has started by srun: it lasts as long as the job */
+  readonly part: Program = function* (): Generator<Wait, number> {
+    for (;;) yield { for: "work", us: LEFT_BEHIND_US };
+  };
 
   /** /usr/bin/note HOOK, in a hook of a job */
   readonly note: Program = function* (this: Witness, sys: Sys): Generator<Wait, number> {

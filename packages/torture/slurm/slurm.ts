@@ -61,7 +61,7 @@ export interface Job {
   readonly id: number;
   readonly uid: number;
   readonly count: number;
-  readonly minutes: number;
+  minutes: number;
   readonly comment: string;
   readonly script: string;
   readonly output: string;
@@ -228,7 +228,8 @@ export class SimulatedSlurm implements StepMaker {
       output: job.output.replaceAll("%j", String(job.id)),
     };
     this.#startStepd(host, part, (isDone) => {
-      if (isDone) this.#end(job, "COMPLETED");
+      // What a node reports that the job no longer has does not count.
+      if (isDone && job.nodes.includes(host.name)) this.#end(job, "COMPLETED");
     });
   }
 

@@ -1,7 +1,8 @@
 /** Descriptors of programs that are no generators: srun and slurmstepd copy between them and a connection. */
 import type { Process } from "../world/contract.ts";
 
-const CHUNK_BYTES = 65_536;
+/** What is read is copied before anything else reads. */
+const scratch = new Uint8Array(65_536);
 
 /** Reads a pipe to its end, and takes over the descriptor. @returns ends it */
 export function readAll(
@@ -22,14 +23,13 @@ export function readAll(
   };
   const take = () => {
     if (!isOpen) return;
-    const bytes = new Uint8Array(CHUNK_BYTES);
-    const count = files.read(process, descriptor, bytes);
+    const count = files.read(process, descriptor, scratch);
     if (count === 0) {
       close();
       onEnd();
       return;
     }
-    onBytes(bytes.slice(0, count));
+    onBytes(scratch.slice(0, count));
     wait();
   };
   const wait = () => {

@@ -27,6 +27,16 @@ interface Saved {
   readonly end?: unknown;
 }
 
+/** A gang's part on a node, of which another one starts the command or none does. */
+interface SavedMember extends Omit<Saved, "spec" | "begun"> {
+  readonly member: Saved["spec"];
+  readonly tasks: readonly { readonly begun: boolean }[];
+}
+
+function ofMember({ member, tasks, ...rest }: SavedMember): Saved {
+  return { ...rest, spec: member, begun: tasks.every(({ begun }) => begun) };
+}
+
 export async function watchRows(life: Life): Promise<void> {
   const random = life.source.fork("rows");
   let healthySinceMs = Number.POSITIVE_INFINITY;
@@ -54,9 +64,9 @@ export async function watchRows(life: Life): Promise<void> {
 }
 
 /** Pairs of gangs that run now, by a CPU that both may use. */
-function overlaps(life: Life): Map<string, number> {
+export function overlaps(life: Life, on = life.machine, leastMs = 0): Map<string, number> {
   const gangs: Gang[] = [];
-  for (const gang of life.site.runningGangs()) gangs.push(gang);
+  for (const gang of life.site.runningGangs(on, leastMs)) gangs.push(gang);
   const found = new Map<string, number>();
   for (const [i, one] of gangs.entries())
     for (const other of gangs.slice(i + 1)) {
@@ -66,18 +76,33 @@ function overlaps(life: Life): Map<string, number> {
   return found;
 }
 
-/** Whether neither of them is ending, kept for somebody, or not begun. */
-function mustTakeTurns(life: Life, pair: string): boolean {
-  const text = life.site.read(`${life.state}/conductor/state.json`);
+/**
+ * Whether neither of them is ending, kept for somebody, or not begun.
+ * @param file in which their conductor has saved its state
+ */
+export function mustTakeTurns(
+  life: Life,
+  pair: string,
+  file = `${life.state}/conductor/state.json`,
+  on = life.machine,
+): boolean {
+  const text = life.site.read(file, on);
   if (text === undefined) return false;
-  const { attempts, matrix } = JSON.parse(text) as {
+  const {
+    attempts,
+    members = [],
+    matrix,
+  } = JSON.parse(text) as {
     readonly attempts: readonly Saved[];
+    readonly members?: readonly SavedMember[];
     readonly matrix: {
       readonly rows: readonly (readonly { readonly job: number; readonly attempt: number }[])[];
     };
   };
   return pair.split(" and ").every((name) => {
-    const saved = attempts.find(({ spec }) => `${spec.job}.${spec.attempt}` === name);
+    const saved = [...attempts, ...members.map(ofMember)].find(
+      ({ spec }) => `${spec.job}.${spec.attempt}` === name,
+    );
     const isInRow = matrix.rows.some((row) => row.some(({ job, attempt }) => `${job}.${attempt}` === name));
     const turns =
       saved?.begun === true && saved.reason === "none" && saved.kept !== true && saved.end === undefined;
