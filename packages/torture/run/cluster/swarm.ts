@@ -27,7 +27,7 @@ export function clusterSetting(setting: Setting, random: Random): Setting {
     mode: "gang",
     runningJobs: undefined,
     olderStore: undefined,
-    arrivalMs: Math.min(longestMs * (0.2 + 0.6 * random.unit()) + 10_000, (hours * HOUR_MS) / 10),
+    arrivalMs: Math.max(MINUTE_MS, longestMs * (0.2 + 0.6 * random.unit())),
     faultMs: random.pick([1, 2, 5]) * MINUTE_MS,
     runMs: [longestMs / 200, longestMs],
     cluster: {
