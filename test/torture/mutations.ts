@@ -258,4 +258,18 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       "    this.#child = undefined;\n    this.#isReady = false;\n    this.#tasks.clear();\n    this.#again",
     why: "a hook is left out, and later ones of its user wait for ever",
   },
+  {
+    name: "a restored store runs jobs again",
+    file: `${DAEMON}/dispatch/earlier-starts.ts`,
+    find: "if (latest <= attempt) return undefined;",
+    replace: "if (latest <= attempt || attempt === 0) return undefined;",
+    why: "after a restore, a job that has run in the meantime runs once more, and nobody has asked for it",
+  },
+  {
+    name: "the log is not moved at the start",
+    file: `${DAEMON}/store/store.ts`,
+    find: "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)",
+    replace: "PRAGMA synchronous = FULL",
+    why: "after a failed sync and a restart, a power cut takes all that was confirmed since",
+  },
 ];

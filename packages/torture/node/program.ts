@@ -89,14 +89,19 @@ export class NodeProgram implements Body, RunningProgram {
     typeof chunk === "string" ? this.world.Buffer.from(chunk) : chunk;
 
   step: Stepper = (step, call) => {
-    if (!this.#isOver) this.onStep?.(step);
-    if (this.#isOver) throw EXIT;
+    if (!this.#isEnding) this.onStep?.(step);
+    if (this.#isEnding) throw EXIT;
     this.steps.add(step);
     const result = call();
     this.onStep?.(step);
-    if (this.#isOver) throw EXIT;
+    if (this.#isEnding) throw EXIT;
     return result;
   };
+
+  /** It does nothing more: also a killed process takes a moment to end. */
+  get #isEnding(): boolean {
+    return this.#isOver || this.process.isKilled;
+  }
 
   /** What `process.kill` does. */
   kill(pid: number, signal: string | number): true {

@@ -29,8 +29,8 @@ const UNIX_MS = /\b1[67]\d{11}\b/g;
 const OFF_MS = 3_600_000;
 const RELEASE_MS = 3_600_000;
 const MOST_CRASHES = 4;
-/** A migration is a commit. */
-const MOST_COMMITS = 5;
+/** The oldest store needs three migrations; before and after the commit of each is a step. */
+const MOST_STEPS = 6;
 const WAIT_MS = 10_000;
 
 /** @returns stories of its jobs */
@@ -109,11 +109,11 @@ async function release(life: Life, job: JudgedJob): Promise<void> {
 /** Power cuts and kills while the scheduler brings the store up to date. */
 export async function disturbUpgrade(life: Life): Promise<void> {
   const { random } = life;
-  for (let i = random.below(MOST_CRASHES + 1); i > 0; i--) {
+  for (let i = random.between(1, MOST_CRASHES); i > 0; i--) {
     const [frontEnd] = life.frontEnds();
     if (random.chance(0.5) || frontEnd === undefined) await cutPowerAtWrite(life);
     else
-      await life.atStep(frontEnd, "commit", random.between(1, MOST_COMMITS), WAIT_MS, () =>
+      await life.atStep(frontEnd, "commit", random.between(1, MOST_STEPS), WAIT_MS, () =>
         life.signal(frontEnd, "SIGKILL"),
       );
   }

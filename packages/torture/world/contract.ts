@@ -232,6 +232,8 @@ export interface Process extends Caller {
   readonly cpuUs: number;
   /** Undefined while it runs. */
   readonly end: ProcessEnd | undefined;
+  /** It got a SIGKILL and does nothing more, but has not ended yet. */
+  readonly isKilled: boolean;
   /** Its control group: a path below the root of the hierarchy, such as "tutti-1/7.1"; "" is the root. */
   readonly group: string;
 }

@@ -106,17 +106,12 @@ export class FileSystem implements System, Store, Disk {
 
   mend(): void {
     this.#breaks = undefined;
-    this.isReadOnly = false;
   }
 
-  /** As ext4 does it: after an error nothing can be written, and names cannot be changed. */
   #isBroken(): boolean {
     const breaks = this.#breaks;
     if (breaks === undefined) return false;
-    if (breaks.left-- === 0) {
-      this.isReadOnly = true;
-      breaks.onBreak();
-    }
+    if (breaks.left-- === 0) breaks.onBreak();
     return breaks.left < 0;
   }
 
