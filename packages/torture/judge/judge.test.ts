@@ -147,6 +147,15 @@ describe("what was asked for is right", () => {
       "early by the machine's clock alone",
       { ran: RAN.replace("5000 0", "4500 0"), clocks: [{ fromMs: 4100, toMs: 9000, offsetMs: 900 }] },
     ],
+    [
+      "a start of which nobody had heard when the power was cut",
+      {
+        noted: new Set(["1.1", "1.3", "2.1"]),
+        hooks: REPORTS.replace("onStart start 1 2 i2 running\n", ""),
+        lost: new Set(["1.2"]),
+        cut: new Set(["1.2"]),
+      },
+    ],
     ["an attempt for which the disk had no place", { ran: FROM_SECOND, wasSpoilt: true }],
   ])("%s", (_, history) => {
     expect(problems(history)).toBe("");

@@ -44,6 +44,7 @@ export class Life {
   readonly jobs: JudgedJob[] = [];
   readonly quiet: Span[] = [];
   readonly lost = new Set<string>();
+  readonly cut = new Set<string>();
   /** Attempts whose nodes may have been taken away, in a cluster. */
   readonly evicted = new Set<string>();
   readonly forgotten = new Set<number>();
@@ -383,7 +384,10 @@ export class Life {
 
   /** After a power cut. What has ended, and is not known yet, may be lost with what was not synced. */
   loseMemory(): void {
-    for (const name of this.site.attemptsInStore()) this.lost.add(name);
+    for (const name of this.site.attemptsInStore()) {
+      this.lost.add(name);
+      this.cut.add(name);
+    }
   }
 
   // The machine ---------------------------------------------------------------------------------------------
