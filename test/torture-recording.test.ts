@@ -16,6 +16,8 @@ import { inNode } from "./torture/in-node.ts";
 
 /** A short life with many jobs and faults. */
 const SEED = 3;
+/** One on several nodes. */
+const ON_NODES = 4;
 const here = inNode();
 
 let folder: string;
@@ -24,13 +26,13 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(folder));
 
-async function recorded(): Promise<readonly [Verdict, Recording]> {
+async function recorded(setting = settingOf(SEED)): Promise<readonly [Verdict, Recording]> {
   let recorder: Recorder | undefined;
   const onBegin = (life: Life) => {
     here.life = life;
     recorder = new Recorder(life);
   };
-  const verdict = await liveOnce(settingOf(SEED), { ...here, onBegin });
+  const verdict = await liveOnce(setting, { ...here, onBegin });
   return [verdict, recorder!.recording(verdict)];
 }
 
@@ -56,6 +58,13 @@ test("a recording follows from the seed, and the life is that without a recordin
   expect(JSON.parse(gunzipSync(Buffer.from(packed, "base64")).toString())).toEqual(
     JSON.parse(JSON.stringify(recording)),
   );
+});
+
+test("a recording of a life on several nodes names them", async () => {
+  const setting = settingOf(ON_NODES);
+  expect(setting.cluster?.nodes.length).toBeGreaterThan(1);
+  const [, { runs }] = await recorded(setting);
+  expect(runs.flatMap(({ nodes }) => nodes.map(({ node }) => node))).toContain("n2");
 });
 
 test("only one life is written as a page", () => {

@@ -48,7 +48,7 @@ export class Recorder {
     this.#lookedAtUs = nowUs;
     if (!machine.isOn && setting.cluster === undefined) this.#goOut();
     // While the conductor is not connected, the front end does not know yet what is in the matrix.
-    else if (service?.status(ROOT).conductor.pid !== undefined) this.#show(service.matrix());
+    else if (service?.status(ROOT).conductor.connected) this.#show(service.matrix());
   }
 
   #goOut(): void {
