@@ -60,3 +60,10 @@ test("an end that is not known is lost, with the front end's reason, and says wh
     neverBegan: true,
   });
 });
+
+test("what was stopped with its pilot on all nodes before it began never began", () => {
+  const stopped = end({ signal: "SIGKILL", reason: "requeued", neverBegan: true });
+  const of = (...ends: AttemptEnd[]) => compositeEnd({ ...facts, ends, lead: ends[0] }).neverBegan;
+  expect(of(stopped, stopped)).toBe(true);
+  expect(of(stopped, end({ signal: "SIGKILL", reason: "requeued" }))).toBeUndefined();
+});

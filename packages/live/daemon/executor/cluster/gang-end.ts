@@ -53,7 +53,9 @@ export function compositeEnd(facts: Facts): AttemptEnd {
   const code = Math.max(...ends.map((end) => end.code ?? 0));
   const signal = ends.find((end) => end.signal !== undefined)?.signal;
   const how = code === 0 && signal !== undefined ? { signal } : { code };
-  return { ...common, startedAtMs, reason, ...how };
+  // Its pilot may have ended before it had begun.
+  const neverBegan = ends.every((end) => end.neverBegan) || undefined;
+  return { ...common, startedAtMs, reason, ...how, neverBegan };
 }
 
 /** What all nodes used, as far as all have measured it. Of memory, the sum of the peaks. */
