@@ -93,8 +93,8 @@ export interface History {
   readonly exported: ReadonlySet<number>;
   /** Attempts whose shim was killed, as job.attempt. */
   readonly lost: ReadonlySet<string>;
-  /** Those of them that a power cut took, when the front end may not yet have heard of their begin. */
-  readonly cut?: ReadonlySet<string>;
+  /** Of these, attempts whose start nobody can know: the power was cut just then. */
+  readonly unseen?: ReadonlySet<string>;
   /** Attempts whose nodes may have been taken away, as job.attempt. Left out: it is one machine. */
   readonly evicted?: ReadonlySet<string>;
   /** Jobs that were cancelled because, after a restore, the store did not know that they had started. */

@@ -10,13 +10,12 @@ export function judgeReports(
 ): string[] {
   const problems: string[] = [];
   const isKnown = !history.forgotten.has(record.job);
-  const isNoted = (attempt: number) => history.noted.has(nameOf({ job: record.job, attempt }));
-  const isCut = (attempt: number) => history.cut?.has(nameOf({ job: record.job, attempt })) === true;
-  const began = (isKnown ? starts : [])
-    .map(({ attempt }) => attempt)
-    // With the power, a start was lost of which the front end had not yet heard.
-    .filter((attempt) => isNoted(attempt) || !isCut(attempt));
-  for (const attempt of began) if (!isNoted(attempt)) problems.push(`start ${attempt} has no event`);
+  const seen = starts.filter((start) => history.unseen?.has(nameOf(start)) !== true);
+  const began = isKnown ? seen.map(({ attempt }) => attempt) : [];
+  for (const attempt of began) {
+    if (!history.noted.has(nameOf({ job: record.job, attempt })))
+      problems.push(`start ${attempt} has no event`);
+  }
   if (record.endedAtMs === undefined) problems.push(`has not ended: it is ${record.state}, ${record.reason}`);
   // Its record, and its line in SWF, are of its last attempt, which may have been lost before it began.
   const hasBegun = began.includes(record.attempt);

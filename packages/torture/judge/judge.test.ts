@@ -148,13 +148,8 @@ describe("what was asked for is right", () => {
       { ran: RAN.replace("5000 0", "4500 0"), clocks: [{ fromMs: 4100, toMs: 9000, offsetMs: 900 }] },
     ],
     [
-      "a start of which nobody had heard when the power was cut",
-      {
-        noted: new Set(["1.1", "1.3", "2.1"]),
-        hooks: REPORTS.replace("onStart start 1 2 i2 running\n", ""),
-        lost: new Set(["1.2"]),
-        cut: new Set(["1.2"]),
-      },
+      "a start just before a power cut",
+      { unseen: new Set(["1.1"]), lost: new Set(["1.1"]), noted: new Set(["1.2", "1.3"]) },
     ],
     ["an attempt for which the disk had no place", { ran: FROM_SECOND, wasSpoilt: true }],
   ])("%s", (_, history) => {
@@ -219,6 +214,7 @@ describe("what is wrong is found", () => {
       { ran: FROM_SECOND },
       /attempt 1 .* did not reach its end/,
     ],
+    ["a start that nobody noted", { noted: new Set(["1.2", "1.3"]) }, /start 1 has no event/],
     ["a start twice", { ran: `${RAN}b 1 3 2 8200 , new\n` }, /start 3 .* ran twice/],
     ["retried at once", { ran: RAN.replace("6100", "5800") }, /the next began before 6100/],
     ["a delay not doubled", { ran: RAN.replace("8200", "7300") }, /the next began before 8200/],

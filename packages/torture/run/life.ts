@@ -44,7 +44,8 @@ export class Life {
   readonly jobs: JudgedJob[] = [];
   readonly quiet: Span[] = [];
   readonly lost = new Set<string>();
-  readonly cut = new Set<string>();
+  /** Attempts whose start may have been lost before it was noted, with the power. */
+  readonly unseen = new Set<string>();
   /** Attempts whose nodes may have been taken away, in a cluster. */
   readonly evicted = new Set<string>();
   readonly forgotten = new Set<number>();
@@ -384,9 +385,10 @@ export class Life {
 
   /** After a power cut. What has ended, and is not known yet, may be lost with what was not synced. */
   loseMemory(): void {
-    for (const name of this.site.attemptsInStore()) {
-      this.lost.add(name);
-      this.cut.add(name);
+    for (const attempt of this.site.attemptsInStore()) {
+      this.lost.add(nameOf(attempt));
+      // It may have begun a moment ago.
+      if (attempt.state === "starting") this.unseen.add(nameOf(attempt));
     }
   }
 

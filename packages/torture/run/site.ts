@@ -229,8 +229,8 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
               .map((gang) => `${own}/${gang}`),
           ),
       ),
-    /** Attempts that have processes as far as the store on the disk knows, as job.attempt. */
-    attemptsInStore(): string[] {
+    /** Attempts that have processes as far as the store on the disk knows. */
+    attemptsInStore(): { readonly job: number; readonly attempt: number; readonly state: JobState }[] {
       // In a copy: the first who opens it after a power cut would make it whole again.
       const copy = "/root-store.db";
       machine.writeFile(copy, readBytes(machine, root, `${state}/tutti.db`), 0o600);
@@ -239,10 +239,13 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
       machine.writeFile(`${copy}-wal`, bytes, 0o600);
       const database = openDatabase(copy);
       try {
-        const rows = database.prepare("SELECT job, attempt, state FROM jobs").all();
-        return rows
-          .filter(({ state }) => hasProcess(state as JobState))
-          .map(({ job, attempt }) => `${job}.${attempt}`);
+        return database
+          .prepare("SELECT job, attempt, state FROM jobs")
+          .all()
+          .map(({ job, attempt, state }) => ({
+            ...{ job: Number(job), attempt: Number(attempt), state: String(state) as JobState },
+          }))
+          .filter(({ state }) => hasProcess(state));
       } finally {
         database.close();
       }
