@@ -527,8 +527,8 @@ export class Shell implements Context {
       if (undo !== undefined) this.#restore(undo);
       return;
     }
-    if (name === "exec") {
-      yield* this.#exec(words, assignments, redirects);
+    if (name === "exec" || (name === "command" && words.length === 2 && words[1] === "exec")) {
+      yield* this.#exec(words.slice(words.indexOf("exec")), assignments, redirects, name === "command");
       return;
     }
     const body = SPECIAL.has(name) ? undefined : this.functions.get(name);
@@ -655,6 +655,7 @@ export class Shell implements Context {
     words: readonly string[],
     assignments: readonly Assignment[],
     redirects: readonly Redirect[],
+    goesOn = false,
   ): Generator<Wait, void> {
     const command = words[1] === "--" ? words.slice(2) : words.slice(1);
     if (command.length > 0) {
@@ -667,7 +668,7 @@ export class Shell implements Context {
       this.status = 0;
     } catch (error) {
       yield* this.#complainOfRedirect(error);
-      if (!this.isBash) this.jump = { kind: "exit" };
+      if (!this.isBash && !goesOn) this.jump = { kind: "exit" };
     }
   }
 

@@ -191,7 +191,8 @@ done
 ( : >> ${stdout} ) 2> /dev/null || ${fail(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
 ( : >> ${stderr} ) 2> /dev/null || ${fail(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
 ${spec.input === "pipe" ? readFromClient(fail) : "exec < /dev/null"}
-exec >> ${stdout} 2>> ${stderr}
+# With "command", the shell goes on if that fails: the disk may have become read-only.
+command exec >> ${stdout} 2>> ${stderr} || ${fail(`Cannot write output to "${spec.stdout}" and "${spec.stderr}"`)}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
 ${
   spec.input === "terminal"
