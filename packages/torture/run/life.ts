@@ -21,6 +21,7 @@ interface Reply<Value> {
 }
 
 const AGAIN_MS = 100;
+const SELDOM_MS = 5000;
 const LOOK_MS = 1000;
 const LOOK_STEP_MS = 20;
 const LATE_MS = 600_000;
@@ -306,12 +307,12 @@ export class Life {
     ask: (service: Service, caller: LiveCaller) => Promise<Answer<Value>> | Answer<Value>,
   ): Promise<Reply<Value>> {
     let mayHaveWorked = false;
-    while (!this.isOver) {
+    for (let againMs = AGAIN_MS; !this.isOver; againMs = Math.min(2 * againMs, SELDOM_MS)) {
       await this.mayChange();
       const reply = await this.once(user, ask);
       mayHaveWorked ||= reply.mayHaveWorked;
       if (reply.value !== undefined || reply.refusal !== undefined) return { ...reply, mayHaveWorked };
-      await this.sleep(AGAIN_MS);
+      await this.sleep(againMs);
     }
     return { mayHaveWorked };
   }
