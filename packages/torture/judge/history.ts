@@ -101,8 +101,8 @@ export interface History {
   readonly forgotten: ReadonlySet<number>;
   /** Whether the state folder was moved away: what could not begin then was tried again. */
   readonly wasAway: boolean;
-  /** Whether the disk refused writes for a time. */
-  readonly wasSpoilt?: boolean;
+  /** When the disk refused writes. */
+  readonly spoilt?: readonly Span[];
   /** Times of restores. */
   readonly restores: readonly number[];
   /** How far the scheduler's clock was from the machine's, ms. */

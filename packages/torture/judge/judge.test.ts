@@ -151,7 +151,18 @@ describe("what was asked for is right", () => {
       "a start just before a power cut",
       { unseen: new Set(["1.1"]), lost: new Set(["1.1"]), noted: new Set(["1.2", "1.3"]) },
     ],
-    ["an attempt for which the disk had no place", { ran: FROM_SECOND, wasSpoilt: true }],
+    [
+      "a limit whose reason was lost on a full disk",
+      once(
+        "time limit",
+        { signal: "SIGTERM", reason: "ended by SIGTERM" },
+        { spoilt: [{ fromMs: 5100, toMs: 5200 }] },
+      ),
+    ],
+    [
+      "an attempt for which the disk had no place",
+      { ran: FROM_SECOND, spoilt: [{ fromMs: 4500, toMs: 5500 }] },
+    ],
   ])("%s", (_, history) => {
     expect(problems(history)).toBe("");
   });
@@ -213,6 +224,11 @@ describe("what is wrong is found", () => {
       "an attempt that did not begin, on a good disk",
       { ran: FROM_SECOND },
       /attempt 1 .* did not reach its end/,
+    ],
+    [
+      "a limit whose reason was lost on a good disk",
+      once("time limit", { signal: "SIGTERM", reason: "ended by SIGTERM" }),
+      /expected its end to be one of \["time limit"\]/,
     ],
     ["a start that nobody noted", { noted: new Set(["1.2", "1.3"]) }, /start 1 has no event/],
     ["a start twice", { ran: `${RAN}b 1 3 2 8200 , new\n` }, /start 3 .* ran twice/],

@@ -16,6 +16,8 @@ const LONGEST_LAG_MS = 1000;
 const LONGEST_DELAY_MS = 360_000;
 /** Attempts that were lost before their command began do not count, up to that many. */
 const FREE_STARTS = 3;
+/** How jobs with a time limit end when they are asked to, or killed. */
+const STOPPED = ["SIGTERM", "SIGKILL", "7"] as const;
 
 /** @returns descriptions of everything that is wrong */
 export function judge(history: History): string[] {
@@ -157,6 +159,7 @@ function judgeAttempts(
   starts: readonly Start[],
 ): string[] {
   const problems: string[] = [];
+  const { spoilt = [] } = history;
   let delays = 0;
   let unseen = 0;
   let free = 0;
@@ -170,8 +173,14 @@ function judgeAttempts(
     if (start !== undefined && job.cancelled === "running") ends.push("cancelled");
     else if (start !== undefined && (start.endedMs !== undefined || own === LIMIT)) ends.push(own);
     // Where its folder could not be made, it has not begun, and another attempt follows.
-    const hadNoPlace = (history.wasAway || history.wasSpoilt === true) && start === undefined;
+    const hadNoPlace = (history.wasAway || spoilt.length > 0) && start === undefined;
     if (isLost || hadNoPlace) ends.push("lost");
+    // A conductor that dies while the disk refuses its note of why it ends a job takes that with it.
+    const endedMs = next?.beganMs ?? record.endedAtMs ?? Number.POSITIVE_INFINITY;
+    const hadNoNote = spoilt.some(
+      ({ fromMs, toMs }) => fromMs < endedMs && toMs > (start?.beganMs ?? endedMs),
+    );
+    if (own === LIMIT && hadNoNote) ends.push(...STOPPED);
     if (history.evicted?.has(nameOf({ job: record.job, attempt: k }))) ends.push("evicted");
     if (start !== undefined && job.isRequeued) ends.push("requeued");
     const words = `attempt ${k} of ${record.attempt} (${json(start)})`;
@@ -184,7 +193,7 @@ function judgeAttempts(
       (end === "requeued" || end === "lost" || end === "evicted" || mayRetry(asked, end)) &&
       k <= asked.retries + Math.min(FREE_STARTS, unseen);
     // A shim that could not write its job's output has left that as a reason, and then its attempt counts.
-    const mostFree = history.wasSpoilt === true ? 0 : Math.min(FREE_STARTS, free);
+    const mostFree = spoilt.length > 0 ? 0 : Math.min(FREE_STARTS, free);
     const isFinal = (end: string) => !isRetried(end) || k > asked.retries + mostFree;
     if (k < record.attempt) {
       if (ends.length > 0 && !ends.some(isRetried))
@@ -202,7 +211,7 @@ function judgeAttempts(
       start !== undefined &&
       job.signalMs !== undefined &&
       start.endedMs !== undefined &&
-      start.signals.length !== 1
+      (start.signals.length < 1 || (start.signals.length > 1 && !hadNoNote))
     ) {
       problems.push(`${words} got ${start.signals.length} signals before its limit, expected 1`);
     }

@@ -268,9 +268,9 @@ export class Course {
 
   #judge(records: readonly Job[], books: Books): string[] {
     const life = this.#life;
-    const { jobs, lost, unseen, forgotten, wasAway, wasSpoilt, restores, clocks, quiet, witness } = life;
+    const { jobs, lost, unseen, forgotten, wasAway, spoilt, restores, clocks, quiet, witness } = life;
     return judge({
-      ...{ jobs, records, lost, unseen, forgotten, wasAway, wasSpoilt, restores, clocks, quiet },
+      ...{ jobs, records, lost, unseen, forgotten, wasAway, spoilt, restores, clocks, quiet },
       ...(this.#isCluster && { evicted: life.evicted }),
       ...{ starts: witness.starts, reports: witness.reports, ...books },
       mostJobs: life.setting.runningJobs ?? Number.POSITIVE_INFINITY,

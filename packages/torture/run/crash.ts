@@ -16,7 +16,7 @@ export async function cutPowerAtWrite(life: Life): Promise<void> {
   const untilMs = life.trueMs + PATIENCE_MS;
   let isCut = false;
   disk.breakAfter(random.below(random.pick(WRITES)), () => {
-    life.wasSpoilt = true;
+    life.spoilt.push({ fromMs: life.trueMs, toMs: life.trueMs });
     site.timeline.at(site.timeline.nowUs, () => {
       machine.cutPower();
       isCut = true;

@@ -258,9 +258,7 @@ export async function whilePowerIsOff(life: Life, last: () => Promise<unknown>):
 
 /** In the middle of something, or at any time. */
 async function spoilDisk(life: Life, how: "full" | "read-only" | "broken"): Promise<void> {
-  life.wasSpoilt = true;
-  const spoil = () => life.disk.spoil(how);
-  if (life.random.chance(0.5)) await inStep(life, spoil);
+  if (life.random.chance(0.5)) await inStep(life, () => life.spoilDisk(how));
   await whileDiskIs(life, how, async () => {
     await life.sleep(life.random.between(500, 60_000));
     if (life.random.chance(0.3)) killAny(life);
@@ -273,10 +271,9 @@ export async function whileDiskIs(
   how: "full" | "read-only" | "broken",
   last: () => Promise<unknown>,
 ): Promise<void> {
-  life.wasSpoilt = true;
-  life.disk.spoil(how);
+  life.spoilDisk(how);
   await last();
-  life.disk.repair();
+  life.repairDisk();
 }
 
 async function moveState(life: Life): Promise<void> {

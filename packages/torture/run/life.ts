@@ -64,7 +64,8 @@ export class Life {
   wasAway = false;
   /** The state folder is at another place just now. */
   isAway = false;
-  wasSpoilt = false;
+  /** When the disk refused writes. */
+  readonly spoilt: { fromMs: number; toMs: number }[] = [];
   isOver = false;
   /** Somebody has set that it ends now, without a judgement. */
   isStopped = false;
@@ -382,6 +383,17 @@ export class Life {
       await this.sleep(LOOK_MS);
     }
     return undefined;
+  }
+
+  spoilDisk(how: "full" | "read-only" | "broken"): void {
+    const isSpoilt = this.spoilt.at(-1)?.toMs === Number.POSITIVE_INFINITY;
+    if (!isSpoilt) this.spoilt.push({ fromMs: this.trueMs, toMs: Number.POSITIVE_INFINITY });
+    this.disk.spoil(how);
+  }
+
+  repairDisk(): void {
+    this.spoilt[this.spoilt.length - 1].toMs = this.trueMs;
+    this.disk.repair();
   }
 
   /** After a power cut. What has ended, and is not known yet, may be lost with what was not synced. */
