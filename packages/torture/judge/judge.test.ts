@@ -152,6 +152,14 @@ describe("what was asked for is right", () => {
       { unseen: new Set(["1.1"]), lost: new Set(["1.1"]), noted: new Set(["1.2", "1.3"]) },
     ],
     [
+      "a job that got its signal while it waited for its folder",
+      once(
+        "3",
+        { signal: "SIGUSR1", reason: "ended by SIGUSR1" },
+        { wasAway: true, ran: "", job: { signalMs: 200 } },
+      ),
+    ],
+    [
       "a limit whose reason was lost on a full disk",
       once(
         "time limit",

@@ -16,6 +16,8 @@ const LONGEST_LAG_MS = 1000;
 const LONGEST_DELAY_MS = 360_000;
 /** Attempts that were lost before their command began do not count, up to that many. */
 const FREE_STARTS = 3;
+/** The signal that jobs ask for. */
+const LIMIT_SIGNAL = "SIGUSR1";
 /** How jobs with a time limit end when they are asked to, or killed. */
 const STOPPED = ["SIGTERM", "SIGKILL", "7"] as const;
 
@@ -175,6 +177,8 @@ function judgeAttempts(
     // Where its folder could not be made, it has not begun, and another attempt follows.
     const hadNoPlace = (history.wasAway || spoilt.length > 0) && start === undefined;
     if (isLost || hadNoPlace) ends.push("lost");
+    // What waits for its folder before it begins keeps its limit all the same, and gets its signal.
+    if (hadNoPlace && job.signalMs !== undefined) ends.push(LIMIT_SIGNAL, LIMIT);
     // A conductor that dies while the disk refuses its note of why it ends a job takes that with it.
     const endedMs = next?.beganMs ?? record.endedAtMs ?? Number.POSITIVE_INFINITY;
     const hadNoNote = spoilt.some(
