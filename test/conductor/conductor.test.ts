@@ -155,6 +155,16 @@ describe("a job", () => {
     expect(await s.stands(s.processes(1))).toBe(true);
   });
 
+  test("that is stopped at its gate never began", async () => {
+    const s = here();
+    s.launch(1, "echo begun");
+    await until("it waits at its gate", () => existsSync(join(s.folderOf(1), "gate")));
+    s.client.send({ type: "stop", attempt: s.key(1), kill: false, reason: "requeued" });
+    expect(await s.end(1)).toMatchObject({ reason: "requeued", signal: "SIGKILL", neverBegan: true });
+    expect(await s.end(1)).not.toHaveProperty("startedAtMs");
+    expect(s.out(1)).toBe("");
+  });
+
   test("100 MB of output pass the conductor by", async () => {
     const s = here();
     s.turn([[1]]);

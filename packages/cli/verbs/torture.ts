@@ -11,6 +11,7 @@ import type { Verdict } from "@tutti/torture/run/course.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
 import { Recorder } from "@tutti/torture/run/recorder.ts";
+import type { Setting } from "@tutti/torture/run/setting.ts";
 import { type Shrunk, shrink } from "@tutti/torture/run/shrink.ts";
 import type { WorldParts } from "@tutti/torture/run/site.ts";
 import { liveOnce, settingOf, torture } from "@tutti/torture/run/torture.ts";
@@ -56,7 +57,11 @@ export function configure(command: Command): void {
     .addOption(onlyOption("jobs"))
     .addOption(onlyOption("faults"))
     .addOption(
-      new Option("--shrink", "look for the fewest jobs and faults with the first problem").conflicts("json"),
+      new Option("--shrink", "look for the fewest jobs and faults with the first problem").conflicts([
+        "json",
+        "onlyJobs",
+        "onlyFaults",
+      ]),
     )
     .addOption(new Option("--log", "print what happens, line by line").conflicts("json"))
     .addOption(
@@ -99,11 +104,10 @@ async function run(options: Options): Promise<void> {
     return (user + system) / 1e6;
   };
   let recorder: Recorder | undefined;
-  const onBegin = (life: Life) => {
+  const host = hostOfLives(parts, (life) => {
     if (html !== undefined) recorder = new Recorder(life);
-  };
-  const plan = { ...{ seed, hours, only, parts, onBegin }, trace: log === true };
-  const lives = await runLives(plan, interrupt, cpuS, progress);
+  });
+  const lives = await runLives(host, { seed, hours, only, trace: log === true }, interrupt, cpuS, progress);
   const usedS = cpuS();
   const sums = sumsOf(lives, usedS);
   const withCommands = () => lives.map((life) => ({ ...life, command: repeating(life.seed) }));
@@ -112,14 +116,19 @@ async function run(options: Options): Promise<void> {
       ? jsonDocument("tutti.torture/1", { ...sums, cpuS: usedS, lives: withCommands() })
       : tortureText(lives, sums),
   );
+  const failed = lives.find(({ problems }) => problems.length > 0);
+  let recorded = lives[0];
+  if (options.shrink && failed !== undefined && !interrupt.aborted) {
+    const smallest = await shrinkLife(host, failed, interrupt, progress);
+    writeOut(shrunkText(smallest));
+    if (html !== undefined) recorded = await host.live({ ...settingOf(failed.seed), only: smallest.only });
+  }
+  host.close();
   if (html !== undefined && recorder !== undefined) {
-    const text = JSON.stringify(recorder.recording(lives[0]));
+    const text = JSON.stringify(recorder.recording(recorded));
     await writePageWith(html, "recording", text, "life-one-file.html");
     hint(`The life is in ${html}`);
   }
-  const failed = lives.find(({ problems }) => problems.length > 0);
-  if (options.shrink && failed !== undefined && !interrupt.aborted)
-    writeOut(shrunkText(await shrinkLife(failed, parts, interrupt, progress)));
   if (interrupt.aborted) hint("Interrupted: the last life was not judged.");
   if (sums.failedLives > 0) throw new CheckFailed();
   if (interrupt.aborted) process.exitCode = ExitCode.interrupted;
@@ -139,20 +148,44 @@ async function partsInDist(): Promise<WorldParts> {
   }
 }
 
+/** What lives need of this process. */
+function hostOfLives(parts: WorldParts, onBegin: (life: Life) => void) {
+  const { settle, close } = settler();
+  let running: Life | undefined;
+  // What Node finds in promises of simulated programs.
+  const onRejection = (reason: unknown) => running?.rejected(reason);
+  process.on("unhandledRejection", onRejection);
+  const begin = (life: Life) => {
+    running = life;
+    onBegin(life);
+  };
+  return {
+    options: { parts, settle, onBegin: begin },
+    get running() {
+      return running;
+    },
+    live: (setting: Setting) => liveOnce(setting, { parts, settle, onBegin: begin }),
+    close: () => {
+      process.off("unhandledRejection", onRejection);
+      close();
+    },
+  };
+}
+
+type Host = ReturnType<typeof hostOfLives>;
+
 async function shrinkLife(
+  host: Host,
   verdict: Verdict,
-  parts: WorldParts,
   interrupt: AbortSignal,
   isShown: boolean,
 ): Promise<Shrunk> {
-  const { settle, close } = settler();
   const line = new Progress("", isShown);
   const text = ({ tries, jobs, faults }: Shrunk) =>
     `${formatCount(tries)} lives tried, ${plural(jobs, "job")} and ${plural(faults, "fault")} left`;
   try {
     return await shrink({
-      ...{ setting: settingOf(verdict.seed), verdict },
-      live: (setting) => liveOnce(setting, { parts, settle }),
+      ...{ setting: settingOf(verdict.seed), verdict, live: host.live },
       onTry: (smallest) => {
         line.show(() => text(smallest));
         return !interrupt.aborted;
@@ -160,22 +193,19 @@ async function shrinkLife(
     });
   } finally {
     line.end();
-    close();
   }
 }
 
-type Plan = Pick<Parameters<typeof torture>[0], "seed" | "hours" | "only" | "parts"> & {
-  readonly onBegin: (life: Life) => void;
-  readonly trace: boolean;
-};
+type Plan = Pick<Parameters<typeof torture>[0], "seed" | "hours" | "only"> & { readonly trace: boolean };
 
 async function runLives(
-  { trace, onBegin, ...plan }: Plan,
+  host: Host,
+  { trace, ...plan }: Plan,
   interrupt: AbortSignal,
   cpuS: () => number,
   progress: boolean,
 ): Promise<readonly Verdict[]> {
-  const { settle, close } = settler();
+  const { settle } = host.options;
   let written = "";
   const flush = async (least: number) => {
     if (written.length < least) return;
@@ -183,11 +213,11 @@ async function runLives(
     written = "";
     await writePiece(piece);
   };
-  let life: Life | undefined;
   let ended = { hours: 0, problems: 0 };
   const line = new Progress("", progress && !trace);
   const look = setInterval(() => {
-    if (life === undefined) return;
+    const life = host.running;
+    if (life === undefined || life.isOver) return;
     if (interrupt.aborted) life.isStopped = true;
     const { setting, problems } = life;
     const simulated = ended.hours + life.hours;
@@ -199,25 +229,17 @@ async function runLives(
         )} times real time, ${plural(found, "problem")}`,
     );
   }, LOOK_MS);
-  // What Node finds in promises of simulated programs.
-  const onRejection = (reason: unknown) => life?.rejected(reason);
-  process.on("unhandledRejection", onRejection);
   try {
     return await torture({
-      ...plan,
+      ...{ ...plan, ...host.options },
       settle: trace ? () => flush(TRACE_PIECE).then(settle) : settle,
       ...(trace && {
         log: (text: string) => {
           written += `${text}\n`;
         },
       }),
-      onBegin: (begun) => {
-        life = begun;
-        onBegin(begun);
-      },
       onLife: ({ hours, problems }) => {
         ended = { hours: ended.hours + hours, problems: ended.problems + problems.length };
-        life = undefined;
         return !interrupt.aborted;
       },
     });
@@ -225,7 +247,5 @@ async function runLives(
     clearInterval(look);
     await flush(0);
     line.end();
-    process.off("unhandledRejection", onRejection);
-    close();
   }
 }

@@ -41,9 +41,9 @@ export function outcomeOf(facts: Facts): Outcome {
     const why = exit.code === 0 || reason !== "none" ? undefined : facts.whyAllEnd();
     if (why !== undefined) return lost(facts, why, false);
     const isTooLarge = reason === "none" && exit.code !== 0 && facts.isOutOfMemory;
-    return { ...exit, reason: isTooLarge ? "memory-limit" : reason };
+    return { ...exit, reason: isTooLarge ? "memory-limit" : reason, ...(facts.killed && atGate(facts)) };
   }
-  if (facts.killed) return { signal: "SIGKILL", reason };
+  if (facts.killed) return { signal: "SIGKILL", reason, ...atGate(facts) };
   // Another folder may have its name.
   const message =
     existsSync(spec.folder) && facts.claim.kind !== "none"
@@ -78,6 +78,11 @@ function neverBegan({ begun, isInherited, shim, spec }: Facts): boolean {
   // Before a reboot, more may have happened than was synced to the disk. And a missing file may have been
   // removed.
   return shim?.bootId === bootId() && existsSync(spec.folder) && readIdentity(spec, "job") === undefined;
+}
+
+/** What was killed at its gate does not count as a start. */
+function atGate(facts: Facts): Pick<Outcome, "neverBegan"> {
+  return neverBegan(facts) ? { neverBegan: true } : {};
 }
 
 function lost({ reason }: Facts, message: string, isCertain: boolean): Outcome {
