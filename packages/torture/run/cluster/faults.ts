@@ -155,6 +155,8 @@ async function shortenPilot(life: Life): Promise<void> {
 async function troubleSlurm(life: Life, trouble: "away" | "slow" | "mute"): Promise<void> {
   const slurm = life.site.slurm!;
   slurm.trouble = trouble;
+  // Steps that it does not start are attempts that have not begun.
+  life.wasAway = true;
   await life.sleep(life.random.between(2000, life.random.pick([20_000, 2 * MINUTE_MS, 10 * MINUTE_MS])));
   slurm.trouble = undefined;
 }
