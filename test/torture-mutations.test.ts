@@ -18,7 +18,7 @@ const WASM = new URL("../node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm"
 const SETTING: Setting = {
   ...settingOf(1),
   ...{ hours: 0.05, cpus: 2, policy: "gang", slotMs: 500, maxRows: 2, arrivalMs: 5000, graceMs: 500 },
-  ...{ isLaxDisk: false, pidMax: 32_768, faults: {} },
+  ...{ isLaxDisk: false, pidMax: 32_768, faults: {}, cluster: undefined, olderStore: undefined },
   groups: "v2",
   mode: "gang",
   runMs: [1000, 5000],
