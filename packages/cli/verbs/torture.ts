@@ -40,11 +40,11 @@ const LOOK_MS = 200;
 const TRACE_PIECE = 65_536;
 
 const HELP = `
-Each life is a machine, or a few nodes of a Slurm, with a scheduler and its users,
-from an empty disk to the last job. Its seed draws everything: CPUs, control
-groups, configuration, users, jobs, and which faults happen when. The programs are
-those that tutti serve starts; kernel, disk, clock and network are simulated. At
-the end of a life, everything is checked that must hold.
+Each life is a machine, or a few nodes of a Slurm, with a scheduler and its
+users, from an empty disk to the last job. Its seed draws everything: CPUs,
+control groups, configuration, users, jobs, and which faults happen when. The
+programs are those that tutti serve starts; kernel, disk, clock and network are
+simulated. At the end of a life, everything is checked that must hold.
 
 A life depends on its seed alone, so the command that repeats a life shows the
 same again. A life goes on until its jobs have ended, so the hours are more than
