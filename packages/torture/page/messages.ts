@@ -9,7 +9,7 @@ export type ToWorld =
   | { readonly kind: "speed"; readonly speed: number }
   | { readonly kind: "act"; readonly name: Deed["name"] };
 
-/** Something that has happened, for people. Times are ms since the begin of the life. */
+/** Something that has happened, for people. Times are ms since the beginning of the life. */
 export interface Said {
   readonly atMs: number;
   readonly what:
@@ -19,7 +19,7 @@ export interface Said {
 }
 
 export interface WorldState {
-  /** Since the begin of the life. */
+  /** Since the beginning of the life. */
   readonly nowMs: number;
   /** Left out: it is the one that was sent before. */
   readonly picture?: Picture | undefined;

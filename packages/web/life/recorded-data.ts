@@ -8,7 +8,7 @@ import { cpuRanges, type TimelineData } from "../timeline/data.ts";
 /** A fault that is over sooner is an instant. */
 const INSTANT_MS = 1000;
 
-/** Times are since the begin of the life. */
+/** Times are since the beginning of the life. */
 export function recordedTimeline({ fromMs, toMs, pictures, runs, faults }: Recording): TimelineData {
   const nodes = nodesOf(pictures);
   const places = new Map(

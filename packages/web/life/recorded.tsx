@@ -26,7 +26,7 @@ export function RecordedTimeline({ recording }: RecordedProps) {
       />
       <p class="muted">
         Lines are faults, and shades are faults that lasted. A box is a job in the matrix, as the scheduler
-        said; times are since the begin of the life.
+        said; times are since the beginning of the life.
       </p>
     </>
   );

@@ -173,7 +173,10 @@ function paintMarks(
     const room = (next === undefined ? widthPx : Math.min(widthPx, gutterPx + scale.px(next.atMs))) - x - 6;
     if (room < 90) continue;
     context.textBaseline = "middle";
-    label(context, text, x + 3, axisPx + 9, room, ink.bad, ink.back);
+    // The name of a job may be beneath it.
+    context.fillStyle = ink.back;
+    context.fillRect(x + 1, axisPx + 1, Math.min(room, context.measureText(text).width) + 5, 16);
+    label(context, text, x + 3, axisPx + 9, room, ink.bad, undefined);
   }
 }
 
