@@ -104,7 +104,7 @@ async function run(options: Options): Promise<void> {
     return (user + system) / 1e6;
   };
   let recorder: Recorder | undefined;
-  const host = hostOfLives(parts, (life) => {
+  const host = hostOfLives(parts, interrupt, (life) => {
     if (html !== undefined) recorder = new Recorder(life);
   });
   const lives = await runLives(host, { seed, hours, only, trace: log === true }, interrupt, cpuS, progress);
@@ -149,12 +149,15 @@ async function partsInDist(): Promise<WorldParts> {
 }
 
 /** What lives need of this process. */
-function hostOfLives(parts: WorldParts, onBegin: (life: Life) => void) {
+function hostOfLives(parts: WorldParts, interrupt: AbortSignal, onBegin: (life: Life) => void) {
   const { settle, close } = settler();
   let running: Life | undefined;
   // What Node finds in promises of simulated programs.
   const onRejection = (reason: unknown) => running?.rejected(reason);
   process.on("unhandledRejection", onRejection);
+  interrupt.addEventListener("abort", () => {
+    if (running !== undefined) running.isStopped = true;
+  });
   const begin = (life: Life) => {
     running = life;
     onBegin(life);
@@ -218,7 +221,6 @@ async function runLives(
   const look = setInterval(() => {
     const life = host.running;
     if (life === undefined || life.isOver) return;
-    if (interrupt.aborted) life.isStopped = true;
     const { setting, problems } = life;
     const simulated = ended.hours + life.hours;
     const found = ended.problems + problems.length;
