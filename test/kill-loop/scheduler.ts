@@ -105,9 +105,7 @@ export class Scheduler {
   }
 
   async killGuardian(): Promise<void> {
-    const guardians = () => this.#processesWith("tutti-guardian");
-    await this.#until("a guardian was started", () => guardians().length > 0);
-    for (const pid of guardians()) signal(pid, "SIGKILL");
+    for (const pid of await this.#guardians()) signal(pid, "SIGKILL");
   }
 
   killHookRunner(): void {
@@ -130,7 +128,8 @@ export class Scheduler {
 
   /** Kills the front end and the conductor, and waits until nothing is stopped: only the guardian is left. */
   async killBoth(): Promise<void> {
-    await this.#until("a conductor was started", () => this.#leftovers.conductors().length > 0);
+    // Right after a fault that killed the guardian, too, nothing would continue what is stopped.
+    await this.#guardians();
     this.foundStopped += await this.#stoppedNow();
     await this.endFrontEnd("SIGKILL");
     await this.#waitForThaw();
@@ -229,6 +228,13 @@ export class Scheduler {
     return startTutti(this.socket, [...words, "--policy", policy, "--mode", turns], {
       env: { NODE_OPTIONS: `--import=${CLOCK}`, TUTTI_TEST_CLOCK: this.#clock },
     });
+  }
+
+  /** Waits until there is a guardian: a conductor starts one before it stops anything. */
+  async #guardians(): Promise<number[]> {
+    const guardians = () => this.#processesWith("tutti-guardian");
+    await this.#until("a guardian was started", () => guardians().length > 0);
+    return guardians();
   }
 
   #processesWith(word: string): number[] {
