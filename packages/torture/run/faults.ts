@@ -4,10 +4,11 @@ import type { Process } from "../world/contract.ts";
 import { cutPowerAtWrite } from "./crash.ts";
 import type { Life } from "./life.ts";
 import { restoreBackup } from "./restore.ts";
-import { POLICIES } from "./setting.ts";
+import { POLICIES, type Topic } from "./setting.ts";
 
 export interface Fault {
   readonly name: string;
+  readonly about?: readonly Topic[];
   readonly weight?: number;
   /** @param last of a fault that somebody inflicts who will take it back: returns when that happens */
   readonly inflict: (life: Life, last?: () => Promise<unknown>) => Promise<void> | void;
@@ -22,33 +23,57 @@ const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
 const STEPS_AHEAD = [1, 4, 20] as const;
 
 export const FAULTS: readonly Fault[] = [
-  { name: "kill -9 of the front end", weight: 4, inflict: (life) => kill(life, "SIGKILL", life.frontEnds()) },
-  { name: "TERM to the front end", weight: 2, inflict: (life) => kill(life, "SIGTERM", life.frontEnds()) },
+  {
+    name: "kill -9 of the front end",
+    about: ["starts", "records"],
+    weight: 4,
+    inflict: (life) => kill(life, "SIGKILL", life.frontEnds()),
+  },
+  {
+    name: "TERM to the front end",
+    about: ["records"],
+    weight: 2,
+    inflict: (life) => kill(life, "SIGTERM", life.frontEnds()),
+  },
   {
     name: "kill -9 of the conductor",
+    about: ["ends", "starts", "turns"],
     weight: 4,
     inflict: (life) => kill(life, "SIGKILL", life.conductors()),
   },
-  { name: "TERM to the conductor", weight: 2, inflict: (life) => kill(life, "SIGTERM", life.conductors()) },
-  { name: "kill -9 of the guardian", inflict: (life) => kill(life, "SIGKILL", life.guardians()) },
-  { name: "kill -9 of a shim", weight: 2, inflict: killShim },
+  {
+    name: "TERM to the conductor",
+    about: ["ends", "turns"],
+    weight: 2,
+    inflict: (life) => kill(life, "SIGTERM", life.conductors()),
+  },
+  {
+    name: "kill -9 of the guardian",
+    about: ["turns"],
+    inflict: (life) => kill(life, "SIGKILL", life.guardians()),
+  },
+  { name: "kill -9 of a shim", about: ["starts", "ends"], weight: 2, inflict: killShim },
   {
     name: "kill -9 of the hook runner",
+    about: ["hooks"],
     weight: 2,
     inflict: (life) => kill(life, "SIGKILL", life.hookRunners()),
   },
   {
     name: "kill -9 of front end and conductor",
+    about: ["ends", "turns", "records", "restores"],
     weight: 2,
     inflict: (life) => kill(life, "SIGKILL", [...life.frontEnds(), ...life.conductors()]),
   },
   {
     name: "kill -9 of front end, conductor and guardian",
+    about: ["turns"],
     inflict: (life) =>
       kill(life, "SIGKILL", [...life.frontEnds(), ...life.conductors(), ...life.guardians()]),
   },
   {
     name: "kill -9 of a front end that starts",
+    about: ["records", "restores"],
     weight: 2,
     inflict: async (life) => {
       kill(life, "SIGKILL", life.frontEnds());
@@ -56,19 +81,41 @@ export const FAULTS: readonly Fault[] = [
       kill(life, "SIGKILL", life.frontEnds());
     },
   },
-  { name: "kill -9 just when something happens", weight: 8, inflict: killAtMoment },
-  { name: "kill -9 in the middle of something", weight: 12, inflict: (life) => inStep(life, killAny) },
-  { name: "front end stopped", weight: 2, inflict: (life) => stop(life, life.frontEnds()) },
-  { name: "conductor stopped", weight: 2, inflict: (life) => stop(life, life.conductors()) },
-  { name: "guardian stopped", inflict: (life) => stop(life, life.guardians()) },
-  { name: "hook runner stopped", inflict: (life) => stop(life, life.hookRunners()) },
+  {
+    name: "kill -9 just when something happens",
+    about: ["ends", "starts", "hooks"],
+    weight: 8,
+    inflict: killAtMoment,
+  },
+  {
+    name: "kill -9 in the middle of something",
+    about: ["ends", "starts", "records", "hooks"],
+    weight: 12,
+    inflict: async (life) => void (await inStep(life, killAny)),
+  },
+  {
+    name: "front end stopped",
+    about: ["starts"],
+    weight: 2,
+    inflict: (life) => stop(life, life.frontEnds()),
+  },
+  {
+    name: "conductor stopped",
+    about: ["ends", "turns"],
+    weight: 2,
+    inflict: (life) => stop(life, life.conductors()),
+  },
+  { name: "guardian stopped", about: ["turns"], inflict: (life) => stop(life, life.guardians()) },
+  { name: "hook runner stopped", about: ["hooks"], inflict: (life) => stop(life, life.hookRunners()) },
   {
     name: "front end killed while the conductor is stopped",
+    about: ["starts", "ends"],
     weight: 2,
     inflict: (life) => stop(life, life.conductors(), () => kill(life, "SIGKILL", life.frontEnds())),
   },
   {
     name: "another policy",
+    about: ["turns"],
     weight: 2,
     inflict: async (life) => {
       const policy = life.random.pick(POLICIES);
@@ -77,6 +124,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "drain with a kill in it",
+    about: ["records"],
     inflict: (life) =>
       whileNothingStarts(
         life,
@@ -86,6 +134,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "window with a kill in it",
+    about: ["records"],
     inflict: (life) => {
       const window = { name: `w${life.random.below(1e9)}`, untilMs: Math.ceil(life.unixMs) + 48 * HOUR_MS };
       return whileNothingStarts(
@@ -95,20 +144,22 @@ export const FAULTS: readonly Fault[] = [
       );
     },
   },
-  { name: "clock set forward, and right again", inflict: (life) => setClock(life, 1) },
-  { name: "clock set back, and right again", inflict: (life) => setClock(life, -1) },
-  { name: "clock set forward", inflict: (life) => setClockForGood(life, 1) },
-  { name: "clock set back", inflict: (life) => setClockForGood(life, -1) },
+  { name: "clock set forward, and right again", about: ["clock"], inflict: (life) => setClock(life, 1) },
+  { name: "clock set back, and right again", about: ["clock"], inflict: (life) => setClock(life, -1) },
+  { name: "clock set forward", about: ["clock"], inflict: (life) => setClockForGood(life, 1) },
+  { name: "clock set back", about: ["clock"], inflict: (life) => setClockForGood(life, -1) },
   {
     name: "machine suspended",
+    about: ["clock"],
     inflict: (life) => {
       const { random, machine } = life;
       machine.suspend(random.chance(0.5) ? random.between(500, 60_000) : random.between(60_000, 8 * HOUR_MS));
     },
   },
-  { name: "power cut", inflict: cutPower },
+  { name: "power cut", about: ["disk", "restores"], inflict: cutPower },
   {
     name: "power cut just when something happens",
+    about: ["disk", "starts"],
     weight: 2,
     inflict: async (life) => {
       await moment(life);
@@ -117,18 +168,19 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "power cut in the middle of something",
+    about: ["disk"],
     weight: 2,
     inflict: async (life) => {
       if (await inStep(life, pullPlug)) await whilePowerIsOff(life, () => untilBoot(life));
     },
   },
-  { name: "power cut at a write", weight: 2, inflict: cutPowerAtWrite },
-  { name: "disk full", inflict: (life) => spoilDisk(life, "full") },
-  { name: "disk read-only", inflict: (life) => spoilDisk(life, "read-only") },
-  { name: "writes fail", inflict: (life) => spoilDisk(life, "broken") },
-  { name: "state moved away and back", inflict: moveState },
-  { name: "older backup restored", inflict: restoreBackup },
-  { name: "jobs paused with a kill in it", inflict: pauseSome },
+  { name: "power cut at a write", about: ["disk"], weight: 2, inflict: cutPowerAtWrite },
+  { name: "disk full", about: ["disk"], inflict: (life) => spoilDisk(life, "full") },
+  { name: "disk read-only", about: ["disk"], inflict: (life) => spoilDisk(life, "read-only") },
+  { name: "writes fail", about: ["disk"], inflict: (life) => spoilDisk(life, "broken") },
+  { name: "state moved away and back", about: ["disk", "ends"], inflict: moveState },
+  { name: "older backup restored", about: ["restores"], inflict: restoreBackup },
+  { name: "jobs paused with a kill in it", about: ["turns"], inflict: pauseSome },
 ];
 
 export function kill(life: Life, signal: string, processes: readonly Process[]): void {

@@ -66,6 +66,9 @@ export interface Setting {
   readonly only?: Partial<Only>;
 }
 
+/** What kinds of jobs and faults belong together, because a mistake needs both at the same moment. */
+export type Topic = "starts" | "ends" | "turns" | "records" | "hooks" | "clock" | "disk" | "restores";
+
 export const POLICIES = [
   "gang",
   "easy",

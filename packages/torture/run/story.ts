@@ -5,11 +5,12 @@ import type { Job, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
 import { type Asked, type JudgedJob, nameOf } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
 import type { Life } from "./life.ts";
-import type { Setting } from "./setting.ts";
+import type { Setting, Topic } from "./setting.ts";
 import type { JobPlan } from "./witness.ts";
 
 export interface Kind {
   readonly name: string;
+  readonly about?: readonly Topic[];
   readonly weight?: number;
   readonly ends?: (random: Random) => readonly string[];
   readonly asks?: (random: Random, nowMs: number, ms: number) => Partial<Asked>;

@@ -3,7 +3,7 @@ import type { Random } from "../world/contract.ts";
 import { clusterSetting } from "./cluster/swarm.ts";
 import { FAULTS } from "./faults.ts";
 import { KINDS } from "./kinds.ts";
-import { POLICIES, type Setting } from "./setting.ts";
+import { POLICIES, type Setting, type Topic } from "./setting.ts";
 import { drawWeights } from "./weights.ts";
 
 const SLOTS_MS = [20, 100, 100, 100, 500, 500, 1000, 1000, 1000, 5000, 5000, 30_000] as const;
@@ -13,32 +13,51 @@ const HOUR_MS = 3_600_000;
 /** In a broad life, on average: jobs that come one after the other show little that the first ones do not. */
 const MOST_ARRIVALS = 200;
 /** Lives whose jobs run on nodes of a Slurm. */
-const CLUSTERS = 1 / 3;
+const CLUSTERS = 1 / 5;
+/** Mean of running times on a scale of factors from a 50th of the longest, as a part of the longest. */
+const MEAN_OF_LONGEST = 0.25;
+const GANG_POLICIES = POLICIES.filter((policy) => /^(?:gang|wlv|br)/.test(policy));
 
 interface Named {
   readonly name: string;
   readonly weight?: number;
+  readonly about?: readonly Topic[];
 }
 
 /** What a life is about: how long it is, which jobs come how often, and which faults. */
-type Theme = Pick<Setting, "hours" | "arrivalMs" | "faultMs" | "runMs" | "kinds" | "faults">;
+type Theme = Pick<Setting, "hours" | "arrivalMs" | "faultMs" | "runMs" | "kinds" | "faults"> &
+  Partial<Pick<Setting, "policy" | "maxRows" | "graceMs" | "mode">>;
 
 /**
  * A few kinds of jobs and a few faults, often and close together: what needs both at the same moment happens
  * in some of these lives, and hardly ever in a life that has everything.
+ * @param topic what most of them are about; left out: anything
+ * @param loads parts of the machine that the jobs need, one of which is drawn
  */
-function narrow(random: Random): Theme {
+function narrow(
+  random: Random,
+  cpus: number,
+  topic?: Topic,
+  loads: readonly number[] = [0.1, 0.3, 1],
+): Theme {
   const some = (all: readonly Named[], most: number) => {
-    const drawn = all.flatMap((one) => Array<Named>(one.weight ?? 1).fill(one));
-    const chosen = Array.from({ length: random.between(1, most) }, () => random.pick(drawn));
+    const isAbout = ({ about }: Named) => topic === undefined || about?.includes(topic);
+    const weighted = (kept: readonly Named[]) =>
+      kept.flatMap((one) => Array<Named>(one.weight ?? 1).fill(one));
+    const chosen = Array.from({ length: random.between(1, most) }, () =>
+      random.pick(weighted(all.filter(isAbout))),
+    );
+    if (topic !== undefined && random.chance(0.3)) chosen.push(random.pick(weighted(all)));
     return Object.fromEntries(chosen.map(({ name }) => [name, 1]));
   };
-  const longestMs = random.pick([5 * S_MS, 20 * S_MS, MINUTE_MS]);
+  const arrivalMs = random.between(6 * S_MS, 30 * S_MS);
+  const meanTasks = 0.5 + 0.25 * (1 + cpus);
+  const longestMs = Math.ceil((arrivalMs * random.pick(loads) * cpus) / meanTasks / MEAN_OF_LONGEST);
   return {
     hours: 0.5 + random.unit(),
-    arrivalMs: random.between(6 * S_MS, 30 * S_MS),
+    arrivalMs,
     faultMs: random.between(8 * S_MS, 40 * S_MS),
-    runMs: [longestMs / 50, longestMs],
+    runMs: [Math.ceil(longestMs / 50), longestMs],
     kinds: some(KINDS, 5),
     faults: some(FAULTS, 5),
   };
@@ -46,7 +65,7 @@ function narrow(random: Random): Theme {
 
 /** Most kinds and most faults, in many hours: a backlog, and what follows from one fault after the other. */
 function broad(random: Random): Theme {
-  const hours = random.between(1, 10);
+  const hours = random.between(1, 6);
   const longestMs = random.pick([10 * S_MS, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
   return {
     hours,
@@ -61,19 +80,42 @@ function broad(random: Random): Theme {
 /** Nearly nothing happens that could wake what sleeps for too long. */
 function quiet(random: Random): Theme {
   const jobs = random.between(4, 20);
-  const theme = { ...broad(random), hours: random.between(3, 6), faultMs: 10 * MINUTE_MS };
+  const theme = { ...broad(random), hours: random.between(2, 5), faultMs: 10 * MINUTE_MS };
   return { ...theme, arrivalMs: (theme.hours * HOUR_MS) / jobs, runMs: [S_MS, MINUTE_MS] };
 }
 
-const THEMES = [...Array(7).fill(narrow), quiet, broad] as const;
+type DrawTheme = (random: Random, cpus: number) => Theme;
+
+/** How often each comes, and how it is drawn. */
+const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
+  [4, (random, cpus) => ({ ...narrow(random, cpus, "ends"), graceMs: random.pick([500, 5000, 30_000]) })],
+  [2, (random, cpus) => narrow(random, cpus, "starts")],
+  [
+    3,
+    (random, cpus) => ({
+      ...narrow(random, cpus, "turns", [0.5, 1, 1.5]),
+      ...{ policy: random.pick(GANG_POLICIES), maxRows: random.pick([2, 3, 4, 8]) },
+    }),
+  ],
+  [3, (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5])],
+  [1, (random, cpus) => narrow(random, cpus, "hooks")],
+  [2, (random, cpus) => narrow(random, cpus, "clock")],
+  [2, (random, cpus) => narrow(random, cpus, "disk")],
+  [2, (random, cpus) => narrow(random, cpus, "restores")],
+  [2, narrow],
+  [1, quiet],
+  [1, broad],
+];
+const DEALT = THEMES.flatMap(([times, theme]) => Array<DrawTheme>(times).fill(theme));
 
 export function drawSetting(seed: number, random: Random): Setting {
   const groups = random.pick(["v2", "v2", "hybrid", "v1", "none"] as const);
   const isShared = random.chance(0.6);
+  const cpus = random.pick([1, 2, 2, 4, 4, 8, 16]);
+  const theme = random.pick(DEALT)(random, cpus);
   const setting: Setting = {
     seed,
-    ...random.pick(THEMES)(random),
-    cpus: random.pick([1, 2, 2, 4, 4, 8, 16]),
+    cpus,
     groups,
     isShared,
     users: isShared ? ["ada", "bob", "eve"] : ["root"],
@@ -87,6 +129,7 @@ export function drawSetting(seed: number, random: Random): Setting {
     isLaxDisk: random.chance(0.3),
     pidMax: random.pick([500, 32_768, 32_768]),
     olderStore: random.chance(0.15) ? random.pick([7, 8, 9, 10]) : undefined,
+    ...theme,
   };
   const ofCluster = random.fork("cluster");
   return ofCluster.chance(CLUSTERS) ? clusterSetting(setting, ofCluster) : setting;
