@@ -61,7 +61,11 @@ export class ConductorServer {
   close(): void {
     this.#frontEnd?.end();
     this.#server?.close();
-    rmSync(this.#path, { force: true });
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // The disk has become read-only, say. A socket on which nobody listens refuses who connects.
+    }
   }
 
   #accept(socket: Socket): void {

@@ -1,7 +1,7 @@
 /** The kinds of jobs of a life: what each asks for, how it ends, and what its user does meanwhile. */
 import { LIMIT } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
-import { type Kind, NO_LIMIT_MS } from "./story.ts";
+import { type Kind, NEVER_MS, NO_LIMIT_MS } from "./story.ts";
 
 const SIGNALS = ["SIGKILL", "SIGBUS", "SIGTERM", "SIGUSR2"] as const;
 const ENDS = ["3", "75", "SIGKILL", "SIGBUS"] as const;
@@ -95,7 +95,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: "begin edited",
     about: ["clock"],
-    asks: (_, nowMs) => ({ beginAtMs: nowMs + NO_LIMIT_MS }),
+    asks: (_, nowMs) => ({ beginAtMs: nowMs + NEVER_MS }),
     story: (story) => story.edit("begin"),
   },
   {
@@ -160,7 +160,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: "cancelled while it waits",
     about: ["records"],
-    asks: (random, nowMs) => (random.chance(0.5) ? { beginAtMs: nowMs + NO_LIMIT_MS } : {}),
+    asks: (random, nowMs) => (random.chance(0.5) ? { beginAtMs: nowMs + NEVER_MS } : {}),
     request: () => ({ held: true }),
     story: (story) => story.cancel("waiting"),
   },

@@ -29,6 +29,8 @@ const RETRY_ON = [["fail"], ["75", "SIGKILL"], ["3", "SIGBUS", "75"]] as const;
 const HOUR_MS = 3_600_000;
 /** Longer than any job of a life takes: it never comes to its limit. */
 export const NO_LIMIT_MS = 200 * HOUR_MS;
+/** Of a begin that never comes, however far faults set the clock. */
+export const NEVER_MS = 20_000 * HOUR_MS;
 const HAS_STARTED = /cannot change once it has started|it has ended|only waiting jobs/;
 const AGAIN_MS = 200;
 const LOOK_MS = 500;
