@@ -10,6 +10,8 @@ import { judgeTogether } from "./judge-together.ts";
 
 /** Times of two clocks are rounded to ms. */
 const ROUNDING_MS = 2;
+/** A conductor that adopts an attempt knows its begin by the clock ticks of /proc alone. */
+const TICK_MS = 10;
 /** Longer than any start of a program on a busy machine, and shorter than any step of its clock here. */
 const LONGEST_LAG_MS = 1000;
 /** docs/guide-user.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
@@ -225,12 +227,12 @@ function judgeAttempts(
     // On a busy machine, its first line comes some time after it was let through its gate.
     const lagMs = beganMs - (record.startedAtMs ?? beganMs);
     const fromMs = lagMs > 0 && lagMs < LONGEST_LAG_MS ? beganMs - lagMs : beganMs;
-    const early = signals.find((atMs) => atMs < fromMs + (job.signalMs ?? 0) - ROUNDING_MS);
+    const early = signals.find((atMs) => atMs < fromMs + (job.signalMs ?? 0) - TICK_MS);
     if (early !== undefined)
       problems.push(`got its signal after ${early - fromMs} ms, before ${job.signalMs}`);
   }
   const { limitMs = Number.POSITIVE_INFINITY } = asked;
-  if (record.reason === LIMIT && record.ranMs < limitMs - ROUNDING_MS) {
+  if (record.reason === LIMIT && record.ranMs < limitMs - TICK_MS) {
     problems.push(`ended by its limit of ${limitMs} ms after ${record.ranMs} ms`);
   }
   return problems;

@@ -4,10 +4,12 @@
  * `tutti serve --on slurm`.
  */
 import { InputError, StorageError } from "@tutti/kernel/core/errors.ts";
-import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
+import { startFrontEnd } from "@tutti/live/daemon/main.ts";
 import { pilotProvider } from "@tutti/slurm/provider.ts";
+import { differencesFromRecord } from "./rebuilt.ts";
+import type { Served } from "./world.ts";
 
-declare const world: { serving(frontEnd: RunningFrontEnd): void };
+declare const world: { serving(given: Served): void };
 
 const [stateFolder = "", configFile, pilot] = process.argv.slice(2);
 try {
@@ -21,7 +23,8 @@ try {
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
   void frontEnd.service.drained.then(end);
-  world.serving(frontEnd);
+  const { service } = frontEnd;
+  world.serving({ service, differences: () => differencesFromRecord(service) });
 } catch (error) {
   if (!(error instanceof InputError || error instanceof StorageError)) throw error;
   console.error(`tutti: ${error.message}`);

@@ -1,4 +1,5 @@
 /** What all programs of Tutti in a world share, and what the modules of Node need of one. */
+import type { Service } from "@tutti/live/daemon/contract/service.ts";
 import type { Caller, Machine, MachineClock, Process, Random, Timeline } from "../world/contract.ts";
 import type { EventEmitter } from "./events.ts";
 import type { NetUser, Network } from "./net.ts";
@@ -38,6 +39,13 @@ export interface NodeWorld {
 export type ProgramEnv = Readonly<Record<string, unknown>> & {
   readonly ports: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
+
+/** What a front end gives to the world. */
+export interface Served {
+  readonly service: Service;
+  /** How the world in its memory differs from that of its record; must be called between two cycles. */
+  readonly differences: () => readonly string[];
+}
 
 export interface RunningProgram extends NetUser {
   readonly machine: Machine;

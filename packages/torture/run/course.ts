@@ -36,8 +36,10 @@ export interface Verdict {
 }
 
 const HOUR_MS = 3_600_000;
-/** When faults have ended, all jobs end within this time, or something stands still for ever. */
+/** When faults have ended, all jobs end within this time, or something goes on for ever. */
 const END_MS = 30 * HOUR_MS;
+/** Longer than any job waits for a time that it has asked for. */
+const LONGEST_WAIT_MS = 3 * HOUR_MS;
 const LOOK_MS = 1000;
 /** A fault that somebody takes back is over within this time. */
 const TAKEN_BACK_MS = 50;
@@ -230,8 +232,14 @@ export class Course {
   /** Waits until all jobs and hooks have ended, and judges. */
   async #end(): Promise<void> {
     const life = this.#life;
-    const untilMs = life.trueMs + END_MS;
-    const isLate = () => life.trueMs > untilMs;
+    const { runMs, maxRows } = life.setting;
+    const sinceMs = life.trueMs;
+    // In all rows together, the longest job takes this long from one event to the next.
+    const stillMs = LONGEST_WAIT_MS + 2 * runMs[1] * maxRows;
+    const isLate = () => {
+      const stoodMs = life.trueMs - Math.max(sinceMs, life.latestSeenMs);
+      return stoodMs > stillMs || life.trueMs - sinceMs > END_MS;
+    };
     await life.until(() => this.#open === 0 || isLate(), LOOK_MS);
     let records: readonly Job[] = [];
     for (;;) {
@@ -245,7 +253,7 @@ export class Course {
       await life.sleep(5 * LOOK_MS);
     }
     for (const { job, state } of records.filter((one) => !isSettled(one)))
-      life.problem(`job ${job} (${state}) has not ended ${END_MS / HOUR_MS} h after the last fault`);
+      life.problem(`job ${job} (${state}) has not ended, and nothing has happened for long`);
     const books = await life.send("root", (service, caller) => booksOf(service, caller));
     if (books.value !== undefined) life.problems.push(...this.#judge(records, books.value));
     await life.sleep(3 * LOOK_MS);

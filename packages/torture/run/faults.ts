@@ -19,8 +19,8 @@ const LOOK_MS = 500;
 /** For something to happen. */
 const WAIT_MS = 60_000;
 const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
-/** Each call is two steps: before and after it. */
-const STEPS_AHEAD = [1, 4, 20] as const;
+/** Each call is two steps: before and after it. The first calls are what this program has waited to do. */
+const STEPS_AHEAD = [2, 2, 4, 20] as const;
 
 export const FAULTS: readonly Fault[] = [
   {
@@ -91,7 +91,7 @@ export const FAULTS: readonly Fault[] = [
     name: "kill -9 in the middle of something",
     about: ["ends", "starts", "records", "hooks"],
     weight: 12,
-    inflict: async (life) => void (await inStep(life, killAny)),
+    inflict: async (life) => void (await inStep(life, killWithOthers)),
   },
   {
     name: "front end stopped",
@@ -194,6 +194,12 @@ function killAny(life: Life): void {
   if (who === 6) kill(life, "SIGKILL", life.hookRunners());
 }
 
+/** A program in the middle of something, and perhaps another one with it. */
+function killWithOthers(life: Life, process: Process): void {
+  kill(life, "SIGKILL", [process]);
+  if (life.random.chance(0.3)) killAny(life);
+}
+
 /** Between a request and its answer, a shim and its claim, a signal and its note, an end and its report. */
 async function moment(life: Life): Promise<void> {
   const { random } = life;
@@ -210,7 +216,7 @@ async function killAtMoment(life: Life): Promise<void> {
  * Kinds of steps are drawn, not steps: a program makes more changes of files than all others.
  * @returns whether a program was about to do something, and has done it only in part
  */
-async function inStep(life: Life, act: (life: Life) => void): Promise<boolean> {
+async function inStep(life: Life, act: (life: Life, process: Process) => void): Promise<boolean> {
   const { random } = life;
   const conductors = life.conductors();
   const running = [...life.frontEnds(), ...conductors, ...conductors, ...life.hookRunners()].filter(
@@ -219,7 +225,7 @@ async function inStep(life: Life, act: (life: Life) => void): Promise<boolean> {
   if (running.length === 0) return false;
   const process = random.pick(running);
   const count = random.between(1, random.pick(STEPS_AHEAD));
-  return life.atStep(process, random.pick(life.stepsOf(process)), count, WAIT_MS, () => act(life));
+  return life.atStep(process, random.pick(life.stepsOf(process)), count, WAIT_MS, () => act(life, process));
 }
 
 /** Of an attempt that may run, begin or end just now. */

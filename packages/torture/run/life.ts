@@ -5,7 +5,7 @@ import type { Job } from "@tutti/protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "@tutti/protocol/states.ts";
 import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
 import type { Step } from "../node/steps.ts";
-import type { RunningProgram } from "../node/world.ts";
+import type { RunningProgram, Served } from "../node/world.ts";
 import type { Caller, Process, Random } from "../world/contract.ts";
 import type { Inflicted } from "./recorded.ts";
 import type { Setting } from "./setting.ts";
@@ -77,7 +77,7 @@ export class Life {
   calmSinceMs = 0;
   readonly #supervisor: Random;
   #serve: RunningProgram | undefined;
-  #service: Service | undefined;
+  #served: Served | undefined;
   /** Changes wait, so that a backup has all that was acknowledged. */
   #isClosed = false;
   /** What happens to requests that are under way if the front end dies. */
@@ -96,9 +96,9 @@ export class Life {
     this.#supervisor = random.fork("supervisor");
     this.site = makeSite(setting, parts, {
       log,
-      serving: (program, service) => {
+      serving: (program, served) => {
         if (program !== this.#serve) return;
-        this.#service = service;
+        this.#served = served;
         this.trace("the front end serves");
       },
       failed: (program, error) => {
@@ -146,7 +146,15 @@ export class Life {
     return this.trueMs - this.calmSinceMs > CALM_MS;
   }
   get service(): Service | undefined {
-    return this.#service;
+    return this.#served?.service;
+  }
+  /** How the front end's memory differs from what its record says; undefined: there is no front end. */
+  differences(): readonly string[] | undefined {
+    const served = this.#served;
+    let found: readonly string[] | undefined;
+    if (served !== undefined && this.#serve?.process.state === "S")
+      this.#serve.run(() => (found = served.differences()));
+    return found;
   }
   /** How long it has lasted. */
   get hours(): number {
@@ -191,6 +199,12 @@ export class Life {
   #happened(moment: Moment): void {
     this.#seenMs.set(moment, this.trueMs);
     for (const call of this.#listeners.get(moment)?.splice(0) ?? []) call();
+  }
+
+  /** When a job, or a hook, has last begun, ended or got a signal. */
+  get latestSeenMs(): number {
+    const times = [...this.#seenMs].map(([moment, seenMs]) => (moment === "request" ? 0 : seenMs));
+    return Math.max(0, ...times);
   }
 
   /** What has happened of late, and so is likely to happen again. */
@@ -254,7 +268,7 @@ export class Life {
     ask: (service: Service, caller: LiveCaller) => Promise<Answer<Value>> | Answer<Value>,
   ): Promise<Reply<Value>> {
     const program = this.#serve;
-    const service = this.#service;
+    const service = this.service;
     if (program === undefined || service === undefined)
       return this.sleep(CLIENT_MS).then(() => ({ mayHaveWorked: false }));
     return new Promise((resolveFirst) => {
@@ -477,7 +491,7 @@ export class Life {
     program.onEnd(() => {
       this.#isTouched = true;
       this.#serve = undefined;
-      this.#service = undefined;
+      this.#served = undefined;
       this.trace("the front end is gone");
       for (const cutOff of this.#unanswered) cutOff();
       this.#unanswered.clear();

@@ -1,12 +1,11 @@
 /** A machine with everything that a scheduler finds there, and the ways of the world to look at it. */
-import type { Service } from "@tutti/live/daemon/contract/service.ts";
 import { hasProcess, type JobState } from "@tutti/protocol/states.ts";
 import { Network } from "../node/net.ts";
 import { portsOf } from "../node/ports.ts";
 import { NodeProgram } from "../node/program.ts";
 import { instantiator, type Programs } from "../node/programs.ts";
 import type { Sqlite } from "../node/sqlite.ts";
-import type { Bytes, NodeWorld, RunningProgram } from "../node/world.ts";
+import type { Bytes, NodeWorld, RunningProgram, Served } from "../node/world.ts";
 import { installShell } from "../shell/install.ts";
 import { installSlurm } from "../slurm/commands.ts";
 import { SimulatedSlurm } from "../slurm/slurm.ts";
@@ -30,7 +29,7 @@ export interface WorldParts {
 
 interface SiteHooks {
   readonly log?: ((line: string) => void) | undefined;
-  serving(program: RunningProgram, service: Service): void;
+  serving(program: RunningProgram, served: Served): void;
   failed(program: RunningProgram, error: unknown): void;
 }
 
@@ -103,7 +102,7 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
     instantiate: (name, env) => instantiate(name, env),
     portsFor: portsOf,
     doors: (program) => ({
-      serving: ({ service }: { readonly service: Service }) => hooks.serving(program, service),
+      serving: (served: Served) => hooks.serving(program, served),
     }),
     onFailure: (program, error) => hooks.failed(program, error),
   };

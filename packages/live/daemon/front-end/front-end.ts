@@ -94,7 +94,8 @@ const MAX_TIMELINE_AGE_MS = 5000;
 export class FrontEnd implements Service {
   readonly totals = new RunningTotals();
   readonly #options: FrontEndOptions;
-  readonly #context: FrontEndParts;
+  /** What its parts share. */
+  readonly context: FrontEndParts;
   readonly #requests: Requests;
   readonly #dispatcher: Dispatcher;
   readonly #queries: Queries;
@@ -157,7 +158,7 @@ export class FrontEnd implements Service {
       maxStoreBytes: options.maxStoreBytes ?? MAX_STORE_BYTES,
       bootId: options.bootId,
     };
-    this.#context = context;
+    this.context = context;
     feed.listen(SELF, feed.latest, (event) => this.totals.note(event, (job) => book.find(job)));
     this.#dispatcher = new Dispatcher(context, this.#storeAge);
     this.#requests = new Requests(context, this.#dispatcher);
@@ -195,7 +196,7 @@ export class FrontEnd implements Service {
 
   /** Number of jobs with a process, and of attempts that the store does not know. */
   runningCount(): number {
-    return [...this.#context.book.withProcess()].length + this.#dispatcher.strays.count;
+    return [...this.context.book.withProcess()].length + this.#dispatcher.strays.count;
   }
 
   /** Warnings from the start for people, one or more sentences each. */
@@ -263,7 +264,7 @@ export class FrontEnd implements Service {
     jobs: readonly SubmitJob[],
     key?: string,
   ): Promise<Answer<{ readonly jobs: readonly Job[] }>> {
-    const batch = readBatch(caller, jobs, this.#context.limits);
+    const batch = readBatch(caller, jobs, this.context.limits);
     if (isRefusal(batch)) return Promise.resolve(batch);
     return this.#cycles.ask(caller.uid, jobCount(batch), (nowMs) =>
       this.#requests.submit(caller, batch, key, nowMs),
@@ -307,7 +308,7 @@ export class FrontEnd implements Service {
     const record = this.#requests.find(caller, job);
     if (isRefusal(record)) return record;
     return explainWaiting(record, {
-      ...this.#context,
+      ...this.context,
       executorTrouble: this.#dispatcher.health.trouble,
       next: this.#options.executor.nodeSource?.next,
       forecast,
@@ -325,7 +326,7 @@ export class FrontEnd implements Service {
     let choice: PolicyChoice;
     try {
       choice = this.#choose(text);
-      this.#context.scheduler.parametersFor(choice);
+      this.context.scheduler.parametersFor(choice);
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
@@ -333,7 +334,7 @@ export class FrontEnd implements Service {
   }
 
   setDrain(caller: Caller, drain: DrainBody | undefined) {
-    return this.#cycles.ask(caller.uid, 0, () => setDrain(this.#context, caller, drain));
+    return this.#cycles.ask(caller.uid, 0, () => setDrain(this.context, caller, drain));
   }
 
   reserve(caller: Caller, window: WindowBody) {
@@ -348,17 +349,17 @@ export class FrontEnd implements Service {
 
   queues = (caller?: Caller) => this.#queries.queues(caller);
 
-  shares = (caller: Caller) => sharesAnswerOf(this.#context, caller);
+  shares = (caller: Caller) => sharesAnswerOf(this.context, caller);
 
-  usage = (caller: Caller, question: UsageQuestion) => usageOf(this.#context, caller, question);
+  usage = (caller: Caller, question: UsageQuestion) => usageOf(this.context, caller, question);
 
   exportSwf = (caller: Caller) => this.#listing.exportSwf(caller);
 
   exportJsonl = (caller: Caller) => this.#listing.exportJsonl(caller);
 
-  latestEvent = (): number => this.#context.feed.latest;
+  latestEvent = (): number => this.context.feed.latest;
 
-  listen: Service["listen"] = (...asked) => this.#context.feed.listen(...asked);
+  listen: Service["listen"] = (...asked) => this.context.feed.listen(...asked);
 
   status(caller: Caller = SELF) {
     return this.#queries.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
@@ -366,38 +367,38 @@ export class FrontEnd implements Service {
 
   async whatIf(caller: Caller, question: WhatIfQuestion) {
     const { policy, withoutCpus = 0 } = question;
-    let choice = this.#context.scheduler.choice;
+    let choice = this.context.scheduler.choice;
     try {
       if (policy !== undefined) choice = this.#choose(policy);
-      this.#context.scheduler.parametersFor(choice);
+      this.context.scheduler.parametersFor(choice);
     } catch (error) {
       return refuse("invalid", messageOf(error));
     }
-    const hypothetical = hypotheticalJobs(this.#requests, this.#context, caller, question, choice);
+    const hypothetical = hypotheticalJobs(this.#requests, this.context, caller, question, choice);
     if (isRefusal(hypothetical)) return hypothetical;
     const asked = { choice, hypothetical, withoutCpus };
-    const answer = await answerWhatIf(this.#context, this.forecaster, caller, asked);
+    const answer = await answerWhatIf(this.context, this.forecaster, caller, asked);
     return this.#cycles.isStopped ? this.#cycles.refusal() : answer;
   }
 
   async dryRun(caller: Caller, jobs: readonly SubmitJob[]) {
-    const batch = readBatch(caller, jobs, this.#context.limits);
+    const batch = readBatch(caller, jobs, this.context.limits);
     if (isRefusal(batch)) return batch;
     const accepted = this.#requests.check(caller, batch);
     if (isRefusal(accepted)) return accepted;
-    const answer = await answerDryRun(this.#context, this.forecaster, caller, accepted);
+    const answer = await answerDryRun(this.context, this.forecaster, caller, accepted);
     return this.#cycles.isStopped ? this.#cycles.refusal() : answer;
   }
 
   async timeline(caller: Caller, span: TimeSpan) {
     const forecasts = await this.forecaster.present(MAX_TIMELINE_AGE_MS);
     if (this.#cycles.isStopped) return this.#cycles.refusal();
-    return timelineOf(this.#context, caller, span, forecasts);
+    return timelineOf(this.context, caller, span, forecasts);
   }
 
   /** All current problems as one text. */
   get #trouble(): string | undefined {
-    const { scheduler, executor } = this.#context;
+    const { scheduler, executor } = this.context;
     const troubles = [this.#cycles.trouble, this.#storeAge.trouble, scheduler.trouble, executor.trouble];
     return troubles.filter((text) => text !== undefined).join("; ") || undefined;
   }

@@ -3,6 +3,7 @@ import type { Life } from "../life.ts";
 import { checkBegins, watchBegins } from "./begins.ts";
 import { watchGuardian } from "./guardian.ts";
 import { watchPaused } from "./paused.ts";
+import { watchRecord } from "./record.ts";
 import { checkRest } from "./rest.ts";
 import { watchRows } from "./rows.ts";
 
@@ -11,5 +12,6 @@ export const WATCHES: readonly ((life: Life) => Promise<void>)[] = [
   watchGuardian,
   watchPaused,
   watchBegins,
+  watchRecord,
 ];
 export const CHECKS: readonly ((life: Life) => readonly string[])[] = [checkRest, checkBegins];
