@@ -13,6 +13,7 @@ import { replaceablePart } from "@tutti/host/trusted-path.ts";
 import { withPrivateUmask } from "@tutti/host/umask.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import type { PolicyDefinition } from "@tutti/kernel/core/policy.ts";
+import type { Observer } from "@tutti/kernel/core/schedule.ts";
 import { type Config, DEFAULT_CONFIG, type ReadConfig, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
@@ -57,6 +58,8 @@ interface FrontEndSetup {
   readonly isShared: boolean;
   /** Where jobs run; left out: on this machine. */
   readonly provider?: Provider;
+  /** Receives the policy's decisions. */
+  readonly observer?: Observer | undefined;
   /** Checks of the caller: a start that they refuse has made and changed nothing. */
   readonly beforeMaking?: () => Promise<void>;
 }
@@ -149,6 +152,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       groupsOf: groupLookup(),
       policy: settings?.policy,
       ownPolicy,
+      observer: setup.observer,
       forecastEngine: forecastThread(),
       bootId: bootId(),
       launcher: new Launcher({

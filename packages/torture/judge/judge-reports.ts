@@ -10,7 +10,7 @@ export function judgeReports(
 ): string[] {
   const problems: string[] = [];
   const isKnown = !history.forgotten.has(record.job);
-  const seen = starts.filter((start) => history.unseen?.has(nameOf(start)) !== true);
+  const seen = starts.filter((start) => !mayBeUnseen(history, nameOf(start)));
   const began = isKnown ? seen.map(({ attempt }) => attempt) : [];
   for (const attempt of began) {
     if (!history.noted.has(nameOf({ job: record.job, attempt })))
@@ -54,4 +54,9 @@ export function judgeReports(
     if (odd !== undefined) problems.push(`${hook} was run for a start too many: ${JSON.stringify(odd)}`);
   }
   return problems;
+}
+
+/** Whether nobody may have told the scheduler of a start: it was lost with the power, or with its node. */
+function mayBeUnseen({ unseen, evicted, noted }: History, start: string): boolean {
+  return unseen?.has(start) === true || (evicted?.has(start) === true && !noted.has(start));
 }

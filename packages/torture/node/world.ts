@@ -1,6 +1,7 @@
 /** What all programs of Tutti in a world share, and what the modules of Node need of one. */
 import type { Service } from "@tutti/live/daemon/contract/service.ts";
 import type { Caller, Machine, MachineClock, Process, Random, Timeline } from "../world/contract.ts";
+import type { Decision } from "./decisions.ts";
 import type { EventEmitter } from "./events.ts";
 import type { NetUser, Network } from "./net.ts";
 import type { NodeSqlite, ProcessOfDatabases } from "./sqlite.ts";
@@ -43,6 +44,8 @@ export type ProgramEnv = Readonly<Record<string, unknown>> & {
 /** What a front end gives to the world. */
 export interface Served {
   readonly service: Service;
+  /** Of its policy since its start. */
+  readonly decisions: readonly Decision[];
   /** How the world in its memory differs from that of its record; must be called between two cycles. */
   readonly differences: () => readonly string[];
 }

@@ -24,6 +24,14 @@ export const KINDS: readonly Kind[] = [
     about: ["turns", "starts"],
     plan: (random) => ({ computes: true, processes: random.between(2, 4) }),
   },
+  {
+    name: "knows its time",
+    about: ["records"],
+    asks: (random, _, ms) => ({
+      limitMs: 5000 + Math.ceil(ms * (1.2 + 3 * random.unit())),
+      ...NEVER_RETRIED,
+    }),
+  },
   { name: "leaves a process", about: ["ends", "turns"], plan: () => ({ leaves: true }) },
   { name: "without a key", about: ["records", "disk"], hasNoKey: true, ends: (random) => [code(random)] },
   {

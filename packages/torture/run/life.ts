@@ -4,6 +4,7 @@ import { type Answer, isRefusal, type Refusal } from "@tutti/protocol/refusal.ts
 import type { Job } from "@tutti/protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "@tutti/protocol/states.ts";
 import { type JudgedJob, nameOf, type Span } from "../judge/history.ts";
+import type { Decision } from "../node/decisions.ts";
 import type { Step } from "../node/steps.ts";
 import type { RunningProgram, Served } from "../node/world.ts";
 import type { Caller, Process, Random } from "../world/contract.ts";
@@ -147,6 +148,10 @@ export class Life {
   }
   get service(): Service | undefined {
     return this.#served?.service;
+  }
+  /** Of the policy, since the front end has begun. */
+  get decisions(): readonly Decision[] {
+    return this.#served?.decisions ?? [];
   }
   /** How the front end's memory differs from what its record says; undefined: there is no front end. */
   differences(): readonly string[] | undefined {

@@ -1,4 +1,5 @@
 /** A machine with everything that a scheduler finds there, and the ways of the world to look at it. */
+import { miscounts } from "@tutti/live/daemon/store/ledger.ts";
 import { hasProcess, type JobState } from "@tutti/protocol/states.ts";
 import { Network } from "../node/net.ts";
 import { portsOf } from "../node/ports.ts";
@@ -259,7 +260,8 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
           ...database.prepare("PRAGMA foreign_key_check").all(),
         ];
         const texts = rows.map((row) => String(Object.values(row)[0]));
-        return texts.filter((text) => text !== "ok").map((text) => `the store is damaged: ${text}`);
+        const damages = texts.filter((text) => text !== "ok").map((text) => `the store is damaged: ${text}`);
+        return damages.length > 0 ? damages : miscounts(database);
       } finally {
         database.close();
       }

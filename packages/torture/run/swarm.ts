@@ -2,6 +2,7 @@
 import type { Random } from "../world/contract.ts";
 import { clusterSetting } from "./cluster/swarm.ts";
 import { FAULTS } from "./faults.ts";
+import { COMPARABLE_KINDS, COMPARABLE_POLICIES } from "./invariants/decisions.ts";
 import { KINDS } from "./kinds.ts";
 import { POLICIES, type Setting, type Topic } from "./setting.ts";
 import { drawWeights } from "./weights.ts";
@@ -12,6 +13,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** In a broad life, on average: jobs that come one after the other show little that the first ones do not. */
 const MOST_ARRIVALS = 200;
+/** In a narrow life, of jobs and of faults. */
+const MOST_KINDS = 3;
 /** Lives whose jobs run on nodes of a Slurm. */
 const CLUSTERS = 1 / 5;
 /** Mean of running times on a scale of factors from a 50th of the longest, as a part of the longest. */
@@ -26,7 +29,7 @@ interface Named {
 
 /** What a life is about: how long it is, which jobs come how often, and which faults. */
 type Theme = Pick<Setting, "hours" | "arrivalMs" | "faultMs" | "runMs" | "kinds" | "faults"> &
-  Partial<Pick<Setting, "policy" | "maxRows" | "graceMs" | "mode">>;
+  Partial<Pick<Setting, "policy" | "maxRows" | "graceMs" | "runningJobs" | "olderStore">>;
 
 /**
  * A few kinds of jobs and a few faults, often and close together: what needs both at the same moment happens
@@ -58,8 +61,8 @@ function narrow(
     arrivalMs,
     faultMs: random.between(8 * S_MS, 40 * S_MS),
     runMs: [Math.ceil(longestMs / 50), longestMs],
-    kinds: some(KINDS, 5),
-    faults: some(FAULTS, 5),
+    kinds: some(KINDS, MOST_KINDS),
+    faults: some(FAULTS, MOST_KINDS),
   };
 }
 
@@ -84,12 +87,24 @@ function quiet(random: Random): Theme {
   return { ...theme, arrivalMs: (theme.hours * HOUR_MS) / jobs, runMs: [S_MS, MINUTE_MS] };
 }
 
+/** Nothing disturbs it, so that its decisions can be compared with those of the simulator. */
+function undisturbed(random: Random, cpus: number): Theme {
+  return {
+    ...narrow(random, cpus, undefined, [0.8, 1, 1.3]),
+    faults: {},
+    kinds: Object.fromEntries(COMPARABLE_KINDS.map((name) => [name, name === "knows its time" ? 3 : 1])),
+    policy: random.pick(COMPARABLE_POLICIES),
+    runningJobs: undefined,
+    olderStore: undefined,
+  };
+}
+
 type DrawTheme = (random: Random, cpus: number) => Theme;
 
 /** How often each comes, and how it is drawn. */
 const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
   [4, (random, cpus) => ({ ...narrow(random, cpus, "ends"), graceMs: random.pick([500, 5000, 30_000]) })],
-  [2, (random, cpus) => narrow(random, cpus, "starts")],
+  [3, (random, cpus) => narrow(random, cpus, "starts")],
   [
     3,
     (random, cpus) => ({
@@ -97,14 +112,15 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
       ...{ policy: random.pick(GANG_POLICIES), maxRows: random.pick([2, 3, 4, 8]) },
     }),
   ],
-  [3, (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5])],
+  [4, (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5])],
   [1, (random, cpus) => narrow(random, cpus, "hooks")],
   [2, (random, cpus) => narrow(random, cpus, "clock")],
   [2, (random, cpus) => narrow(random, cpus, "disk")],
   [2, (random, cpus) => narrow(random, cpus, "restores")],
-  [2, narrow],
+  [1, narrow],
   [1, quiet],
   [1, broad],
+  [1, undisturbed],
 ];
 const DEALT = THEMES.flatMap(([times, theme]) => Array<DrawTheme>(times).fill(theme));
 

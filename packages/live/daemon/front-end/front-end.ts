@@ -80,7 +80,7 @@ interface FrontEndOptions
   /** Makes forecasts; left out: made in this thread. */
   readonly forecastEngine?: ForecastEngine;
   /** Receives the policy's decisions; job rows are those of the driver's table. */
-  readonly observer?: Observer;
+  readonly observer?: Observer | undefined;
 }
 
 /** The caller of the front end's own requests. */

@@ -2,6 +2,8 @@
 import { readFileSync } from "@tutti/host/ports/fs.ts";
 import { join } from "@tutti/host/ports/path.ts";
 import { checkStore, type StoreReport } from "../store/check.ts";
+import { miscounts } from "../store/ledger.ts";
+import { LATEST_VERSION } from "../store/migrations.ts";
 import { openReadOnly } from "../store/read-only.ts";
 import { latestStartIn, numberedIn } from "./job-folders.ts";
 import { parseNumbers } from "./numbers.ts";
@@ -17,7 +19,11 @@ export interface StateReport extends StoreReport {
 export function checkFile(path: string): StateReport {
   const database = openReadOnly(path);
   try {
-    return { path, ...checkStore(path, database) };
+    const report = checkStore(path, database);
+    const { findings, problems } = report;
+    // An older store is counted again when it is migrated.
+    const isCounted = problems.length === 0 && findings?.version === LATEST_VERSION;
+    return { path, ...report, problems: isCounted ? miscounts(database) : problems };
   } finally {
     database.close();
   }

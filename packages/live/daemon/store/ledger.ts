@@ -38,6 +38,21 @@ const PRICE: Readonly<Record<Kind, string>> = {
   leftovers: `${ROW_BYTES.leftovers}`,
 };
 
+/** SQL for the user who pays for a row. */
+const PAYER: Readonly<Record<Kind, string>> = {
+  jobs: "uid",
+  attempts: payerOfJob("attempts"),
+  events: "uid",
+  forecasts: payerOfJob("forecasts"),
+  news: "uid",
+  outcomes: payerOfJob("outcomes"),
+  leftovers: "uid",
+};
+
+function payerOfJob(table: Kind): string {
+  return `(SELECT uid FROM jobs WHERE jobs.job = ${table}.job)`;
+}
+
 /** What a user has of a kind. */
 interface Amount {
   readonly uid: number;
@@ -169,6 +184,39 @@ export class Ledger {
     }
     return amount;
   }
+}
+
+/** A database, as far as it is read here. */
+interface Readable {
+  prepare(sql: string): { all(): Readonly<Record<string, unknown>>[] };
+}
+
+/**
+ * Counts all rows again, in a store of the latest version.
+ * @returns where the ledger says something else, as text for people
+ */
+export function miscounts(database: Readable): string[] {
+  const kinds = Object.keys(ROW_BYTES) as Kind[];
+  const read = (sql: string) =>
+    new Map(
+      database
+        .prepare(sql)
+        .all()
+        .map(({ uid, kind, rows, bytes }) => [`user ${uid} has ${kind}`, `${rows} of ${bytes} bytes`]),
+    );
+  const noted = read("SELECT uid, kind, rows, bytes FROM ledger");
+  const counted = read(
+    kinds
+      .map(
+        (kind) => `SELECT ifnull(${PAYER[kind]}, ${EVERYBODY}) AS uid, '${kind}' AS kind, count(*) AS rows,
+          sum(${PRICE[kind]}) AS bytes FROM ${kind} GROUP BY 1`,
+      )
+      .join(" UNION ALL "),
+  );
+  return [...new Set([...noted.keys(), ...counted.keys()])].flatMap((what) => {
+    const [note, count] = [noted.get(what) ?? "none", counted.get(what) ?? "none"];
+    return note === count ? [] : [`${what}: ${count}, and the ledger says ${note}`];
+  });
 }
 
 function priceOf(kind: Kind, texts: readonly (string | null)[]): number {

@@ -1,6 +1,7 @@
 /** All invariants: those that are looked at from time to time, and those of the end of a life. */
 import type { Life } from "../life.ts";
 import { checkBegins, watchBegins } from "./begins.ts";
+import { checkDecisions } from "./decisions.ts";
 import { watchGuardian } from "./guardian.ts";
 import { watchPaused } from "./paused.ts";
 import { watchRecord } from "./record.ts";
@@ -14,4 +15,8 @@ export const WATCHES: readonly ((life: Life) => Promise<void>)[] = [
   watchBegins,
   watchRecord,
 ];
-export const CHECKS: readonly ((life: Life) => readonly string[])[] = [checkRest, checkBegins];
+export const CHECKS: readonly ((life: Life) => readonly string[])[] = [
+  checkRest,
+  checkBegins,
+  checkDecisions,
+];
