@@ -272,4 +272,25 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     replace: "PRAGMA synchronous = FULL",
     why: "after a failed sync and a restart, a power cut takes all that was confirmed since",
   },
+  {
+    name: "attempts that the store does not know are killed",
+    file: `${DAEMON}/dispatch/dispatcher.ts`,
+    find: 'this.#outbox.push({ type: "keep", ...namedBy(attempt) });',
+    replace: 'this.#outbox.push({ type: "stop", ...namedBy(attempt), kill: true, reason: "cancelled" });',
+    why: "a restored store kills what has started since its backup",
+  },
+  {
+    name: "a pause that the store does not know is undone",
+    file: `${DAEMON}/dispatch/noted.ts`,
+    find: "if (pausedAtMs !== undefined && !isPaused) {",
+    replace: "if (pausedAtMs !== undefined && isPaused) {",
+    why: "after a restore, a job that its user has paused runs on without a word",
+  },
+  {
+    name: "a held job goes on saying that it runs",
+    file: `${DAEMON}/dispatch/earlier-starts.ts`,
+    find: "      store.noteAttemptEnd(end);\n    }\n    this.#holdIfWaiting(record);",
+    replace: "      store.noteAttemptEnd(end);\n    }",
+    why: "after a restore, nobody learns that the attempt which the store did not know has ended",
+  },
 ];

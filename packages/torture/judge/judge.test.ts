@@ -396,8 +396,10 @@ test("after a restore, a job that was given up as already run may be cancelled, 
   const forgotten = {
     ...once("0", { state: "cancelled", reason: "cancelled", attempt: 0 }),
     forgotten: new Set([1]),
+    ran: `${ONE}e 1 1 5100\n`,
   };
   expect(problems(forgotten)).toBe("");
+  expect(problems({ ...forgotten, ran: ONE })).toMatch(/which the store did not know, did not reach its end/);
   const failed = { ...forgotten, job: { ...forgotten.job, hooks: ["onFail" as const] } };
   expect(problems({ ...failed, hooks: "onFail fail 1 1 i5 failed\n" })).toBe("");
   const gaveUp: [Partial<JudgedJob>, Partial<Job>] = [

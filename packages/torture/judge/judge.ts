@@ -124,6 +124,12 @@ function judgeRun(
     // It may have run, also after a job whose end was forgotten and which was given up since.
     if (record.state !== "cancelled")
       problems.push(`had to be cancelled after a restore, is ${json(record)}`);
+    for (const stray of starts.filter(({ attempt }) => attempt > record.attempt)) {
+      const hasEnded = stray.endedMs !== undefined || job.ends[stray.attempt - 1] === LIMIT;
+      const isGivenUp = job.cancelled === "running" || job.isRequeued || history.lost.has(nameOf(stray));
+      if (!hasEnded && !isGivenUp)
+        problems.push(`attempt ${stray.attempt}, which the store did not know, did not reach its end`);
+    }
   } else if (first?.mustCancel) {
     if (record.state !== "cancelled" || starts.length > 0)
       problems.push(`had to be cancelled, is ${json(record)}`);

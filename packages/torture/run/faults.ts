@@ -3,6 +3,7 @@ import { nameOf } from "../judge/history.ts";
 import type { Process } from "../world/contract.ts";
 import { cutPowerAtWrite } from "./crash.ts";
 import type { Life } from "./life.ts";
+import { resumePaused } from "./pauses.ts";
 import { restoreBackup } from "./restore.ts";
 import { POLICIES, type Topic } from "./setting.ts";
 
@@ -15,7 +16,6 @@ export interface Fault {
 }
 
 const HOUR_MS = 3_600_000;
-const LOOK_MS = 500;
 /** For something to happen. */
 const WAIT_MS = 60_000;
 const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
@@ -364,11 +364,5 @@ async function pauseSome(life: Life): Promise<void> {
   }
   killAny(life);
   await life.sleep(life.random.below(60_000));
-  for (const { job } of chosen) {
-    while (!life.isOver && (await life.asked(job))?.state === "paused") {
-      await life.change({ action: "resume" }, job);
-      await life.sleep(LOOK_MS);
-    }
-    life.paused.delete(job);
-  }
+  for (const { job } of chosen) await resumePaused(life, job);
 }

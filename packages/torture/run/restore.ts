@@ -1,6 +1,9 @@
 /** Restores of backups, and what is done about jobs of which a restored store does not know that they ran. */
+
 import type { Job } from "@tutti/protocol/schema.ts";
+import { nameOf } from "../judge/history.ts";
 import type { Life } from "./life.ts";
+import { resumePaused } from "./pauses.ts";
 
 const LOOK_MS = 100;
 const MOMENT_MS = 2000;
@@ -10,11 +13,15 @@ const HOUR_MS = 3_600_000;
 export async function restoreBackup(life: Life): Promise<void> {
   const { random } = life;
   await life.close();
+  const running = ((await life.listed(["running"])) ?? []).filter(({ job }) => !life.paused.has(job));
   await makeBackup(life);
+  const chosen = running.length > 0 && random.chance(0.3) ? random.pick(running) : undefined;
+  const paused = chosen && (await pause(life, chosen));
   await life.sleep(random.below(random.pick([MOMENT_MS, MOMENT_MS, HOUR_MS])));
   life.isSupervised = false;
   for (const process of life.frontEnds()) life.signal(process, random.pick(["SIGKILL", "SIGTERM"]));
   await life.until(() => life.frontEnds().length === 0, LOOK_MS);
+  const isKnown = paused !== undefined && isNoted(life, paused);
   putInPlace(life);
   life.restores.push(life.trueMs);
   life.isSupervised = true;
@@ -23,6 +30,24 @@ export async function restoreBackup(life: Life): Promise<void> {
   while (!life.isOver && !(await isConnected(life))) await life.sleep(LOOK_MS);
   noteForgotten(life, (await life.listed(["held"])) ?? []);
   life.open();
+  if (chosen === undefined) return;
+  const now = await life.asked(chosen.job);
+  if (isKnown && now?.attempt === paused.attempt && now.state === "running")
+    life.problem(`job ${chosen.job} runs after a restore, although its user had paused it`);
+  await resumePaused(life, chosen.job);
+}
+
+/** Pauses a job of which the backup says that it runs. @returns the job as it is when the store is lost */
+async function pause(life: Life, { job }: Job): Promise<Job | undefined> {
+  life.paused.add(job);
+  await life.once("root", (service, caller) => service.change(caller, { action: "pause" }, [job]));
+  await life.sleep(MOMENT_MS);
+  return (await life.once("root", (service, caller) => service.job(caller, job))).value;
+}
+
+/** Whether the conductor knows that this attempt is paused, which the restored store does not. */
+function isNoted({ site, state }: Life, job: Job): boolean {
+  return job.state === "paused" && site.read(`${state}/conductor/paused/${nameOf(job)}`) !== undefined;
 }
 
 async function makeBackup(life: Life): Promise<void> {

@@ -27,6 +27,8 @@ type Spec = Pick<Asked, "name" | "tasks" | "limitMs" | "retries"> & {
 const UNIX_MS = /\b1[67]\d{11}\b/g;
 /** Between the end of the recording and the beginning of the world. */
 const OFF_MS = 3_600_000;
+/** The first version whose stores count what each user has. */
+const LEDGER_SINCE = 9;
 const RELEASE_MS = 3_600_000;
 const MOST_CRASHES = 4;
 /** The oldest store needs three migrations; before and after the commit of each is a step. */
@@ -51,6 +53,12 @@ export function putOlderStore(life: Life, version: number): readonly { tell(): P
     if (row.ended_ms === null) setCommand.run(JSON.stringify(["/usr/bin/job", planOf(life, job)]), row.job);
     else if (row.attempt > 0) noteRun(life, row, job);
   }
+  // Other texts are charged otherwise.
+  if (version >= LEDGER_SINCE)
+    database.exec(
+      `UPDATE ledger SET bytes = (SELECT sum(600 + octet_length(spec)) FROM jobs WHERE jobs.uid = ledger.uid)
+         WHERE kind = 'jobs'`,
+    );
   database.close();
   files.chmod(root, `${state}/tutti.db`, 0o600);
   for (const path of [`${state}/tutti.db`, state, "/var/lib"]) {
