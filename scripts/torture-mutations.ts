@@ -4,8 +4,8 @@
  *
  *   npm run torture:mutations -- [--only NAME] [--sets 10] [--hours 50] [--first 0]
  *
- * The first row has no planted fault, and must have no problem. A life that has one without the planted
- * fault, too, proves nothing, and does not count.
+ * A fault that two sets have missed is given up. The first row has no planted fault, and must have no
+ * problem. A life that has one without the planted fault, too, proves nothing, and does not count.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -22,6 +22,8 @@ interface Row {
   readonly first: string;
 }
 
+/** Sets that may miss a fault which has to be found in nearly all; with one more, it is given up. */
+const MOST_MISSES = 1;
 /** Sets have seeds that are this far apart: more than any set has lives. */
 const SEEDS_OF_SET = 10_000;
 const TEXT_LENGTH = 110;
@@ -65,6 +67,7 @@ async function rowOf(name: string, faults: readonly PlantedFault[]): Promise<Row
   const hours: (number | undefined)[] = [];
   let first = "";
   for (const set of sets) {
+    if (hours.filter((one) => one === undefined).length > MOST_MISSES && faults.length > 0) break;
     const parts = await loadParts(programs, readFileSync(WASM), Buffer as never);
     let lived = 0;
     let problem: string | undefined;

@@ -90,7 +90,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 in the middle of something",
     about: ["ends", "starts", "records", "hooks"],
-    weight: 12,
+    weight: 20,
     inflict: async (life) => void (await inStep(life, killWithOthers)),
   },
   {
