@@ -1,5 +1,5 @@
 /** A life that somebody breaks: the seed and what was done give it again, and nothing goes wrong in it. */
-import type { Deed } from "@tutti/torture/run/recorded.ts";
+import type { Deed, Scene } from "@tutti/torture/run/recorded.ts";
 import { WatchedLife } from "@tutti/torture/run/watched.ts";
 import { expect, test } from "vitest";
 import { inNode } from "./torture/in-node.ts";
@@ -28,8 +28,21 @@ const PLAN = [
 
 const here = inNode();
 
-function begin(again: readonly Deed[]): WatchedLife {
-  const watched = new WatchedLife(SEED, again, here.parts);
+/** On nodes of a Slurm. */
+const PLAN_FOR_NODES = [
+  [120, "node"],
+  [150, "node-conductor"],
+  [200, "node"],
+  [260, "network"],
+  [280, "front-end"],
+  [300, "node-conductor"],
+  [340, "network"],
+  [420, "node-conductor"],
+  [460, "end"],
+] as const;
+
+function begin(again: readonly Deed[], scene: Scene = "machine"): WatchedLife {
+  const watched = new WatchedLife(SEED, again, here.parts, scene);
   here.life = watched.life;
   return watched;
 }
@@ -40,9 +53,9 @@ async function rest(watched: WatchedLife) {
   return watched.verdict();
 }
 
-test("nothing goes wrong, whatever is done, and the same seed and deeds give the same life", async () => {
-  const watched = begin([]);
-  for (const [atS, name] of PLAN) {
+/** Does all of a plan, and goes on to the end. */
+async function follow(watched: WatchedLife, plan: readonly (readonly [atS: number, name: Deed["name"]])[]) {
+  for (const [atS, name] of plan) {
     // In steps of another length than those in which it is done again.
     for (const [, share] of [0.3, 1].entries())
       await watched.advance(
@@ -51,7 +64,12 @@ test("nothing goes wrong, whatever is done, and the same seed and deeds give the
       );
     watched.act(name);
   }
-  const verdict = await rest(watched);
+  return rest(watched);
+}
+
+test("nothing goes wrong, whatever is done, and the same seed and deeds give the same life", async () => {
+  const watched = begin([]);
+  const verdict = await follow(watched, PLAN);
   expect(verdict.problems).toEqual([]);
   expect(verdict.starts).toBeGreaterThan(5);
   expect(verdict.faults).toEqual({
@@ -62,6 +80,21 @@ test("nothing goes wrong, whatever is done, and the same seed and deeds give the
   const done: readonly Deed[] = watched.done;
   expect(done.map(({ atUs, name }) => [atUs / SECOND_US, name])).toEqual(PLAN);
   expect(await rest(begin(done))).toEqual(verdict);
+});
+
+test("nodes are lost, and nothing goes wrong that may not", async () => {
+  const watched = begin([], "nodes");
+  const verdict = await follow(watched, PLAN_FOR_NODES);
+  expect(verdict.problems).toEqual([]);
+  expect(verdict.starts).toBeGreaterThan(5);
+  expect(verdict.faults).toEqual({
+    "power cut of a node": 1,
+    "node without network": 1,
+    "kill -9 of a node's conductor": 3,
+    "kill -9 of the front end": 1,
+  });
+  expect(watched.may("disk")).toBe(false);
+  expect(await rest(begin(watched.done, "nodes"))).toEqual(verdict);
 });
 
 test("one thing that lasts is taken back before the next one, and nothing is done after the end", async () => {

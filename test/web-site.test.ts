@@ -298,6 +298,29 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await Promise.all([page.close(), again.page.close()]);
   });
 
+  test("a visitor loses a node of five, and the judge finds that nothing was lost that may not be", async () => {
+    const { page, faults } = await opened(`${onDisk("break.html")}#/?seed=3`);
+    await page.getByLabel("Jobs run on").selectOption("five nodes of a Slurm");
+    await page.getByLabel("Speed").selectOption("120 times");
+    await page.getByRole("button", { name: "Start" }).click();
+    const status = page.locator(".machine [role=status]");
+    const isRunning = () => status.filter({ hasText: /^[1-9]\d* jobs? running/ }).waitFor();
+    await isRunning();
+    await page.getByRole("button", { name: "Lose a node" }).click();
+    await page.locator(".said", { hasText: /Node n\d is off\./ }).waitFor();
+    await page.getByRole("button", { name: "Give the node power again" }).click();
+    await page.locator(".said", { hasText: /Node n\d boots\./ }).waitFor();
+    await isRunning();
+    await requireInside(page);
+    await page.getByRole("button", { name: "Stop and judge" }).click();
+    const verdict = page.locator(".verdict");
+    await verdict.waitFor({ timeout: 120_000 });
+    expect(await verdict.textContent(), page.url()).toContain("The judge found no problem.");
+    expect(new URLSearchParams(page.url().split("?")[1]).get("on")).toBe("nodes");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   test("the search finds headings with keys alone, from a disk", async () => {
     const { page, faults } = await opened(onDisk("docs/papers/index.html"));
     await page.keyboard.press("/");

@@ -1,10 +1,15 @@
 /** What the page and the worker with the simulated world send each other. */
 import type { Event } from "@tutti/protocol/answers.ts";
-import type { Deed, DeedName, Picture, Recording } from "../run/recorded.ts";
+import type { Deed, DeedName, Picture, Recording, Scene } from "../run/recorded.ts";
 
 export type ToWorld =
   /** `again`: what was done in another life with this seed. */
-  | { readonly kind: "begin"; readonly seed: number; readonly again: readonly Deed[] }
+  | {
+      readonly kind: "begin";
+      readonly seed: number;
+      readonly scene: Scene;
+      readonly again: readonly Deed[];
+    }
   /** Times real time; 0: it stands still; Infinity: as fast as it can. */
   | { readonly kind: "speed"; readonly speed: number }
   | { readonly kind: "act"; readonly name: Deed["name"] };
@@ -15,7 +20,8 @@ export interface Said {
   readonly what:
     | { readonly kind: "event"; readonly event: Event }
     | { readonly kind: "deed"; readonly name: DeedName; readonly isTakenBack: boolean }
-    | { readonly kind: "front end" | "conductor" | "machine"; readonly isThere: boolean };
+    | { readonly kind: "front end" | "conductor" | "machine"; readonly isThere: boolean }
+    | { readonly kind: "node"; readonly name: string; readonly isThere: boolean };
 }
 
 export interface WorldState {
@@ -23,9 +29,11 @@ export interface WorldState {
   readonly nowMs: number;
   /** Left out: it is the one that was sent before. */
   readonly picture?: Picture | undefined;
+  /** The machine of the scheduler. */
   readonly isOn: boolean;
   /** The front end answers. */
   readonly isServing: boolean;
+  /** On nodes: at least one. */
   readonly conductor: "runs" | "stopped" | "gone";
   /** What goes on until it is taken back. */
   readonly lasting: readonly DeedName[];

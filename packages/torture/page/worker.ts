@@ -25,7 +25,7 @@ const LONG_STEP_US = 1_000_000;
 /** With a speed above it, steps are long. */
 const FAST = 100;
 /** Of the scheduler's own events, those that tell how it has come through a fault. */
-const TOLD: readonly string[] = ["conductor", "recovered"];
+const TOLD: readonly string[] = ["conductor", "recovered", "capacity"];
 
 type Begin = ToWorld & { readonly kind: "begin" };
 
@@ -43,9 +43,9 @@ addEventListener("message", ({ data }) => {
   wake();
 });
 
-async function begin({ seed, again }: Begin): Promise<void> {
+async function begin({ seed, again, scene }: Begin): Promise<void> {
   try {
-    const watched = new WatchedLife(seed, again, await loadWorld());
+    const watched = new WatchedLife(seed, again, await loadWorld(), scene);
     life = watched.life;
     const teller = new Teller(watched, new Recorder(watched.life));
     await go(watched, teller);
@@ -90,6 +90,8 @@ class Teller {
   #counts: Readonly<Record<string, number>> = {};
   #lastEvent = 0;
   #deeds = 0;
+  /** Nodes without power. */
+  readonly #off = new Set<string>();
   readonly #there = { "front end": false, conductor: false, machine: true };
 
   constructor(watched: WatchedLife, recorder: Recorder) {
@@ -155,6 +157,12 @@ class Teller {
       if (now[kind] === this.#there[kind]) continue;
       this.#there[kind] = now[kind];
       said.push({ atMs: nowMs, what: { kind, isThere: now[kind] } });
+    }
+    for (const { name, isOn } of life.site.nodes) {
+      if (isOn !== this.#off.has(name)) continue;
+      if (isOn) this.#off.delete(name);
+      else this.#off.add(name);
+      said.push({ atMs: nowMs, what: { kind: "node", name, isThere: isOn } });
     }
     for (const event of this.#events()) said.push({ atMs: nowMs, what: { kind: "event", event } });
     return said;

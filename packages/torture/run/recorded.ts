@@ -1,11 +1,28 @@
 /** What is recorded of a life, as data that a timeline and a matrix show. Times are true ones, in ms. */
 import type { MatrixAnswer } from "@tutti/protocol/answers.ts";
 
+/** Where the jobs of a watched life run: on the scheduler's machine, or on nodes of a Slurm. */
+export type Scene = "machine" | "nodes";
 /** What somebody who watches a life may do to it. */
-export const DEED_NAMES = ["conductor", "front-end", "stop", "power", "disk", "clock"] as const;
+export const DEED_NAMES = [
+  "conductor",
+  "front-end",
+  "stop",
+  "power",
+  "disk",
+  "clock",
+  "node",
+  "network",
+  "node-conductor",
+] as const;
 export type DeedName = (typeof DEED_NAMES)[number];
+/** What may be done in which scene. */
+export const DEEDS_IN: Readonly<Record<Scene, readonly DeedName[]>> = {
+  machine: ["conductor", "front-end", "stop", "power", "disk", "clock"],
+  nodes: ["node", "network", "node-conductor", "front-end"],
+};
 /** Those that go on until they are taken back. */
-export const LASTING: readonly DeedName[] = ["stop", "power", "disk", "clock"];
+export const LASTING: readonly DeedName[] = ["stop", "power", "disk", "clock", "node", "network"];
 
 /** Something that was done at an instant of the timeline, when everything until then had happened. */
 export interface Deed {

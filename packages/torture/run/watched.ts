@@ -1,8 +1,10 @@
 /**
- * A life that somebody watches and breaks: the machine is the same each time, the jobs come from the seed,
+ * A life that somebody watches and breaks: machine and nodes are the same each time, the jobs come from the seed,
  * and the faults from who watches. The seed and the list of what was done give the same life again.
  */
 import { Draws } from "../world/random.ts";
+import { CLUSTER_FAULTS } from "./cluster/faults.ts";
+import { CLUSTER_KINDS } from "./cluster/kinds.ts";
 import { Course, type Verdict } from "./course.ts";
 import {
   type Fault,
@@ -15,19 +17,22 @@ import {
 } from "./faults.ts";
 import { KINDS } from "./kinds.ts";
 import { Life } from "./life.ts";
-import { type Deed, type DeedName, LASTING } from "./recorded.ts";
+import { type Deed, type DeedName, LASTING, type Scene } from "./recorded.ts";
 import type { Setting } from "./setting.ts";
 import type { WorldParts } from "./site.ts";
+import type { Kind } from "./story.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** A life ends by itself then: its store and its lists grow with its jobs. */
 const HOURS = 6;
+const NODES = 4;
+const CPUS_OF_NODE = 3;
 /** Kinds whose signals and ends have exact times, which nobody can keep for as long as a disk is full. */
 const EXACT_KINDS: readonly string[] = ["signal before the limit", "time limit"];
 
-/** What somebody may do. */
-const DEEDS: Readonly<Record<DeedName, Fault>> = {
+/** What somebody may do to the machine on which all runs. */
+const TO_MACHINE: Readonly<Partial<Record<DeedName, Fault>>> = {
   conductor: {
     name: "kill -9 of the conductor",
     inflict: (life) => kill(life, "SIGKILL", life.conductors()),
@@ -61,7 +66,52 @@ const DEEDS: Readonly<Record<DeedName, Fault>> = {
   },
 };
 
-function watchedSetting(seed: number): Setting {
+/** What somebody may do to a Slurm's nodes and the machine of the scheduler. */
+const TO_NODES: Readonly<Partial<Record<DeedName, Fault>>> = {
+  node: clusterFault("power cut of a node"),
+  network: clusterFault("node without network"),
+  "node-conductor": clusterFault("kill -9 of a node's conductor"),
+  "front-end": clusterFault("kill -9 of the front end"),
+};
+
+function clusterFault(name: string): Fault {
+  return CLUSTER_FAULTS.find((fault) => fault.name === name)!;
+}
+
+function settingOf(seed: number, scene: Scene): Setting {
+  return scene === "machine" ? onMachine(seed) : onNodes(seed);
+}
+
+/** The nodes that a pilot has, and one that Slurm can give in the place of a lost one. */
+function onNodes(seed: number): Setting {
+  return {
+    ...onMachine(seed),
+    ...{ cpus: NODES * CPUS_OF_NODE, isShared: false, users: ["ada"] },
+    cluster: {
+      nodes: Array<number>(NODES + 1).fill(CPUS_OF_NODE),
+      tracksByGroups: true,
+      slurmdTimeoutMs: MINUTE_MS,
+      pilot: {
+        nodes: NODES,
+        timeMs: 2 * HOURS * HOUR_MS,
+        idleMs: undefined,
+        drainMs: 2 * MINUTE_MS,
+        stopBeforeMs: MINUTE_MS,
+        steps: 16,
+        sbatch: [],
+      },
+    },
+    kinds: weightsOf(CLUSTER_KINDS),
+  };
+}
+
+/** All but those with exact times. */
+function weightsOf(kinds: readonly Kind[]): Readonly<Record<string, number>> {
+  const kept = kinds.filter(({ name }) => !EXACT_KINDS.includes(name));
+  return Object.fromEntries(kept.map(({ name, weight = 1 }) => [name, weight]));
+}
+
+function onMachine(seed: number): Setting {
   return {
     ...{ seed, hours: HOURS, cpus: 12, groups: "v2", isShared: true, users: ["ada", "bob", "eve"] },
     ...{ policy: "gang", mode: "gang", slotMs: 1000, maxRows: 4, runningJobs: undefined, graceMs: 500 },
@@ -74,15 +124,14 @@ function watchedSetting(seed: number): Setting {
     },
     // None is drawn.
     ...{ faultMs: HOURS * HOUR_MS, faults: {} },
-    kinds: Object.fromEntries(
-      KINDS.filter(({ name }) => !EXACT_KINDS.includes(name)).map(({ name, weight = 1 }) => [name, weight]),
-    ),
+    kinds: weightsOf(KINDS),
   };
 }
 
 export class WatchedLife {
   readonly life: Life;
   readonly #course: Course;
+  readonly #deeds: Readonly<Partial<Record<DeedName, Fault>>>;
   /** What is still to be done again, and what was done. */
   readonly #coming: Deed[];
   readonly #done: Deed[] = [];
@@ -90,8 +139,9 @@ export class WatchedLife {
   readonly #lasting = new Map<DeedName, () => void>();
 
   /** @param again what was done in another life with this seed */
-  constructor(seed: number, again: readonly Deed[], parts: WorldParts) {
-    this.life = new Life(watchedSetting(seed), new Draws(seed).fork("life"), parts);
+  constructor(seed: number, again: readonly Deed[], parts: WorldParts, scene: Scene = "machine") {
+    this.life = new Life(settingOf(seed, scene), new Draws(seed).fork("life"), parts);
+    this.#deeds = scene === "machine" ? TO_MACHINE : TO_NODES;
     this.#course = new Course(this.life);
     this.#coming = [...again];
     this.#course.begin();
@@ -112,7 +162,7 @@ export class WatchedLife {
   }
   /** The judge knows what may be lost in one thing that lasts, with kills in it, but not in two of them. */
   may(name: Deed["name"]): boolean {
-    if (this.isClosed) return false;
+    if (this.isClosed || (name !== "end" && this.#deeds[name] === undefined)) return false;
     return (
       name === "end" || !LASTING.includes(name) || [...this.#lasting.keys()].every((one) => one === name)
     );
@@ -144,7 +194,7 @@ export class WatchedLife {
     const takeBack = name === "end" ? () => this.#course.close() : this.#lasting.get(name);
     if (takeBack !== undefined) takeBack();
     if (name === "end" || this.#lasting.delete(name)) return;
-    const given = this.#course.give(DEEDS[name]);
+    const given = this.#course.give(this.#deeds[name]!);
     if (LASTING.includes(name)) this.#lasting.set(name, given);
   }
 

@@ -44,6 +44,25 @@ export const DEEDS: Readonly<Record<DeedName, DeedWords>> = {
     said: "You filled the disk.",
     saidBack: "You made room on the disk.",
   },
+  node: {
+    button: "Lose a node",
+    back: "Give the node power again",
+    hint: "One of five: its power is cut, and what ran there is lost.",
+    said: "You cut the power of a node.",
+    saidBack: "You gave the node power again.",
+  },
+  network: {
+    button: "Unplug a node's network",
+    back: "Plug the network in again",
+    hint: "Its jobs go on, and nobody hears of it.",
+    said: "You unplugged the network of a node.",
+    saidBack: "You plugged the network in again.",
+  },
+  "node-conductor": {
+    button: "Kill a node's conductor",
+    hint: "On its node, it gives each line of jobs its turn.",
+    said: "You killed the conductor of a node (SIGKILL).",
+  },
   clock: {
     button: "Set the clock ahead",
     back: "Set the clock right",
@@ -66,6 +85,7 @@ export function saidText({ what }: Said): string | undefined {
     const { said, saidBack = said } = DEEDS[what.name];
     return what.isTakenBack ? saidBack : said;
   }
+  if (what.kind === "node") return `Node ${what.name} ${what.isThere ? "boots" : "is off"}.`;
   if (what.kind !== "event") return THERE[what.kind][what.isThere ? 1 : 0];
   const text = eventSentence(what.event, `job ${what.event.job}`);
   return text && `${text[0].toUpperCase()}${text.slice(1)}.`;

@@ -2,11 +2,12 @@
 import { formatCount, formatDuration, plural } from "@tutti/kernel/core/format.ts";
 import type { FromWorld, ToWorld, WorldState } from "@tutti/torture/page/messages.ts";
 import {
-  DEED_NAMES,
+  DEEDS_IN,
   type Deed,
   type DeedName,
   type Picture,
   type Recording,
+  type Scene,
 } from "@tutti/torture/run/recorded.ts";
 import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -34,6 +35,10 @@ const SPEEDS: readonly (readonly [speed: number, text: string])[] = [
   [Number.POSITIVE_INFINITY, "as fast as it can"],
 ];
 const FIRST_SPEED = 30;
+const SCENES: readonly (readonly [scene: Scene, text: string])[] = [
+  ["machine", "one machine"],
+  ["nodes", "five nodes of a Slurm"],
+];
 const MATRIX_PX = 240;
 /** Rows take turns at most this fast, so that the eye can follow. */
 const SHOWN_SLOT_MS = 600;
@@ -76,6 +81,10 @@ function seedOf(text: string | undefined): number | undefined {
   return /^\d{1,9}$/.test(text ?? "") ? Number(text) : undefined;
 }
 
+function sceneOf(text: string | undefined): Scene {
+  return text === "nodes" ? "nodes" : "machine";
+}
+
 function Broken() {
   const [worker, setWorker] = useState<Worker>();
   const [isLoading, setLoading] = useState(false);
@@ -116,6 +125,7 @@ function Broken() {
   };
 
   const begin = async (again: readonly Deed[], seed: number) => {
+    const scene = sceneOf(address.peek().query.on);
     setLoading(true);
     setFailure("");
     worker?.terminate();
@@ -129,7 +139,7 @@ function Broken() {
       setState(undefined);
       setPicture(undefined);
       measured.current = { atMs: performance.now(), nowMs: 0 };
-      send({ kind: "begin", seed, again }, made);
+      send({ kind: "begin", seed, scene, again }, made);
       send({ kind: "speed", speed }, made);
       setWorker(made);
     } catch (error) {
@@ -150,6 +160,7 @@ function Broken() {
   }, [did]);
 
   const { query } = address.value;
+  const scene = sceneOf(query.on);
   const seed = seedOf(query.seed);
   const again = readDeeds(query.did);
   const isRunning = worker !== undefined && recording === undefined;
@@ -190,6 +201,14 @@ function Broken() {
             The same life again
           </Button>
         )}
+        {!isRunning && (
+          <Choice
+            title="Jobs run on"
+            value={scene}
+            options={SCENES}
+            onChoose={(on) => setQuery({ on, did: "" })}
+          />
+        )}
         <Choice
           title="Speed"
           value={String(speed)}
@@ -201,9 +220,13 @@ function Broken() {
       {recording !== undefined && <Judged recording={recording} />}
       <div class="broken">
         <div>
-          <Rows picture={picture} state={state} />
+          <Rows picture={picture} state={state} scene={scene} />
           {recording === undefined && (
-            <Deeds state={isRunning ? state : undefined} act={(name) => send({ kind: "act", name })} />
+            <Deeds
+              names={DEEDS_IN[scene]}
+              state={isRunning ? state : undefined}
+              act={(name) => send({ kind: "act", name })}
+            />
           )}
         </div>
         <div>
@@ -250,23 +273,26 @@ function factsOf(state: WorldState | undefined, rate: number): readonly (readonl
 interface RowsProps {
   readonly picture: Picture | undefined;
   readonly state: WorldState | undefined;
+  readonly scene: Scene;
 }
 
-function Rows({ picture, state }: RowsProps) {
+/** What is to be seen now. */
+function wordsOf(state: WorldState | undefined, scene: Scene): string {
+  if (state === undefined) return "Press Start: jobs arrive, and take their turns on the CPUs.";
+  if (!state.isOn) return "The node is off.";
+  if (state.conductor === "gone")
+    return scene === "nodes"
+      ? "No node has a conductor: the scheduler waits for nodes."
+      : "No conductor: a guardian lets all jobs run, and the scheduler starts another one.";
+  if (state.conductor === "stopped")
+    return "The conductor stands still: after a while, a guardian lets all jobs run.";
+  if (!state.isServing) return "The front end is gone. Jobs go on.";
+  return `${plural(state.running, "job")} running. Jobs in one line run at the same time; the lines take turns.`;
+}
+
+function Rows({ picture, state, scene }: RowsProps) {
   const [selection, select] = useState<MatrixSelection>({ span: undefined, pinned: undefined });
   const grid = useMemo(() => picture && gridOfAnswer(picture.matrix), [picture]);
-  const words =
-    state === undefined
-      ? "Press Start: jobs arrive, and take their turns on the CPUs."
-      : !state.isOn
-        ? "The node is off."
-        : state.conductor === "gone"
-          ? "No conductor: a guardian lets all jobs run, and the scheduler starts another one."
-          : state.conductor === "stopped"
-            ? "The conductor stands still: after a while, a guardian lets all jobs run."
-            : state.isServing
-              ? `${plural(state.running, "job")} running. Jobs in one line run at the same time; the lines take turns.`
-              : "The front end is gone. Jobs go on.";
   const turn = () => {
     const slot = Math.floor(performance.now() / SHOWN_SLOT_MS);
     return { slot, row: slot % Math.max(1, grid?.rows ?? 1) };
@@ -275,7 +301,7 @@ function Rows({ picture, state }: RowsProps) {
   const isStale = state !== undefined && (!state.isOn || !state.isServing);
   return (
     <div class={`machine${isStale ? " stale" : ""}`}>
-      <p role="status">{words}</p>
+      <p role="status">{wordsOf(state, scene)}</p>
       <div class="place">
         {grid === undefined || grid.rows === 0 ? (
           <p class="muted empty">No job is running.</p>
@@ -296,14 +322,15 @@ function Rows({ picture, state }: RowsProps) {
 }
 
 interface DeedsProps {
+  readonly names: readonly DeedName[];
   readonly state: WorldState | undefined;
   readonly act: (name: DeedName) => void;
 }
 
-function Deeds({ state, act }: DeedsProps) {
+function Deeds({ names, state, act }: DeedsProps) {
   return (
     <ul class="deeds">
-      {DEED_NAMES.map((name) => {
+      {names.map((name) => {
         const { button, back = button, hint } = DEEDS[name];
         const isOn = state?.lasting.includes(name) === true;
         return (

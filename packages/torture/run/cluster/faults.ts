@@ -74,8 +74,15 @@ async function cutFrontEnd(life: Life): Promise<void> {
   life.boot();
 }
 
+/** One that a pilot has, if there is one: who looks on wants to see something. */
+function pickHeld(life: Life): SimulatedMachine {
+  const held = new Set(life.conductors().map(({ machine }) => machine));
+  const nodes = life.site.nodes.filter((node) => held.has(node));
+  return life.random.pick(nodes.length > 0 ? nodes : life.site.nodes);
+}
+
 async function cutNode(life: Life, last?: () => Promise<unknown>): Promise<void> {
-  const node = life.random.pick(life.site.nodes);
+  const node = last === undefined ? life.random.pick(life.site.nodes) : pickHeld(life);
   const losses = lossesOf(life);
   const loss = losses.begin([node.name]);
   node.cutPower();
@@ -94,7 +101,7 @@ async function quietNode(
   inflict: (node: SimulatedMachine, ms: number) => Promise<void>,
   isTimed = true,
 ): Promise<void> {
-  const node = life.random.pick(life.site.nodes);
+  const node = isTimed ? life.random.pick(life.site.nodes) : pickHeld(life);
   const ms = life.random.between(500, life.random.pick([HARMLESS_MS, MINUTE_MS, 15 * MINUTE_MS]));
   const losses = lossesOf(life);
   const loss = isTimed && ms < HARMLESS_MS ? undefined : losses.begin([node.name]);
