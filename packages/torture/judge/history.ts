@@ -103,6 +103,8 @@ export interface History {
   readonly wasAway: boolean;
   /** When the disk refused writes. */
   readonly spoilt?: readonly Span[];
+  /** When conductors were killed; left out: that is not known. */
+  readonly deaths?: readonly number[];
   /** Times of restores. */
   readonly restores: readonly number[];
   /** How far the scheduler's clock was from the machine's, ms. */

@@ -117,6 +117,26 @@ describe("what was asked for is right", () => {
       ),
     ],
     [
+      "a signal that comes again because the conductor was killed in the moment of sending",
+      once(
+        "3",
+        { retries: 0, code: 3, reason: "exit code 3" },
+        {
+          ran: `${ONE}s 1 1 5150\ns 1 1 5190\ne 1 1 5200\n`,
+          job: { signalMs: 100, possible: [{ ...ASKED, retries: 0 }] },
+          deaths: [5151],
+        },
+      ),
+    ],
+    [
+      "a cancel that came when its attempt was lost, and it waited for the next one",
+      once(
+        "0",
+        { state: "cancelled", reason: "cancelled by root" },
+        { job: { cancelled: "running" }, lost: new Set(["1.1"]) },
+      ),
+    ],
+    [
       "a cancel while it runs",
       once("0", { state: "cancelled", reason: "cancelled" }, { job: { cancelled: "running" } }),
     ],
@@ -381,6 +401,11 @@ describe("what is wrong is found", () => {
       /run for a start too many/,
     ],
     ["a hook unasked", { job: { hooks: [] } }, /onEnd of the end was reported as/],
+    [
+      "a second signal, although nobody was killed",
+      { job: { signalMs: 50 }, ran: RAN.replace("e 1 1", "s 1 1 5060\ns 1 1 5070\ne 1 1"), deaths: [5068] },
+      /got 2 signals before its limit/,
+    ],
     ["a signal missing", { job: { signalMs: 50 } }, /got 0 signals before its limit/],
     [
       "a signal too early",

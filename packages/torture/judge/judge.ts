@@ -12,6 +12,10 @@ import { judgeTogether } from "./judge-together.ts";
 const ROUNDING_MS = 2;
 /** A conductor that adopts an attempt knows its begin by the clock ticks of /proc alone. */
 const TICK_MS = 10;
+/** A conductor has noted within this time that it has sent a signal. */
+const NOTED_MS = 5;
+/** How a job ends that is cancelled after an attempt, while it waits. */
+const WITHDRAWN = "cancelled while it waits";
 /** Longer than any start of a program on a busy machine, and shorter than any step of its clock here. */
 const LONGEST_LAG_MS = 1000;
 /** docs/guide-user.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
@@ -192,6 +196,8 @@ function judgeAttempts(
     const hadNoNote = spoilt.some(
       ({ fromMs, toMs }) => fromMs < endedMs && toMs > (start?.beganMs ?? endedMs),
     );
+    // It waited for its next attempt when the order came.
+    if (isLost && job.cancelled === "running") ends.push(WITHDRAWN);
     if (own === LIMIT && hadNoNote) ends.push(...STOPPED);
     if (history.evicted?.has(nameOf({ job: record.job, attempt: k }))) ends.push("evicted");
     if (start !== undefined && job.isRequeued) ends.push("requeued");
@@ -223,7 +229,7 @@ function judgeAttempts(
       start !== undefined &&
       job.signalMs !== undefined &&
       start.endedMs !== undefined &&
-      (start.signals.length < 1 || (start.signals.length > 1 && !hadNoNote))
+      (start.signals.length < 1 || (signalsOf(history, start) > 1 && !hadNoNote))
     ) {
       problems.push(`${words} got ${start.signals.length} signals before its limit, expected 1`);
     }
@@ -244,13 +250,20 @@ function judgeAttempts(
   return problems;
 }
 
+/** The signals of an attempt, without those that a conductor sent again because it was killed at once. */
+function signalsOf({ deaths = [] }: History, { signals }: Start): number {
+  const isUnnoted = (atMs: number) => deaths.some((deathMs) => deathMs >= atMs && deathMs < atMs + NOTED_MS);
+  return signals.filter((atMs, i) => i === signals.length - 1 || !isUnnoted(atMs)).length;
+}
+
 function mayRetry({ retryOn }: Asked, end: string): boolean {
-  const isOwn = !["lost", "evicted", "requeued", "cancelled", LIMIT].includes(end);
+  const isOwn = !["lost", "evicted", "requeued", "cancelled", WITHDRAWN, LIMIT].includes(end);
   return isOwn && (retryOn.includes(end) || (end !== "0" && retryOn.includes("fail")));
 }
 
 /** Whether this is the end that a record tells, with its reason. */
 function isEnd({ state, reason = "", code, signal }: Job, end: string): boolean {
+  if (end === WITHDRAWN) return state === "cancelled" && reason.startsWith("cancelled by ");
   if (end === "cancelled") return state === "cancelled" && reason === "cancelled";
   if (end === "0") return state === "done" && code === 0 && reason === "exit code 0";
   if (state !== "failed") return false;

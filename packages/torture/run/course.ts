@@ -43,6 +43,8 @@ const LONGEST_WAIT_MS = 3 * HOUR_MS;
 const LOOK_MS = 1000;
 /** A fault that somebody takes back is over within this time. */
 const TAKEN_BACK_MS = 50;
+/** packages/slurm/pilots.ts: what an administrator is told to do. */
+const ASKS_AGAIN = '"tutti allocations start" asks for another one';
 /** Why a job is held whose attempt was lost while it was paused. */
 const WAS_PAUSED = "it was paused when its attempt ended";
 
@@ -238,7 +240,9 @@ export class Course {
     const stillMs = LONGEST_WAIT_MS + 2 * runMs[1] * maxRows;
     const isLate = () => {
       const stoodMs = life.trueMs - Math.max(sinceMs, life.latestSeenMs);
-      return stoodMs > stillMs || life.trueMs - sinceMs > END_MS;
+      // Faults may have set the clock back by days, and jobs wait for a time that it shows.
+      const behindMs = Math.max(0, life.trueMs - life.unixMs);
+      return stoodMs > stillMs + behindMs || life.trueMs - sinceMs > END_MS + behindMs;
     };
     await life.until(() => this.#open === 0 || isLate(), LOOK_MS);
     let records: readonly Job[] = [];
@@ -272,18 +276,26 @@ export class Course {
       if (job.reason?.startsWith(WAS_PAUSED)) await life.change({ action: "release" }, job.job);
     }
     await giveUpForgotten(life, records);
+    if (this.#isCluster) await askAgain(life);
   }
 
   #judge(records: readonly Job[], books: Books): string[] {
     const life = this.#life;
-    const { jobs, lost, unseen, forgotten, wasAway, spoilt, restores, clocks, quiet, witness } = life;
+    const { jobs, lost, unseen, forgotten, wasAway, spoilt, deaths, restores, clocks, quiet, witness } = life;
     return judge({
-      ...{ jobs, records, lost, unseen, forgotten, wasAway, spoilt, restores, clocks, quiet },
+      ...{ jobs, records, lost, unseen, forgotten, wasAway, spoilt, deaths, restores, clocks, quiet },
       ...(this.#isCluster && { evicted: life.evicted }),
       ...{ starts: witness.starts, reports: witness.reports, ...books },
       mostJobs: life.setting.runningJobs ?? Number.POSITIVE_INFINITY,
     });
   }
+}
+
+/** After some pilots that have ended early, the scheduler says so, and an administrator asks for more. */
+async function askAgain(life: Life): Promise<void> {
+  const { value } = await life.once("root", (service) => service.allocations());
+  if (value?.trouble?.includes(ASKS_AGAIN))
+    await life.once("root", (service, caller) => service.startAllocation(caller));
 }
 
 interface Books {

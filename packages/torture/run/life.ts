@@ -67,6 +67,8 @@ export class Life {
   isAway = false;
   /** When the disk refused writes. */
   readonly spoilt: { fromMs: number; toMs: number }[] = [];
+  /** When conductors were killed. */
+  readonly deaths: number[] = [];
   isOver = false;
   /** Somebody has set that it ends now, without a judgement. */
   isStopped = false;
@@ -437,9 +439,7 @@ export class Life {
   }
   /** Of a cluster, there is one on each node of the pilot. */
   conductors(): Process[] {
-    return this.#found(
-      ({ argv }) => argv[0].startsWith("tutti-conductor ") || argv[1] === "/tutti/conductor.js",
-    );
+    return this.#found(isConductor);
   }
   guardians(): Process[] {
     return this.#found(({ argv }) => argv.includes("tutti-guardian"));
@@ -458,7 +458,9 @@ export class Life {
   signal(process: Process, signal: string): void {
     try {
       process.machine.kill(process.pid, signal);
-      if (signal === "SIGKILL") this.onKill?.(process);
+      if (signal !== "SIGKILL") return;
+      if (isConductor(process)) this.deaths.push(this.trueMs);
+      this.onKill?.(process);
     } catch {
       // It has just ended.
     }
@@ -508,6 +510,10 @@ export class Life {
     await this.sleep(this.#supervisor.below(this.#supervisor.pick(RESTART_MS)));
     if (this.isSupervised) this.startServe();
   }
+}
+
+function isConductor({ argv }: Process): boolean {
+  return argv[0].startsWith("tutti-conductor ") || argv[1] === "/tutti/conductor.js";
 }
 
 /** Whether it has ended, and all hooks have run. */
