@@ -18,7 +18,7 @@ export function judgeReports(
   }
   if (record.endedAtMs === undefined) problems.push(`has not ended: it is ${record.state}, ${record.reason}`);
   // Its record, and its line in SWF, are of its last attempt, which may have been lost before it began.
-  const hasBegun = began.includes(record.attempt);
+  const hasBegun = began.includes(record.attempt) && !isWithdrawn(record);
   if (hasBegun && record.startedAtMs === undefined) problems.push("has no time of its start");
   if (hasBegun && !history.exported.has(record.job)) problems.push("is not in an export");
 
@@ -54,6 +54,11 @@ export function judgeReports(
     if (odd !== undefined) problems.push(`${hook} was run for a start too many: ${JSON.stringify(odd)}`);
   }
   return problems;
+}
+
+/** Whether it was cancelled while it waited, perhaps for its next attempt. */
+export function isWithdrawn({ state, reason = "" }: Pick<Job, "state" | "reason">): boolean {
+  return state === "cancelled" && reason.startsWith("cancelled by ");
 }
 
 /** Whether nobody may have told the scheduler of a start: it was lost with the power, or with its node. */

@@ -5,14 +5,14 @@
  */
 import type { Job } from "@tutti/protocol/schema.ts";
 import { type Asked, type History, type JudgedJob, LIMIT, nameOf, type Start } from "./history.ts";
-import { judgeReports } from "./judge-reports.ts";
+import { isWithdrawn, judgeReports } from "./judge-reports.ts";
 import { judgeTogether } from "./judge-together.ts";
 
 /** Times of two clocks are rounded to ms. */
 const ROUNDING_MS = 2;
 /** A conductor that adopts an attempt knows its begin by the clock ticks of /proc alone. */
 const TICK_MS = 10;
-/** A conductor has noted within this time that it has sent a signal. */
+/** A conductor has noted within this time that it has sent a signal, which takes a moment to arrive. */
 const NOTED_MS = 5;
 /** How a job ends that is cancelled after an attempt, while it waits. */
 const WITHDRAWN = "cancelled while it waits";
@@ -252,7 +252,7 @@ function judgeAttempts(
 
 /** The signals of an attempt, without those that a conductor sent again because it was killed at once. */
 function signalsOf({ deaths = [] }: History, { signals }: Start): number {
-  const isUnnoted = (atMs: number) => deaths.some((deathMs) => deathMs >= atMs && deathMs < atMs + NOTED_MS);
+  const isUnnoted = (atMs: number) => deaths.some((deathMs) => Math.abs(deathMs - atMs) < NOTED_MS);
   return signals.filter((atMs, i) => i === signals.length - 1 || !isUnnoted(atMs)).length;
 }
 
@@ -263,7 +263,7 @@ function mayRetry({ retryOn }: Asked, end: string): boolean {
 
 /** Whether this is the end that a record tells, with its reason. */
 function isEnd({ state, reason = "", code, signal }: Job, end: string): boolean {
-  if (end === WITHDRAWN) return state === "cancelled" && reason.startsWith("cancelled by ");
+  if (end === WITHDRAWN) return isWithdrawn({ state, reason });
   if (end === "cancelled") return state === "cancelled" && reason === "cancelled";
   if (end === "0") return state === "done" && code === 0 && reason === "exit code 0";
   if (state !== "failed") return false;

@@ -75,6 +75,7 @@ export class Course {
     while (!life.isOver) {
       await life.look();
       if (life.restores.length > 0) await giveUpForgotten(life, [...life.records.values()]);
+      if (this.#isCluster) await askAgain(life);
       await life.sleep(60 * LOOK_MS);
     }
   }
@@ -276,7 +277,6 @@ export class Course {
       if (job.reason?.startsWith(WAS_PAUSED)) await life.change({ action: "release" }, job.job);
     }
     await giveUpForgotten(life, records);
-    if (this.#isCluster) await askAgain(life);
   }
 
   #judge(records: readonly Job[], books: Books): string[] {

@@ -16,6 +16,8 @@ export interface Fault {
 }
 
 const HOUR_MS = 3_600_000;
+/** From the true time, of a clock that nobody sets right. */
+const FARTHEST_MS = 4 * HOUR_MS;
 /** For something to happen. */
 const WAIT_MS = 60_000;
 const SOON_MS = [0.5, 2, 10, 50, 1000] as const;
@@ -292,7 +294,10 @@ export async function whileClockIsWrong(
 }
 
 function setClockForGood(life: Life, sign: 1 | -1): void {
-  life.setClock(sign * life.random.between(1000, life.random.pick([5000, 2 * HOUR_MS])));
+  const offsetMs = life.unixMs - life.trueMs;
+  const byMs = sign * life.random.between(1000, life.random.pick([5000, 2 * HOUR_MS]));
+  // Jobs that wait for a time of a clock which is days behind only make the life longer.
+  life.setClock(Math.abs(offsetMs + byMs) > FARTHEST_MS ? -Math.round(offsetMs) : byMs);
 }
 
 function cutPower(life: Life): Promise<void> {
