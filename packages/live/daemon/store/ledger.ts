@@ -192,29 +192,22 @@ interface Readable {
 }
 
 /**
- * Counts all rows again, in a store of the latest version.
+ * Counts all rows again, in a store of the latest version, in one statement: a front end may be using it.
  * @returns where the ledger says something else, as text for people
  */
 export function miscounts(database: Readable): string[] {
-  const kinds = Object.keys(ROW_BYTES) as Kind[];
-  const read = (sql: string) =>
-    new Map(
-      database
-        .prepare(sql)
-        .all()
-        .map(({ uid, kind, rows, bytes }) => [`user ${uid} has ${kind}`, `${rows} of ${bytes} bytes`]),
-    );
-  const noted = read("SELECT uid, kind, rows, bytes FROM ledger");
-  const counted = read(
-    kinds
-      .map(
-        (kind) => `SELECT ifnull(${PAYER[kind]}, ${EVERYBODY}) AS uid, '${kind}' AS kind, count(*) AS rows,
-          sum(${PRICE[kind]}) AS bytes FROM ${kind} GROUP BY 1`,
-      )
-      .join(" UNION ALL "),
+  const counted = (Object.keys(ROW_BYTES) as Kind[]).map(
+    (kind) => `SELECT 'rows', ifnull(${PAYER[kind]}, ${EVERYBODY}) AS payer, '${kind}', count(*),
+      sum(${PRICE[kind]}) FROM ${kind} GROUP BY payer`,
   );
-  return [...new Set([...noted.keys(), ...counted.keys()])].flatMap((what) => {
-    const [note, count] = [noted.get(what) ?? "none", counted.get(what) ?? "none"];
+  const noted = "SELECT 'ledger' AS source, uid, kind, rows, bytes FROM ledger";
+  const amounts = { ledger: new Map<string, string>(), rows: new Map<string, string>() };
+  for (const { source, uid, kind, rows, bytes } of database
+    .prepare([noted, ...counted].join(" UNION ALL "))
+    .all())
+    amounts[source as keyof typeof amounts].set(`user ${uid} has ${kind}`, `${rows} of ${bytes} bytes`);
+  return [...new Set([...amounts.ledger.keys(), ...amounts.rows.keys()])].flatMap((what) => {
+    const [note, count] = [amounts.ledger.get(what) ?? "none", amounts.rows.get(what) ?? "none"];
     return note === count ? [] : [`${what}: ${count}, and the ledger says ${note}`];
   });
 }
