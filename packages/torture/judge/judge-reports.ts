@@ -61,7 +61,7 @@ export function isWithdrawn({ state, reason = "" }: Pick<Job, "state" | "reason"
   return state === "cancelled" && reason.startsWith("cancelled by ");
 }
 
-/** Whether nobody may have told the scheduler of a start: it was lost with the power, or with its node. */
+/** Whether the scheduler may not have learned of a start: it was lost with the power, or with its node. */
 function mayBeUnseen({ unseen, evicted, noted }: History, start: string): boolean {
   return unseen?.has(start) === true || (evicted?.has(start) === true && !noted.has(start));
 }

@@ -1,4 +1,4 @@
-/** Keeps what a policy was told and what it has decided, so that others can be told the same. */
+/** Keeps what a policy has received and decided, so that others can receive the same. */
 import type { Observer } from "@tutti/kernel/core/schedule.ts";
 
 export interface Decision {

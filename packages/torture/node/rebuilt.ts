@@ -16,7 +16,7 @@ export function differencesFromRecord({ context }: FrontEnd): string[] {
   const { store, config, book } = context;
   const inMemory = worldOf(book);
   const fresh = new JobBook(store, book.latestJob, new JobLimits(config));
-  // The record does not say whether dependents of ended jobs were handled: its first cycle handles them again.
+  // The record does not say whether dependents of ended jobs were handled: the first cycle does that again.
   for (const job of [...fresh.unsettled.keys()]) if (!book.unsettled.has(job)) fresh.settled(job);
   const rebuilt = worldOf(fresh);
   return [...new Set([...inMemory.keys(), ...rebuilt.keys()])].flatMap((what) => {

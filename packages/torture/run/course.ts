@@ -43,7 +43,7 @@ const LONGEST_WAIT_MS = 3 * HOUR_MS;
 const LOOK_MS = 1000;
 /** A fault that somebody takes back is over within this time. */
 const TAKEN_BACK_MS = 50;
-/** packages/slurm/pilots.ts: what an administrator is told to do. */
+/** packages/slurm/pilot.ts: what an administrator must do. */
 const ASKS_AGAIN = '"tutti allocations start" asks for another one';
 /** Why a job is held whose attempt was lost while it was paused. */
 const WAS_PAUSED = "it was paused when its attempt ended";

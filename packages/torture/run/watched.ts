@@ -1,6 +1,6 @@
 /**
- * A life that somebody watches and breaks: machine and nodes are the same each time, the jobs come from the seed,
- * and the faults from who watches. The seed and the list of what was done give the same life again.
+ * A life that somebody watches and breaks: machine and nodes are the same each time, the jobs come from the
+ * seed, and the faults from who watches. The seed and the list of what was done give the same life again.
  */
 import { Draws } from "../world/random.ts";
 import { CLUSTER_FAULTS } from "./cluster/faults.ts";
@@ -194,7 +194,9 @@ export class WatchedLife {
     const takeBack = name === "end" ? () => this.#course.close() : this.#lasting.get(name);
     if (takeBack !== undefined) takeBack();
     if (name === "end" || this.#lasting.delete(name)) return;
-    const given = this.#course.give(this.#deeds[name]!);
+    const fault = this.#deeds[name];
+    if (fault === undefined) return;
+    const given = this.#course.give(fault);
     if (LASTING.includes(name)) this.#lasting.set(name, given);
   }
 

@@ -276,7 +276,7 @@ interface RowsProps {
   readonly scene: Scene;
 }
 
-/** What is to be seen now. */
+/** What can be seen now. */
 function wordsOf(state: WorldState | undefined, scene: Scene): string {
   if (state === undefined) return "Press Start: jobs arrive, and take their turns on the CPUs.";
   if (!state.isOn) return "The node is off.";

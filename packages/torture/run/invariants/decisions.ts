@@ -1,6 +1,6 @@
 /**
  * In a life that nothing disturbs, the scheduler decides as the simulator does on the same history: the same
- * jobs start at the same instants, when jobs arrive and end at the instants at which the front end has seen it.
+ * jobs start at the same instants, if jobs arrive and end when the front end has seen that.
  */
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
