@@ -292,12 +292,16 @@ export class Life {
           const asked = ask(service, this.callerOf(user));
           // Questions are answered at once.
           if (asked instanceof Promise) this.#happened("request");
+          // One that is killed in the middle of a cycle answers nobody any more.
+          const isDead = () => program.process.isKilled || program.process.end !== undefined;
           void Promise.resolve(asked).then(
             async (answer) => {
+              if (isDead()) return;
               await this.sleep(CLIENT_MS);
               resolve(replyOf(answer));
             },
             async (error: Error) => {
+              if (isDead()) return;
               this.problem(`a request failed: ${error.name}: ${error.message}`);
               await this.sleep(CLIENT_MS);
               resolve({ mayHaveWorked: true });
