@@ -154,8 +154,8 @@ export const FAULTS: readonly Fault[] = [
     name: "machine suspended",
     about: ["clock"],
     inflict: (life) => {
-      const { random, machine } = life;
-      machine.suspend(random.chance(0.5) ? random.between(500, 60_000) : random.between(60_000, 8 * HOUR_MS));
+      const { random } = life;
+      life.suspend(random.chance(0.5) ? random.between(500, 60_000) : random.between(60_000, 8 * HOUR_MS));
     },
   },
   { name: "power cut", about: ["disk", "restores"], inflict: cutPower },

@@ -79,6 +79,8 @@ export class Life {
   /** Since when no fault has spoilt disk or clock, stopped a process or suspended the machine. */
   calmSinceMs = 0;
   readonly #supervisor: Random;
+  /** When the machine was last suspended no longer, or will be. */
+  #awakeMs = 0;
   #serve: RunningProgram | undefined;
   #served: Served | undefined;
   /** Changes wait, so that a backup has all that was acknowledged. */
@@ -208,10 +210,10 @@ export class Life {
     for (const call of this.#listeners.get(moment)?.splice(0) ?? []) call();
   }
 
-  /** When a job, or a hook, has last begun, ended or got a signal. */
+  /** When a job, or a hook, has last begun, ended or got a signal, or the machine has gone on. */
   get latestSeenMs(): number {
     const times = [...this.#seenMs].map(([moment, seenMs]) => (moment === "request" ? 0 : seenMs));
-    return Math.max(0, ...times);
+    return Math.max(this.#awakeMs, ...times);
   }
 
   /** What has happened of late, and so is likely to happen again. */
@@ -468,6 +470,11 @@ export class Life {
     } catch {
       // It has just ended.
     }
+  }
+
+  suspend(forMs: number): void {
+    this.machine.suspend(forMs);
+    this.#awakeMs = Math.max(this.#awakeMs, this.trueMs + forMs);
   }
 
   setClock(byMs: number): void {
