@@ -2,19 +2,27 @@
 import type { Verdict } from "@tutti/torture/run/course.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
 import type { Setting } from "@tutti/torture/run/setting.ts";
-import { liveOnce, settingOf } from "@tutti/torture/run/torture.ts";
+import { liveOnce } from "@tutti/torture/run/torture.ts";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundled, withWorld } from "../scripts/build-web.ts";
 import { hasChromium, launchChromium, serveFiles } from "../scripts/chromium.ts";
-import { inNode } from "./torture/in-node.ts";
+import { firstSetting, inNode } from "./torture/in-node.ts";
 
 interface InPage {
   live(setting: Setting): Promise<Verdict>;
 }
 
-/** With other control groups, policies, users and faults each. */
-const SEEDS = [4, 16, 23];
+/** The page has no recorded stores. */
+const isNew = ({ olderStore, faults }: Setting) => olderStore === undefined && Object.keys(faults).length > 1;
+const SETTINGS = [
+  ["on four nodes", firstSetting(({ cluster }) => cluster?.nodes.length === 4)],
+  [
+    "without control groups",
+    firstSetting((one) => isNew(one) && one.cluster === undefined && one.groups === "none"),
+  ],
+  ["of several users", firstSetting((one) => isNew(one) && one.groups === "v2" && one.users.length > 1)],
+] as const;
 const HOURS = 0.2;
 
 const inThis = inNode();
@@ -35,8 +43,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   });
   afterAll(() => page?.context().browser()?.close());
 
-  test.each(SEEDS)("the life of seed %i is that of Node", async (seed) => {
-    const setting = { ...settingOf(seed), hours: HOURS };
+  test.each(SETTINGS)("a life %s is that of Node", async (_, drawn) => {
+    const setting = { ...drawn, hours: HOURS };
     const onBegin = (life: Life) => {
       inThis.life = life;
     };

@@ -6,12 +6,13 @@ import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
 import type { Setting } from "@tutti/torture/run/setting.ts";
 import type { WorldParts } from "@tutti/torture/run/site.ts";
-import { liveOnce, settingOf } from "@tutti/torture/run/torture.ts";
+import { liveOnce } from "@tutti/torture/run/torture.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildWorldPrograms, type Mutation } from "../scripts/torture-bundle.ts";
+import { firstSetting } from "./torture/in-node.ts";
 
-/** A short life on a cluster. */
-const SEED = 11;
+/** Nodes on which two gangs have room. */
+const ON_NODES = firstSetting(({ cluster, maxRows }) => (cluster?.nodes[0] ?? 0) > 1 && maxRows > 1);
 const WASM = fileURLToPath(import.meta.resolve("@sqlite.org/sqlite-wasm/sqlite3.wasm"));
 
 const { settle, close } = settler();
@@ -40,7 +41,7 @@ async function partsOf(mutations: readonly Mutation[]): Promise<WorldParts> {
 async function live(change: Partial<Setting>, parts = whole) {
   const lines: string[] = [];
   const verdict = await liveOnce(
-    { ...settingOf(SEED), ...change },
+    { ...ON_NODES, ...change },
     { parts, settle, onBegin: (begun) => (life = begun), log: (line) => lines.push(line) },
   );
   return { verdict, lines };

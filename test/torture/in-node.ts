@@ -4,9 +4,19 @@ import { fileURLToPath } from "node:url";
 import { programsOf } from "@tutti/torture/node/programs.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
 import type { Life } from "@tutti/torture/run/life.ts";
+import type { Setting } from "@tutti/torture/run/setting.ts";
 import type { WorldParts } from "@tutti/torture/run/site.ts";
+import { settingOf } from "@tutti/torture/run/torture.ts";
 import { afterAll, beforeAll } from "vitest";
 import { buildWorldPrograms } from "../../scripts/torture-bundle.ts";
+
+/** The first setting that is as described, by seed: which one that is depends on the swarm. */
+export function firstSetting(isSuch: (setting: Setting) => boolean): Setting {
+  for (let seed = 1; ; seed++) {
+    const setting = settingOf(seed);
+    if (isSuch(setting)) return setting;
+  }
+}
 
 interface InNode {
   /** Set before the first test. */

@@ -294,7 +294,7 @@ export class Life {
           const asked = ask(service, this.callerOf(user));
           // Questions are answered at once.
           if (asked instanceof Promise) this.#happened("request");
-          // One that is killed in the middle of a cycle answers nobody any more.
+          // One that is killed in the middle of a cycle no longer answers.
           const isDead = () => program.process.isKilled || program.process.end !== undefined;
           void Promise.resolve(asked).then(
             async (answer) => {
