@@ -11,6 +11,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { programsOf } from "@tutti/torture/node/programs.ts";
 import { loadParts, settler } from "@tutti/torture/run/host.ts";
+import type { Life } from "@tutti/torture/run/life.ts";
 import { liveOnce, settingOf } from "@tutti/torture/run/torture.ts";
 import { PLANTED_FAULTS, type PlantedFault } from "../test/torture/mutations.ts";
 import { buildWorldPrograms } from "./torture-bundle.ts";
@@ -72,7 +73,13 @@ async function rowOf(name: string, faults: readonly PlantedFault[]): Promise<Row
     let lived = 0;
     let problem: string | undefined;
     for (let seed = SEEDS_OF_SET * (set + 1); problem === undefined && lived < mostHours; seed++) {
-      const verdict = await liveOnce(settingOf(seed), { parts, settle });
+      // What shows before the end is enough.
+      const onBegin = (life: Life) => {
+        life.onStep = () => {
+          life.isStopped = life.problems.length > 0;
+        };
+      };
+      const verdict = await liveOnce(settingOf(seed), { parts, settle, onBegin });
       lived += verdict.hours;
       [problem] = verdict.problems;
       if (problem !== undefined && faults.length > 0 && (await isSpoilt(seed))) problem = undefined;

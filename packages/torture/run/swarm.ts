@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const MOST_ARRIVALS = 200;
 /** In a narrow life, of jobs and of faults. */
 const MOST_KINDS = 3;
-/** Lives whose jobs run on nodes of a Slurm. */
-const CLUSTERS = 1 / 5;
+/** Of so many seeds, one has jobs that run on nodes of a Slurm. */
+const ONE_IS_CLUSTER = 5;
 /** Mean of running times on a scale of factors from a 50th of the longest, as a part of the longest. */
 const MEAN_OF_LONGEST = 0.25;
 const GANG_POLICIES = POLICIES.filter((policy) => /^(?:gang|wlv|br)/.test(policy));
@@ -103,7 +103,7 @@ type DrawTheme = (random: Random, cpus: number) => Theme;
 
 /** How often each comes, and how it is drawn. */
 const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
-  [4, (random, cpus) => ({ ...narrow(random, cpus, "ends"), graceMs: random.pick([500, 5000, 30_000]) })],
+  [6, (random, cpus) => ({ ...narrow(random, cpus, "ends"), graceMs: random.pick([500, 5000, 30_000]) })],
   [3, (random, cpus) => narrow(random, cpus, "starts")],
   [
     3,
@@ -122,13 +122,18 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
   [1, broad],
   [1, undisturbed],
 ];
-const DEALT = THEMES.flatMap(([times, theme]) => Array<DrawTheme>(times).fill(theme));
+/** Seeds go through them in this order, so that each comes soon, wherever one begins. */
+const DEALT = THEMES.flatMap(([times, theme]) =>
+  Array.from({ length: times }, (_, i) => ({ at: (i + 0.5) / times, theme })),
+)
+  .sort((a, b) => a.at - b.at)
+  .map(({ theme }) => theme);
 
 export function drawSetting(seed: number, random: Random): Setting {
   const groups = random.pick(["v2", "v2", "hybrid", "v1", "none"] as const);
   const isShared = random.chance(0.6);
   const cpus = random.pick([1, 2, 2, 4, 4, 8, 16]);
-  const theme = random.pick(DEALT)(random, cpus);
+  const theme = DEALT[seed % DEALT.length](random, cpus);
   const setting: Setting = {
     seed,
     cpus,
@@ -147,6 +152,5 @@ export function drawSetting(seed: number, random: Random): Setting {
     olderStore: random.chance(0.15) ? random.pick([7, 8, 9, 10]) : undefined,
     ...theme,
   };
-  const ofCluster = random.fork("cluster");
-  return ofCluster.chance(CLUSTERS) ? clusterSetting(setting, ofCluster) : setting;
+  return seed % ONE_IS_CLUSTER === 0 ? clusterSetting(setting, random.fork("cluster")) : setting;
 }
