@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const MOST_ARRIVALS = 200;
 /** In a narrow life, of jobs and of faults. */
 const MOST_KINDS = 3;
-/** Of so many seeds, one has jobs that run on nodes of a Slurm. */
-const ONE_IS_CLUSTER = 5;
+/** Every fifth seed has jobs that run on nodes of a Slurm. */
+const CLUSTER_EVERY = 5;
 /** Mean of running times on a scale of factors from a 50th of the longest, as a part of the longest. */
 const MEAN_OF_LONGEST = 0.25;
 const GANG_POLICIES = POLICIES.filter((policy) => /^(?:gang|wlv|br)/.test(policy));
@@ -152,5 +152,5 @@ export function drawSetting(seed: number, random: Random): Setting {
     olderStore: random.chance(0.15) ? random.pick([7, 8, 9, 10]) : undefined,
     ...theme,
   };
-  return seed % ONE_IS_CLUSTER === 0 ? clusterSetting(setting, random.fork("cluster")) : setting;
+  return seed % CLUSTER_EVERY === 0 ? clusterSetting(setting, random.fork("cluster")) : setting;
 }
