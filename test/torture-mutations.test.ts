@@ -25,6 +25,14 @@ const SETTING: Setting = {
   kinds: { retried: 1, "time limit": 1, hooks: 1, "leaves a process": 1 },
 };
 
+/** Nothing disturbs it, and jobs wait for each other. */
+const UNDISTURBED: Setting = {
+  ...SETTING,
+  ...{ hours: 0.3, cpus: 4, policy: "easy", runningJobs: undefined, arrivalMs: 8000 },
+  runMs: [1000, 60_000],
+  kinds: { "knows its time": 1 },
+};
+
 const { settle, close } = settler();
 afterAll(close);
 
@@ -35,9 +43,9 @@ async function liverWith(mutations: readonly Mutation[]): Promise<(setting: Sett
   return (setting) => liveOnce(setting, { parts, settle });
 }
 
-async function problemsWith(mutations: readonly Mutation[]): Promise<readonly string[]> {
+async function problemsWith(mutations: readonly Mutation[], setting = SETTING): Promise<readonly string[]> {
   const live = await liverWith(mutations);
-  return (await live(SETTING)).problems;
+  return (await live(setting)).problems;
 }
 
 const faultNamed = (name: string) => PLANTED_FAULTS.find((one) => one.name === name)!;
@@ -53,6 +61,19 @@ describe("a life in a simulated world", () => {
     ["processes of an ended gang are left", /is left after the last job/],
   ])("finds a planted fault: %s", async (name, problem) => {
     expect((await problemsWith([faultNamed(name)])).join("\n")).toMatch(problem);
+  });
+
+  test("decides as the simulator does, and a policy that sees other limits is found", async () => {
+    expect(await problemsWith([], UNDISTURBED)).toEqual([]);
+    const found = await problemsWith([faultNamed("the policy sees another limit")], UNDISTURBED);
+    expect(found.join("\n")).toMatch(/^job \d+ was started at [\d.]+ s, and at [\d.]+ s by the simulator$/);
+  });
+
+  test("has in memory what its record says, and a field that is not read is found", async () => {
+    const setting = { ...UNDISTURBED, kinds: { gpu: 1 } };
+    expect(await problemsWith([], setting)).toEqual([]);
+    const found = await problemsWith([faultNamed("units are forgotten at a restart")], setting);
+    expect(found[0]).toMatch(/^the front end's memory differs from its record: record of job \d+: /);
   });
 
   test("shrinks to one job that shows the fault, and no other fault", async () => {

@@ -293,4 +293,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     replace: "      store.noteAttemptEnd(end);\n    }",
     why: "after a restore, nobody learns that the attempt which the store did not know has ended",
   },
+  {
+    name: "the policy sees another limit",
+    file: `${DAEMON}/scheduling/live-jobs.ts`,
+    find: "estimateMs: record.estimateMs,",
+    replace: "estimateMs: record.estimateMs * (1 + (record.job % 3)),",
+    why: "jobs start at other times than in a simulation of the same workload, and later than they could",
+  },
 ];

@@ -241,7 +241,7 @@ export class Course {
     const stillMs = LONGEST_WAIT_MS + 2 * runMs[1] * maxRows;
     const isLate = () => {
       const stoodMs = life.trueMs - Math.max(sinceMs, life.latestSeenMs);
-      // Faults may have set the clock back by days, and jobs wait for a time that it shows.
+      // Faults may have set the clock back, and jobs wait for a time that it shows.
       const behindMs = Math.max(0, life.trueMs - life.unixMs);
       return stoodMs > stillMs + behindMs || life.trueMs - sinceMs > END_MS + behindMs;
     };
