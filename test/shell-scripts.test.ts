@@ -118,9 +118,9 @@ interface Outcome {
   readonly files: readonly string[];
 }
 
-/** Writes into pipes once somebody reads them. */
+/** Writes into pipes once somebody reads them. A client has the input open before it says "go" (job-input.ts). */
 function writesOf({ gate = "go \n", input }: Case): (readonly [file: string, text: string])[] {
-  const client = [["ready", "go\n"] as const, ["input", input ?? ""] as const];
+  const client = [["input", input ?? ""] as const, ["ready", "go\n"] as const];
   return [["gate", gate], ...(input === undefined ? [] : client)];
 }
 
