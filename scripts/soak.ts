@@ -4,6 +4,7 @@
  * - 1,000 faults of all kinds happen to real schedulers while real jobs of all kinds run.
  * - All tests run with the sizes of soak runs (packages/kernel/core/sizes-for-tests.ts) from a random seed:
  *   a million requests, a day of the live page, all tables of papers, workflows of Snakemake and Toil.
+ * - The store is killed and loses power on a disk that refuses (test/faulty-disk).
  * - The scheduler runs for 1,000 hours in a simulated world with faults; the lives' seeds begin with --seed.
  * - Every golden schedule is computed again, and every attack runs in its long form.
  * - A program that V8 compiles wrongly runs in 1,000 processes with Tutti's flag, and in 150 new processes of
@@ -20,11 +21,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isBundleFresh } from "../bin/bundle.js";
+import { runOnFaultyDisk } from "../test/faulty-disk/rounds.ts";
 import { killLoop } from "../test/kill-loop/program.ts";
 import { runWithFaults as runOnSlurm, soakBlows } from "../test/slurm/fault-run.ts";
 import { turningTable } from "../test/slurm/turning-table.ts";
 import { makeDist } from "./build.ts";
-import { installSlurm } from "./install-test-tools.ts";
+import { installSlurm, isInPath } from "./install-test-tools.ts";
 
 /** Faults of one run of the kill loop; each has another mode and policy. */
 const FAULTS_PER_RUN = 50;
@@ -33,6 +35,8 @@ const FULL = {
   faults: 1000,
   /** Words for scripts/test.ts: all tests. */
   tests: [] as readonly string[],
+  /** Of test/faulty-disk. */
+  diskRounds: 2000,
   /** Hours of `tutti torture`. */
   simulatedHours: 1000,
   /** Words for scripts/golden.ts: all sources. */
@@ -51,6 +55,7 @@ const FULL = {
 const SHORT: typeof FULL = {
   faults: 6,
   tests: ["--project", "computing", "scheduling/elastic.test.ts"],
+  diskRounds: 5,
   simulatedHours: 1,
   golden: ["downey"],
   attack: ["--short", "--only", "private"],
@@ -80,6 +85,7 @@ const parts: Record<string, () => Promise<void>> = {
   faults: runKillLoops,
   tests: () =>
     runProgram(`tests, TUTTI_SOAK=1 TUTTI_SEED=${testSeed}`, ["scripts/test.ts", ...sizes.tests], soak),
+  disk: loseStores,
   torture: runInSimulatedWorld,
   golden: () => runProgram("golden schedules", ["scripts/golden.ts", ...sizes.golden]),
   attacks: () =>
@@ -147,6 +153,15 @@ async function runProgram(
   });
   const status = await new Promise((resolve) => child.once("close", resolve));
   conclude(what, status === 0 ? [] : [`${words.join(" ")} ended with status ${status}`], [[last, ""]]);
+}
+
+async function loseStores(): Promise<void> {
+  if (!isInPath("gcc")) {
+    summary.push("There is no gcc here, so stores on a faulty disk are left out");
+    return;
+  }
+  const { problems, ...counts } = await runOnFaultyDisk(seed, sizes.diskRounds);
+  conclude(`stores on a faulty disk, --seed ${seed}`, problems, Object.entries(counts));
 }
 
 async function runInSimulatedWorld(): Promise<void> {

@@ -118,7 +118,7 @@ interface Outcome {
   readonly files: readonly string[];
 }
 
-/** Writes into pipes once somebody reads them. A client has the input open before it says "go" (job-input.ts). */
+/** Writes into pipes that are read by then. A client has the input open before "go" (job-input.ts). */
 function writesOf({ gate = "go \n", input }: Case): (readonly [file: string, text: string])[] {
   const client = [["input", input ?? ""] as const, ["ready", "go\n"] as const];
   return [["gate", gate], ...(input === undefined ? [] : client)];

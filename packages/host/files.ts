@@ -7,8 +7,10 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   type Stats,
   statfsSync,
+  writeSync,
 } from "./ports/fs.ts";
 import { access, stat } from "./ports/fs-promises.ts";
 
@@ -84,6 +86,33 @@ export function networkFileSystem(
 export function syncPath(path: string): void {
   const descriptor = openSync(path, "r");
   try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const REWRITTEN_BYTES = 2 ** 20;
+
+/**
+ * Writes a file again, byte for byte, and syncs it; does nothing if there is none. After a failed sync, Linux
+ * shows what it could not write but does not write it again, so a later sync that succeeds means nothing.
+ */
+export function rewriteFile(path: string): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, "r+");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  try {
+    const buffer = Buffer.alloc(REWRITTEN_BYTES);
+    for (let at = 0; ; ) {
+      const length = readSync(descriptor, buffer, 0, buffer.length, at);
+      if (length === 0) break;
+      at += writeSync(descriptor, buffer, 0, length, at);
+    }
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

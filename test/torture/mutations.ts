@@ -266,10 +266,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     why: "after a restore, a job that has run in the meantime runs once more, and nobody has asked for it",
   },
   {
-    name: "the log is not moved at the start",
+    name: "the log is not written again at the start",
     file: `${DAEMON}/store/store.ts`,
-    find: "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)",
-    replace: "PRAGMA synchronous = FULL",
+    find: "    makeLogDurable(path);\n",
+    replace: "",
     why: "after a failed sync and a restart, a power cut takes all that was confirmed since",
   },
   {

@@ -359,19 +359,6 @@ describe("a log that is cut off or damaged", () => {
     return jobs.length;
   }
 
-  test("is moved into the file before anything is added to it", () => {
-    const copy = newPath();
-    writeFileSync(copy, database);
-    writeFileSync(`${copy}-wal`, log);
-    const opened = new Store(copy, 0);
-    const alone = newPath();
-    copyFileSync(copy, alone);
-    opened.close();
-    const store = new Store(alone, 0);
-    expect(store.liveJobs().length).toBe(TRANSACTIONS);
-    store.close();
-  });
-
   test("opens with complete transactions, wherever it is cut", () => {
     expect(log.length).toBeGreaterThan(20_000);
     expect(openWith(log)).toBe(TRANSACTIONS);

@@ -8,7 +8,7 @@
  */
 
 import { unixMs } from "@tutti/host/clock.ts";
-import { networkFileSystem } from "@tutti/host/files.ts";
+import { networkFileSystem, rewriteFile } from "@tutti/host/files.ts";
 import { dirname } from "@tutti/host/ports/path.ts";
 import { DatabaseSync } from "@tutti/host/ports/sqlite.ts";
 import type { NodeCpus } from "@tutti/kernel/core/machine.ts";
@@ -31,7 +31,7 @@ import {
   specOf,
 } from "./rows.ts";
 import { type MetaName, Statements } from "./statements.ts";
-import { damagedStore, withStoreErrors } from "./store-error.ts";
+import { damagedStore, fileError, withStoreErrors } from "./store-error.ts";
 
 const MARKS = (count: number): string => Array(count).fill("?").join(", ");
 const CHANGING_COUNT = CHANGING.split(",").length;
@@ -97,6 +97,7 @@ export class Store {
    */
   constructor(path: string, nowMs = unixMs(), network = networkFileSystem(dirname(path))) {
     this.path = path;
+    makeLogDurable(path);
     this.#database = withStoreErrors(path, () => new DatabaseSync(path, { timeout: 5000 }));
     try {
       withStoreErrors(path, () => this.#open(nowMs, network !== undefined));
@@ -436,9 +437,7 @@ export class Store {
     // Before all that may write: a damaged file stays as it is.
     const [found] = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
     if (found !== "ok") throw damagedStore(this.path, String(found));
-    // A front end may have ended after the disk failed to sync entries of the log. They can be read, but
-    // Linux does not write them again, so a power cut would take them, with all that follow in this log.
-    database.exec("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
+    database.exec("PRAGMA synchronous = FULL");
     // Before the first table, so that the file of a new store can become smaller again.
     database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec(`PRAGMA journal_mode = ${isOnNetwork ? "TRUNCATE" : "WAL"}; PRAGMA locking_mode = NORMAL`);
@@ -454,6 +453,18 @@ export class Store {
     } catch {
       // There is no room on the disk for a copy now; the next start tries again.
     }
+  }
+}
+
+/**
+ * A front end may have ended after the disk failed to sync entries of the log. They can be read, but a power
+ * cut would take them, with all that follow in this log, while the database may have pages of them already.
+ */
+function makeLogDurable(path: string): void {
+  try {
+    rewriteFile(`${path}-wal`);
+  } catch (error) {
+    throw fileError(path, error);
   }
 }
 
