@@ -131,8 +131,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the store does not sync",
     file: `${DAEMON}/store/store.ts`,
-    find: "PRAGMA synchronous = FULL;",
-    replace: "PRAGMA synchronous = OFF;",
+    find: "PRAGMA synchronous = FULL",
+    replace: "PRAGMA synchronous = OFF",
     why: "a power cut loses acknowledged jobs",
   },
   {

@@ -425,10 +425,19 @@ export class Life {
 
   /** After a power cut. What has ended, and is not known yet, may be lost with what was not synced. */
   loseMemory(): void {
-    for (const attempt of this.site.attemptsInStore()) {
+    for (const attempt of this.#attemptsOnDisk()) {
       this.lost.add(nameOf(attempt));
       // It may have begun a moment ago.
       if (attempt.state === "starting") this.unseen.add(nameOf(attempt));
+    }
+  }
+
+  #attemptsOnDisk(): ReturnType<Site["attemptsInStore"]> {
+    try {
+      return this.site.attemptsInStore();
+    } catch (error) {
+      this.problem(`after a power cut, the store cannot be read: ${(error as Error).message}`);
+      return [];
     }
   }
 
