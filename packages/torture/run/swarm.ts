@@ -116,7 +116,13 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
   [1, (random, cpus) => narrow(random, cpus, "hooks")],
   [2, (random, cpus) => narrow(random, cpus, "clock")],
   [2, (random, cpus) => narrow(random, cpus, "disk")],
-  [2, (random, cpus) => narrow(random, cpus, "restores")],
+  [
+    2,
+    (random, cpus) => {
+      const theme = narrow(random, cpus, "restores");
+      return { ...theme, faults: { ...theme.faults, "older backup restored": 1 } };
+    },
+  ],
   [1, narrow],
   [1, quiet],
   [1, broad],
