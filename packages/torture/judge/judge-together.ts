@@ -6,6 +6,9 @@ interface Run {
   readonly job: JudgedJob;
 }
 
+/** What was being started when the store was replaced has begun by then. */
+const MAY_BEGIN_MS = 5000;
+
 export function judgeTogether(history: History): string[] {
   const { jobs, starts, quiet, lost, forgotten, restores, mostJobs } = history;
   const byNumber = new Map(jobs.flatMap((job) => [...job.numbers, ...job.reruns].map((one) => [one, job])));
@@ -20,7 +23,7 @@ export function judgeTogether(history: History): string[] {
   );
   // A restored store that does not know a start does not know either what it takes: others get it.
   const isStray = ({ job, beganMs }: Start, atMs: number) =>
-    forgotten.has(job) && restores.some((restoredMs) => beganMs < restoredMs && restoredMs <= atMs);
+    forgotten.has(job) && restores.some((ms) => beganMs < ms + MAY_BEGIN_MS && ms <= atMs);
   for (const one of runs) {
     const atMs = one.start.beganMs;
     const meanwhile = runs.filter(

@@ -8,6 +8,8 @@ import { type Asked, type History, type JudgedJob, LIMIT, nameOf, type Start } f
 import { isWithdrawn, judgeReports } from "./judge-reports.ts";
 import { judgeTogether } from "./judge-together.ts";
 
+/** Longest time without a conductor that the judge looks for. */
+const AWAY_MS = 600_000;
 /** Times of two clocks are rounded to ms. */
 const ROUNDING_MS = 2;
 /** A conductor that adopts an attempt knows its begin by the clock ticks of /proc alone. */
@@ -219,7 +221,10 @@ function judgeAttempts(
       if (ends.length === 1 && mayRetry(asked, own) && next !== undefined) {
         const delayMs = Math.min((asked.retryDelayMs ?? 0) * 2 ** delays++, LONGEST_DELAY_MS);
         const earliestMs = (start?.endedMs ?? 0) + delayMs;
-        if (next.beganMs < earliestMs - ROUNDING_MS)
+        if (
+          next.beganMs < earliestMs - ROUNDING_MS &&
+          !isDatedWrong(history, start?.endedMs ?? 0, next.beganMs)
+        )
           problems.push(`${words}: the next began before ${earliestMs}`);
       }
     } else if (!ends.some((end) => isFinal(end) && isEnd(record, end))) {
@@ -248,6 +253,13 @@ function judgeAttempts(
     problems.push(`ended by its limit of ${limitMs} ms after ${record.ranMs} ms`);
   }
   return problems;
+}
+
+/** Its end may have no other time than that of a file, if it came without a conductor, and a clock was set. */
+function isDatedWrong({ deaths = [], clocks }: History, endedMs: number, nextMs: number): boolean {
+  const wasAlone = deaths.some((deathMs) => deathMs <= endedMs + ROUNDING_MS && deathMs > endedMs - AWAY_MS);
+  const isBetween = (ms: number) => ms > endedMs && ms < nextMs;
+  return wasAlone && clocks.some(({ fromMs, toMs }) => isBetween(fromMs) || isBetween(toMs));
 }
 
 /** The signals of an attempt, without those that a conductor sent again because it was killed at once. */

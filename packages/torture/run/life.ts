@@ -430,6 +430,9 @@ export class Life {
       // It may have begun a moment ago.
       if (attempt.state === "starting") this.unseen.add(nameOf(attempt));
     }
+    // The store does not know what has run since its backup.
+    for (const start of this.witness.starts)
+      if (start.endedMs === undefined && this.forgotten.has(start.job)) this.lost.add(nameOf(start));
   }
 
   #attemptsOnDisk(): ReturnType<Site["attemptsInStore"]> {

@@ -7,7 +7,7 @@ import { resumePaused } from "./pauses.ts";
 
 const LOOK_MS = 100;
 const MOMENT_MS = 2000;
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 /** Nothing that was acknowledged is newer than the backup; what jobs did since then is. */
 export async function restoreBackup(life: Life): Promise<void> {
@@ -15,9 +15,9 @@ export async function restoreBackup(life: Life): Promise<void> {
   await life.close();
   const running = ((await life.listed(["running"])) ?? []).filter(({ job }) => !life.paused.has(job));
   await makeBackup(life);
-  const chosen = running.length > 0 && random.chance(0.3) ? random.pick(running) : undefined;
+  const chosen = running.length > 0 && random.chance(0.5) ? random.pick(running) : undefined;
   const paused = chosen && (await pause(life, chosen));
-  await life.sleep(random.below(random.pick([MOMENT_MS, MOMENT_MS, HOUR_MS])));
+  await life.sleep(random.below(random.pick([MOMENT_MS, MOMENT_MS, 5 * MINUTE_MS])));
   life.isSupervised = false;
   for (const process of life.frontEnds()) life.signal(process, random.pick(["SIGKILL", "SIGTERM"]));
   await life.until(() => life.frontEnds().length === 0, LOOK_MS);
@@ -79,8 +79,9 @@ async function isConnected(life: Life): Promise<boolean> {
 
 /** Gives up jobs of which a restored store does not know that they have run, once they have ended. */
 export async function giveUpForgotten(life: Life, records: readonly Job[]): Promise<void> {
-  for (const { job, reason } of noteForgotten(life, records))
-    if (!reason?.includes("is already running")) await life.change({ action: "cancel" }, job);
+  const running = new Set(life.shims().map(({ job }) => job));
+  for (const { job } of noteForgotten(life, records))
+    if (!running.has(job)) await life.change({ action: "cancel" }, job);
 }
 
 function noteForgotten(life: Life, records: readonly Job[]): readonly Job[] {
