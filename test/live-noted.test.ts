@@ -39,56 +39,6 @@ async function ended(job: number): Promise<Job> {
   }
 }
 
-/** Its start is known, with everything that follows from a start. */
-async function expectStart(job: number, submittedMs: number): Promise<void> {
-  const { startedAtMs = 0, endedAtMs = 0 } = await ended(job);
-  expect(startedAtMs).toBeGreaterThanOrEqual(submittedMs);
-  expect(startedAtMs).toBeLessThanOrEqual(endedAtMs);
-  await until(() => existsSync(file("hook")));
-  expect(readFileSync(file("hook"), "utf8")).toBe(`start ${Math.trunc(startedAtMs)}\n`);
-  const events = (await tutti("events", "--json")).stdout;
-  expect(events).toMatch(new RegExp(`"kind":"started","job":${job},`));
-  // The job is in the exports.
-  expect((await tutti("export", "--format", "swf")).stdout).toMatch(new RegExp(`^ *${job} .* 1 `, "m"));
-}
-
-const onStart = 'echo "$TUTTI_EVENT $TUTTI_AT_MS" >> hook';
-
-describe("a job that begins and ends while the front end is away", () => {
-  test("has its start, also if it kills the conductor and the front end itself, at its first breath", async () => {
-    const submittedMs = Date.now();
-    const victims = `${live.frontEndPid} ${await live.conductorPid()}`;
-    const job = await live.submit(`kill -9 ${victims}; exit 5`, { onStart });
-    await until(() => existsSync(join(live.state, "jobs", String(job), "1", "exit")));
-    await live.killFrontEnd();
-    await live.start();
-    await expectStart(job, submittedMs);
-    expect(await live.job(job)).toMatchObject({ state: "failed", code: 5, attempt: 1 });
-  });
-});
-
-test.each(["the conductor", "conductor and front end"])(
-  "a time limit is one, also if %s die with its TERM: the job is not run again by retryOn SIGTERM",
-  async (who) => {
-    const both = who !== "the conductor";
-    const victims = `${await live.conductorPid()} ${both ? live.frontEndPid : ""}`;
-    // As `sleep` in a loop without a trap, which TERM ends; the trap only chooses the moment.
-    const script = `trap 'kill -9 ${victims}; trap - TERM; kill -TERM $$' TERM; while :; do sleep 0.01; done`;
-    const job = await live.submit(script, {
-      limitMs: 1000,
-      retries: 2,
-      retryOn: ["SIGTERM"],
-      retryDelayMs: 1000,
-    });
-    await until(() => existsSync(join(live.state, "jobs", String(job), "1", "exit")));
-    if (both) {
-      await live.killFrontEnd();
-      await live.start();
-    }
-    expect(await ended(job)).toMatchObject({ state: "failed", reason: "time limit", attempt: 1 });
-  },
-);
-
 test("a job that ends by itself while its conductor hangs has kept its limit", async () => {
   const limitMs = 1500;
   const job = await live.submit(`until [ -e ${file("go")} ]; do sleep 0.02; done; exit 4`, { limitMs });
@@ -107,7 +57,7 @@ describe("a state folder that is moved away and back", () => {
     "keeps the results of what ended meanwhile (front end killed: %s)",
     async (isKilled) => {
       const script = `touch ${file("begun")}; until [ -e ${file("go")} ]; do sleep 0.02; done; exit 3`;
-      const job = await live.submit(script, { onStart });
+      const job = await live.submit(script);
       // A command that begins only now would wait until the folder is back.
       await until(() => existsSync(file("begun")));
       const pid = live.pidOf(job, "claim");
