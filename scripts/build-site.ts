@@ -75,6 +75,7 @@ const GROUPS: readonly (readonly [heading: string, paths: readonly string[]])[] 
       "docs/findings.html",
       "docs/comparison.html",
       "docs/golden.html",
+      "docs/torture.html",
       "docs/papers/index.html",
       "docs/papers/",
       "docs/studies/",

@@ -255,7 +255,7 @@ function judgeAttempts(
   return problems;
 }
 
-/** Its end may have no other time than that of a file, if it came without a conductor, and a clock was set. */
+/** Its end may have only the time of a file, if it came without a conductor, and a clock was set since. */
 function isDatedWrong({ deaths = [], clocks }: History, endedMs: number, nextMs: number): boolean {
   const wasAlone = deaths.some((deathMs) => deathMs <= endedMs + ROUNDING_MS && deathMs > endedMs - AWAY_MS);
   const isBetween = (ms: number) => ms > endedMs && ms < nextMs;
