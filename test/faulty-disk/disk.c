@@ -117,13 +117,7 @@ int open(const char *path, int flags, ...) {
   return opened(path, flags, mode);
 }
 
-int open64(const char *path, int flags, ...) {
-  va_list values;
-  va_start(values, flags);
-  mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(values, mode_t) : 0;
-  va_end(values);
-  return opened(path, flags, mode);
-}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 int close(int descriptor) {
   if (descriptor >= 0 && descriptor < MOST_DESCRIPTORS) number_of[descriptor] = 0;

@@ -207,6 +207,8 @@ test("errors of the file system are explained, and bugs stay bugs", () => {
   const refused = Object.assign(new Error("EROFS: read-only file system, chmod '/state'"), { code: "EROFS" });
   expect(fileError("/state", refused)).toBeInstanceOf(StorageError);
   expect(String(fileError("/state", refused))).toMatch(/expected a writable file system/);
+  const foreign = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+  expect(String(fileError("/state", foreign))).toMatch(/the scheduler's user may read and write/);
   const bug = new TypeError("x is not a function");
   expect(fileError("/state", bug)).toBe(bug);
 });

@@ -60,6 +60,7 @@ export function withStoreErrors<Result>(path: string, run: () => Result): Result
 export function fileError(path: string, error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException | undefined)?.code);
   const advice = {
+    EACCES: "expected files that the scheduler's user may read and write",
     EROFS: ADVICE[READ_ONLY],
     EIO: ADVICE[IO_ERROR],
     ENOSPC: ADVICE[FULL],
