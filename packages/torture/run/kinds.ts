@@ -26,7 +26,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: "knows its time",
-    about: ["records"],
+    about: ["records", "ends"],
     asks: (random, _, ms) => ({
       limitMs: 5000 + Math.ceil(ms * (1.2 + 3 * random.unit())),
       ...NEVER_RETRIED,
@@ -128,7 +128,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: "signal before the limit",
     about: ["ends", "clock"],
-    weight: 2,
+    weight: 3,
     ends: () => ["5"],
     asks: (_, __, ms) => ({ limitMs: Math.ceil(ms), ...NEVER_RETRIED }),
     warnsMs: (ms) => Math.ceil(ms / 2),

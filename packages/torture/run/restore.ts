@@ -79,9 +79,10 @@ async function isConnected(life: Life): Promise<boolean> {
 
 /** Gives up jobs of which a restored store does not know that they have run, once they have ended. */
 export async function giveUpForgotten(life: Life, records: readonly Job[]): Promise<void> {
+  const forgotten = noteForgotten(life, records);
+  if (forgotten.length === 0) return;
   const running = new Set(life.shims().map(({ job }) => job));
-  for (const { job } of noteForgotten(life, records))
-    if (!running.has(job)) await life.change({ action: "cancel" }, job);
+  for (const { job } of forgotten) if (!running.has(job)) await life.change({ action: "cancel" }, job);
 }
 
 function noteForgotten(life: Life, records: readonly Job[]): readonly Job[] {

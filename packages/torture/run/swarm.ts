@@ -68,7 +68,7 @@ function narrow(
 
 /** Most kinds and most faults, in many hours: a backlog, and what follows from one fault after the other. */
 function broad(random: Random): Theme {
-  const hours = random.between(1, 6);
+  const hours = random.between(1, 3);
   const longestMs = random.pick([10 * S_MS, 2 * MINUTE_MS, 20 * MINUTE_MS, 90 * MINUTE_MS]);
   return {
     hours,
@@ -81,10 +81,11 @@ function broad(random: Random): Theme {
 }
 
 /** Nearly nothing happens that could wake what sleeps for too long. */
-function quiet(random: Random): Theme {
-  const jobs = random.between(4, 20);
-  const theme = { ...broad(random), hours: random.between(2, 5), faultMs: 10 * MINUTE_MS };
-  return { ...theme, arrivalMs: (theme.hours * HOUR_MS) / jobs, runMs: [S_MS, MINUTE_MS] };
+function quiet(random: Random, cpus: number): Theme {
+  const theme = random.chance(0.5) ? narrow(random, cpus, "clock") : broad(random);
+  const hours = random.between(1, 3);
+  const arrivalMs = (hours * HOUR_MS) / random.between(4, 20);
+  return { ...theme, hours, arrivalMs, faultMs: 10 * MINUTE_MS, runMs: [S_MS, MINUTE_MS] };
 }
 
 /** Nothing disturbs it, so that its decisions can be compared with those of the simulator. */
@@ -113,7 +114,7 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
     }),
   ],
   [4, (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5])],
-  [1, (random, cpus) => narrow(random, cpus, "hooks")],
+  [2, (random, cpus) => narrow(random, cpus, "hooks")],
   [2, (random, cpus) => narrow(random, cpus, "clock")],
   [2, (random, cpus) => narrow(random, cpus, "disk")],
   [
@@ -126,7 +127,7 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
   [1, narrow],
   [1, quiet],
   [1, broad],
-  [1, undisturbed],
+  [2, undisturbed],
 ];
 /** Seeds go through them in this order, so that each comes soon, wherever one begins. */
 const DEALT = THEMES.flatMap(([times, theme]) =>
