@@ -127,7 +127,6 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "drain with a kill in it",
     about: ["records"],
-    weight: 3,
     inflict: (life) =>
       whileNothingStarts(
         life,
@@ -138,7 +137,6 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "window with a kill in it",
     about: ["records"],
-    weight: 3,
     inflict: (life) => {
       const window = { name: `w${life.random.below(1e9)}`, untilMs: Math.ceil(life.unixMs) + 48 * HOUR_MS };
       return whileNothingStarts(
@@ -182,7 +180,7 @@ export const FAULTS: readonly Fault[] = [
   { name: "disk full", about: ["disk"], inflict: (life) => spoilDisk(life, "full") },
   { name: "disk read-only", about: ["disk"], inflict: (life) => spoilDisk(life, "read-only") },
   { name: "writes fail", about: ["disk"], inflict: (life) => spoilDisk(life, "broken") },
-  { name: "state moved away and back", about: ["disk", "ends"], weight: 4, inflict: moveState },
+  { name: "state moved away and back", about: ["disk", "ends"], inflict: moveState },
   { name: "older backup restored", about: ["restores"], inflict: restoreBackup },
   { name: "jobs paused with a kill in it", about: ["turns"], weight: 2, inflict: pauseSome },
 ];

@@ -102,9 +102,24 @@ function undisturbed(random: Random, cpus: number): Theme {
 
 type DrawTheme = (random: Random, cpus: number) => Theme;
 
+const ends: DrawTheme = (random, cpus) => ({
+  ...narrow(random, cpus, "ends"),
+  graceMs: random.pick([500, 5000, 30_000]),
+});
+const records: DrawTheme = (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5]);
+
+/** With faults that few lives of the topic would draw, besides those that are drawn. */
+function withFaults(theme: DrawTheme, ...names: readonly string[]): DrawTheme {
+  return (random, cpus) => {
+    const drawn = theme(random, cpus);
+    return { ...drawn, faults: { ...drawn.faults, ...Object.fromEntries(names.map((name) => [name, 1])) } };
+  };
+}
+
 /** How often each comes, and how it is drawn. */
 const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
-  [6, (random, cpus) => ({ ...narrow(random, cpus, "ends"), graceMs: random.pick([500, 5000, 30_000]) })],
+  [4, ends],
+  [2, withFaults(ends, "state moved away and back", "conductor stopped")],
   [3, (random, cpus) => narrow(random, cpus, "starts")],
   [
     3,
@@ -113,17 +128,12 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
       ...{ policy: random.pick(GANG_POLICIES), maxRows: random.pick([2, 3, 4, 8]) },
     }),
   ],
-  [4, (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5])],
+  [3, records],
+  [2, withFaults(records, "drain with a kill in it", "window with a kill in it")],
   [2, (random, cpus) => narrow(random, cpus, "hooks")],
   [2, (random, cpus) => narrow(random, cpus, "clock")],
   [2, (random, cpus) => narrow(random, cpus, "disk")],
-  [
-    2,
-    (random, cpus) => {
-      const theme = narrow(random, cpus, "restores");
-      return { ...theme, faults: { ...theme.faults, "older backup restored": 1 } };
-    },
-  ],
+  [2, withFaults((random, cpus) => narrow(random, cpus, "restores"), "older backup restored")],
   [1, narrow],
   [1, quiet],
   [1, broad],
