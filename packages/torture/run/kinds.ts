@@ -26,11 +26,16 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: "knows its time",
-    about: ["records", "ends"],
+    about: ["records"],
     asks: (random, _, ms) => ({
       limitMs: 5000 + Math.ceil(ms * (1.2 + 3 * random.unit())),
       ...NEVER_RETRIED,
     }),
+  },
+  {
+    name: "ends before its limit",
+    about: ["ends"],
+    asks: (_, __, ms) => ({ limitMs: 1500 + Math.ceil(ms), ...NEVER_RETRIED }),
   },
   { name: "leaves a process", about: ["ends", "turns"], plan: () => ({ leaves: true }) },
   { name: "without a key", about: ["records", "disk"], hasNoKey: true, ends: (random) => [code(random)] },

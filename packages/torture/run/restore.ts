@@ -8,6 +8,10 @@ import { resumePaused } from "./pauses.ts";
 const LOOK_MS = 100;
 const MOMENT_MS = 2000;
 const MINUTE_MS = 60_000;
+/** What a held job says of an attempt that the store does not know. */
+const RUNS = "is already running";
+/** After the end of such an attempt, its job says so sooner than this. */
+const TOLD_MS = 20_000;
 
 /** Nothing that was acknowledged is newer than the backup; what jobs did since then is. */
 export async function restoreBackup(life: Life): Promise<void> {
@@ -28,8 +32,9 @@ export async function restoreBackup(life: Life): Promise<void> {
   life.startServe();
   // A change of a job that is held now would hide that.
   while (!life.isOver && !(await isConnected(life))) await life.sleep(LOOK_MS);
-  noteForgotten(life, (await life.listed(["held"])) ?? []);
+  const forgotten = noteForgotten(life, (await life.listed(["held"])) ?? []);
   life.open();
+  await awaitEnd(life, forgotten);
   if (chosen === undefined) return;
   const now = await life.asked(chosen.job);
   if (isKnown && now?.attempt === paused.attempt && now.state === "running")
@@ -79,10 +84,35 @@ async function isConnected(life: Life): Promise<boolean> {
 
 /** Gives up jobs of which a restored store does not know that they have run, once they have ended. */
 export async function giveUpForgotten(life: Life, records: readonly Job[]): Promise<void> {
-  const forgotten = noteForgotten(life, records);
-  if (forgotten.length === 0) return;
-  const running = new Set(life.shims().map(({ job }) => job));
-  for (const { job } of forgotten) if (!running.has(job)) await life.change({ action: "cancel" }, job);
+  for (const record of noteForgotten(life, records)) {
+    if (isRunning(life, record)) continue;
+    await requireTold(life, record);
+    await life.change({ action: "cancel" }, record.job);
+  }
+}
+
+function isRunning(life: Life, { job }: Job): boolean {
+  return life.shims().some((shim) => shim.job === job);
+}
+
+/** Waits for the end of an attempt that the restored store does not know, and for its job to say so. */
+async function awaitEnd(life: Life, forgotten: readonly Job[]): Promise<void> {
+  const running = forgotten.filter((job) => isRunning(life, job));
+  const untilMs = life.trueMs + MINUTE_MS;
+  while (running.length > 0 && !life.isOver && life.trueMs < untilMs) {
+    const ended = running.find((job) => !isRunning(life, job));
+    if (ended !== undefined) return requireTold(life, ended);
+    await life.sleep(MOMENT_MS);
+  }
+}
+
+async function requireTold(life: Life, { job, reason = "" }: Job): Promise<void> {
+  const isLost = [...life.lost].some((name) => name.startsWith(`${job}.`));
+  if (isLost || !reason.includes(RUNS)) return;
+  await life.sleep(TOLD_MS);
+  const now = await life.asked(job);
+  if (now?.reason?.includes(RUNS) && !isRunning(life, now))
+    life.problem(`held job ${job} goes on saying that it runs: ${now.reason}`);
 }
 
 function noteForgotten(life: Life, records: readonly Job[]): readonly Job[] {

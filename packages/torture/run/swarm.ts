@@ -108,18 +108,30 @@ const ends: DrawTheme = (random, cpus) => ({
 });
 const records: DrawTheme = (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5]);
 
-/** With faults that few lives of the topic would draw, besides those that are drawn. */
-function withFaults(theme: DrawTheme, ...names: readonly string[]): DrawTheme {
+/** With faults and kinds that few lives of the topic would draw, besides those that are drawn. */
+function withMore(theme: DrawTheme, faults: readonly string[], kinds: readonly string[] = []): DrawTheme {
+  const once = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 1]));
   return (random, cpus) => {
     const drawn = theme(random, cpus);
-    return { ...drawn, faults: { ...drawn.faults, ...Object.fromEntries(names.map((name) => [name, 1])) } };
+    return {
+      ...drawn,
+      faults: { ...drawn.faults, ...once(faults) },
+      kinds: { ...drawn.kinds, ...once(kinds) },
+    };
   };
 }
 
 /** How often each comes, and how it is drawn. */
 const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
-  [4, ends],
-  [2, withFaults(ends, "state moved away and back", "conductor stopped")],
+  [3, ends],
+  [
+    3,
+    withMore(
+      ends,
+      ["state moved away and back", "conductor stopped"],
+      ["ends before its limit", "signal before the limit"],
+    ),
+  ],
   [3, (random, cpus) => narrow(random, cpus, "starts")],
   [
     3,
@@ -129,11 +141,11 @@ const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
     }),
   ],
   [3, records],
-  [2, withFaults(records, "drain with a kill in it", "window with a kill in it")],
+  [2, withMore(records, ["drain with a kill in it", "window with a kill in it"])],
   [2, (random, cpus) => narrow(random, cpus, "hooks")],
   [2, (random, cpus) => narrow(random, cpus, "clock")],
   [2, (random, cpus) => narrow(random, cpus, "disk")],
-  [2, withFaults((random, cpus) => narrow(random, cpus, "restores"), "older backup restored")],
+  [3, withMore((random, cpus) => narrow(random, cpus, "restores"), ["older backup restored"])],
   [1, narrow],
   [1, quiet],
   [1, broad],
