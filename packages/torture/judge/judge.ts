@@ -192,7 +192,8 @@ function judgeAttempts(
     const hadNoPlace = (history.wasAway || spoilt.length > 0) && start === undefined;
     if (isLost || hadNoPlace) ends.push("lost");
     // What waits for its folder before it begins keeps its limit all the same, and gets its signal.
-    if (hadNoPlace && job.signalMs !== undefined) ends.push(LIMIT_SIGNAL, LIMIT);
+    if (hadNoPlace && asked.limitMs !== undefined) ends.push(LIMIT);
+    if (hadNoPlace && job.signalMs !== undefined) ends.push(LIMIT_SIGNAL);
     // A conductor that dies while the disk refuses its note of why it ends a job takes that with it.
     const endedMs = next?.beganMs ?? record.endedAtMs ?? Number.POSITIVE_INFINITY;
     const hadNoNote = spoilt.some(
