@@ -123,9 +123,9 @@ function withMore(theme: DrawTheme, faults: readonly string[], kinds: readonly s
 
 /** How often each comes, and how it is drawn. */
 const THEMES: readonly (readonly [times: number, theme: DrawTheme])[] = [
-  [3, ends],
+  [2, ends],
   [
-    3,
+    4,
     withMore(
       ends,
       ["state moved away and back", "conductor stopped"],
