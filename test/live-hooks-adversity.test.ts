@@ -2,7 +2,7 @@
  * Kills the runner of hooks, the conductor and the whole scheduler at bad moments, and runs hooks that flood
  * and that ignore signals: every event is reported, and a job gets its signal before the limit once.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allPids, readStat, signal } from "@tutti/host/processes.ts";
 import { Random } from "@tutti/kernel/core/random.ts";
@@ -84,6 +84,18 @@ test(
   },
   LONG_MS,
 );
+
+test("a result of which a power cut has left only a part does not keep other hooks from running", async () => {
+  const results = join(scheduler.state, "hooks", "results");
+  await told(await scheduler.submit("true", { onEnd: "true" }));
+  await scheduler.killFrontEnd();
+  await until(() => runners().length === 0);
+  writeFileSync(join(results, "0123-abcd"), "");
+  await scheduler.start();
+  const { news } = await told(await scheduler.submit("true", { onEnd: "true" }));
+  expect(news).toMatchObject([{ state: "done", text: "exit code 0" }]);
+  expect(readdirSync(results)).toEqual([]);
+});
 
 test("of a hook that floods, the first 64 kB are kept, and it ends as usual", async () => {
   const { job, news } = await told(

@@ -81,7 +81,8 @@ try {
   makeFolder(results, 0o700);
   for (const name of readdirSync(results)) {
     const path = join(results, name);
-    if (RESULT.test(name)) send({ type: "result", result: JSON.parse(readFileSync(path, "utf8")) });
+    const result = RESULT.test(name) ? resultIn(readFileSync(path, "utf8")) : undefined;
+    if (result !== undefined) send({ type: "result", result });
     rmSync(path, { force: true });
   }
 } catch {
@@ -117,6 +118,15 @@ function send(message: FromRunner): void {
   process.send?.(message, (error: Error | null) => {
     if (error !== null && message.type === "result") keep(message.result);
   });
+}
+
+/** Undefined: a power cut has left only a part of it, and the hook runs again. */
+function resultIn(text: string): HookResult | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** For the next runner. If it is lost, the hook runs again. */
