@@ -84,23 +84,30 @@ async function isConnected(life: Life): Promise<boolean> {
 
 /** Gives up jobs of which a restored store does not know that they have run, once they have ended. */
 export async function giveUpForgotten(life: Life, records: readonly Job[]): Promise<void> {
-  for (const record of noteForgotten(life, records)) {
-    if (isRunning(life, record)) continue;
+  const forgotten = noteForgotten(life, records);
+  if (forgotten.length === 0) return;
+  const running = runningJobs(life);
+  for (const record of forgotten) {
+    if (running.has(record.job)) continue;
     await requireTold(life, record);
     await life.change({ action: "cancel" }, record.job);
   }
 }
 
-function isRunning(life: Life, { job }: Job): boolean {
-  return life.shims().some((shim) => shim.job === job);
+/** Looks at the claims of all attempts. */
+function runningJobs(life: Life): ReadonlySet<number> {
+  return new Set(life.shims().map(({ job }) => job));
 }
 
 /** Waits for the end of an attempt that the restored store does not know, and for its job to say so. */
 async function awaitEnd(life: Life, forgotten: readonly Job[]): Promise<void> {
-  const running = forgotten.filter((job) => isRunning(life, job));
+  if (forgotten.length === 0) return;
+  let now = runningJobs(life);
+  const running = forgotten.filter(({ job }) => now.has(job));
   const untilMs = life.trueMs + MINUTE_MS;
   while (running.length > 0 && !life.isOver && life.trueMs < untilMs) {
-    const ended = running.find((job) => !isRunning(life, job));
+    now = runningJobs(life);
+    const ended = running.find(({ job }) => !now.has(job));
     if (ended !== undefined) return requireTold(life, ended);
     await life.sleep(MOMENT_MS);
   }
@@ -111,7 +118,7 @@ async function requireTold(life: Life, { job, reason = "" }: Job): Promise<void>
   if (isLost || !reason.includes(RUNS)) return;
   await life.sleep(TOLD_MS);
   const now = await life.asked(job);
-  if (now?.reason?.includes(RUNS) && !isRunning(life, now))
+  if (now?.reason?.includes(RUNS) && !runningJobs(life).has(job))
     life.problem(`held job ${job} goes on saying that it runs: ${now.reason}`);
 }
 

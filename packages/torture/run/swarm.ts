@@ -109,16 +109,24 @@ const ends: DrawTheme = (random, cpus) => ({
 const records: DrawTheme = (random, cpus) => narrow(random, cpus, "records", [0.3, 1, 1.5]);
 
 /** With faults and kinds that few lives of the topic would draw, besides those that are drawn. */
-function withMore(theme: DrawTheme, faults: readonly string[], kinds: readonly string[] = []): DrawTheme {
-  const once = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 1]));
+function withMore(
+  theme: DrawTheme,
+  faultNames: readonly string[],
+  kindNames: readonly string[] = [],
+): DrawTheme {
+  const faults = once(FAULTS, faultNames);
+  const kinds = once(KINDS, kindNames);
   return (random, cpus) => {
     const drawn = theme(random, cpus);
-    return {
-      ...drawn,
-      faults: { ...drawn.faults, ...once(faults) },
-      kinds: { ...drawn.kinds, ...once(kinds) },
-    };
+    return { ...drawn, faults: { ...drawn.faults, ...faults }, kinds: { ...drawn.kinds, ...kinds } };
   };
+}
+
+/** A name that nothing has would be a theme without what it is about. */
+function once(all: readonly Named[], names: readonly string[]): Readonly<Record<string, number>> {
+  const unknown = names.find((name) => !all.some((one) => one.name === name));
+  if (unknown !== undefined) throw new RangeError(`Cannot draw "${unknown}": no fault or job has this name`);
+  return Object.fromEntries(names.map((name) => [name, 1]));
 }
 
 /** How often each comes, and how it is drawn. */
