@@ -62,7 +62,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Its programs run in a browser: no room that it uses imports Node where it is used.
   web: [
     ...["core", "protocol", "structures", "simulator", "workload", "metrics", "policies", "own-policies"],
-    ...["results", "report", "words", "lab", "papers", "torture"],
+    ...["results", "report", "words", "lab", "wings", "papers", "torture"],
   ],
   // Only verbs that start the daemon or read its files import it; all others use the API.
   cli: [
@@ -100,8 +100,8 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
     /^packages\/(live\/daemon\/executor\/(local|cluster|queue)|slurm)\//,
     /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
   ],
-  // The door of the wings is their list.
-  [/^packages\/papers\/wings\/(sites|tasks)\//, /^packages\/papers\//],
+  // The door of the wings is their list; one view shows a wing in motion.
+  [/^packages\/papers\/wings\/(sites|tasks|phases)\//, /^packages\/(papers|web\/lab\/turns)\//],
 ];
 /** Where Node is reached only by its ports, so that a simulated world can take its place. */
 const BY_PORTS: readonly string[] = ["host", "conductor", "daemon", "slurm"];

@@ -38,7 +38,7 @@ describe("docs/workloads.md", () => {
     ({ name, parameters }) => {
       const expected = parameters.map(
         (one) =>
-          `| \`${one.name}\` | ${one.default}${one.kind !== "choice" && one.unit ? ` ${one.unit}` : ""} | ${one.description} |`,
+          `| \`${one.name}\` | ${one.default}${"unit" in one && one.unit ? ` ${one.unit}` : ""} | ${one.description} |`,
       );
       expect(rows(section(name))).toEqual(expected);
     },

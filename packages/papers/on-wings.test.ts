@@ -1,6 +1,6 @@
 import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
 import { describe, expect, test } from "vitest";
-import { runOnWing } from "./on-wings.ts";
+import { filesOf, runOnWing } from "./on-wings.ts";
 import { auditedRun } from "./wings/run-cell.ts";
 import { oneSite } from "./wings/sites/policies.ts";
 import { parseWing, type WingChoice } from "./wings/wings.ts";
@@ -13,6 +13,16 @@ const experiment = {
   replications: 3,
   isAudited: true,
 };
+
+describe("filesOf()", () => {
+  test("reads what parameters name, and says which file cannot be read", () => {
+    const [file, missing] = [import.meta.filename, "no-such-file.csv"];
+    const read = (path: string) => filesOf(parseWing(`phases:file=${path}`) as WingChoice);
+    expect(read(file)).toEqual({ [file]: expect.stringContaining("no-such-file.csv") });
+    expect(() => read(missing)).toThrow("Cannot read no-such-file.csv");
+    expect(filesOf(parseWing("phases") as WingChoice)).toEqual({});
+  });
+});
 
 describe("runOnWing()", () => {
   test("runs every policy on every seed, the same jobs for all, whatever the number of workers", async () => {

@@ -1,12 +1,13 @@
 /** Runs the policies of a wing (wings/wing.ts) on the wing's own jobs, once for each policy and seed. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Provenance, provenance } from "@tutti/host/version.ts";
-import { rulesInForce } from "@tutti/kernel/core/policy.ts";
+import { InputError, messageOf } from "@tutti/kernel/core/errors.ts";
+import { NONE, rulesInForce } from "@tutti/kernel/core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "@tutti/kernel/metrics/statistics.ts";
 import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
 import type { WorkerOptions } from "@tutti/lab/experiments/workers.ts";
 import { runCells } from "./run-cells.ts";
-import type { Measure, WingRun } from "./wings/wing.ts";
+import type { Measure, WingFiles, WingRun } from "./wings/wing.ts";
 import { parseWing, type WingChoice } from "./wings/wings.ts";
 
 interface WingExperiment {
@@ -52,15 +53,36 @@ export function chooseWing(text: string): WingChoice | undefined {
   return existsSync(text) ? undefined : parseWing(text);
 }
 
+/**
+ * What the parameters of the kind `file` name.
+ * @throws InputError for a file that cannot be read
+ */
+export function filesOf({ wing, parameters }: WingChoice): WingFiles {
+  const paths = wing.parameters
+    .filter(({ name, kind }) => kind === "file" && parameters[name] !== NONE)
+    .map(({ name }) => String(parameters[name]));
+  return Object.fromEntries(paths.map((path) => [path, textOf(path)]));
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new InputError(`Cannot read ${path}: ${messageOf(error)}`);
+  }
+}
+
 /** @throws InputError for input that cannot be used, RuleViolation if a policy breaks a rule */
 export async function runOnWing(
-  { wing, label }: WingChoice,
+  chosen: WingChoice,
   { source, policies, seed, replications, isAudited }: WingExperiment,
   options: WorkerOptions,
 ): Promise<WingComparison> {
+  const { wing, label } = chosen;
+  const files = filesOf(chosen);
   const seeds = Array.from({ length: replications }, (_, r) => seed + r);
   const cells = policies.flatMap((policy) =>
-    seeds.map((cellSeed) => ({ kind: "wing" as const, source, policy, seed: cellSeed, isAudited })),
+    seeds.map((cellSeed) => ({ kind: "wing" as const, source, policy, seed: cellSeed, isAudited, files })),
   );
   const runs = await runCells(cells, options);
   const firstRuns = runs.slice(0, replications);

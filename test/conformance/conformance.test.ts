@@ -103,7 +103,7 @@ function describeOnOneMachine(definition: PolicyDefinition): void {
  */
 function promisesOf(definition: PolicyDefinition): string[] {
   const higher = definition.parameters.flatMap((spec) =>
-    spec.kind === "choice" || spec.kind === "list"
+    spec.kind !== "integer" && spec.kind !== "number"
       ? []
       : [`${spec.name}=${spec.default === NONE ? spec.min : Math.min(spec.default + 1, spec.max)}`],
   );

@@ -22,6 +22,8 @@ export interface PolicyRun extends RunOptions, OutputOptions {
   readonly replications: number;
   readonly workers: number;
   readonly swf?: string;
+  /** The job to explain. */
+  readonly explain?: number;
 }
 
 /** Options that have no influence on the result. */

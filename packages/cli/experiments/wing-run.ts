@@ -10,7 +10,7 @@ import { programText } from "@tutti/lab/report/ranking.ts";
 import { intervalColumn, layoutOf, type TextColumn } from "@tutti/lab/report/replications.ts";
 import { csvLine } from "@tutti/lab/report/text/csv.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
-import { runOnWing, type WingComparison, type WingPolicyResult } from "@tutti/papers/on-wings.ts";
+import { filesOf, runOnWing, type WingComparison, type WingPolicyResult } from "@tutti/papers/on-wings.ts";
 import type { WingChoice } from "@tutti/papers/wings/wings.ts";
 import type { Command } from "commander";
 import { asUsage, UsageError } from "../errors.ts";
@@ -34,7 +34,8 @@ export async function runWing(
   command: Command,
 ): Promise<void> {
   refuseOptions(choice, command);
-  const { policies, seed, replications, workers, audit = false } = options;
+  const { policies, seed, replications, workers, audit = false, explain } = options;
+  if (explain !== undefined) return explainJob(choice, policies[0], seed, String(explain));
   const labels = await asUsage(() =>
     policies.map((policy) => chooseAmong(choice.wing.policies, policy).label),
   );
@@ -56,10 +57,18 @@ export async function runWing(
   requireAllFinished("ended", unfinished);
 }
 
+async function explainJob(chosen: WingChoice, policy: string, seed: number, job: string): Promise<void> {
+  const { wing, parameters } = chosen;
+  const choice = await asUsage(() => chooseAmong(wing.policies, policy));
+  const lines = wing.explain!(parameters, choice, seed, job, filesOf(chosen));
+  writeOut(lines.map((line) => `${wrap(line, 2)}\n`).join(""));
+}
+
 function refuseOptions({ wing, label }: WingChoice, command: Command): void {
+  const options = wing.explain === undefined ? WING_OPTIONS : [...WING_OPTIONS, "explain"];
   for (const option of command.options) {
     const name = option.attributeName();
-    if (WING_OPTIONS.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
+    if (options.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
     throw new UsageError(
       `Cannot use ${option.long} with "${label}": this option is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti models ${wing.name}\` lists them`,
     );

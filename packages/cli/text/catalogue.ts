@@ -84,6 +84,7 @@ function parameterText(owner: string, spec: ParameterSpec): string {
 
 function rangeOf(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join(", ");
+  if (spec.kind === "file") return "name of a file";
   const unit = spec.unit === undefined ? "" : ` ${spec.unit}`;
   const kind = spec.kind === "list" ? `${spec.of}s separated by commas,` : spec.kind;
   const range = `${kind} from ${spec.min} to ${spec.max}${unit}`;

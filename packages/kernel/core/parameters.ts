@@ -29,6 +29,11 @@ export function list(
   return { name, kind: "list", of, ...limits, description };
 }
 
+/** A parameter that names a file. */
+export function file(name: string, description: string): ParameterSpec {
+  return { name, kind: "file", default: NONE, description };
+}
+
 /** A parameter that is one of some words, the first by default. */
 export function choice(name: string, choices: readonly string[], description: string): ParameterSpec {
   return { name, kind: "choice", choices, default: choices[0], description };
@@ -93,6 +98,7 @@ function parseValue(owner: string, spec: ParameterSpec, text: string): string | 
     if (spec.choices.includes(text)) return text;
     return refuse(`one of ${spec.choices.join(", ")}${closest(text, spec.choices)}`);
   }
+  if (spec.kind === "file") return text === "" ? refuse("the name of a file") : text;
   const { noneFrom, unit } = spec;
   if (noneFrom !== undefined && text === NONE) return NONE;
   const value = text.trim() === "" ? Number.NaN : Number(text);

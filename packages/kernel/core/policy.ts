@@ -249,6 +249,8 @@ export type ParameterSpec = {
   readonly description: string;
 } & (
   | { readonly kind: "choice"; readonly choices: readonly string[]; readonly default: string }
+  /** The name of a file; `none`: no file. */
+  | { readonly kind: "file"; readonly default: typeof NONE }
   | {
       readonly kind: "integer" | "number";
       readonly min: number;

@@ -31,6 +31,7 @@ export interface Wing<Policy extends PolicyDescription<unknown> = PolicyDescript
    * policy.
    * @param parameters complete and within the specs
    * @param isAudited whether the checker, which keeps its own books, follows the run
+   * @param files of the parameters of the kind `file`; default: none
    * @throws InputError if parameters contradict each other, RuleViolation if the policy breaks a rule
    */
   simulate(
@@ -38,8 +39,23 @@ export interface Wing<Policy extends PolicyDescription<unknown> = PolicyDescript
     policy: PolicyChoice<Policy>,
     seed: number,
     isAudited: boolean,
+    files?: WingFiles,
   ): WingRun;
+  /**
+   * Sentences about when and why a job of the run was served; undefined: this wing explains nothing.
+   * @throws InputError for a job that is not there
+   */
+  explain?(
+    parameters: ParameterValues,
+    policy: PolicyChoice<Policy>,
+    seed: number,
+    job: string,
+    files?: WingFiles,
+  ): readonly string[];
 }
+
+/** Texts of files by their paths. A wing reads no file itself, so that it can run in a page. */
+export type WingFiles = Readonly<Record<string, string>>;
 
 /** One policy on the jobs of one seed. */
 export interface WingRun {

@@ -1,11 +1,12 @@
 /** Lists all wings (wing.ts) and finds them by name. */
 import { parameterSuffix, parseParameters } from "@tutti/kernel/core/parameters.ts";
 import type { ParameterValues } from "@tutti/kernel/core/policy.ts";
+import { phases } from "./phases/wing.ts";
 import { sites } from "./sites/wing.ts";
 import { tasks } from "./tasks/wing.ts";
 import type { Wing } from "./wing.ts";
 
-export const WINGS: readonly Wing[] = [sites, tasks];
+export const WINGS: readonly Wing[] = [sites, tasks, phases];
 
 /** A wing with its parameters filled in. */
 export interface WingChoice {

@@ -1,0 +1,164 @@
+/** The model `phases`: its workload, files of the user's own, measures and explanations. */
+import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
+import { describe, expect, test } from "vitest";
+import type { WingFiles } from "../wing.ts";
+import { parseWing } from "../wings.ts";
+import { instanceOf, phases } from "./wing.ts";
+
+function measuresOf(source: string, policy: string, files: WingFiles = {}): Map<string, number> {
+  const { parameters } = parseWing(source)!;
+  const run = phases.simulate(parameters, chooseAmong(phases.policies, policy), 1, true, files);
+  expect(run.checked).toMatch(/^\d+ turns to their end$/);
+  expect(run.left).toBe(0);
+  return new Map(run.measures.map(({ name, value }) => [name, value]));
+}
+
+describe("measures, by hand", () => {
+  /** Two gangs with all units, two turns of 10 s each, 10 s of waiting after each, 2 s to restore. */
+  const TWO = "phases:units=4:node=4:sizes=4:gangs=2:rounds=2:hold=10:wait=10:spread=0:restore=2";
+
+  test("exclusive: one gang after the other", () => {
+    const measures = measuresOf(TWO, "phases-exclusive");
+    // 40 s each; nobody switches but the second gang, whose first turn needs no restore.
+    expect(measures.get("rounds-per-hour")).toBeCloseTo(4 / (80 / 3600), 9);
+    expect(measures.get("duty")).toBeCloseTo(0.5, 9);
+    expect(measures.get("wait")).toBe(0);
+    expect(measures.get("worst-slowdown")).toBeCloseTo(2, 9);
+    expect(measures.get("pace")).toBe(1);
+    expect(measures.get("fairness")).toBe(1);
+  });
+
+  test("a lock: each uses the waits of the other", () => {
+    const measures = measuresOf(TWO, "phases-lock");
+    //   a: 0–10 hold, waits to 20 s, restores 20–22, 22–32 hold, leaves at 42
+    //   b: waits 10 s, 10–20 hold, wants at 30, waits until 32, restores to 34, holds to 44, leaves at 54
+    expect(measures.get("rounds-per-hour")).toBeCloseTo(4 / (54 / 3600), 9);
+    expect(measures.get("duty")).toBeCloseTo(40 / 54, 9);
+    expect(measures.get("switching")).toBeCloseTo(4 / 54, 9);
+    expect(measures.get("wait")).toBeCloseTo((0 + 10 + 0 + 2) / 4, 9);
+    expect(measures.get("longest-wait")).toBe(10);
+    expect(measures.get("p95-wait")).toBe(10);
+    expect(measures.get("worst-slowdown")).toBeCloseTo(54 / 40, 9);
+    const [a, b] = [40 / 42, 40 / 54];
+    expect(measures.get("pace")).toBeCloseTo((a + b) / 2, 9);
+    expect(measures.get("fairness")).toBeCloseTo((a + b) ** 2 / (2 * (a * a + b * b)), 9);
+  });
+});
+
+describe("the model", () => {
+  test("has the means and spread that it was given, and other parameters leave its numbers as they are", () => {
+    const source = "phases:gangs=400:rounds=50:hold=100:wait=50:spread=0.5:interarrival=10";
+    const { turns, submitMs, gangs } = instanceOf(parseWing(source)!.parameters, 3);
+    const mean = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    expect(mean(turns.holdMs) / 100_000).toBeCloseTo(1, 1);
+    expect(mean(turns.waitMs) / 50_000).toBeCloseTo(1, 1);
+    const variance = mean(turns.holdMs.map((ms) => (ms / 100_000 - 1) ** 2));
+    expect(Math.sqrt(variance)).toBeCloseTo(0.5, 1);
+    expect(submitMs.at(-1)! / 1000 / gangs.length).toBeCloseTo(10, 0);
+    const other = instanceOf(parseWing(`${source}:sizes=8:units=64:restore=1`)!.parameters, 3);
+    expect(other.turns.holdMs).toEqual(turns.holdMs);
+    expect(other.submitMs).toEqual(submitMs);
+  });
+
+  test("memory ÷ rate is a snapshot, and a host has room for its memory ÷ that of its units", () => {
+    // 75 GB at 3 GB/s are 25 s each way; 2,400 GB are four times 8 × 75 GB.
+    const own = "phases:save=1:restore=2:memory=75:rate=3:host=2400";
+    const { turns, resident } = instanceOf(parseWing(own)!.parameters, 1);
+    expect(resident).toBe(4);
+    expect(turns.saveMs[0]).toBe(26_000);
+    expect(turns.restoreMs[0]).toBe(27_000);
+  });
+
+  test("refuses parameters that contradict each other", () => {
+    expect(() => measuresOf("phases:sizes=2,32", "phases-pool")).toThrow("expected sizes of at most 16");
+    expect(() => measuresOf("phases:rate=4", "phases-pool")).toThrow("expected GB of a unit");
+    expect(() => measuresOf("phases:memory=75:host=599", "phases-pool")).toThrow("at least their product");
+    expect(() => measuresOf("phases:node=5", "phases-pool")).toThrow("expected a divisor of 16");
+    expect(() => measuresOf("phases", "phases-lock:groups=8,4")).toThrow("expected a sum of 16, not 12");
+    expect(() => measuresOf("phases", "phases-lock:groups=4")).toThrow(
+      "a group as large as the largest gang",
+    );
+  });
+});
+
+describe("a file of turns", () => {
+  const read = (path: string, text: string, more = "", columns = "") =>
+    instanceOf(parseWing(`phases:file=${path}:units=8${more}`)!.parameters, 1, {
+      [path]: text,
+      names: columns,
+    });
+
+  test("as CSV with columns of other names, and as JSON Lines, is the same", () => {
+    const csv = "exp,gpus,train_s,rollout_s\r\nb,2,4.5,3\r\n\r\na,1,1,2\r\nb,2,5,6\r\n";
+    const names = "# mine\ngang=exp\nunits=gpus\nhold=train_s\nwait = rollout_s\n";
+    const found = read("a.csv", csv, ":columns=names:restore=7:save=1", names);
+    expect(found.gangs).toEqual(["b", "a"]);
+    expect([...found.firstTurn]).toEqual([0, 2, 3]);
+    expect([...found.turns.holdMs]).toEqual([4500, 5000, 1000]);
+    expect([...found.turns.waitMs]).toEqual([3000, 6000, 2000]);
+    expect([...found.turns.units]).toEqual([2, 2, 1]);
+    expect([...found.turns.restoreMs]).toEqual([7000, 7000, 7000]);
+    const lines = [
+      { gang: "b", units: 2, hold: 4.5, wait: 3 },
+      { gang: "a", hold: 1, wait: 2 },
+      { gang: "b", units: 2, hold: 5, wait: 6 },
+    ];
+    const jsonl = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const { name: _, ...same } = read("a.jsonl", jsonl, ":restore=7:save=1");
+    const { name: __, ...expected } = found;
+    expect(same).toEqual(expected);
+  });
+
+  test("says what is wrong, and where", () => {
+    const csv = "job,hold\na,1\na,soon\n";
+    expect(() => read("a.csv", csv)).toThrow(
+      'a.csv, line 2: it has no "gang", expected one of its columns (job, hold)',
+    );
+    expect(() => read("a.csv", csv, ":columns=names", "gang=job\nholt=h\n")).toThrow(
+      'names, line 2: "holt=h", expected COLUMN=NAME',
+    );
+    expect(() => read("a.csv", csv, ":columns=names", "gang=job\n")).toThrow(
+      'line 3: hold is "soon", expected seconds, 0 or more',
+    );
+    expect(() => read("empty", "gang,hold\n")).toThrow("it has no turn");
+    expect(() => read("torn.jsonl", '{"gang":"a","hold":1}\n{"gang"')).toThrow("line 2, as JSON");
+    expect(() =>
+      measuresOf("phases:file=big.csv:units=8", "phases-pool", { "big.csv": "gang,hold,units\na,1,9\n" }),
+    ).toThrow("turn 1 of gang a with 9 units: expected 1 to 8");
+  });
+
+  test("events of a recorded lock are read as they are", () => {
+    const events = [
+      { t: 0, kind: "acquired", job: "A", pool: "p" },
+      { t: 2, kind: "yielded", job: "A", pool: "p" },
+    ];
+    const jsonl = events.map((event) => JSON.stringify(event)).join("\n");
+    expect([...read("events.jsonl", jsonl).turns.holdMs]).toEqual([2000]);
+  });
+});
+
+describe("explain()", () => {
+  const explain = (policy: string, gang: string) =>
+    phases.explain!(
+      parseWing("phases:units=4:node=4:sizes=4:gangs=2:rounds=2:hold=10:wait=10:spread=0:restore=2")!
+        .parameters,
+      chooseAmong(phases.policies, policy),
+      1,
+      gang,
+    );
+
+  test("says when each turn was wanted and came, and who kept it waiting", () => {
+    expect(explain("phases-lock", "2")).toEqual([
+      "gang 2 under phases-lock: 2 turns",
+      "It was submitted at 0 s, resident from 0 s on, on 1 node (0), and left at 54 s.",
+      "Turn 1 was wanted at 0 s, got 4 units (0, 1, 2, 3) after 10 s, began at 10 s and was yielded at 20 s.",
+      "When it was wanted, 0 units of its nodes were free; the others had gang 1 (4, until 10 s). 0 turns got units there before it.",
+      "Turn 2 was wanted at 30 s, got 4 units (0, 1, 2, 3) after 2 s, began at 34 s and was yielded at 44 s.",
+      "When it was wanted, 0 units of its nodes were free; the others had gang 1 (4, until 32 s). 0 turns got units there before it.",
+    ]);
+  });
+
+  test("refuses a gang that is not there", () => {
+    expect(() => explain("phases-lock", "3")).toThrow('Cannot explain gang "3": expected one of the 2 gangs');
+  });
+});
