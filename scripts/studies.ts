@@ -1,13 +1,14 @@
-/** `npm run studies [-- KEY …]`: runs the studies, or those named, and writes docs/studies/KEY.md of each. */
+/** `npm run studies [-- KEY …]`: runs the studies, or those named, and writes the page of each. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { explainError } from "@tutti/cli/errors.ts";
 import { STUDIES } from "@tutti/papers/studies/registry.ts";
-import { studyPage } from "@tutti/papers/studies/study.ts";
+import { pagePath, studyPage } from "@tutti/papers/studies/study.ts";
 
-const folder = fileURLToPath(new URL("../docs/studies/", import.meta.url));
+const root = fileURLToPath(new URL("../", import.meta.url));
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((key) => !STUDIES.some((study) => study.key === key));
 if (unknown.length > 0) {
@@ -16,7 +17,6 @@ if (unknown.length > 0) {
   process.exitCode = 64;
 } else {
   try {
-    mkdirSync(folder, { recursive: true });
     for (const study of STUDIES) {
       if (wanted.length > 0 && !wanted.includes(study.key)) continue;
       const startedMs = performance.now();
@@ -24,12 +24,13 @@ if (unknown.length > 0) {
         workers: availableParallelism(),
         onDone: (done, of) => process.stderr.write(`\r${study.key}: ${done} of ${of} runs`),
       });
-      writeFileSync(`${folder}${study.key}.md`, studyPage(study, tables));
+      const page = join(root, pagePath(study));
+      mkdirSync(dirname(page), { recursive: true });
+      writeFileSync(page, studyPage(study, tables));
       const quoted = study.quoted?.(tables);
-      if (quoted !== undefined)
-        writeFileSync(fileURLToPath(new URL(`../${quoted.path}`, import.meta.url)), quoted.text);
+      if (quoted !== undefined) writeFileSync(join(root, quoted.path), quoted.text);
       for (const { picture } of tables)
-        if (picture !== undefined) writeFileSync(folder + picture.name, picture.svg);
+        if (picture !== undefined) writeFileSync(join(dirname(page), picture.name), picture.svg);
       process.stderr.write(`\n${study.key}: ${Math.round((performance.now() - startedMs) / 1000)} s\n`);
     }
   } catch (error) {

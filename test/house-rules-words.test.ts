@@ -1,6 +1,6 @@
 /**
  * Checks the English of documents, of texts that users read, and of comments: lines fit into an editor, and
- * no phrase needs decoding. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers)
+ * no phrase needs decoding. Pages that a program writes (GENERATED, docs/papers and docs/studies)
  * repeat texts of src and of docs/*.{claims,texts}.json, which are checked there.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { textsOf } from "./texts.ts";
 const MAX_LINE_LENGTH = 120;
 /** The width to which Biome formats code. */
 const MAX_COMMENT_LENGTH = 110;
-const GENERATED = ["docs/golden.md", "docs/findings.md"];
+const GENERATED = ["docs/golden.md", "docs/findings.md", "docs/phases.md"];
 const DOCUMENTS = ["", "docs"]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
   .filter((path) => path.endsWith(".md") && !GENERATED.includes(path))

@@ -19,6 +19,8 @@ export interface StudyTable {
 export interface Study {
   /** Name of the page and on the command line, such as `zhou2000-seeds`. */
   readonly key: string;
+  /** Of the page, if it is not docs/studies/KEY.md. */
+  readonly path?: string;
   readonly title: string;
   /** What was tried and what came out, a paragraph each. */
   readonly text: readonly string[];
@@ -34,6 +36,11 @@ export async function resultsOf<Place, K extends Kind>(
 ): Promise<Results<Place, CellResult<K>>> {
   const cells = placed.map(({ cell }) => cell);
   return new Results(placed, await runCells(cells, options));
+}
+
+/** Where the committed page is; its pictures are next to it. */
+export function pagePath({ key, path }: Study): string {
+  return path ?? `docs/studies/${key}.md`;
 }
 
 /** The committed page. */
