@@ -63,7 +63,11 @@ export async function buildLivePage(): Promise<PageFiles> {
 /** The laboratory as a page, which needs no server. */
 export async function buildLabPage(): Promise<PageFiles> {
   const files = await bundled(
-    { lab: "packages/web/lab/start.ts", "erase-types": "packages/web/lab/own/erase-worker.ts" },
+    {
+      lab: "packages/web/lab/start.ts",
+      "erase-types": "packages/web/lab/own/erase-worker.ts",
+      "turns-worker": "packages/web/lab/turns/turns-worker.ts",
+    },
     {
       define: {
         ...COMMON.define,
@@ -88,7 +92,11 @@ export function labFile(files: PageFiles): string {
     script: "lab.js",
     style: "lab.css",
     icon: "icon.svg",
-    parts: { "erase-types": "erase-types.js", papers: "papers.js" },
+    parts: {
+      "erase-types": "erase-types.js",
+      papers: "papers.js",
+      "turns-worker": "turns-worker.js",
+    },
   });
 }
 

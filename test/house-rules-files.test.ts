@@ -22,6 +22,7 @@ const PROGRAMS = [
   "packages/torture/node/serve-program.ts",
   "packages/torture/page/worker.ts",
   "packages/web/lab/own/erase-worker.ts",
+  "packages/web/lab/turns/turns-worker.ts",
   "packages/web/lab/start.ts",
   "packages/web/life/main.tsx",
   "packages/web/live/feed-worker.ts",

@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
 import { SIZES, SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
-import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { confidenceInterval } from "@tutti/kernel/metrics/statistics.ts";
+import { chooseAmong, choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { hashWorkload } from "@tutti/kernel/workload/hash.ts";
 import { detectFormat } from "@tutti/kernel/workload/traces/formats.ts";
 import { REAL_TRACES, traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
@@ -17,6 +18,7 @@ import { generateJobs } from "@tutti/lab/experiments/jobs.ts";
 import { openExperiment, runExperiment } from "@tutti/lab/experiments/run.ts";
 import { explain } from "@tutti/lab/explain/explain.ts";
 import { explanationLines } from "@tutti/lab/report/text/explanation-text.ts";
+import { parseWing } from "@tutti/papers/wings/wings.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLabPage, packedBytes } from "../scripts/build-web.ts";
 import { hasChromium } from "../scripts/chromium.ts";
@@ -47,14 +49,17 @@ const BUDGET_BYTES = 255_000;
 
 test("the laboratory is small", async () => {
   const files = new Map(await buildLabPage());
-  const [eraser, papers] = ["erase-types.js", "papers.js"].map((name) => packedBytes(files.get(name)!));
-  for (const name of ["erase-types.js", "papers.js"]) files.delete(name);
+  const parts = ["erase-types.js", "papers.js", "turns-worker.js"];
+  const [eraser, papers, turns] = parts.map((name) => packedBytes(files.get(name)!));
+  for (const name of parts) files.delete(name);
   const sizes = [...files.values()].map(packedBytes);
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(BUDGET_BYTES);
   // Loaded only for a policy that somebody types in.
   expect(eraser).toBeLessThanOrEqual(50_000);
   // Loaded only when somebody looks at the papers.
   expect(papers).toBeLessThanOrEqual(30_000);
+  // Loaded only when somebody compares turns.
+  expect(turns).toBeLessThanOrEqual(50_000);
 });
 
 describe.skipIf(!hasChromium)("in Chromium", () => {
@@ -288,6 +293,50 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await close();
     },
   );
+
+  test("turns of gangs with phases have the numbers of the command line, a film, and say what cannot be", async () => {
+    const { wing, parameters } = parseWing("phases:gangs=12")!;
+    const perHour = (policy: string) =>
+      [1, 2, 3, 4, 5].map((seed) => {
+        const { measures } = wing.simulate(parameters, chooseAmong(wing.policies, policy), seed, false);
+        return measures.find(({ name }) => name === "rounds-per-hour")!.value;
+      });
+    const exclusive = perHour("phases-exclusive");
+    const context = { colorScheme: "dark" as const, viewport: { width: 390, height: 844 } };
+    const { page, faults, close } = await browser.open("#/turns", context);
+    const gangs = page.locator(".field", { hasText: /^gangs/ }).locator("input");
+    await gangs.fill("12");
+    await gangs.press("Enter");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByRole("button", { name: "Play" }).click();
+    for (const policy of ["phases-lock:groups=8", "phases-rows:gang=brmms"]) {
+      const { mean, half } = confidenceInterval(perHour(policy).map((rate, i) => rate / exclusive[i]));
+      const row = page.locator("tr", { has: page.locator(`th[title="${policy}"]`) });
+      expect(await row.textContent()).toContain(`${mean.toFixed(2)} ± ${half.toFixed(2)}`);
+    }
+    // It plays by itself.
+    const time = page.locator(".film input");
+    const begun = Number(await time.inputValue());
+    await page.waitForFunction(`document.querySelector(".film input").value > ${begun}`);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await time.fill(String(3 * begun));
+    const drawn = await page.evaluate(`(() => {
+      const canvas = document.querySelector("canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size;
+    })()`);
+    expect(drawn).toBeGreaterThan(12);
+    await requireInside(page);
+    await requireAccessible(page);
+    const sizes = page.locator(".field", { hasText: /^sizes/ }).locator("input");
+    await sizes.fill("32");
+    await sizes.press("Enter");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await expectText(page, "expected sizes of at most 16");
+    expect(await page.locator(".film").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
 
   test(
     `${SIZES.labWorkers} fresh workers give the same numbers`,

@@ -4,6 +4,7 @@ import "./lab.css";
 import { render } from "preact";
 import { Shell, type View } from "../page/shell.tsx";
 import { followAddress, hasResult, labForPrograms, openResult } from "./state.ts";
+import { Turns } from "./turns/turns.tsx";
 import { Papers } from "./views/papers.tsx";
 import { Results } from "./views/results.tsx";
 import { RunBar } from "./views/run-bar.tsx";
@@ -18,6 +19,7 @@ const results: View = { id: "results", label: "Results", key: "r", Page: Results
 /** The views of the laboratory, in the order of the rail; the first one is shown at the beginning. */
 const VIEWS: readonly View[] = [
   ...(hasResult ? [results, experiment] : [experiment, results]),
+  { id: "turns", label: "Turns", key: "t", Page: Turns },
   { id: "papers", label: "Papers", key: "p", Page: Papers },
 ];
 
