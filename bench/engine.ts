@@ -4,7 +4,7 @@
  * of all start times, so a change that is faster but wrong is noticed. Rivals in the same run: EASY as a bare
  * loop in C++ (plain-easy.cpp), if there is a compiler.
  *
- *   npm run bench:engine                 all traces that are there, and 1,000,000 generated jobs
+ *   npm run bench:engine                 all traces that are there, 1,000,000 generated jobs, and phases
  *   npm run bench:engine -- --quick      small, as in the tests
  *   npm run bench:engine -- --source SDSC-SP2 --policy easy --policy wlv --runs 3
  */
@@ -18,13 +18,14 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import { DEFAULT_RULES } from "@tutti/kernel/core/rules.ts";
-import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
+import { chooseAmong, choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { simulate } from "@tutti/kernel/simulator/simulate.ts";
 import { hashColumns } from "@tutti/kernel/workload/hash.ts";
 import { prepare } from "@tutti/kernel/workload/prepare.ts";
 import { traceFile } from "@tutti/kernel/workload/traces-for-tests.ts";
 import { openSource } from "@tutti/lab/experiments/source.ts";
 import { simulate as wholeSimulate } from "@tutti/lab/library.ts";
+import { parseWing } from "@tutti/papers/wings/wings.ts";
 import { figure, printTable, show, summarise, type Timing, time, whenInterrupted } from "./measure.ts";
 
 const { values } = parseArgs({
@@ -40,6 +41,10 @@ const runs = Number(values.runs ?? (quick ? 1 : 5));
 const generated = quick ? "downey:jobs=2000" : "downey:jobs=1000000:processors=1000:load=0.9";
 const sources = values.source ?? [...(quick ? [] : ["KTH-SP2", "SDSC-SP2", "HPC2N"]), generated];
 const policies = values.policy ?? ["fcfs", "first-fit", "easy", "easy:order=shortest", "conservative"];
+const PHASES = [
+  ...["phases-exclusive", "phases-lock:groups=64", "phases-pool", "phases-pool:most=0:split=yes"],
+  ...["phases-grades", "phases-rows:extra=no", "phases-rows", "phases-rows:gang=brmms"],
+];
 /** How many times EASY's CPU time a policy may take. */
 const GOALS: Readonly<Record<string, number>> = { conservative: 2, wlv: 2, brmms: 4 };
 const GOAL_OF_CALL = 4;
@@ -104,6 +109,36 @@ for (const source of sources) {
   );
 }
 printTable(["workload", "policy", "jobs", "CPU, median (min … max)", "jobs/s", "hash of starts"], rows);
+if (values.source === undefined) await measurePhases();
+
+/** Turns by consent: twice as many gangs should take twice the time under every policy. */
+async function measurePhases(): Promise<void> {
+  const table: string[][] = [];
+  const counts = quick ? [10, 20] : [250, 500, 1000];
+  for (const policy of PHASES) {
+    const timings: Timing[] = [];
+    let hash = "";
+    for (const gangs of counts) {
+      const source = `phases:units=1024:sizes=2,4,8,16,64:rounds=100:interarrival=60:gangs=${gangs}`;
+      const { wing, parameters } = parseWing(source)!;
+      const choice = chooseAmong(wing.policies, policy);
+      const once = () => {
+        hash = wing.simulate(parameters, choice, 1, false).scheduleHash;
+      };
+      timings.push(await time(runs, once));
+    }
+    const [before, last] = timings.slice(-2);
+    const growth = last.medianMs / before.medianMs;
+    table.push([policy, ...timings.map(({ medianMs }) => seconds(medianMs)), `${growth.toFixed(2)} ×`, hash]);
+    figure(`${counts.at(-1)} gangs with 100 turns: ${policy}, CPU`, last.medianMs, "ms");
+  }
+  console.log();
+  printTable(["gangs with 100 turns", ...counts.map(String), "the last two", "hash of turns"], table);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
 
 function paceOf({ count }: Instance, { medianMs }: Timing): string {
   return Math.round((count / medianMs) * 1000).toLocaleString("en");
