@@ -73,6 +73,7 @@ const GROUPS: readonly (readonly [heading: string, paths: readonly string[]])[] 
     "Results",
     [
       "docs/findings.html",
+      "docs/phases.html",
       "docs/comparison.html",
       "docs/golden.html",
       "docs/torture.html",
