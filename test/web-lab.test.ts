@@ -328,6 +328,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect(drawn).toBeGreaterThan(12);
     await requireInside(page);
     await requireAccessible(page);
+    expect(await page.evaluate("location.hash")).toContain("turns=gangs%3D12");
     const sizes = page.locator(".field", { hasText: /^sizes/ }).locator("input");
     await sizes.fill("32");
     await sizes.press("Enter");

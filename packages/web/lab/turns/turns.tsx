@@ -1,9 +1,10 @@
 /** The view about gangs with phases: the reader's own numbers, and what each policy makes of them. */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { formatDuration, formatPercent } from "@tutti/kernel/core/format.ts";
 import { MODEL_PARAMETERS } from "@tutti/papers/wings/phases/model.ts";
+import { address, setQuery } from "../../page/navigation.ts";
 import { Alarm, Bullets, Button, Choice, Scrollable } from "../../page/parts.tsx";
 import { trustedUrl } from "../../page/trusted.ts";
 import { partUrl } from "../scripts.ts";
@@ -18,7 +19,10 @@ import {
   turnsParameters,
 } from "./run.ts";
 
-const label = signal("phases");
+/** The parameters are in the address, so that a link has them. */
+const label = computed(() =>
+  ["phases", address.value.query.turns ?? ""].filter((part) => part !== "").join(":"),
+);
 const rows = signal<readonly TurnsRow[]>([]);
 const isRunning = signal(false);
 const problem = signal("");
@@ -79,19 +83,17 @@ export function Turns() {
       <div class="turns">
         <section class="panel">
           <h2>Your numbers</h2>
+          <Button class="primary" disabled={isRunning.value} onClick={() => void ask(true)}>
+            {isRunning.value ? "Running …" : "Compare"}
+          </Button>
           <ParameterFields
             kind="model"
             name="phases"
             owner={label.value}
             specs={MODEL_PARAMETERS}
             values={values}
-            onChange={(next) => {
-              label.value = next;
-            }}
+            onChange={(next) => setQuery({ turns: next.slice("phases:".length) })}
           />
-          <Button class="primary" disabled={isRunning.value} onClick={() => void ask(true)}>
-            {isRunning.value ? "Running …" : "Compare"}
-          </Button>
           <p class="muted">
             The same on the command line:{" "}
             <code>tutti compare {label.value} --policy phases-exclusive,phases-rows</code>
@@ -147,7 +149,7 @@ function Results() {
               </th>
               <td class="number">{numbers.turnsPerHour.toFixed(1)}</td>
               <td>
-                <span class="bar" style={{ width: `${(6 * ratio.mean) / largest}rem` }} />{" "}
+                <span class="bar" style={{ width: `${(4 * ratio.mean) / largest}rem` }} />{" "}
                 {ratio.mean.toFixed(2)} ± {ratio.half.toFixed(2)}
               </td>
               <td class="number">{formatPercent(numbers.duty)}</td>

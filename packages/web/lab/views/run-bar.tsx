@@ -9,9 +9,11 @@ import { isOwn } from "../own/messages.ts";
 import { cancel, experiment, finished, problems, run, source, start } from "../state.ts";
 import { Progress } from "./progress.tsx";
 
+/** Views that have buttons of their own to run something. */
+const OWN_RUNS = ["papers", "turns"];
+
 export function RunBar() {
-  // There, each table has a Run of its own.
-  if (address.value.view === "papers" && run.value.state !== "running")
+  if (OWN_RUNS.includes(address.value.view) && run.value.state !== "running")
     return (
       <span class="push row">
         <CopyLink />
