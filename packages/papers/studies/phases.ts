@@ -39,11 +39,11 @@ const LOCK = ratio("lock, groups of 8", "phases-lock");
 const CUT = ratio("locks, groups 8, 4, 2, 2", "phases-lock:groups=8,4,2,2");
 const QUEUE = ratio("pool, in order", "phases-pool:most=0");
 const POOL = ratio("pool, first fit", "phases-pool");
-const QUEUE_SPREAD = ratio("in order, gangs spread over nodes", "phases-pool:most=0:split=yes");
-const POOL_SPREAD = ratio("first fit, gangs spread over nodes", "phases-pool:split=yes");
+const QUEUE_SPREAD = ratio("in order, spread", "phases-pool:most=0:split=yes");
+const POOL_SPREAD = ratio("first fit, spread", "phases-pool:split=yes");
 const ROWS = ratio("rows in turn", "phases-rows:extra=no");
 const EXTRA = ratio("rows, extra turns", "phases-rows");
-const BRMMS = ratio("rows by brmms, extra turns", "phases-rows:gang=brmms");
+const BRMMS = ratio("rows by brmms, extra", "phases-rows:gang=brmms");
 const GRADES = ratio("grades", "phases-grades");
 const MAIN = [LOCK, CUT, QUEUE, POOL, QUEUE_SPREAD, POOL_SPREAD, ROWS, EXTRA, BRMMS];
 const DUTY: Column = { name: "duty, exclusive", policy: EXCLUSIVE, measure: "duty" };
@@ -75,7 +75,7 @@ const SWEEPS: readonly Sweep[] = [
     picture: { name: "phases-nodes.svg", xAxis: "units of a node" },
   },
   {
-    title: "Memory of the hosts: resident gangs, for a switch of 5 s",
+    title: "Memory of the hosts: resident gangs",
     heading: "resident",
     rows: [1, 1.5, 2, 3, 4, 6].map((resident) => [String(resident), `phases:resident=${resident}`] as const),
     columns: [LOCK, QUEUE, POOL, EXTRA, BRMMS],
@@ -93,7 +93,7 @@ const SWEEPS: readonly Sweep[] = [
     }),
   ),
   {
-    title: "Who does not wait much: share of the time that gangs hold",
+    title: "Share of the time that gangs hold units",
     heading: "hold ÷ (hold + wait)",
     rows: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => [
       share.toFixed(1),
@@ -142,7 +142,7 @@ export const phasesStudy: Study = {
     "**Where gangs may run matters more than who is next.** If a gang may use any of 16 units, a pool gives 1.8. If it is bound to the node that has its memory, it gives 1.7; 1.6 if gangs are spread over nodes as soon as there is memory anywhere. If each unit has its own memory, it gives 1.5. A program that sleeps keeps its devices, and then packing wins: the gangs of rows keep their units anyway, and rows give 1.60 with first fit and 1.64 with brmms.",
     "**Order hardly matters.** Strictly in order (most=0) loses nothing with twofold residency and 4 % with threefold. A gang that shares goes on at 0.85 of its own pace with twofold residency, and at 0.6 to 0.75 with threefold. It still ends earlier, because it starts earlier: from submission to end, the slowest one needs 60 % of the time that it needs under exclusive use.",
     "**Weave** (OSDI 2026) reports 1.84 times exclusive use and 1.38 times co-location. Its abstract does not say with which phases and sizes, so it is not re-enacted here.",
-    "Unless a row says otherwise: 48 gangs of 2, 2, 4, 4 or 8 units, equally likely, on 16 units in nodes of 8; 12 rounds of 430 s on the units and 390 s elsewhere (means, log-normal, standard deviation 0.3 of the mean); memory of the hosts for twice the units; 5 s for a switch. Numbers are rounds per hour ÷ those of exclusive use (first come, first served) on the same jobs, with 95 % intervals over 20 seeds.",
+    "Unless a row says otherwise: 48 gangs of 2, 2, 4, 4 or 8 units, equally likely, on 16 units in nodes of 8; 12 rounds of 430 s on the units and 390 s elsewhere (means, log-normal, standard deviation 0.3 of the mean); memory of the hosts for twice the units; 5 s for a switch; gangs on as few nodes as they can (under _spread_, on more if they need not wait for memory then). Numbers are rounds per hour ÷ those of exclusive use (first come, first served) on the same jobs, with 95 % intervals over 20 seeds.",
     "## What the live scheduler has today",
     "Turns of processes on a shared unit (`gpu = { units = 1, shared = true }`), by clock. It does not know when a job needs no GPU, and kernels that are queued run on after a stop. `npm run bench:gpu` measures that with a program that behaves as a GPU does, and writes a signed trace. With slots of 1 s, two gangs of two tasks had the device for 1.00 s at a time (31 turns, 0.93 to 1.00 s) and 48 to 50 % of its time each. After a stop, the device went on for as long as what was queued took: 18 ms with 2 kernels of 5 ms queued by each task, 203 ms with 20 (medians).",
     "The machine on which this page was made has no GPU, so the part of `npm run bench:gpu` that needs one has not run yet: whether kernels run on after a stop of their process, and what sleeping and snapshots cost. The costs of switches in the tables are those that others report: none if both jobs fit into the memory of the device, 0.1 s for programs that can sleep, 24 s for a snapshot of a full device.",
