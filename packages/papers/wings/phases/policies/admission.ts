@@ -1,34 +1,35 @@
-/** Lets policies of phases admit gangs in the order in which they came. */
-import type { Gang, PhasesMachine } from "../contract.ts";
+/** What policies of phases have in common that admit gangs in the order in which they came. */
+import type { Gang, PhasesGangsView, PhasesMachine, PhasesPolicy, Turn } from "../contract.ts";
 
-export class Admission {
-  readonly #machine: PhasesMachine;
-  readonly #homeFor: (gang: Gang) => readonly number[] | undefined;
-  readonly #queuesOf: (gang: Gang) => readonly number[];
+export abstract class AdmittingPolicy implements PhasesPolicy {
+  protected readonly machine: PhasesMachine;
+  protected readonly gangs: PhasesGangsView;
   readonly #waiting: Gang[] = [];
   /** Whether anything has come or gone since the last time; otherwise nothing new can be admitted. */
   #hasChanged = false;
 
-  /**
-   * @param homeFor where the gang may be resident now; undefined if nowhere
-   * @param queuesOf gangs that have a queue in common are admitted in order; default: there is one queue
-   */
-  constructor(
-    machine: PhasesMachine,
-    homeFor: (gang: Gang) => readonly number[] | undefined,
-    queuesOf: (gang: Gang) => readonly number[] = () => [0],
-  ) {
-    this.#machine = machine;
-    this.#homeFor = homeFor;
-    this.#queuesOf = queuesOf;
+  constructor(machine: PhasesMachine, gangs: PhasesGangsView) {
+    this.machine = machine;
+    this.gangs = gangs;
   }
+
+  /** Where the gang may be resident now, as it will be admitted there; undefined if nowhere. */
+  protected abstract homeFor(gang: Gang): readonly number[] | undefined;
+
+  /** Gangs that have a queue in common are admitted in order. */
+  protected queuesOf(_gang: Gang): readonly number[] {
+    return [0];
+  }
+
+  abstract wanted(turn: Turn): void;
+  abstract decide(): void;
 
   arrived(gang: Gang): void {
     this.#waiting.push(gang);
     this.#hasChanged = true;
   }
 
-  left(): void {
+  left(_gang: Gang): void {
     this.#hasChanged = true;
   }
 
@@ -38,10 +39,10 @@ export class Admission {
     const blocked = new Set<number>();
     let kept = 0;
     for (const gang of this.#waiting) {
-      const queues = this.#queuesOf(gang);
-      const home = queues.some((queue) => blocked.has(queue)) ? undefined : this.#homeFor(gang);
+      const queues = this.queuesOf(gang);
+      const home = queues.some((queue) => blocked.has(queue)) ? undefined : this.homeFor(gang);
       if (home !== undefined) {
-        this.#machine.admit(gang, home);
+        this.machine.admit(gang, home);
         continue;
       }
       for (const queue of queues) blocked.add(queue);

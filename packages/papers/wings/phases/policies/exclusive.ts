@@ -6,17 +6,14 @@ import {
   NOBODY,
   type PhasesGangsView,
   type PhasesMachine,
-  type PhasesPolicy,
   type PhasesPolicyDefinition,
   type Turn,
   type Unit,
 } from "../contract.ts";
-import { Admission } from "./admission.ts";
+import { AdmittingPolicy } from "./admission.ts";
 
-class Exclusive implements PhasesPolicy {
-  readonly #machine: PhasesMachine;
-  readonly #gangs: PhasesGangsView;
-  readonly #admission: Admission;
+class Exclusive extends AdmittingPolicy {
+  readonly #passes: boolean;
   /** By unit: the gang whose unit it is, or NOBODY. */
   readonly #owner: Int32Array;
   /** By node: units without an owner. */
@@ -25,28 +22,27 @@ class Exclusive implements PhasesPolicy {
   readonly #wanted: Turn[] = [];
 
   constructor(machine: PhasesMachine, gangs: PhasesGangsView, passes: boolean) {
-    this.#machine = machine;
-    this.#gangs = gangs;
+    super(machine, gangs);
+    this.#passes = passes;
     this.#owner = new Int32Array(machine.holder.length).fill(NOBODY);
     for (const unit of this.#owner.keys()) {
       const node = machine.nodeOf(unit);
       this.#idleOn[node] = (this.#idleOn[node] ?? 0) + 1;
     }
-    const homeFor = (gang: Gang) =>
-      this.#own(
-        gang,
-        machine.room(gang, (node) => this.#idleOn[node]),
-      );
-    this.#admission = new Admission(machine, homeFor, passes ? (gang) => [gang] : undefined);
   }
 
-  #own(gang: Gang, home: readonly number[] | undefined): readonly number[] | undefined {
+  protected override queuesOf(gang: Gang): readonly number[] {
+    return this.#passes ? [gang] : super.queuesOf(gang);
+  }
+
+  protected homeFor(gang: Gang): readonly number[] | undefined {
+    const home = this.machine.room(gang, (node) => this.#idleOn[node]);
     if (home === undefined) return undefined;
     const units: Unit[] = [];
     const left = new Map<number, number>();
     for (let i = 0; i < home.length; i += 2) left.set(home[i], home[i + 1]);
     for (const [unit, owner] of this.#owner.entries()) {
-      const node = this.#machine.nodeOf(unit);
+      const node = this.machine.nodeOf(unit);
       const missing = left.get(node) ?? 0;
       if (owner !== NOBODY || missing === 0) continue;
       left.set(node, missing - 1);
@@ -58,20 +54,12 @@ class Exclusive implements PhasesPolicy {
     return home;
   }
 
-  left(gang: Gang): void {
+  override left(gang: Gang): void {
     for (const unit of this.#owned[gang]) {
       this.#owner[unit] = NOBODY;
-      this.#idleOn[this.#machine.nodeOf(unit)]++;
+      this.#idleOn[this.machine.nodeOf(unit)]++;
     }
-    this.#admission.left();
-  }
-
-  arrived(gang: Gang): void {
-    this.#admission.arrived(gang);
-  }
-
-  admit(): void {
-    this.#admission.admit();
+    super.left(gang);
   }
 
   wanted(turn: Turn): void {
@@ -79,20 +67,20 @@ class Exclusive implements PhasesPolicy {
   }
 
   decide(): void {
-    const { firstUnit } = this.#machine;
+    const { firstUnit } = this.machine;
     for (const turn of this.#wanted.splice(0)) {
-      const pool = this.#gangs.poolOf[turn];
+      const pool = this.gangs.poolOf[turn];
       const isInPool = (unit: Unit) => unit >= firstUnit[pool] && unit < firstUnit[pool + 1];
-      const units = this.#owned[this.#gangs.gangOf[turn]].filter(isInPool);
+      const units = this.#owned[this.gangs.gangOf[turn]].filter(isInPool);
       // Those of a gang that has just left may still be being saved.
-      const isFree = units.every((unit) => this.#machine.holder[unit] === NOBODY || this.#isOwnSave(unit));
-      if (isFree) this.#machine.begin(turn, units);
+      const isFree = units.every((unit) => this.machine.holder[unit] === NOBODY || this.#isOwnSave(unit));
+      if (isFree) this.machine.begin(turn, units);
       else this.#wanted.push(turn);
     }
   }
 
   #isOwnSave(unit: Unit): boolean {
-    const { holder, isSaving } = this.#machine;
+    const { holder, isSaving } = this.machine;
     return holder[unit] === this.#owner[unit] && isSaving[unit] === 1;
   }
 }

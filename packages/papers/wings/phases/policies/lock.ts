@@ -10,12 +10,11 @@ import {
   NOBODY,
   type PhasesGangsView,
   type PhasesMachine,
-  type PhasesPolicy,
   type PhasesPolicyDefinition,
   type Turn,
   type Unit,
 } from "../contract.ts";
-import { Admission } from "./admission.ts";
+import { AdmittingPolicy } from "./admission.ts";
 
 interface Group {
   readonly pool: number;
@@ -25,10 +24,9 @@ interface Group {
   readonly wanted: Turn[];
 }
 
-class Lock implements PhasesPolicy {
-  readonly #machine: PhasesMachine;
-  readonly #gangs: PhasesGangsView;
-  readonly #admission: Admission;
+class Lock extends AdmittingPolicy {
+  /** By gang: the classes of groups in whose queues it is. */
+  readonly #queues: readonly (readonly number[])[];
   readonly #groups: readonly Group[];
   readonly #isLeastServed: boolean;
   /** By pool and gang: when it last got a lock there; −Infinity: never. */
@@ -44,8 +42,7 @@ class Lock implements PhasesPolicy {
       readonly isLeastServed: boolean;
     },
   ) {
-    this.#machine = machine;
-    this.#gangs = gangs;
+    super(machine, gangs);
     this.#isLeastServed = options.isLeastServed;
     this.#lastOf = machine.pools.map(() => new Float64Array(gangs.count).fill(Number.NEGATIVE_INFINITY));
     this.#groups = machine.pools.flatMap(({ units }, pool) => {
@@ -60,16 +57,15 @@ class Lock implements PhasesPolicy {
       gangs.unitsIn.flatMap(({ [gang]: units }, pool) =>
         units === 0 ? [] : this.#classFor(pool, units)[0].first,
       );
-    const queues = Array.from({ length: gangs.count }, (_, gang) => firstOf(gang));
-    this.#admission = new Admission(
-      machine,
-      (gang) => this.#join(gang),
-      (gang) => queues[gang],
-    );
+    this.#queues = Array.from({ length: gangs.count }, (_, gang) => firstOf(gang));
+  }
+
+  protected override queuesOf(gang: Gang): readonly number[] {
+    return this.#queues[gang];
   }
 
   #checkSize(gang: Gang): void {
-    for (const [pool, units] of this.#gangs.unitsIn.entries()) {
+    for (const [pool, units] of this.gangs.unitsIn.entries()) {
       const largest = Math.max(...this.#groups.filter((one) => one.pool === pool).map((one) => one.units));
       if (units[gang] > largest)
         throw new ModelError(
@@ -79,27 +75,27 @@ class Lock implements PhasesPolicy {
   }
 
   /** The home in the gang's groups, which it joins; undefined if one of them is full. */
-  #join(gang: Gang): readonly number[] | undefined {
+  protected homeFor(gang: Gang): readonly number[] | undefined {
     const groups = new Map<number, Group>();
-    for (const [pool, { [gang]: units }] of this.#gangs.unitsIn.entries()) {
+    for (const [pool, { [gang]: units }] of this.gangs.unitsIn.entries()) {
       if (units === 0) continue;
       const group = this.#groupFor(pool, units);
       if (group === undefined) return undefined;
       groups.set(pool, group);
     }
     const all = [...groups.values()];
-    const home = this.#machine.room(gang, (node) =>
+    const home = this.machine.room(gang, (node) =>
       Math.max(...all.map((group) => this.#unitsOn(group, node).length)),
     );
     if (home === undefined) return undefined;
     this.#groupsOf[gang] = groups;
-    for (const group of all) group.residents += this.#gangs.unitsIn[group.pool][gang];
+    for (const group of all) group.residents += this.gangs.unitsIn[group.pool][gang];
     return home;
   }
 
   /** One of the groups of the gang's class that has room for it. */
   #groupFor(pool: number, units: number): Group | undefined {
-    const room = ({ residents, units: all }: Group) => residents + units <= this.#machine.resident * all;
+    const room = ({ residents, units: all }: Group) => residents + units <= this.machine.resident * all;
     const fitting = this.#classFor(pool, units).filter(room);
     const [best] = fitting.sort((a, b) => a.residents - b.residents || a.first - b.first);
     return best;
@@ -114,51 +110,43 @@ class Lock implements PhasesPolicy {
 
   #unitsOn({ first, units }: Group, node: number): Unit[] {
     const all = Array.from({ length: units }, (_, i) => first + i);
-    return all.filter((unit) => this.#machine.nodeOf(unit) === node);
+    return all.filter((unit) => this.machine.nodeOf(unit) === node);
   }
 
   /** On each of the gang's nodes, the first ones of the group. */
   #unitsIn(group: Group, gang: Gang): Unit[] {
-    const home = this.#machine.homeOf(gang);
+    const home = this.machine.homeOf(gang);
     const units: Unit[] = [];
     for (let i = 0; i < home.length; i += 2)
       units.push(...this.#unitsOn(group, home[i]).slice(0, home[i + 1]));
     return units;
   }
 
-  left(gang: Gang): void {
-    for (const [pool, group] of this.#groupsOf[gang]) group.residents -= this.#gangs.unitsIn[pool][gang];
-    this.#admission.left();
-  }
-
-  arrived(gang: Gang): void {
-    this.#admission.arrived(gang);
-  }
-
-  admit(): void {
-    this.#admission.admit();
+  override left(gang: Gang): void {
+    for (const [pool, group] of this.#groupsOf[gang]) group.residents -= this.gangs.unitsIn[pool][gang];
+    super.left(gang);
   }
 
   wanted(turn: Turn): void {
-    const { gangOf, poolOf } = this.#gangs;
+    const { gangOf, poolOf } = this.gangs;
     this.#groupsOf[gangOf[turn]].get(poolOf[turn])!.wanted.push(turn);
   }
 
   decide(): void {
     for (const group of this.#groups) {
       if (group.wanted.length === 0) continue;
-      const { gangOf } = this.#gangs;
+      const { gangOf } = this.gangs;
       const at = this.#isLeastServed ? this.#leastServed(group) : 0;
       const turn = group.wanted[at];
       if (!this.#isFree(group, gangOf[turn])) continue;
       group.wanted.splice(at, 1);
-      this.#lastOf[group.pool][gangOf[turn]] = this.#machine.nowMs;
-      this.#machine.begin(turn, this.#unitsIn(group, gangOf[turn]));
+      this.#lastOf[group.pool][gangOf[turn]] = this.machine.nowMs;
+      this.machine.begin(turn, this.#unitsIn(group, gangOf[turn]));
     }
   }
 
   #leastServed({ pool, wanted }: Group): number {
-    const { gangOf } = this.#gangs;
+    const { gangOf } = this.gangs;
     const lastOf = (turn: Turn) => this.#lastOf[pool][gangOf[turn]];
     let best = 0;
     for (const [i, turn] of wanted.entries()) if (lastOf(turn) < lastOf(wanted[best])) best = i;
@@ -167,7 +155,7 @@ class Lock implements PhasesPolicy {
 
   /** Whether no other gang has the lock, which lasts until its units have been saved. */
   #isFree({ first, units }: Group, gang: Gang): boolean {
-    const { holder, isSaving } = this.#machine;
+    const { holder, isSaving } = this.machine;
     for (let unit = first; unit < first + units; unit++)
       if (holder[unit] !== NOBODY && !(holder[unit] === gang && isSaving[unit] === 1)) return false;
     return true;

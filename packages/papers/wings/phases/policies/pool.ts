@@ -8,17 +8,14 @@ import type {
   Gang,
   PhasesGangsView,
   PhasesMachine,
-  PhasesPolicy,
   PhasesPolicyDefinition,
   Turn,
   Unit,
 } from "../contract.ts";
-import { Admission } from "./admission.ts";
+import { AdmittingPolicy } from "./admission.ts";
 
-export class PoolPolicy implements PhasesPolicy {
-  protected readonly machine: PhasesMachine;
-  protected readonly gangs: PhasesGangsView;
-  readonly #admission: Admission;
+export class PoolPolicy extends AdmittingPolicy {
+  readonly #isSplit: boolean;
   readonly #most: number;
   /** Wanted turns, in the order in which they were wanted. */
   readonly #wanted: Turn[] = [];
@@ -27,16 +24,16 @@ export class PoolPolicy implements PhasesPolicy {
   readonly #lastOf: Float64Array;
 
   constructor(machine: PhasesMachine, gangs: PhasesGangsView, parameters: ParameterValues) {
-    this.machine = machine;
-    this.gangs = gangs;
+    super(machine, gangs);
     this.#most = mostOf(parameters);
-    const isSplit = parameters.split === "yes";
-    this.#admission = new Admission(machine, (gang) => {
-      const home = machine.room(gang);
-      return isSplit || home === undefined || this.#isCompact(gang, home) ? home : undefined;
-    });
+    this.#isSplit = parameters.split === "yes";
     this.#passedBy = new Int32Array(gangs.gangOf.length);
     this.#lastOf = new Float64Array(gangs.count).fill(Number.NEGATIVE_INFINITY);
+  }
+
+  protected homeFor(gang: Gang): readonly number[] | undefined {
+    const home = this.machine.room(gang);
+    return this.#isSplit || home === undefined || this.#isCompact(gang, home) ? home : undefined;
   }
 
   /** Whether the home has as few nodes as the gang can do with. */
@@ -46,18 +43,6 @@ export class PoolPolicy implements PhasesPolicy {
       Math.ceil(this.gangs.unitsIn[pool][gang] / unitsPerNode),
     );
     return home.length / 2 === nodes.reduce((sum, count) => sum + count, 0);
-  }
-
-  left(_gang: Gang): void {
-    this.#admission.left();
-  }
-
-  arrived(gang: Gang): void {
-    this.#admission.arrived(gang);
-  }
-
-  admit(): void {
-    this.#admission.admit();
   }
 
   wanted(turn: Turn): void {
