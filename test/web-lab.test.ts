@@ -296,12 +296,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
 
   test("turns of gangs with phases have the numbers of the command line, a film, and say what cannot be", async () => {
     const { wing, parameters } = parseWing("phases:gangs=12")!;
-    const perHour = (policy: string) =>
+    const ratios = (policy: string) =>
       [1, 2, 3, 4, 5].map((seed) => {
         const { measures } = wing.simulate(parameters, chooseAmong(wing.policies, policy), seed, false);
-        return measures.find(({ name }) => name === "rounds-per-hour")!.value;
+        return measures.find(({ name }) => name === "ratio")!.value;
       });
-    const exclusive = perHour("phases-exclusive");
     const context = { colorScheme: "dark" as const, viewport: { width: 390, height: 844 } };
     const { page, faults, close } = await browser.open("#/turns", context);
     const gangs = page.locator(".field", { hasText: /^gangs/ }).locator("input");
@@ -310,7 +309,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByRole("button", { name: "Compare" }).click();
     await page.getByRole("button", { name: "Play" }).click();
     for (const policy of ["phases-lock:groups=8", "phases-rows:gang=brmms"]) {
-      const { mean, half } = confidenceInterval(perHour(policy).map((rate, i) => rate / exclusive[i]));
+      const { mean, half } = confidenceInterval(ratios(policy));
       const row = page.locator("tr", { has: page.locator(`th[title="${policy}"]`) });
       expect(await row.textContent()).toContain(`${mean.toFixed(2)} ± ${half.toFixed(2)}`);
     }

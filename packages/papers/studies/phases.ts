@@ -15,9 +15,9 @@ import type { Study, StudyTable } from "./study.ts";
 
 const SEEDS = 20;
 const EXCLUSIVE = "phases-exclusive";
-const RATIO = "rounds-per-hour";
+const RATIO = "ratio";
 
-/** A column of a table: a measure of a policy; rounds per hour are those of exclusive use = 1. */
+/** A column of a table: a measure of a policy. */
 interface Column {
   readonly name: string;
   readonly policy: string;
@@ -47,6 +47,14 @@ const BRMMS = ratio("rows by brmms, extra", "phases-rows:gang=brmms");
 const GRADES = ratio("grades", "phases-grades");
 const MAIN = [LOCK, CUT, QUEUE, POOL, QUEUE_SPREAD, POOL_SPREAD, ROWS, EXTRA, BRMMS];
 const DUTY: Column = { name: "duty, exclusive", policy: EXCLUSIVE, measure: "duty" };
+
+const TITLES: Readonly<Record<string, string>> = {
+  ratio: "rounds per hour",
+  pace: "pace",
+  "p95-wait": "95 % of the waits are no longer",
+  "worst-slowdown": "slowest gang's slowdown",
+  fairness: "fairness",
+};
 
 /** A third of the phases' lengths of a recorded run down to a tenth of a second, and up to an hour. */
 const HOLDS_S = [1, 10, 60, 430, 3600];
@@ -102,9 +110,9 @@ const SWEEPS: readonly Sweep[] = [
     columns: [LOCK, QUEUE, POOL, EXTRA, BRMMS],
     picture: { name: "phases-share.svg", xAxis: "hold ÷ (hold + wait)" },
   },
-  ...["rounds-per-hour", "pace", "p95-wait", "worst-slowdown", "fairness"].map(
+  ...["ratio", "pace", "p95-wait", "worst-slowdown", "fairness"].map(
     (measure): Sweep => ({
-      title: `What a share and fairness cost: ${measure.replaceAll("-", " ")}`,
+      title: `What a share and fairness cost: ${TITLES[measure]}`,
       heading: "resident",
       rows: [2, 3].map((resident) => [`${resident} ×`, `phases:resident=${resident}`] as const),
       columns: [
@@ -134,7 +142,7 @@ export const phasesStudy: Study = {
     "## Your own numbers",
     "The laboratory in the browser has a form for this (view _Turns_), with the turns as a moving picture. On the command line, with 16 GPUs in nodes of 8, jobs with 2, 4 or 8 GPUs, 430 s on the GPUs and 390 s elsewhere, 60 GB on each GPU, hosts with 1,500 GB, and 5 s for a switch:",
     "```sh\ntutti compare phases:units=16:node=8:sizes=2,4,8:hold=430:wait=390:memory=60:host=1500:restore=5 \\\n  --policy phases-exclusive,phases-lock,phases-pool,phases-rows --replications 20\n```",
-    "The column *rounds per hour* is the answer; the second table has the differences from exclusive use with their intervals. If the memory of a GPU is saved as a snapshot, `rate=3.75` (GB per second and GPU) instead of `restore=` computes what it takes: 16 s to save 60 GB, 16 s to restore them. `tutti models phases` lists all parameters, `tutti policies phases-rows` states the rules, and `tutti simulate phases --policy phases-rows --explain 31` says what a gang waited for.",
+    "The column _÷ exclusive use_ is the answer, with 95 % intervals; the second table has the differences from the first policy. If the memory of a GPU is saved as a snapshot, `rate=3.75` (GB per second and GPU) instead of `restore=` computes what it takes: 16 s to save 60 GB, 16 s to restore them. `tutti models phases` lists all parameters, `tutti policies phases-rows` states the rules, and `tutti simulate phases --policy phases-rows --explain 31` says what a gang waited for.",
     "A recorded run of your own is a CSV file with a line for each turn, and five lines that name its columns; JSON Lines are read, too:",
     "```\n$ head -3 turns.csv\njob,gpus,train_s,rollout_s,start_s\na,2,412.5,377,0\na,2,431,402.5,0\n$ cat names.txt\ngang=job\nunits=gpus\nhold=train_s\nwait=rollout_s\nsubmit=start_s\n$ tutti compare phases:file=turns.csv:columns=names.txt:units=16 --policy phases-exclusive,phases-lock,phases-rows\n```",
     "## What was found",
@@ -151,9 +159,7 @@ export const phasesStudy: Study = {
   run: async (options) => {
     const found = new Map<string, WingRun[]>();
     const asked = SWEEPS.flatMap(({ rows, columns }) =>
-      rows.flatMap(([, source]) =>
-        columns.flatMap(({ policy }) => [cellOf(source, policy), cellOf(source, exclusiveOf(policy))]),
-      ),
+      rows.flatMap(([, source]) => columns.map(({ policy }) => cellOf(source, policy))),
     );
     const cells = [...new Map(asked.map((cell) => [cell.key, cell])).values()];
     const seeded = cells.flatMap(({ source, policy }) =>
@@ -175,23 +181,11 @@ function cellOf(source: string, policy: string) {
   return { source: whole, policy: name, key: `${whole} ${name}` };
 }
 
-/** What the policy is compared with. */
-function exclusiveOf(policy: string): string {
-  const setting = policy.split("@")[1];
-  return setting === undefined ? EXCLUSIVE : `${EXCLUSIVE}@${setting}`;
-}
-
 type RunsOf = (source: string, policy: string) => readonly WingRun[];
 
-function valuesOf(runs: readonly WingRun[], measure: string): number[] {
-  return runs.map(({ measures }) => measures.find(({ name }) => name === measure)!.value);
-}
-
 function intervalOf({ policy, measure }: Column, source: string, runsOf: RunsOf): Interval {
-  const values = valuesOf(runsOf(source, policy), measure);
-  if (measure !== RATIO) return confidenceInterval(values);
-  const exclusive = valuesOf(runsOf(source, exclusiveOf(policy)), RATIO);
-  return confidenceInterval(values.map((value, i) => value / exclusive[i]));
+  const runs = runsOf(source, policy);
+  return confidenceInterval(runs.map(({ measures }) => measures.find(({ name }) => name === measure)!.value));
 }
 
 function tableOf({ title, heading, rows, columns, picture }: Sweep, runsOf: RunsOf): StudyTable {

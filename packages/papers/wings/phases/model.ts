@@ -102,9 +102,12 @@ export function memoryOf(parameters: ParameterValues): Pick<PhasesModel, "reside
   };
 }
 
-export function measuresOf(numbers: PhasesNumbers): Measure[] {
+/** @param exclusive of the same gangs under exclusive use */
+export function measuresOf(numbers: PhasesNumbers, exclusive: PhasesNumbers): Measure[] {
+  const ratio = numbers.turnsPerHour / exclusive.turnsPerHour;
   return [
     measure("rounds-per-hour", "rounds per hour", "1", numbers.turnsPerHour, true),
+    measure("ratio", "÷ exclusive use", "1", ratio, true),
     measure("duty", "duty of the units", "share", numbers.duty, true),
     measure("switching", "saving and restoring", "share", numbers.switching, true),
     measure("switches", "turns after another gang", "1", numbers.switches),

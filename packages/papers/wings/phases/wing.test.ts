@@ -19,6 +19,7 @@ describe("measures, by hand", () => {
 
   test("exclusive: one gang after the other", () => {
     const measures = measuresOf(TWO, "phases-exclusive");
+    expect(measures.get("ratio")).toBe(1);
     // 40 s each; nobody switches but the second gang, whose first turn needs no restore.
     expect(measures.get("rounds-per-hour")).toBeCloseTo(4 / (80 / 3600), 9);
     expect(measures.get("duty")).toBeCloseTo(0.5, 9);
@@ -33,6 +34,7 @@ describe("measures, by hand", () => {
     //   a: 0–10 hold, waits to 20 s, restores 20–22, 22–32 hold, leaves at 42
     //   b: waits 10 s, 10–20 hold, wants at 30, waits until 32, restores to 34, holds to 44, leaves at 54
     expect(measures.get("rounds-per-hour")).toBeCloseTo(4 / (54 / 3600), 9);
+    expect(measures.get("ratio")).toBeCloseTo(80 / 54, 9);
     expect(measures.get("duty")).toBeCloseTo(40 / 54, 9);
     expect(measures.get("switching")).toBeCloseTo(4 / 54, 9);
     expect(measures.get("wait")).toBeCloseTo((0 + 10 + 0 + 2) / 4, 9);

@@ -6,6 +6,7 @@ import {
   type ParameterValues,
   type PolicyChoice,
 } from "@tutti/kernel/core/policy.ts";
+import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
 import { hashColumns } from "@tutti/kernel/workload/hash.ts";
 import type { Wing, WingFiles, WingRun } from "../wing.ts";
 import { PhasesChecker } from "./checker.ts";
@@ -14,6 +15,7 @@ import { gangNamed, PhasesExplainer } from "./explain.ts";
 import { readPhases } from "./file.ts";
 import { summarisePhases } from "./metrics.ts";
 import { MODEL_PARAMETERS, measuresOf, memoryOf, modelInstance } from "./model.ts";
+import { exclusive } from "./policies/exclusive.ts";
 import { PHASES_POLICIES } from "./policies/registry.ts";
 import { PHASES_RULES, simulatePhases } from "./simulate.ts";
 
@@ -27,7 +29,7 @@ const FILE: readonly ParameterSpec[] = [
 
 const WORKLOAD_RULES = [
   "workload: a gang has `rounds` turns; after each it does something else for a while, also after the last one",
-  "rounds per hour: all turns ÷ time from the first submission until the last gang has left",
+  "rounds per hour: all turns ÷ time from the first submission until the last gang has left; ÷ exclusive use: the same divided by that of phases-exclusive for the same gangs",
   "pace: time that a gang takes with units of its own ÷ time from its admission until it has left; fairness: Jain's index of the paces",
 ];
 
@@ -67,6 +69,7 @@ function simulateWing(
   const instance = instanceOf(parameters, seed, files);
   const checker = isAudited ? new PhasesChecker(instance, definition.guarantees(ofPolicy)) : undefined;
   const schedule = simulatePhases(instance, definition, ofPolicy, checker);
+  const numbers = summarisePhases(instance, schedule);
   const { submitMs, turns } = instance;
   return {
     jobs: instance.gangs.length,
@@ -81,9 +84,15 @@ function simulateWing(
     ),
     scheduleHash: hashColumns(schedule.gotMs, schedule.yieldedMs, schedule.leftMs),
     left: schedule.leftMs.filter(Number.isNaN).length,
-    measures: measuresOf(summarisePhases(instance, schedule)),
+    measures: measuresOf(numbers, definition === exclusive ? numbers : ofExclusiveUse(instance)),
     checked: checker === undefined ? undefined : `${checker.ended} turns to their end`,
   };
+}
+
+/** What everything else is compared with. */
+function ofExclusiveUse(instance: PhasesInstance) {
+  const { parameters } = makeChoice(exclusive);
+  return summarisePhases(instance, simulatePhases(instance, exclusive, parameters));
 }
 
 /** The gangs that the parameters describe. */
