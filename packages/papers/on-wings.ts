@@ -1,7 +1,8 @@
 /** Runs the policies of a wing (wings/wing.ts) on the wing's own jobs, once for each policy and seed. */
 import { existsSync, readFileSync } from "node:fs";
+import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { type Provenance, provenance } from "@tutti/host/version.ts";
-import { InputError, messageOf } from "@tutti/kernel/core/errors.ts";
+import { InputError } from "@tutti/kernel/core/errors.ts";
 import { NONE, rulesInForce } from "@tutti/kernel/core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "@tutti/kernel/metrics/statistics.ts";
 import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
@@ -66,9 +67,9 @@ export function filesOf({ wing, parameters }: WingChoice): WingFiles {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch (error) {
-    throw new InputError(`Cannot read ${path}: ${messageOf(error)}`);
+    throw new InputError(`Cannot read ${path}: ${whyUnreadable(error)}`);
   }
 }
 

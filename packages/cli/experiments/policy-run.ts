@@ -23,7 +23,7 @@ export interface PolicyRun extends RunOptions, OutputOptions {
   readonly workers: number;
   readonly swf?: string;
   /** The job to explain. */
-  readonly explain?: number;
+  readonly explain?: string;
 }
 
 /** Options that have no influence on the result. */

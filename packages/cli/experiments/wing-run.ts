@@ -4,6 +4,7 @@
  */
 
 import { formatPercent, plural } from "@tutti/kernel/core/format.ts";
+import { NONE } from "@tutti/kernel/core/policy.ts";
 import type { Interval } from "@tutti/kernel/metrics/statistics.ts";
 import { chooseAmong } from "@tutti/kernel/policies/parse-policy.ts";
 import { programText } from "@tutti/lab/report/ranking.ts";
@@ -35,7 +36,17 @@ export async function runWing(
 ): Promise<void> {
   refuseOptions(choice, command);
   const { policies, seed, replications, workers, audit = false, explain } = options;
-  if (explain !== undefined) return explainJob(choice, policies[0], seed, String(explain));
+  if (explain !== undefined) {
+    if (options.json)
+      throw new UsageError("Cannot use --json with --explain of a gang: it is sentences only");
+    return explainJob(choice, policies[0], seed, explain);
+  }
+  const { wing, parameters } = choice;
+  if (
+    replications > 1 &&
+    wing.parameters.some(({ name, kind }) => kind === "file" && parameters[name] !== NONE)
+  )
+    throw new UsageError("Cannot use --replications with a file: it is the same each time");
   const labels = await asUsage(() =>
     policies.map((policy) => chooseAmong(choice.wing.policies, policy).label),
   );

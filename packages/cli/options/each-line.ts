@@ -4,11 +4,12 @@
  */
 
 import { isUtf8 } from "node:buffer";
+import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { formatCount } from "@tutti/kernel/core/format.ts";
 import { MAX_JOBS_PER_BATCH, MAX_STRING_LENGTH, MAX_SUBMIT_BYTES } from "@tutti/protocol/limits.ts";
 import { LINE_VARIABLE } from "@tutti/protocol/sweep-values.ts";
-import { nameOfInput, openInput, whyUnreadable } from "./read-text.ts";
+import { nameOfInput, openInput } from "./read-text.ts";
 
 interface Line {
   /** From 1. */

@@ -103,12 +103,17 @@ export function load(text: string): number {
   throw new InvalidArgumentError(`Expected a number above 0, at most ${MAX_LOAD}; 1 fills the machine.`);
 }
 
-/** A list separated by commas. A repeated option adds to the list. */
+/**
+ * A list separated by commas. A repeated option adds to the list. A number belongs to the word before it, as
+ * in `phases-lock:groups=8,4,4`.
+ */
 export function list(text: string, before: readonly string[] | undefined): readonly string[] {
-  const words = text
-    .split(",")
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
+  const words: string[] = [];
+  for (const word of text.split(",").map((one) => one.trim())) {
+    if (word === "") continue;
+    if (/^\d[\d.]*(?::|$)/.test(word) && words.at(-1)?.includes("=")) words.push(`${words.pop()},${word}`);
+    else words.push(word);
+  }
   if (words.length === 0) throw new InvalidArgumentError("Expected at least one name.");
   return [...(before ?? []), ...words];
 }

@@ -1,5 +1,7 @@
 /** Reads the file of a job script, which is copied at the submit. */
+
 import { readFileSync, statSync } from "node:fs";
+import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { MAX_SCRIPT_BYTES } from "@tutti/protocol/limits.ts";
 import { UsageError } from "../errors.ts";
 
@@ -23,11 +25,6 @@ export function readScript(verb: string, path: string): Buffer {
     return content;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    const reasons: Readonly<Record<string, string>> = {
-      ENOENT: "there is no such file",
-      EACCES: "you are not allowed to read it",
-    };
-    throw refusal(reasons[code] ?? message);
+    throw refusal(whyUnreadable(error));
   }
 }

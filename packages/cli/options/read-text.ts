@@ -1,15 +1,10 @@
 /** Reads a whole file of a user, or standard input, as text: at most as much as one submit may have. */
 import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
+import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { formatCount } from "@tutti/kernel/core/format.ts";
 import { MAX_SUBMIT_BYTES } from "@tutti/protocol/limits.ts";
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "you are not allowed to read it",
-  EISDIR: "it is a folder",
-};
 
 /** A file, or standard input for `-`, in pieces. */
 export function openInput(file: string): AsyncIterable<Buffer> {
@@ -19,11 +14,6 @@ export function openInput(file: string): AsyncIterable<Buffer> {
 /** The file as messages name it. */
 export function nameOfInput(file: string): string {
   return file === "-" ? "standard input" : `"${file}"`;
-}
-
-export function whyUnreadable(error: unknown): string {
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  return REASONS[code] ?? message;
 }
 
 /**

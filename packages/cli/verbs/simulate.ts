@@ -4,6 +4,7 @@ import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import type { Comparison } from "@tutti/lab/results/comparison.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { UsageError } from "../errors.ts";
 import { checkStarted, writeResult } from "../experiments/policy-run.ts";
 import { runSource } from "../experiments/source-run.ts";
 import {
@@ -14,14 +15,13 @@ import {
   RUN_HELP,
   type RunOptions,
 } from "../options/options.ts";
-import { integer } from "../options/parse.ts";
 import { simulationText } from "../text/result-text.ts";
 import { hint, wrap, writeOut } from "../text/text.ts";
 
 interface SimulateOptions extends RunOptions, OutputOptions {
   readonly policy: string;
   readonly swf?: string;
-  readonly explain?: number;
+  readonly explain?: string;
 }
 
 export function configure(command: Command): void {
@@ -36,9 +36,10 @@ export function configure(command: Command): void {
   addRunOptions(command);
   addOutputOptions(command)
     .addOption(
-      new Option("--explain <job>", "instead of the table, explain why this job started when it did")
-        .argParser(integer(0))
-        .conflicts(["csv", "html"]),
+      new Option(
+        "--explain <job>",
+        "instead of the table, explain why this job started when it did",
+      ).conflicts(["csv", "html"]),
     )
     .option("--swf <file>", "also write the schedule as SWF, with the waits filled in");
   addOtherOptions(command).action(run);
@@ -55,8 +56,14 @@ async function run(source: string, options: SimulateOptions, command: Command): 
   if (comparison === undefined) return;
   if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
   if (options.explain === undefined) return writeResult(comparison, options, simulationText);
-  await writeExplanation(comparison.instance, options.explain, options);
+  await writeExplanation(comparison.instance, jobNumber(options.explain), options);
   checkStarted(comparison);
+}
+
+/** Machines with jobs of their own can have names for them. */
+function jobNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`Cannot explain job "${text}": expected its number, an integer of 0 or more`);
 }
 
 /** @throws InputError when the job is not among those simulated */

@@ -59,16 +59,22 @@ export class PhasesChecker implements PhasesObserver {
         this.#mostOn.push(Math.floor(instance.resident * unitsPerNode));
         this.#residentOn.push(0);
       }
-      this.#cut(units);
+      this.#cut(pool, units);
     }
     this.#turnOn = this.#poolOf.map(() => NOBODY);
     this.#latest = this.#poolOf.map(() => NOBODY);
   }
 
-  #cut(units: number): void {
+  #cut(pool: number, units: number): void {
+    const { turns } = this.#instance;
     const sizes = this.#claims.groups ?? [units];
+    const largest = turns.units.reduce(
+      (most, one, turn) => Math.max(most, turns.pool[turn] === pool ? one : 0),
+      1,
+    );
     for (let first = 0, group = 0; first < units; group++) {
-      const size = Math.min(sizes[sizes.length === 1 ? 0 : group], units - first);
+      const wanted = sizes.length === 1 ? Math.max(sizes[0], largest) : sizes[group];
+      const size = Math.min(wanted, units - first);
       const number = (this.#groupOf.at(-1) ?? -1) + 1;
       for (let i = 0; i < size; i++) this.#groupOf.push(number);
       first += size;
@@ -221,7 +227,7 @@ export class PhasesChecker implements PhasesObserver {
 
   yielded(timeMs: number, turn: Turn): void {
     this.#requireDue("yielded", timeMs, turn);
-    this.#due.freed.set(turn, timeMs + this.#instance.turns.saveMs[turn]);
+    this.#due.freed.set(turn, timeMs + (this.#claims.neverSaves ? 0 : this.#instance.turns.saveMs[turn]));
     this.ended++;
   }
 

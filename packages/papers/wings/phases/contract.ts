@@ -151,10 +151,15 @@ export interface PhasesClaims {
    * node, before one; 0: all come in order. Default: any number.
    */
   readonly mostPassed?: number | undefined;
-  /** At most one gang at a time has units of the same group; sizes of the groups of each pool. */
+  /**
+   * At most one gang at a time has units of the same group: sizes of the groups of each pool, or one size,
+   * which is raised to that of the largest gang there.
+   */
   readonly groups?: readonly number[] | undefined;
   /** A gang keeps the same units for all its turns in a pool. */
   readonly fixedUnits: boolean;
+  /** Nothing is saved, because no other gang gets the units before the gang has left. */
+  readonly neverSaves?: boolean | undefined;
 }
 
 export interface PhasesPolicyDefinition extends PolicyDescription<PhasesClaims> {
@@ -170,7 +175,9 @@ export interface PhasesSchedule {
   readonly yieldedMs: Float64Array;
   readonly admittedMs: Float64Array;
   readonly leftMs: Float64Array;
-  /** 1: another gang, or none, had had one of its units before it. */
+  /** When its units had been saved. */
+  readonly freedMs: Float64Array;
+  /** 1: it began after a restore, because another gang had had one of its units since. */
   readonly isSwitch: Uint8Array;
   readonly stopMs: number;
 }

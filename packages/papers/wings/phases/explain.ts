@@ -14,12 +14,13 @@ import {
 interface TurnFacts {
   readonly number: number;
   readonly pool: string;
-  readonly wantedS: number;
   /** Free units of its nodes when it was wanted and the decisions of that instant were made. */
   freeThen: number;
   /** Who had units of its nodes then, and until when; in the order of the units. */
   holders: { readonly gang: string; readonly units: number; untilS: number | null }[];
-  /** Turns that were wanted later and got units of its nodes before it. */
+  /** The free ones of all units. */
+  isFreeThen: readonly boolean[];
+  /** Turns that got units of its nodes after it was wanted, and before it did. */
   passedBy: number;
   units: readonly Unit[];
 }
@@ -54,16 +55,15 @@ export class PhasesExplainer implements PhasesObserver {
     if (gang === this.#gang) this.#nodes = new Set(home.filter((_, i) => i % 2 === 0));
   }
 
-  wanted(timeMs: number, turn: Turn): void {
+  wanted(_timeMs: number, turn: Turn): void {
     if (this.#gangOf[turn] !== this.#gang) return;
     const { pools, turns, firstTurn } = this.#instance;
     this.#waiting = {
       ...{
         number: turn - firstTurn[this.#gang] + 1,
         pool: pools[turns.pool[turn]].name,
-        wantedS: timeMs / 1000,
       },
-      ...{ freeThen: 0, holders: [], passedBy: 0, units: [] },
+      ...{ freeThen: 0, holders: [], isFreeThen: [], passedBy: 0, units: [] },
     };
     this.#isNew = true;
     this.turns.push(this.#waiting);
@@ -92,6 +92,7 @@ export class PhasesExplainer implements PhasesObserver {
 
   #lookAround(waiting: TurnFacts): void {
     const near = this.#holder.filter((_, unit) => this.#isNear(unit));
+    waiting.isFreeThen = this.#holder.map((turn) => turn === NOBODY);
     waiting.freeThen = near.filter((turn) => turn === NOBODY).length;
     for (const turn of new Set(near)) {
       if (turn === NOBODY) continue;
@@ -105,7 +106,10 @@ export class PhasesExplainer implements PhasesObserver {
     return this.#nodes.has(this.#nodeOf[unit]);
   }
 
-  lines({ admittedMs, leftMs, beganMs, gotMs, yieldedMs }: PhasesSchedule, policy: string): string[] {
+  lines(
+    { admittedMs, leftMs, wantedMs, beganMs, gotMs, yieldedMs }: PhasesSchedule,
+    policy: string,
+  ): string[] {
     const { gangs, submitMs, firstTurn } = this.#instance;
     const gang = this.#gang;
     const s = (ms: number) => `${formatNumber(ms / 1000)} s`;
@@ -117,21 +121,25 @@ export class PhasesExplainer implements PhasesObserver {
     ];
     for (const [i, facts] of this.turns.entries()) {
       const turn = firstTurn[gang] + i;
-      const { number, pool, wantedS, holders, freeThen, passedBy, units } = facts;
-      const waitMs = gotMs[turn] - wantedS * 1000;
+      const { number, pool, holders, freeThen, isFreeThen, passedBy, units } = facts;
+      const waitMs = gotMs[turn] - wantedMs[turn];
       const where = this.#instance.pools.length > 1 ? ` of ${pool}` : "";
       lines.push(
         Number.isNaN(gotMs[turn])
-          ? `Turn ${number}${where} was wanted at ${s(wantedS * 1000)}, and never came.`
-          : `Turn ${number}${where} was wanted at ${s(wantedS * 1000)}, got ${plural(units.length, "unit")} (${units.join(", ")}) after ${s(waitMs)}, began at ${s(beganMs[turn])} and was yielded at ${s(yieldedMs[turn])}.`,
+          ? `Turn ${number}${where} was wanted at ${s(wantedMs[turn])}, and never came.`
+          : `Turn ${number}${where} was wanted at ${s(wantedMs[turn])}, got ${plural(units.length, "unit")} (${units.join(", ")}) after ${s(waitMs)}, began at ${s(beganMs[turn])} and was yielded at ${s(yieldedMs[turn])}.`,
       );
       if (!(waitMs > 0)) continue;
       const who = holders.map(
         ({ gang: name, units: count, untilS }) =>
-          `gang ${name} (${count}${untilS === null ? "" : `, until ${s(untilS * 1000)}`})`,
+          `gang ${name} (${count}, ${untilS === null ? "for longer" : `until ${s(untilS * 1000)}`})`,
       );
+      const others = who.length === 0 ? "" : `; the others had ${who.join(", ")}`;
+      const order = units.every((unit) => isFreeThen[unit])
+        ? " Those that it got were free, too: the rules of the policy let others go first."
+        : "";
       lines.push(
-        `When it was wanted, ${plural(freeThen, "unit")} of its nodes ${freeThen === 1 ? "was" : "were"} free; the others had ${who.join(", ")}. ${plural(passedBy, "turn")} got units there before it.`,
+        `When it was wanted, ${plural(freeThen, "unit")} of its nodes ${freeThen === 1 ? "was" : "were"} free${others}.${order} ${plural(passedBy, "turn")} got units there before it.`,
       );
     }
     return lines;
@@ -143,6 +151,6 @@ export function gangNamed(instance: PhasesInstance, name: string): Gang {
   const gang = instance.gangs.indexOf(name);
   if (gang >= 0) return gang;
   throw new InputError(
-    `Cannot explain gang "${name}": expected one of the ${instance.gangs.length} gangs, ${instance.gangs.slice(0, 3).join(", ")} …`,
+    `Cannot explain gang "${name}": expected one of the ${instance.gangs.length} gangs, ${instance.gangs.slice(0, 3).join(", ")}${instance.gangs.length > 3 ? " …" : ""}`,
   );
 }

@@ -7,25 +7,22 @@ import { parse } from "csv-parse/sync";
 import type { PhasesInstance } from "./contract.ts";
 import { fromEvents, type RecordedEvent } from "./recorded.ts";
 
-/** What a line may say, and what holds if it does not. */
-const COLUMNS = {
-  gang: undefined,
-  hold: undefined,
-  wait: 0,
-  units: 1,
-  submit: 0,
-  pool: "units",
-  save: undefined,
-  restore: undefined,
-} as const;
-type Column = keyof typeof COLUMNS;
+type Column = "gang" | "hold" | "wait" | "units" | "submit" | "pool" | "save" | "restore";
+const COLUMNS: readonly Column[] = ["gang", "hold", "wait", "units", "submit", "pool", "save", "restore"];
+const MOST_S = 1e9;
+/** Unix time and the like: only differences count. */
+const LATEST_S = 1e11;
+/** Half a millisecond would be no time at all. */
+const LEAST_S = 0.001;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
 type Row = Readonly<Record<string, unknown>>;
 
 interface PhasesFileOptions {
   /** A path and its text, with a line `column=its name in the file` for each column with another name. */
   readonly columns: readonly [path: string, text: string] | undefined;
-  /** Of a pool that the file names; undefined: as many as its largest gang needs. */
-  readonly units: number | undefined;
+  /** Of each pool. */
+  readonly units: number;
   readonly unitsPerNode: number;
   readonly resident: number;
   readonly saveS: number;
@@ -40,12 +37,10 @@ export function readPhases(path: string, text: string, options: PhasesFileOption
     const events = rows.map(({ row }) => row as unknown as RecordedEvent);
     return { ...fromEvents(path, events).instance };
   }
-  const names = namesFrom(options.columns);
-  return instanceOf(
-    path,
-    rows.map((line) => turnOf(path, line, names)),
-    options,
-  );
+  const names = namesFrom(options.columns, path, new Set(rows.flatMap(({ row }) => Object.keys(row))));
+  const turns = rows.map((line) => turnOf(path, line, names));
+  checkUnits(path, turns, options.units);
+  return instanceOf(path, turns, options);
 }
 
 interface Line {
@@ -54,44 +49,77 @@ interface Line {
 }
 
 function rowsOf(path: string, text: string): readonly Line[] {
-  if (!text.trimStart().startsWith("{")) {
-    try {
-      const found = parse(text, { columns: true, info: true, bom: true, trim: true, skip_empty_lines: true });
-      return (found as unknown as { info: { lines: number }; record: Row }[]).map(({ info, record }) => ({
-        line: info.lines,
-        row: record,
-      }));
-    } catch (error) {
-      throw new InputError(`Cannot read ${path} as CSV: ${messageOf(error)}`);
-    }
+  if (text.includes("\0") || text.startsWith("\u001f"))
+    throw new InputError(`Cannot read ${path}: it is not text, expected CSV or JSON Lines`);
+  const begin = text.trimStart()[0];
+  if (begin === "[")
+    throw new InputError(
+      `Cannot read ${path}: it is a JSON array, expected JSON Lines, an object in each line`,
+    );
+  return begin === "{" ? jsonLinesOf(path, text) : csvOf(path, text);
+}
+
+function csvOf(path: string, text: string): readonly Line[] {
+  try {
+    const found = parse(text, {
+      columns: (heading: string[]) => {
+        const twice = heading.find((name, i) => heading.indexOf(name) < i);
+        if (twice !== undefined) throw new Error(`its heading has the column "${twice}" twice`);
+        return heading;
+      },
+      ...{ delimiter: [",", ";", "\t"], info: true, bom: true, trim: true, skip_empty_lines: true },
+    });
+    return (found as unknown as { info: { lines: number }; record: Row }[]).map(({ info, record }) => ({
+      line: info.lines,
+      row: record,
+    }));
+  } catch (error) {
+    throw new InputError(`Cannot read ${path} as CSV: ${messageOf(error)}`);
   }
+}
+
+function jsonLinesOf(path: string, text: string): readonly Line[] {
   return text.split("\n").flatMap((one, i) => {
     if (one.trim() === "") return [];
+    const at = `${path}, line ${i + 1}`;
+    let row: unknown;
     try {
-      return [{ line: i + 1, row: JSON.parse(one) as Row }];
+      row = JSON.parse(one);
     } catch (error) {
-      throw new InputError(`Cannot read ${path}, line ${i + 1}, as JSON: ${messageOf(error)}`);
+      throw new InputError(`Cannot read ${at}, as JSON: ${messageOf(error)}`);
     }
+    if (typeof row !== "object" || row === null || Array.isArray(row))
+      throw new InputError(`Cannot use ${at}: ${one.trim().slice(0, 40)}, expected an object`);
+    return [{ line: i + 1, row: row as Row }];
   });
 }
 
-function namesFrom(columns: PhasesFileOptions["columns"]): ReadonlyMap<Column, string> {
+function namesFrom(
+  columns: PhasesFileOptions["columns"],
+  file: string,
+  found: ReadonlySet<string>,
+): ReadonlyMap<Column, string> {
   const names = new Map<Column, string>();
   const [path, all] = columns ?? ["", ""];
   for (const [i, line] of all.split("\n").entries()) {
     const text = line.trim();
     if (text === "" || text.startsWith("#")) continue;
-    const [column, ...name] = text.split("=");
-    if (!(column.trim() in COLUMNS) || name.length === 0)
-      throw new InputError(
-        `Cannot use ${path}, line ${i + 1}: "${text}", expected COLUMN=NAME with one of ${Object.keys(COLUMNS).join(", ")}`,
-      );
-    names.set(column.trim() as Column, name.join("=").trim());
+    const refuse = (expected: string): never => {
+      throw new InputError(`Cannot use ${path}, line ${i + 1}: "${text}", expected ${expected}`);
+    };
+    const [before, ...rest] = text.split("=");
+    const column = COLUMNS.find((one) => one === before.trim());
+    const name = rest.join("=").trim();
+    if (column === undefined || name === "") return refuse(`COLUMN=NAME with one of ${COLUMNS.join(", ")}`);
+    if (names.has(column)) refuse(`one name for ${column}`);
+    if (!found.has(name)) refuse(`a column of ${file} (${[...found].slice(0, 20).join(", ")})`);
+    names.set(column, name);
   }
   return names;
 }
 
 interface FileTurn {
+  readonly line: number;
   readonly gang: string;
   readonly pool: string;
   readonly units: number;
@@ -103,58 +131,86 @@ interface FileTurn {
 }
 
 function turnOf(path: string, { line, row }: Line, names: ReadonlyMap<Column, string>): FileTurn {
-  const read = (column: Column): unknown => {
-    const name = names.get(column) ?? column;
-    const value = row[name];
-    if (value !== undefined && value !== "") return value;
-    const fallback = COLUMNS[column];
-    if (fallback !== undefined || column === "save" || column === "restore") return fallback;
+  const nameOf = (column: Column) => names.get(column) ?? column;
+  const cellOf = (column: Column) => row[nameOf(column)];
+  const refuse = (column: Column, expected: string): never => {
+    const value = cellOf(column);
+    const is = value === undefined || value === "" ? "empty" : JSON.stringify(value).slice(0, 60);
     throw new InputError(
-      `Cannot use ${path}, line ${line}: it has no "${name}", expected one of its columns (${Object.keys(row).join(", ")}) named by a line "${column}=NAME" in the file of columns=`,
+      `Cannot use ${path}, line ${line}: ${nameOf(column)} is ${is}, expected ${expected}`,
     );
   };
-  const number = (column: Column, least: number, isWhole = false): number => {
-    const value = read(column);
-    const found = Number(value);
-    if (found >= least && found <= 1e9 && (!isWhole || Number.isInteger(found))) return found;
-    const expected = isWhole ? `an integer of ${least} or more` : "seconds, 0 or more";
+  const required = (column: Column) => {
+    if (nameOf(column) in row) return;
     throw new InputError(
-      `Cannot use ${path}, line ${line}: ${names.get(column) ?? column} is "${value}", expected ${expected}`,
+      `Cannot use ${path}, line ${line}: it has no "${column}", expected one of its columns (${Object.keys(row).join(", ")}) named by a line "${column}=NAME" in the file of columns=`,
     );
   };
-  const cost = (column: "save" | "restore") => (read(column) === undefined ? undefined : number(column, 0));
+  const isEmpty = (column: Column) => [undefined, ""].includes(cellOf(column) as string | undefined);
+  const text = (column: Column) => {
+    const value = cellOf(column);
+    const isName = (typeof value === "string" && value !== "") || Number.isFinite(value);
+    return isName ? String(value) : refuse(column, "a name");
+  };
+  const number = (column: Column, expected: string, isRight: (value: number) => boolean) => {
+    const value = cellOf(column);
+    const isNumber = typeof value === "number" || (typeof value === "string" && DECIMAL.test(value));
+    return isNumber && isRight(Number(value)) ? Number(value) : refuse(column, expected);
+  };
+  const seconds = (column: Column, leastS: number) =>
+    number(column, `seconds, ${leastS} to ${MOST_S}`, (value) => value >= leastS && value <= MOST_S);
+  required("gang");
+  required("hold");
   return {
-    gang: String(read("gang")),
-    pool: String(read("pool")),
-    units: number("units", 1, true),
-    submitS: number("submit", 0),
-    holdS: number("hold", 0),
-    waitS: number("wait", 0),
-    saveS: cost("save"),
-    restoreS: cost("restore"),
+    line,
+    gang: text("gang"),
+    pool: isEmpty("pool") ? "units" : text("pool"),
+    units: isEmpty("units")
+      ? 1
+      : number("units", "an integer of 1 or more", (value) => value >= 1 && Number.isInteger(value)),
+    submitS: isEmpty("submit")
+      ? 0
+      : number("submit", "seconds since any instant", (value) => Math.abs(value) <= LATEST_S),
+    holdS: seconds("hold", LEAST_S),
+    waitS: isEmpty("wait") ? 0 : seconds("wait", 0),
+    saveS: isEmpty("save") ? undefined : seconds("save", 0),
+    restoreS: isEmpty("restore") ? undefined : seconds("restore", 0),
   };
 }
 
+/** A gang holds as many units in all its turns in a pool, and no more than there are. */
+function checkUnits(path: string, turns: readonly FileTurn[], most: number): void {
+  const firstOf = new Map<string, FileTurn>();
+  for (const turn of turns) {
+    const { line, gang, pool, units } = turn;
+    const key = JSON.stringify([gang, pool]);
+    const first = firstOf.get(key) ?? turn;
+    firstOf.set(key, first);
+    const at = `${path}, line ${line}: gang ${gang} has ${units} units`;
+    if (units > most)
+      throw new InputError(`Cannot use ${at}: expected at most ${most}; units= says how many there are`);
+    if (units !== first.units)
+      throw new InputError(`Cannot use ${at}: expected ${first.units}, as in line ${first.line}`);
+  }
+}
+
 function instanceOf(name: string, turns: readonly FileTurn[], options: PhasesFileOptions): PhasesInstance {
-  const { unitsPerNode, resident } = options;
+  const { units, unitsPerNode, resident } = options;
   const gangs = [...Map.groupBy(turns, ({ gang }) => gang).entries()].sort(
     ([, [a]], [, [b]]) => a.submitS - b.submitS,
   );
   const all = gangs.flatMap(([, own]) => own);
+  const [[, [{ submitS: beginS }]]] = gangs;
   const pools = [...new Set(turns.map(({ pool }) => pool))];
-  const largest = (pool: string) => Math.max(...turns.map((turn) => (turn.pool === pool ? turn.units : 0)));
   const milliseconds = (of: (turn: FileTurn) => number) =>
     Float64Array.from(all, (turn) => Math.round(1000 * of(turn)));
   const firstTurn = new Int32Array(gangs.length + 1);
   for (const [i, [, own]] of gangs.entries()) firstTurn[i + 1] = firstTurn[i] + own.length;
   return {
     ...{ name, resident, firstTurn },
-    pools: pools.map((pool) => {
-      const units = options.units ?? largest(pool);
-      return { name: pool, units, unitsPerNode: units % unitsPerNode === 0 ? unitsPerNode : units };
-    }),
+    pools: pools.map((pool) => ({ name: pool, units, unitsPerNode })),
     gangs: gangs.map(([gang]) => gang),
-    submitMs: Float64Array.from(gangs, ([, [{ submitS }]]) => Math.round(1000 * submitS)),
+    submitMs: Float64Array.from(gangs, ([, [{ submitS }]]) => Math.round(1000 * (submitS - beginS))),
     turns: {
       pool: Int32Array.from(all, ({ pool }) => pools.indexOf(pool)),
       units: Int32Array.from(all, ({ units }) => units),

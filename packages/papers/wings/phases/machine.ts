@@ -41,6 +41,7 @@ export class SimulatedPhases implements PhasesMachine {
   readonly freed: Turn[] = [];
   readonly schedule: PhasesSchedule & { stopMs: number };
   readonly #instance: PhasesInstance;
+  readonly #neverSaves: boolean;
   readonly #observer: PhasesObserver | undefined;
   /** Of the first node of each pool, and one more: the number of all nodes. */
   readonly #firstNode: readonly number[];
@@ -58,9 +59,10 @@ export class SimulatedPhases implements PhasesMachine {
   /** By pool and gang: whether the gang has had a turn there. */
   readonly #isLoaded: readonly Uint8Array[];
 
-  constructor(instance: PhasesInstance, observer: PhasesObserver | undefined) {
+  constructor(instance: PhasesInstance, neverSaves: boolean, observer: PhasesObserver | undefined) {
     const { pools, gangs, turns } = instance;
     this.#instance = instance;
+    this.#neverSaves = neverSaves;
     this.#observer = observer;
     this.pools = pools;
     this.resident = instance.resident;
@@ -89,7 +91,7 @@ export class SimulatedPhases implements PhasesMachine {
     this.wantedMs = columnOf(count);
     this.schedule = {
       ...{ wantedMs: columnOf(count), gotMs: columnOf(count), beganMs: columnOf(count) },
-      ...{ yieldedMs: columnOf(count), isSwitch: new Uint8Array(count) },
+      ...{ yieldedMs: columnOf(count), freedMs: columnOf(count), isSwitch: new Uint8Array(count) },
       ...{ admittedMs: columnOf(gangs.length), leftMs: columnOf(gangs.length), stopMs: 0 },
     };
   }
@@ -219,10 +221,10 @@ export class SimulatedPhases implements PhasesMachine {
     if (Number.isNaN(this.wantedMs[turn]))
       this.#refuse("turn-not-wanted", gang, "it does not want this turn");
     this.#checkUnits(turn, units);
-    const isSwitch = units.some((unit) => this.latest[unit] !== gang);
     // What it has on its units at first is work of its first turn.
     const isLoaded = this.#isLoaded[this.gangs.poolOf[turn]];
-    const restoreMs = isSwitch && isLoaded[gang] === 1 ? this.#instance.turns.restoreMs[turn] : 0;
+    const isSwitch = isLoaded[gang] === 1 && units.some((unit) => this.latest[unit] !== gang);
+    const restoreMs = isSwitch ? this.#instance.turns.restoreMs[turn] : 0;
     isLoaded[gang] = 1;
     for (const unit of units) this.#take(unit, turn);
     this.#unitsOf.set(turn, units);
@@ -298,7 +300,7 @@ export class SimulatedPhases implements PhasesMachine {
     this.#savingOf[this.gangs.gangOf[turn]] += units.length;
     this.yielded.push(turn);
     this.#observer?.yielded?.(this.nowMs, turn);
-    this.#soon(turn, Next.isFree, turns.saveMs[turn]);
+    this.#soon(turn, Next.isFree, this.#neverSaves ? 0 : turns.saveMs[turn]);
   }
 
   #free(turn: Turn): void {
@@ -311,6 +313,7 @@ export class SimulatedPhases implements PhasesMachine {
       this.#freeOn[this.#nodeOf[unit]]++;
     }
     this.#unitsOf.delete(turn);
+    this.schedule.freedMs[turn] = this.nowMs;
     this.freed.push(turn);
     this.#observer?.freed?.(this.nowMs, turn);
   }

@@ -11,7 +11,7 @@ export interface PhasesNumbers {
   readonly duty: number;
   /** Share of the time of all units in which they save or restore. */
   readonly switching: number;
-  /** Turns that got units on which another gang had been. */
+  /** Turns that began with a restore. */
   readonly switches: number;
   readonly meanWaitS: number;
   /** 95 % of the turns waited for no longer. */
@@ -28,14 +28,14 @@ export interface PhasesNumbers {
 
 export function summarisePhases(instance: PhasesInstance, schedule: PhasesSchedule): PhasesNumbers {
   const { turns, firstTurn, submitMs, pools, gangs } = instance;
-  const { beganMs, yieldedMs, wantedMs, gotMs, admittedMs, leftMs, isSwitch } = schedule;
+  const { beganMs, yieldedMs, wantedMs, gotMs, admittedMs, leftMs, freedMs, isSwitch } = schedule;
   const allMs = schedule.stopMs - (submitMs[0] ?? 0);
   const units = pools.reduce((sum, pool) => sum + pool.units, 0);
   const ended = [...yieldedMs.keys()].filter((turn) => !Number.isNaN(yieldedMs[turn]));
   const waitsS = ended.map((turn) => (gotMs[turn] - wantedMs[turn]) / 1000).sort((a, b) => a - b);
   const heldMs = sumOf(ended.map((turn) => turns.units[turn] * (yieldedMs[turn] - beganMs[turn])));
   const switchMs = sumOf(
-    ended.map((turn) => turns.units[turn] * (beganMs[turn] - gotMs[turn] + turns.saveMs[turn])),
+    ended.map((turn) => turns.units[turn] * (beganMs[turn] - gotMs[turn] + freedMs[turn] - yieldedMs[turn])),
   );
   const gone = [...gangs.keys()].filter((gang) => !Number.isNaN(leftMs[gang]));
   const ownMs = gone.map((gang) => ownTime(instance, firstTurn[gang], firstTurn[gang + 1]));

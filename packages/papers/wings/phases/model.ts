@@ -38,17 +38,17 @@ export const MODEL_PARAMETERS: readonly ParameterSpec[] = [
   number(
     "resident",
     { min: 1, max: 1000, default: 2 },
-    "memory of a node's host: gangs with this many times its units can be resident",
+    "gangs with at most this many times the units of a node are resident there",
   ),
   number(
     "memory",
     { min: 0, max: 1e6, default: 0 },
-    "GB that a gang keeps on each of its units, for the next two",
+    "GB that a gang keeps on each of its units, for host and rate",
   ),
   number(
     "host",
     { min: 0, max: 1e9, default: 0 },
-    "GB of a node's host for what gangs keep; if given, resident is host ÷ (memory × node)",
+    "GB of a node's host for what gangs keep; if given, at most host ÷ (memory × node) are resident",
   ),
   number(
     "rate",
@@ -64,16 +64,14 @@ function seconds(name: string, value: number, description: string): ParameterSpe
 /** The gangs that the parameters describe. */
 export function modelInstance(parameters: ParameterValues, seed: number): PhasesInstance {
   const sizes = numbersIn(parameters.sizes);
-  const [units, node] = [Number(parameters.units), Number(parameters.node)];
+  const { units, unitsPerNode } = nodesOf(parameters);
   const largest = Math.max(...sizes);
   if (largest > units)
     throw new ModelError(
       `Cannot use sizes=${parameters.sizes} with units=${units}: expected sizes of at most ${units}`,
     );
-  if (units % node !== 0)
-    throw new ModelError(`Cannot use node=${node} with units=${units}: expected a divisor of ${units}`);
   return makePhases({
-    ...{ units, sizes, seed, unitsPerNode: node },
+    ...{ units, sizes, seed, unitsPerNode },
     ...memoryOf(parameters),
     gangs: Number(parameters.gangs),
     rounds: Number(parameters.rounds),
@@ -84,19 +82,31 @@ export function modelInstance(parameters: ParameterValues, seed: number): Phases
   });
 }
 
+/** A node has all units, if there are fewer than it could have. */
+export function nodesOf(parameters: ParameterValues): Pick<PhasesModel, "units" | "unitsPerNode"> {
+  const [units, node] = [Number(parameters.units), Number(parameters.node)];
+  const unitsPerNode = Math.min(units, node);
+  if (units % unitsPerNode === 0) return { units, unitsPerNode };
+  throw new ModelError(`Cannot use node=${node} with units=${units}: expected a divisor of ${units}`);
+}
+
 /** What the memory of gangs allows and costs. A gang that holds units keeps its place on the host, too. */
 export function memoryOf(parameters: ParameterValues): Pick<PhasesModel, "resident" | "saveS" | "restoreS"> {
   const [memory, host, rate] = [parameters.memory, parameters.host, parameters.rate].map(Number);
-  if (memory === 0 && host + rate > 0)
-    throw new ModelError(`Cannot use host=${host} and rate=${rate} without memory=: expected GB of a unit`);
-  const resident = host > 0 ? host / (memory * Number(parameters.node)) : Number(parameters.resident);
-  if (resident < 1)
+  for (const [name, value] of Object.entries({ host, rate }))
+    if (value > 0 && memory === 0)
+      throw new ModelError(`Cannot use ${name}=${value} without memory=: expected the GB of a unit`);
+  if (memory > 0 && host + rate === 0)
+    throw new ModelError(`Cannot use memory=${memory} alone: expected host= or rate=, too`);
+  const { unitsPerNode } = nodesOf(parameters);
+  const places = host > 0 ? host / (memory * unitsPerNode) : Number.POSITIVE_INFINITY;
+  if (places < 1)
     throw new ModelError(
-      `Cannot use host=${host} with memory=${memory} and node=${parameters.node}: expected at least their product`,
+      `Cannot use host=${host} with memory=${memory} and nodes of ${unitsPerNode} units: expected at least ${memory * unitsPerNode}, for the gangs of one node`,
     );
   const snapshotS = rate > 0 ? memory / rate : 0;
   return {
-    resident,
+    resident: Math.min(Number(parameters.resident), places),
     saveS: Number(parameters.save) + snapshotS,
     restoreS: Number(parameters.restore) + snapshotS,
   };
@@ -110,7 +120,7 @@ export function measuresOf(numbers: PhasesNumbers, exclusive: PhasesNumbers): Me
     measure("ratio", "÷ exclusive use", "1", ratio, true),
     measure("duty", "duty of the units", "share", numbers.duty, true),
     measure("switching", "saving and restoring", "share", numbers.switching, true),
-    measure("switches", "turns after another gang", "1", numbers.switches),
+    measure("switches", "turns that began with a switch", "1", numbers.switches),
     measure("wait", "mean wait for a turn", "s", numbers.meanWaitS),
     measure("p95-wait", "95 % wait no longer", "s", numbers.p95WaitS, true),
     measure("longest-wait", "longest wait", "s", numbers.longestWaitS),

@@ -36,7 +36,11 @@ export function simulatePhases(
   observer?: PhasesObserver,
 ): PhasesSchedule {
   checkInstance(instance);
-  const machine = new SimulatedPhases(instance, observer);
+  const machine = new SimulatedPhases(
+    instance,
+    definition.guarantees(parameters).neverSaves === true,
+    observer,
+  );
   const policy = definition.make(machine, machine.gangs, parameters);
   runToEnd(instance, machine, policy, observer);
   return machine.schedule;

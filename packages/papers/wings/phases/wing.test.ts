@@ -65,19 +65,29 @@ describe("the model", () => {
   test("memory ÷ rate is a snapshot, and a host has room for its memory ÷ that of its units", () => {
     // 75 GB at 3 GB/s are 25 s each way; 2,400 GB are four times 8 × 75 GB.
     const own = "phases:save=1:restore=2:memory=75:rate=3:host=2400";
-    const { turns, resident } = instanceOf(parseWing(own)!.parameters, 1);
-    expect(resident).toBe(4);
+    const residentOf = (source: string) => instanceOf(parseWing(source)!.parameters, 1).resident;
+    expect(residentOf(`${own}:resident=9`)).toBe(4);
+    expect(residentOf(`${own}:resident=3`)).toBe(3);
+    expect(residentOf(own)).toBe(2);
+    // A node has no more than all units.
+    expect(residentOf("phases:units=4:sizes=2:memory=75:host=450")).toBe(1.5);
+    const { turns } = instanceOf(parseWing(own)!.parameters, 1);
     expect(turns.saveMs[0]).toBe(26_000);
     expect(turns.restoreMs[0]).toBe(27_000);
   });
 
   test("refuses parameters that contradict each other", () => {
     expect(() => measuresOf("phases:sizes=2,32", "phases-pool")).toThrow("expected sizes of at most 16");
-    expect(() => measuresOf("phases:rate=4", "phases-pool")).toThrow("expected GB of a unit");
-    expect(() => measuresOf("phases:memory=75:host=599", "phases-pool")).toThrow("at least their product");
+    expect(() => measuresOf("phases:rate=4", "phases-pool")).toThrow(
+      "without memory=: expected the GB of a unit",
+    );
+    expect(() => measuresOf("phases:memory=75", "phases-pool")).toThrow("expected host= or rate=, too");
+    expect(() => measuresOf("phases:memory=75:host=599", "phases-pool")).toThrow("expected at least 600");
+    expect(() => measuresOf("phases:columns=x", "phases-pool")).toThrow("without file=");
+    expect(() => measuresOf("phases:file=x:gangs=3", "phases-pool")).toThrow("Cannot use gangs=3 with file=");
     expect(() => measuresOf("phases:node=5", "phases-pool")).toThrow("expected a divisor of 16");
     expect(() => measuresOf("phases", "phases-lock:groups=8,4")).toThrow("expected a sum of 16, not 12");
-    expect(() => measuresOf("phases", "phases-lock:groups=4")).toThrow(
+    expect(() => measuresOf("phases", "phases-lock:groups=4,4,4,4")).toThrow(
       "a group as large as the largest gang",
     );
   });
@@ -120,13 +130,44 @@ describe("a file of turns", () => {
       'names, line 2: "holt=h", expected COLUMN=NAME',
     );
     expect(() => read("a.csv", csv, ":columns=names", "gang=job\n")).toThrow(
-      'line 3: hold is "soon", expected seconds, 0 or more',
+      'line 3: hold is "soon", expected seconds, 0.001 to 1000000000',
+    );
+    const mapped = (text: string) => () => read("a.csv", "job,h,w\na,1,2\n", ":columns=names", text);
+    expect(mapped("gang=job\nhold=h\nwait=v\n")).toThrow(
+      'Cannot use names, line 3: "wait=v", expected a column of a.csv (job, h, w)',
+    );
+    expect(mapped("gang=job\nhold=h\nhold=w\n")).toThrow('line 3: "hold=w", expected one name for hold');
+    expect(() => read("a.csv", "gang,hold,hold\na,1,2\n")).toThrow('the column "hold" twice');
+    expect(() => read("a.csv", "gang,hold\na,\n")).toThrow("line 2: hold is empty, expected seconds");
+    expect(() => read("a.csv", "gang,hold\na,0x10\n")).toThrow('hold is "0x10", expected seconds');
+    expect(() => read("a.csv", "gang,hold\na,0\n")).toThrow('hold is "0", expected seconds, 0.001');
+    for (const wrong of ["null", "true", "[5]", '{"s":5}', '" "'])
+      expect(() => read("a.jsonl", `{"gang":"a","hold":${wrong}}`), wrong).toThrow(
+        `line 1: hold is ${wrong}, expected seconds`,
+      );
+    expect(() => read("a.jsonl", '{"gang":{"id":1},"hold":1}')).toThrow('gang is {"id":1}, expected a name');
+    expect(() => read("a.jsonl", '{"gang":"a","hold":1}\n[1]')).toThrow("line 2: [1], expected an object");
+    expect(() => read("a.json", '[{"gang":"a","hold":1}]')).toThrow(
+      "it is a JSON array, expected JSON Lines",
+    );
+    expect(() => read("a.csv", "gang\0hold")).toThrow("it is not text");
+    expect(() => read("a.csv", "gang,hold,units\na,1,2\nb,1,1\na,1,4\n")).toThrow(
+      "a.csv, line 4: gang a has 4 units: expected 2, as in line 2",
     );
     expect(() => read("empty", "gang,hold\n")).toThrow("it has no turn");
     expect(() => read("torn.jsonl", '{"gang":"a","hold":1}\n{"gang"')).toThrow("line 2, as JSON");
     expect(() =>
       measuresOf("phases:file=big.csv:units=8", "phases-pool", { "big.csv": "gang,hold,units\na,1,9\n" }),
-    ).toThrow("turn 1 of gang a with 9 units: expected 1 to 8");
+    ).toThrow("big.csv, line 2: gang a has 9 units: expected at most 8");
+  });
+
+  test("with semicolons or tabs, and with Unix time, is the same", () => {
+    const { name: _, ...expected } = read("a", "gang,hold,submit\na,1.5,0\nb,2,60\n");
+    for (const between of [";", "\t"]) {
+      const text = `gang,hold,submit\na,1.5,1732970000\nb,2,1732970060\n`.replaceAll(",", between);
+      const { name: __, ...found } = read("b", text);
+      expect(found).toEqual(expected);
+    }
   });
 
   test("events of a recorded lock are read as they are", () => {
@@ -160,7 +201,22 @@ describe("explain()", () => {
     ]);
   });
 
+  test("says that units were free, but the policy let others go first", () => {
+    // By hand: gang 2 wants all four units from 1 s on, and its row comes on. Gang 1 has two of them until
+    // 10 s. Gang 3 wants the other two at 2 s, but they are kept for gang 2, which has all until 20 s.
+    const text = "gang,units,hold,wait,submit\n1,2,10,5,0\n1,2,10,5,0\n2,4,10,5,1\n3,2,2,1,2\n3,2,2,1,2\n";
+    const { parameters } = parseWing("phases:file=a:units=4:restore=0")!;
+    const policy = chooseAmong(phases.policies, "phases-rows:gang=gang");
+    const lines = phases.explain!(parameters, policy, 1, "3", { a: text });
+    expect(lines[2]).toContain("wanted at 2 s, got 2 units (2, 3) after 18 s");
+    expect(lines[3]).toBe(
+      "When it was wanted, 2 units of its nodes were free; the others had gang 1 (2, until 10 s). Those that it got were free, too: the rules of the policy let others go first. 1 turn got units there before it.",
+    );
+  });
+
   test("refuses a gang that is not there", () => {
-    expect(() => explain("phases-lock", "3")).toThrow('Cannot explain gang "3": expected one of the 2 gangs');
+    expect(() => explain("phases-lock", "3")).toThrow(
+      'Cannot explain gang "3": expected one of the 2 gangs, 1, 2',
+    );
   });
 });

@@ -1,4 +1,5 @@
 /** The model `phases`: gangs that take turns on shared units by consent. */
+import { ModelError } from "@tutti/kernel/core/errors.ts";
 import { file } from "@tutti/kernel/core/parameters.ts";
 import {
   NONE,
@@ -14,10 +15,13 @@ import type { PhasesInstance, PhasesPolicyDefinition } from "./contract.ts";
 import { gangNamed, PhasesExplainer } from "./explain.ts";
 import { readPhases } from "./file.ts";
 import { summarisePhases } from "./metrics.ts";
-import { MODEL_PARAMETERS, measuresOf, memoryOf, modelInstance } from "./model.ts";
+import { MODEL_PARAMETERS, measuresOf, memoryOf, modelInstance, nodesOf } from "./model.ts";
 import { exclusive } from "./policies/exclusive.ts";
 import { PHASES_POLICIES } from "./policies/registry.ts";
 import { PHASES_RULES, simulatePhases } from "./simulate.ts";
+
+/** Parameters that a file takes the place of. */
+const OF_MODEL = ["sizes", "hold", "wait", "spread", "rounds", "gangs", "interarrival"];
 
 const FILE: readonly ParameterSpec[] = [
   file(
@@ -98,11 +102,21 @@ function ofExclusiveUse(instance: PhasesInstance) {
 /** The gangs that the parameters describe. */
 export function instanceOf(parameters: ParameterValues, seed: number, files: WingFiles = {}): PhasesInstance {
   const [file, columns] = [parameters.file, parameters.columns].map(String);
+  if (file === NONE && columns !== NONE)
+    throw new ModelError(
+      `Cannot use columns=${columns} without file=: expected a file whose columns it names`,
+    );
+  const isModel = ({ name, default: usual }: ParameterSpec) =>
+    OF_MODEL.includes(name) && parameters[name] !== usual;
+  const set = file === NONE ? undefined : MODEL_PARAMETERS.find(isModel);
+  if (set !== undefined)
+    throw new ModelError(
+      `Cannot use ${set.name}=${parameters[set.name]} with file=: it is for the model, and the file has turns of its own`,
+    );
   if (file !== NONE)
     return readPhases(file, files[file], {
       columns: columns === NONE ? undefined : [columns, files[columns]],
-      units: Number(parameters.units),
-      unitsPerNode: Number(parameters.node),
+      ...nodesOf(parameters),
       ...memoryOf(parameters),
     });
   return modelInstance(parameters, seed);

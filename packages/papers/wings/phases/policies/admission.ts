@@ -4,7 +4,9 @@ import type { Gang, PhasesGangsView, PhasesMachine, PhasesPolicy, Turn } from ".
 export abstract class AdmittingPolicy implements PhasesPolicy {
   protected readonly machine: PhasesMachine;
   protected readonly gangs: PhasesGangsView;
-  readonly #waiting: Gang[] = [];
+  /** Those that wait, from an index on: others have been admitted. */
+  #waiting: Gang[] = [];
+  #first = 0;
   /** Whether anything has come or gone since the last time; otherwise nothing new can be admitted. */
   #hasChanged = false;
 
@@ -20,6 +22,9 @@ export abstract class AdmittingPolicy implements PhasesPolicy {
   protected queuesOf(_gang: Gang): readonly number[] {
     return [0];
   }
+
+  /** How many queues there are: once all have a gang that must wait, nobody else needs to be looked at. */
+  protected queueCount = 1;
 
   abstract wanted(turn: Turn): void;
   abstract decide(): void;
@@ -37,8 +42,10 @@ export abstract class AdmittingPolicy implements PhasesPolicy {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
     const blocked = new Set<number>();
-    let kept = 0;
-    for (const gang of this.#waiting) {
+    const kept: Gang[] = [];
+    let next = this.#first;
+    for (; next < this.#waiting.length && blocked.size < this.queueCount; next++) {
+      const gang = this.#waiting[next];
       const queues = this.queuesOf(gang);
       const home = queues.some((queue) => blocked.has(queue)) ? undefined : this.homeFor(gang);
       if (home !== undefined) {
@@ -46,8 +53,12 @@ export abstract class AdmittingPolicy implements PhasesPolicy {
         continue;
       }
       for (const queue of queues) blocked.add(queue);
-      this.#waiting[kept++] = gang;
+      kept.push(gang);
     }
-    this.#waiting.length = kept;
+    this.#first = next - kept.length;
+    for (const [i, gang] of kept.entries()) this.#waiting[this.#first + i] = gang;
+    if (this.#first < this.#waiting.length / 2) return;
+    this.#waiting = this.#waiting.slice(this.#first);
+    this.#first = 0;
   }
 }

@@ -24,6 +24,7 @@ class Exclusive extends AdmittingPolicy {
   constructor(machine: PhasesMachine, gangs: PhasesGangsView, passes: boolean) {
     super(machine, gangs);
     this.#passes = passes;
+    if (passes) this.queueCount = Number.POSITIVE_INFINITY;
     this.#owner = new Int32Array(machine.holder.length).fill(NOBODY);
     for (const unit of this.#owner.keys()) {
       const node = machine.nodeOf(unit);
@@ -71,17 +72,8 @@ class Exclusive extends AdmittingPolicy {
     for (const turn of this.#wanted.splice(0)) {
       const pool = this.gangs.poolOf[turn];
       const isInPool = (unit: Unit) => unit >= firstUnit[pool] && unit < firstUnit[pool + 1];
-      const units = this.#owned[this.gangs.gangOf[turn]].filter(isInPool);
-      // Those of a gang that has just left may still be being saved.
-      const isFree = units.every((unit) => this.machine.holder[unit] === NOBODY || this.#isOwnSave(unit));
-      if (isFree) this.machine.begin(turn, units);
-      else this.#wanted.push(turn);
+      this.machine.begin(turn, this.#owned[this.gangs.gangOf[turn]].filter(isInPool));
     }
-  }
-
-  #isOwnSave(unit: Unit): boolean {
-    const { holder, isSaving } = this.machine;
-    return holder[unit] === this.#owner[unit] && isSaving[unit] === 1;
   }
 }
 
@@ -90,7 +82,7 @@ export const exclusive: PhasesPolicyDefinition = {
   title: "Exclusive units",
   summary: "A gang has its units for itself until it leaves, also while it does not need them.",
   rules: [
-    "a gang is admitted when as many units have no owner as it needs; they are its own until it leaves, and each of its turns begins when it is wanted",
+    "a gang is admitted when as many units have no owner as it needs; they are its own until it leaves, and each of its turns begins when it is wanted; nothing is saved or restored",
     ...when(({ queue }) => queue === "fcfs", ["gangs are admitted in the order in which they came"]),
     ...when(
       ({ queue }) => queue === "first-fit",
@@ -99,6 +91,6 @@ export const exclusive: PhasesPolicyDefinition = {
   ],
   source: "folklore: what batch systems do with GPUs",
   parameters: [choice("queue", ["fcfs", "first-fit"], "whether gangs are admitted past one that waits")],
-  guarantees: () => ({ workConserving: false, fixedUnits: true }),
+  guarantees: () => ({ workConserving: false, fixedUnits: true, neverSaves: true }),
   make: (machine, gangs, { queue }) => new Exclusive(machine, gangs, queue === "first-fit"),
 };

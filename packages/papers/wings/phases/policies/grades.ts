@@ -53,7 +53,7 @@ class ByGrade extends PoolPolicy {
 export const grades: PhasesPolicyDefinition = {
   name: "phases-grades",
   title: "Concurrent Gang's grades",
-  summary: "One pool of units, and gangs that hold them for short come first.",
+  summary: "One pool of units, and turns come by the priorities of Concurrent Gang.",
   rules: [
     ...POOL_RULES,
     "turns come by the priority of their gangs, max(alpha × grade in waiting, grade in holding), the largest first; among equals, in the order in which they were wanted",

@@ -47,31 +47,22 @@ class Lock extends AdmittingPolicy {
     this.#lastOf = machine.pools.map(() => new Float64Array(gangs.count).fill(Number.NEGATIVE_INFINITY));
     this.#groups = machine.pools.flatMap(({ units }, pool) => {
       let first = machine.firstUnit[pool];
-      return groupsOf(units, options.groups).map((size) => {
+      const largest = largestIn(gangs, pool);
+      return groupsOf(units, options.groups, largest).map((size) => {
         first += size;
         return { pool, first: first - size, units: size, residents: 0, wanted: [] };
       });
     });
-    for (let gang = 0; gang < gangs.count; gang++) this.#checkSize(gang);
     const firstOf = (gang: Gang) =>
       gangs.unitsIn.flatMap(({ [gang]: units }, pool) =>
         units === 0 ? [] : this.#classFor(pool, units)[0].first,
       );
     this.#queues = Array.from({ length: gangs.count }, (_, gang) => firstOf(gang));
+    this.queueCount = new Set(this.#queues.flat()).size;
   }
 
   protected override queuesOf(gang: Gang): readonly number[] {
     return this.#queues[gang];
-  }
-
-  #checkSize(gang: Gang): void {
-    for (const [pool, units] of this.gangs.unitsIn.entries()) {
-      const largest = Math.max(...this.#groups.filter((one) => one.pool === pool).map((one) => one.units));
-      if (units[gang] > largest)
-        throw new ModelError(
-          `Cannot use groups of at most ${largest} units for a gang of ${units[gang]}: expected a group as large as the largest gang`,
-        );
-    }
   }
 
   /** The home in the gang's groups, which it joins; undefined if one of them is full. */
@@ -162,17 +153,27 @@ class Lock extends AdmittingPolicy {
   }
 }
 
+function largestIn({ count, unitsIn }: PhasesGangsView, pool: number): number {
+  let largest = 0;
+  for (let gang = 0; gang < count; gang++) largest = Math.max(largest, unitsIn[pool][gang]);
+  return largest;
+}
+
 /** Groups of one size until the units are used up, or these groups. */
-function groupsOf(units: number, sizes: readonly number[]): readonly number[] {
+function groupsOf(units: number, sizes: readonly number[], largest: number): readonly number[] {
   if (sizes.length > 1) {
     const sum = sizes.reduce((total, size) => total + size, 0);
     if (sum !== units)
       throw new ModelError(
         `Cannot cut ${units} units into groups=${sizes.join(",")}: expected a sum of ${units}, not ${sum}`,
       );
+    if (Math.max(...sizes) < largest)
+      throw new ModelError(
+        `Cannot use phases-lock:groups=${sizes.join(",")} for a gang of ${largest}: expected a group as large as the largest gang`,
+      );
     return sizes;
   }
-  const [size] = sizes;
+  const size = Math.max(sizes[0], largest);
   return Array.from({ length: Math.ceil(units / size) }, (_, i) => Math.min(size, units - i * size));
 }
 
@@ -199,7 +200,7 @@ export const lock: PhasesPolicyDefinition = {
       "groups",
       "integer",
       { min: 1, max: 65_536, default: "8" },
-      "sizes of the groups of each pool; one number: groups of that size, the last one with what is left",
+      "sizes of the groups of each pool; one number: groups of that size or of that of the largest gang, if it is larger, the last one with what is left",
     ),
     choice("order", ["wanted", "served"], "which gang gets a free lock"),
   ],

@@ -8,7 +8,7 @@
  *   row 2      | D . E E
  */
 import { ModelError } from "@tutti/kernel/core/errors.ts";
-import { UNKNOWN } from "@tutti/kernel/core/jobs.ts";
+import { type ReadonlyColumn, UNKNOWN } from "@tutti/kernel/core/jobs.ts";
 import { choice } from "@tutti/kernel/core/parameters.ts";
 import {
   type GangMachine,
@@ -32,14 +32,30 @@ import {
   type Unit,
 } from "../contract.ts";
 
-const GANGS = POLICIES.filter(
-  ({ sharing, parameters }) => sharing === "time" && parameters.some(({ name }) => name === "rows"),
-) as readonly GangPolicyDefinition[];
+/** The first is the default: its buddy blocks put no gang across nodes that has room on one. */
+const FIRST = "brmms";
+const GANGS = (
+  POLICIES.filter(
+    ({ sharing, parameters }) => sharing === "time" && parameters.some(({ name }) => name === "rows"),
+  ) as readonly GangPolicyDefinition[]
+).toSorted((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
 
 /** The matrix that a gang policy fills; its rows are lit by the policy below. */
 class PhaseMatrix extends OusterhoutMatrix implements GangMachine {
   readonly slotS = 1;
   onRowDeleted = (_row: RowId, _position: number): void => {};
+  /** Gangs that were placed for the first time. */
+  readonly placed: Gang[] = [];
+
+  override place(gang: Gang, row: RowId, first: number): void {
+    if (this.slotsOf(gang) === 0) this.placed.push(gang);
+    super.place(gang, row, first);
+  }
+
+  override placeStretches(gang: Gang, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    if (this.slotsOf(gang) === 0) this.placed.push(gang);
+    super.placeStretches(gang, row, stretches, count);
+  }
 
   override deleteRow(row: RowId): void {
     const position = this.positionOf(row);
@@ -56,7 +72,6 @@ class Rows implements PhasesPolicy {
   readonly #policy: Policy;
   readonly #jobs = new JobTable({ shape: false, memory: false, origin: false });
   readonly #arrived: Gang[] = [];
-  readonly #waiting = new Set<Gang>();
   readonly #gone: Gang[] = [];
   /** Wanted turns, in the order in which they were wanted. */
   readonly #wanted: Turn[] = [];
@@ -103,7 +118,6 @@ class Rows implements PhasesPolicy {
     this.#jobs.submitS[gang] = this.#machine.nowMs / 1000;
     this.#jobs.estimateS[gang] = UNKNOWN;
     this.#arrived.push(gang);
-    this.#waiting.add(gang);
   }
 
   admit(): void {
@@ -112,11 +126,8 @@ class Rows implements PhasesPolicy {
     for (const gang of this.#gone) this.#matrix.removeJob(gang);
     for (const gang of this.#gone.splice(0)) this.#policy.depart(gang);
     this.#policy.decide(this.#arrived.splice(0));
-    for (const gang of this.#waiting) {
-      if (this.#matrix.slotsOf(gang) === 0) continue;
-      this.#waiting.delete(gang);
-      this.#machine.admit(gang, this.#place(gang));
-    }
+    const placed = this.#matrix.placed.splice(0).sort((a, b) => a - b);
+    for (const gang of placed) this.#machine.admit(gang, this.#place(gang));
   }
 
   #place(gang: Gang): readonly number[] {
