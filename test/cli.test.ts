@@ -295,6 +295,45 @@ describe("results", () => {
     expect(replicated).toMatch(/3 replications.*±.*difference from sites-one.*±/s);
   });
 
+  test("turns of a user's own file: locks with a list of groups, gangs by name, and what does not fit together", async () => {
+    const turns = "job,gpus,train_s,rollout_s\nanna,4,10,10\nanna,4,10,10\nbo,4,10,10\nbo,4,10,10\n";
+    writeFileSync(join(folder, "turns.csv"), turns);
+    writeFileSync(join(folder, "names.txt"), "gang=job\nunits=gpus\nhold=train_s\nwait=rollout_s\n");
+    const source = "phases:file=turns.csv:columns=names.txt:units=4:restore=2";
+    const policies = "phases-exclusive,phases-lock:groups=4,phases-rows";
+    const { status, stdout } = await tuttiHere(folder, ["compare", source, "--policy", policies, "--audit"]);
+    // By hand, as in packages/papers/wings/phases/wing.test.ts: 80 s exclusively, 54 s under a lock.
+    expect(stdout).toMatch(/^phases-exclusive +180 +1\.?0* /m);
+    expect(stdout).toMatch(/^phases-lock:groups=4 +267 +1\.48 /m);
+    expect(status).toBe(0);
+    const lists = [
+      "compare",
+      "phases:gangs=4",
+      "--policy",
+      "phases-lock:groups=8,4,2,2,phases-rows",
+      "--json",
+    ];
+    const { policies: found } = JSON.parse((await tuttiHere(folder, lists)).stdout);
+    expect(found.map(({ label }: { label: string }) => label)).toEqual([
+      "phases-lock:groups=8,4,2,2",
+      "phases-rows",
+    ]);
+    const simulate = ["simulate", source, "--policy", "phases-lock"];
+    const explained = await tuttiHere(folder, [...simulate, "--explain", "bo"]);
+    expect(explained.stdout).toMatch(
+      /^gang bo under phases-lock: 2 turns\n.*left at 54 s.*gang anna \(4, until 10 s\)/s,
+    );
+    expectRefusal(await tuttiHere(folder, [...simulate, "--explain", "cy"]), 66, '"cy"', "anna, bo");
+    expectRefusal(await tuttiHere(folder, [...simulate, "--explain", "bo", "--json"]), 2, "--json");
+    expectRefusal(
+      await tuttiHere(folder, ["compare", source, "--policy", "phases-rows", "--replications", "2"]),
+      2,
+      "the same each time",
+    );
+    const missing = ["simulate", "phases:file=none.csv", "--policy", "phases-rows"];
+    expectRefusal(await tuttiHere(folder, missing), 66, "none.csv: there is no such file");
+  });
+
   test("--csv has one line per policy, metric and class, and no empty heading", async () => {
     const [heading, ...lines] = (
       await tuttiHere(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", "--csv"])
@@ -434,6 +473,12 @@ describe("--explain", () => {
       await tuttiHere(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "9"]),
       66,
       "job 9",
+    );
+    expectRefusal(
+      await tuttiHere(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "x"]),
+      2,
+      'job "x"',
+      "an integer of 0 or more",
     );
   });
 });

@@ -4,9 +4,8 @@ import type { Instance } from "@tutti/kernel/core/jobs.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import type { Comparison } from "@tutti/lab/results/comparison.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { UsageError } from "../errors.ts";
 import { checkStarted, writeResult } from "../experiments/policy-run.ts";
-import { runSource } from "../experiments/source-run.ts";
+import { jobNumber, runSource } from "../experiments/source-run.ts";
 import {
   addOtherOptions,
   addOutputOptions,
@@ -58,12 +57,6 @@ async function run(source: string, options: SimulateOptions, command: Command): 
   if (options.explain === undefined) return writeResult(comparison, options, simulationText);
   await writeExplanation(comparison.instance, jobNumber(options.explain), options);
   checkStarted(comparison);
-}
-
-/** Machines with jobs of their own can have names for them. */
-function jobNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`Cannot explain job "${text}": expected its number, an integer of 0 or more`);
 }
 
 /** @throws InputError when the job is not among those simulated */
