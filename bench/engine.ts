@@ -43,7 +43,7 @@ const sources = values.source ?? [...(quick ? [] : ["KTH-SP2", "SDSC-SP2", "HPC2
 const policies = values.policy ?? ["fcfs", "first-fit", "easy", "easy:order=shortest", "conservative"];
 const PHASES = [
   ...["phases-exclusive", "phases-lock:groups=64", "phases-pool", "phases-pool:most=0:split=yes"],
-  ...["phases-grades", "phases-rows:extra=no", "phases-rows", "phases-rows:gang=gang"],
+  ...["phases-grades", "phases-rows:extra=no", "phases-rows", "phases-rows:gang=brmms"],
 ];
 /** How many times EASY's CPU time a policy may take. */
 const GOALS: Readonly<Record<string, number>> = { conservative: 2, wlv: 2, brmms: 4 };

@@ -41,9 +41,9 @@ const QUEUE = ratio("pool, in order", "phases-pool:most=0");
 const POOL = ratio("pool, first fit", "phases-pool");
 const QUEUE_SPREAD = ratio("in order, spread", "phases-pool:most=0:split=yes");
 const POOL_SPREAD = ratio("first fit, spread", "phases-pool:split=yes");
-const ROWS = ratio("rows by first fit, in turn", "phases-rows:gang=gang:extra=no");
-const EXTRA = ratio("rows by first fit, extra", "phases-rows:gang=gang");
-const BRMMS = ratio("rows, extra turns", "phases-rows");
+const ROWS = ratio("rows in turn", "phases-rows:extra=no");
+const EXTRA = ratio("rows, extra turns", "phases-rows");
+const BRMMS = ratio("rows of buddies, extra", "phases-rows:gang=brmms");
 const GRADES = ratio("grades", "phases-grades");
 const MAIN = [LOCK, CUT, QUEUE, POOL, QUEUE_SPREAD, POOL_SPREAD, ROWS, EXTRA, BRMMS];
 const DUTY: Column = { name: "duty, exclusive", policy: EXCLUSIVE, measure: "duty" };
@@ -51,7 +51,9 @@ const DUTY: Column = { name: "duty, exclusive", policy: EXCLUSIVE, measure: "dut
 const TITLES: Readonly<Record<string, string>> = {
   ratio: "rounds per hour",
   pace: "pace",
-  "p95-wait": "95 % of the waits are no longer",
+  wait: "mean wait for a turn",
+  "longest-wait": "longest wait for a turn",
+  slowdown: "mean slowdown",
   "worst-slowdown": "slowest gang's slowdown",
   fairness: "fairness",
 };
@@ -74,6 +76,24 @@ const SWEEPS: readonly Sweep[] = [
       ["8; 3 ×; 24 s", "phases:sizes=8:resident=3:restore=24"],
     ],
     columns: [DUTY, ...MAIN],
+  },
+  {
+    title: "Other sizes, and other clusters",
+    heading: "sizes; units",
+    rows: [
+      ["2; 16", "phases:sizes=2"],
+      ["3; 16", "phases:sizes=3"],
+      ["1, 2, 3, 5, 7; 16", "phases:sizes=1,2,3,5,7"],
+      ["2, 8, 12; 24", "phases:sizes=2,8,12:units=24"],
+      ["4, 8, 16; 32", "phases:sizes=4,8,16:units=32"],
+    ],
+    columns: [LOCK, QUEUE, POOL, EXTRA, BRMMS],
+  },
+  {
+    title: "How busy the cluster is: time between arrivals",
+    heading: "seconds",
+    rows: [0, 500, 1000, 2000, 4000].map((s) => [String(s), `phases:interarrival=${s}`] as const),
+    columns: [DUTY, LOCK, QUEUE, POOL, EXTRA, BRMMS],
   },
   {
     title: "Where a gang may run: units of a node",
@@ -110,7 +130,7 @@ const SWEEPS: readonly Sweep[] = [
     columns: [LOCK, QUEUE, POOL, EXTRA, BRMMS],
     picture: { name: "phases-share.svg", xAxis: "hold ÷ (hold + wait)" },
   },
-  ...["ratio", "pace", "p95-wait", "worst-slowdown", "fairness"].map(
+  ...["ratio", "pace", "wait", "longest-wait", "slowdown", "worst-slowdown", "fairness"].map(
     (measure): Sweep => ({
       title: `What a share and fairness cost: ${TITLES[measure]}`,
       heading: "resident",
@@ -135,23 +155,24 @@ export const phasesStudy: Study = {
   path: "docs/phases.md",
   title: "Gangs with phases: which turns shared GPUs need",
   text: [
-    "**For the live half: let gangs give up their turns by themselves, and let the rows of the matrix decide who is next.** With gangs of 2 to 8 GPUs on 16, rows give 1.64 times the rounds of exclusive use, although each gang keeps its GPUs. A lock for each group of 8 gives 1.04, locks with groups cut by size 1.33. If all gangs have the same size, nothing is better than a lock (1.72).",
+    "**For the live half: let gangs give up their turns by themselves, and let the rows of the matrix decide who is next.** With gangs of 2 to 8 GPUs on 16 and more work than GPUs, rows give 1.6 times the rounds of exclusive use, although each gang keeps its GPUs. A lock for each group of 8 gives 1.04, locks with groups cut by size 1.33. If all gangs are as large as a group, nothing is better than its lock (1.72).",
     "Jobs that train by reinforcement hold GPUs for minutes and then wait for minutes, for samples or rewards. Held exclusively, the GPUs stand idle meanwhile. Here, a gang gives its units back by itself after each turn (consent before clock), stays in the memory of its hosts, and wants its units again later. All units of a turn are given at once or not at all. If another gang has been on a unit since, the turn begins with a switch.",
     "## A rule of thumb",
-    "A pool and rows give about nine tenths of the smaller of two numbers: how many gangs are resident for each unit (memory of the hosts), and 1 ÷ the share of the time that gangs hold their units. A switch (save and restore) that takes a tenth of a hold costs 6 % of the rounds; half of a hold, a quarter of them; as long as a hold, all of the gain. Residency counts in whole gangs: rows use whole numbers only, and so does a pool if gangs are as large as a node.",
-    "Take no more residency than the second number, rounded up. Twofold gives most of the rounds; threefold adds 5 to 10 %, but each gang then waits twice as long for its turns.",
+    "A pool and rows give about nine tenths of the smaller of two numbers: how many gangs are resident for each unit (memory of the hosts), and 1 ÷ the share of the time that gangs hold their units. A switch (save and restore) that takes a tenth of a hold costs 6 % of the rounds; half of a hold, a quarter of them; as long as a hold, all of the gain. Residency counts in whole gangs: rows use whole numbers only, and so does a pool if gangs are as large as a node. All of this needs gangs that wait for GPUs: if gangs come so slowly that exclusive use has idle GPUs left, there is little to gain.",
+    "Take no more residency than the second number, rounded up. Twofold gives most of the rounds. Threefold adds 4 to 10 %, but a gang then waits three to four times as long for its turns.",
+    "Let one or a few turns pass one that waits (`phases-pool:most=1`), not any number: that costs nearly no rounds, and without it, large gangs wait for up to four hours for a turn of seven minutes (threefold residency).",
     "## Your own numbers",
     "The laboratory in the browser has a form for this (view _Turns_), with the turns as a moving picture. On the command line, with 16 GPUs in nodes of 8, jobs with 2, 4 or 8 GPUs, 430 s on the GPUs and 390 s elsewhere, 60 GB on each GPU, hosts with 1,500 GB, and 5 s for a switch:",
     "```sh\ntutti compare phases:units=16:node=8:sizes=2,4,8:hold=430:wait=390:memory=60:host=1500:restore=5 \\\n  --policy phases-exclusive,phases-lock,phases-pool,phases-rows --replications 20\n```",
     "The column _÷ exclusive use_ is the answer, with 95 % intervals; the second table has the differences from the first policy. The _pace_ is what sharing takes from a gang: 0.85 means that its rounds take 1 ÷ 0.85 times as long as with GPUs of its own.",
-    "- At most twice as many gangs are resident as fit on a node; `resident=3` allows more, if the hosts have the memory.\n- If the memory of a GPU is saved as a snapshot, `restore=0:rate=3.75` (GB per second and GPU) computes what a switch takes: 16 s to save 60 GB, 16 s to restore them.\n- The lock has groups of 8, or of the largest gang; cut them as you would: `phases-lock:groups=8,4,2,2`.\n- `tutti models phases` lists all parameters, `tutti policies phases-rows` states the rules, and `tutti simulate phases --policy phases-rows --explain 31` says what a gang waited for.",
+    "- All gangs come at once; `interarrival=1800` lets one come every half hour.\n- At most twice as many gangs are resident as fit on a node; `resident=3` allows more, if the hosts have the memory.\n- A gang may wake on any units of its nodes. Most programs that sleep keep their devices: then use `node=1`, and for `host` the memory of a host ÷ its GPUs. Rows are the same in both cases.\n- If the memory of a GPU is saved as a snapshot, `restore=0:rate=3.75` (GB per second and GPU) computes what a switch takes: 16 s to save 60 GB, 16 s to restore them.\n- The lock has groups of 8, or of the largest gang; cut them as you would: `phases-lock:groups=8,4,2,2`.\n- `tutti models phases` lists all parameters, `tutti policies phases-rows` states the rules, and `tutti simulate phases --policy phases-rows --explain 31` says what a gang waited for.",
     "A recorded run of your own is a CSV file with a line for each turn: what it held, and how long it waited after that. Five lines name its columns. JSON Lines are read, too ([all columns](workloads.md#files-of-turns)):",
     "```\n$ head -3 turns.csv\njob,gpus,train_s,rollout_s,submitted\na,2,412.5,377,1732970000\na,2,431,402.5,1732970000\n$ cat names.txt\ngang=job\nunits=gpus\nhold=train_s\nwait=rollout_s\nsubmit=submitted\n$ tutti compare phases:file=turns.csv:columns=names.txt:units=16 --policy phases-exclusive,phases-lock,phases-rows\n```",
     "## What was found",
-    "**The recorded runs** are those of llm-d's rl-time-slicing: events of two jobs under its lock, first come, first served. What a job did by itself is kept, and what it waited for the other is not. The lock of the laboratory then makes the same switches in the same order, and ends within 0.4 %.",
-    "**Where gangs may run matters more than who is next.** If a gang may use any of 16 units, a pool gives 1.8. If it is bound to the node that has its memory, it gives 1.7; 1.6 if gangs are spread over nodes as soon as there is memory anywhere. If each unit has its own memory, it gives 1.5. A program that sleeps keeps its devices, and then packing wins: the gangs of rows keep their units anyway, and rows give 1.64 whatever a node is.",
-    "**Rows are filled by brmms**, whose buddy blocks keep a gang on as few nodes as it needs, if nodes have 2, 4, 8 … units. Filled by first fit (gang), they give 1.60, and gangs can lie across two nodes. So can gangs under exclusive use, which takes the first units that are idle: otherwise its gangs would wait longer, and all ratios would be larger.",
-    "**Order hardly matters here.** Strictly in order (most=0) loses nothing with twofold residency and 4 % with threefold; with larger gangs it can lose more. A gang that shares goes on at 0.85 of its own pace with twofold residency, and at 0.6 to 0.75 with threefold. It still ends earlier, because it starts earlier: from submission to end, the slowest one needs 60 % of the time that it needs under exclusive use.",
+    "**The recorded runs** are those of llm-d's rl-time-slicing: events of two jobs under its lock, first come, first served. What a job did by itself is kept, and what it waited for the other is not. The lock of the laboratory then makes the same switches in the same order, and ends within 0.4 %. The time _without turns_ is that of the same work without sharing, as published.",
+    "**Where gangs may run matters more than who is next.** If a gang may use any of 16 units, a pool gives 1.8. If it is bound to the node that has its memory, it gives 1.7; 1.6 if gangs are spread over nodes as soon as there is memory anywhere. If each unit has its own memory, it gives 1.5. A program that sleeps keeps its devices, and then packing wins: the gangs of rows keep their units anyway, and rows give 1.60 whatever a node is.",
+    "**Which gang policy fills the rows depends on the sizes.** Buddies (`gang=brmms`) give 1.64 and keep a gang on as few nodes as it needs, if sizes and nodes are powers of two. With other sizes they waste units: 1.41 with gangs of 3, where first fit (`gang=gang`, the default) gives 1.70. First fit can put a gang across two nodes. So can exclusive use, which takes the first units that are idle.",
+    "**Order matters for the longest wait, not for the rounds.** Strictly in order (most=0) loses nothing with twofold residency and 4 % with threefold, and keeps the longest wait at 15 and 26 minutes. If any turn may pass (most=none, or the gang that was served least recently first), the longest wait is 46 minutes with twofold residency and 4 hours with threefold, that of a gang as large as a node. A gang that shares goes on at 0.85 of its own pace with twofold residency, and at 0.6 to 0.75 with threefold. On average it still ends earlier, because it starts earlier: from submission to end, gangs need about 60 % of the time that they need under exclusive use, as long as there is a queue.",
     "**Weave** (OSDI 2026) reports 1.84 times exclusive use and 1.38 times co-location. Its abstract does not say with which phases and sizes, so it is not re-enacted here.",
     "Unless a row says otherwise: 48 gangs of 2, 2, 4, 4 or 8 units, equally likely, on 16 units in nodes of 8; 12 rounds of 430 s on the units and 390 s elsewhere (means, log-normal, standard deviation 0.3 of the mean); memory of the hosts for twice the units; 5 s for a switch; gangs on as few nodes as they can (under _spread_, on more if they need not wait for memory then). Numbers are rounds per hour ÷ those of exclusive use (first come, first served) on the same jobs, with 95 % intervals over 20 seeds.",
     "## What the live scheduler has today",
@@ -196,7 +217,7 @@ function tableOf({ title, heading, rows, columns, picture }: Sweep, runsOf: Runs
   const text = ({ mean, half }: Interval, measure: string) =>
     measure === "duty"
       ? formatPercent(mean)
-      : measure === "p95-wait"
+      : measure.endsWith("wait")
         ? `${mean.toFixed(0)} ± ${half.toFixed(0)} s`
         : `${mean.toFixed(2)} ± ${half.toFixed(2)}`;
   return {
@@ -254,7 +275,7 @@ function recordedTables(): StudyTable[] {
   return [
     {
       title: "The recorded runs, re-enacted",
-      columns: ["run", "one after the other", "recorded", "re-enacted", "switches", "order"],
+      columns: ["run", "without turns", "recorded", "re-enacted", "switches", "order"],
       rows,
     },
   ];

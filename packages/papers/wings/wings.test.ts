@@ -33,16 +33,16 @@ const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "phases-pool:most=0:split=yes": "36fe2fd8f1b3f6a9",
     "phases-pool:order=served:most=3": "e60298daf6ca9713",
     "phases-grades": "4be002a5823ccbc9",
-    "phases-rows": "378560187645af84",
-    "phases-rows:gang=gang": "d0d7ece5836fcc42",
-    "phases-rows:gang=gang:extra=no": "b2af218f89aeb029",
+    "phases-rows": "d0d7ece5836fcc42",
+    "phases-rows:extra=no": "b2af218f89aeb029",
     "phases-rows:gang=brms": "936c4370e34b2ef8",
+    "phases-rows:gang=brmms": "378560187645af84",
   },
   "phases:sizes=2,16,3:units=64:resident=2.5:interarrival=300:save=21:restore=9:spread=1": {
     "phases-lock:groups=16": "fdc5c25968a6be95",
     "phases-pool": "0ed554cd0c079f96",
     "phases-grades:alpha=0.5:turns=3": "9d8abb97e23e5a67",
-    "phases-rows": "4d7bfb129b01a489",
+    "phases-rows:gang=brmms": "4d7bfb129b01a489",
   },
 };
 

@@ -22,6 +22,8 @@ interface TurnFacts {
   isFreeThen: readonly boolean[];
   /** Turns that got units of its nodes after it was wanted, and before it did. */
   passedBy: number;
+  /** Who gave back units of its nodes last before it got its own, and when. */
+  freedLast: { readonly gang: Gang; readonly atMs: number } | undefined;
   units: readonly Unit[];
 }
 
@@ -34,6 +36,12 @@ export class PhasesExplainer implements PhasesObserver {
   readonly #holder: Turn[] = [];
   #nodes: ReadonlySet<number> = new Set();
   readonly turns: TurnFacts[] = [];
+  /** Who was admitted between its submission and its admission, and who left last before that. */
+  #admittedBefore = 0;
+  #leftLast: Gang | undefined;
+  #isResident = false;
+  /** The last turn that gave back units of its nodes. */
+  #freedLast: { readonly gang: Gang; readonly atMs: number } | undefined;
   /** The turn that is wanted now, if any. */
   #waiting: TurnFacts | undefined;
   #isNew = false;
@@ -51,8 +59,15 @@ export class PhasesExplainer implements PhasesObserver {
     this.#holder = this.#nodeOf.map(() => NOBODY);
   }
 
-  admitted(_timeMs: number, gang: Gang, home: readonly number[]): void {
-    if (gang === this.#gang) this.#nodes = new Set(home.filter((_, i) => i % 2 === 0));
+  admitted(timeMs: number, gang: Gang, home: readonly number[]): void {
+    if (gang === this.#gang) {
+      this.#nodes = new Set(home.filter((_, i) => i % 2 === 0));
+      this.#isResident = true;
+    } else if (!this.#isResident && timeMs >= this.#instance.submitMs[this.#gang]) this.#admittedBefore++;
+  }
+
+  left(_timeMs: number, gang: Gang): void {
+    if (!this.#isResident) this.#leftLast = gang;
   }
 
   wanted(_timeMs: number, turn: Turn): void {
@@ -63,7 +78,7 @@ export class PhasesExplainer implements PhasesObserver {
         number: turn - firstTurn[this.#gang] + 1,
         pool: pools[turns.pool[turn]].name,
       },
-      ...{ freeThen: 0, holders: [], isFreeThen: [], passedBy: 0, units: [] },
+      ...{ freeThen: 0, holders: [], isFreeThen: [], passedBy: 0, freedLast: undefined, units: [] },
     };
     this.#isNew = true;
     this.turns.push(this.#waiting);
@@ -72,6 +87,7 @@ export class PhasesExplainer implements PhasesObserver {
   got(_timeMs: number, turn: Turn, units: readonly Unit[]): void {
     if (this.#gangOf[turn] === this.#gang) {
       this.#waiting!.units = units;
+      this.#waiting!.freedLast = this.#freedLast;
       this.#waiting = undefined;
     } else if (this.#waiting !== undefined && !this.#isNew && units.some((unit) => this.#isNear(unit)))
       this.#waiting.passedBy++;
@@ -79,9 +95,14 @@ export class PhasesExplainer implements PhasesObserver {
   }
 
   freed(timeMs: number, turn: Turn): void {
-    for (const [unit, holder] of this.#holder.entries()) if (holder === turn) this.#holder[unit] = NOBODY;
-    const name = this.#instance.gangs[this.#gangOf[turn]];
-    const held = this.#waiting?.holders.find(({ gang, untilS }) => gang === name && untilS === null);
+    const gang = this.#gangOf[turn];
+    for (const [unit, holder] of this.#holder.entries()) {
+      if (holder !== turn) continue;
+      this.#holder[unit] = NOBODY;
+      if (this.#isNear(unit)) this.#freedLast = { gang, atMs: timeMs };
+    }
+    const name = this.#instance.gangs[gang];
+    const held = this.#waiting?.holders.find((one) => one.gang === name && one.untilS === null);
     if (held !== undefined) held.untilS = timeMs / 1000;
   }
 
@@ -119,9 +140,13 @@ export class PhasesExplainer implements PhasesObserver {
         ? `It was submitted at ${s(submitMs[gang])} and never admitted.`
         : `It was submitted at ${s(submitMs[gang])}, resident from ${s(admittedMs[gang])} on, on ${plural(this.#nodes.size, "node")} (${[...this.#nodes].join(", ")}), and ${Number.isNaN(leftMs[gang]) ? "never left" : `left at ${s(leftMs[gang])}`}.`,
     ];
+    if (admittedMs[gang] > submitMs[gang])
+      lines.push(
+        `Before that, ${plural(this.#admittedBefore, "other gang")} became resident since it came${this.#leftLast === undefined ? "" : `, and gang ${gangs[this.#leftLast]} was the last to make room`}.`,
+      );
     for (const [i, facts] of this.turns.entries()) {
       const turn = firstTurn[gang] + i;
-      const { number, pool, holders, freeThen, isFreeThen, passedBy, units } = facts;
+      const { number, pool, holders, freeThen, isFreeThen, passedBy, freedLast, units } = facts;
       const waitMs = gotMs[turn] - wantedMs[turn];
       const where = this.#instance.pools.length > 1 ? ` of ${pool}` : "";
       lines.push(
@@ -138,8 +163,12 @@ export class PhasesExplainer implements PhasesObserver {
       const order = units.every((unit) => isFreeThen[unit])
         ? " Those that it got were free, too: the rules of the policy let others go first."
         : "";
+      const last =
+        freedLast === undefined || !(freedLast.atMs > wantedMs[turn])
+          ? ""
+          : ` The last to give back units there was gang ${gangs[freedLast.gang]}, at ${s(freedLast.atMs)}.`;
       lines.push(
-        `When it was wanted, ${plural(freeThen, "unit")} of its nodes ${freeThen === 1 ? "was" : "were"} free${others}.${order} ${plural(passedBy, "turn")} got units there before it.`,
+        `When it was wanted, ${plural(freeThen, "unit")} of its nodes ${freeThen === 1 ? "was" : "were"} free${others}.${order} Meanwhile, ${plural(passedBy, "turn")} got units there.${last}`,
       );
     }
     return lines;

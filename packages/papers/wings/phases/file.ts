@@ -3,7 +3,7 @@
  * Lines, under the names of its own columns.
  */
 import { InputError, messageOf } from "@tutti/kernel/core/errors.ts";
-import { parse } from "csv-parse/sync";
+import { CsvError, parse } from "csv-parse/sync";
 import type { PhasesInstance } from "./contract.ts";
 import { fromEvents, type RecordedEvent } from "./recorded.ts";
 
@@ -67,15 +67,26 @@ function csvOf(path: string, text: string): readonly Line[] {
         if (twice !== undefined) throw new Error(`its heading has the column "${twice}" twice`);
         return heading;
       },
-      ...{ delimiter: [",", ";", "\t"], info: true, bom: true, trim: true, skip_empty_lines: true },
+      ...{ delimiter: delimiterOf(text), info: true, bom: true, trim: true, skip_empty_lines: true },
     });
     return (found as unknown as { info: { lines: number }; record: Row }[]).map(({ info, record }) => ({
       line: info.lines,
       row: record,
     }));
   } catch (error) {
+    if (error instanceof CsvError && error.code === "CSV_RECORD_INCONSISTENT_COLUMNS")
+      throw new InputError(
+        `Cannot use ${path}, line ${error.lines}: it has ${(error.record as unknown[]).length} values, expected ${(error.columns as unknown[]).length}, as in its heading; numbers have a decimal point`,
+      );
     throw new InputError(`Cannot read ${path} as CSV: ${messageOf(error)}`);
   }
+}
+
+/** The one that the heading has most of. */
+function delimiterOf(text: string): string {
+  const [heading] = text.trimStart().split("\n", 1);
+  const counts = [",", ";", "\t"].map((one) => [one, heading.split(one).length] as const);
+  return counts.reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
 function jsonLinesOf(path: string, text: string): readonly Line[] {
@@ -112,6 +123,8 @@ function namesFrom(
     const name = rest.join("=").trim();
     if (column === undefined || name === "") return refuse(`COLUMN=NAME with one of ${COLUMNS.join(", ")}`);
     if (names.has(column)) refuse(`one name for ${column}`);
+    const other = [...names].find(([, taken]) => taken === name);
+    if (other !== undefined) refuse(`another name than that of ${other[0]}`);
     if (!found.has(name)) refuse(`a column of ${file} (${[...found].slice(0, 20).join(", ")})`);
     names.set(column, name);
   }
@@ -146,7 +159,8 @@ function turnOf(path: string, { line, row }: Line, names: ReadonlyMap<Column, st
       `Cannot use ${path}, line ${line}: it has no "${column}", expected one of its columns (${Object.keys(row).join(", ")}) named by a line "${column}=NAME" in the file of columns=`,
     );
   };
-  const isEmpty = (column: Column) => [undefined, ""].includes(cellOf(column) as string | undefined);
+  // A column that is there says something in each line.
+  const isMissing = (column: Column) => !(nameOf(column) in row);
   const text = (column: Column) => {
     const value = cellOf(column);
     const isName = (typeof value === "string" && value !== "") || Number.isFinite(value);
@@ -164,17 +178,17 @@ function turnOf(path: string, { line, row }: Line, names: ReadonlyMap<Column, st
   return {
     line,
     gang: text("gang"),
-    pool: isEmpty("pool") ? "units" : text("pool"),
-    units: isEmpty("units")
+    pool: isMissing("pool") ? "units" : text("pool"),
+    units: isMissing("units")
       ? 1
       : number("units", "an integer of 1 or more", (value) => value >= 1 && Number.isInteger(value)),
-    submitS: isEmpty("submit")
+    submitS: isMissing("submit")
       ? 0
-      : number("submit", "seconds since any instant", (value) => Math.abs(value) <= LATEST_S),
+      : number("submit", `seconds, 0 to ${LATEST_S}`, (value) => value >= 0 && value <= LATEST_S),
     holdS: seconds("hold", LEAST_S),
-    waitS: isEmpty("wait") ? 0 : seconds("wait", 0),
-    saveS: isEmpty("save") ? undefined : seconds("save", 0),
-    restoreS: isEmpty("restore") ? undefined : seconds("restore", 0),
+    waitS: isMissing("wait") ? 0 : seconds("wait", 0),
+    saveS: isMissing("save") ? undefined : seconds("save", 0),
+    restoreS: isMissing("restore") ? undefined : seconds("restore", 0),
   };
 }
 
@@ -200,7 +214,12 @@ function instanceOf(name: string, turns: readonly FileTurn[], options: PhasesFil
     ([, [a]], [, [b]]) => a.submitS - b.submitS,
   );
   const all = gangs.flatMap(([, own]) => own);
-  const [[, [{ submitS: beginS }]]] = gangs;
+  const [[, [{ submitS: beginS, line: beginLine }]]] = gangs;
+  for (const [gang, [{ line, submitS }]] of gangs)
+    if (submitS - beginS > MOST_S)
+      throw new InputError(
+        `Cannot use ${name}, line ${line}: gang ${gang} comes ${submitS - beginS} s after that of line ${beginLine}, expected at most ${MOST_S}`,
+      );
   const pools = [...new Set(turns.map(({ pool }) => pool))];
   const milliseconds = (of: (turn: FileTurn) => number) =>
     Float64Array.from(all, (turn) => Math.round(1000 * of(turn)));

@@ -123,7 +123,7 @@ export function measuresOf(numbers: PhasesNumbers, exclusive: PhasesNumbers): Me
     measure("switches", "turns that began with a switch", "1", numbers.switches),
     measure("wait", "mean wait for a turn", "s", numbers.meanWaitS),
     measure("p95-wait", "95 % wait no longer", "s", numbers.p95WaitS, true),
-    measure("longest-wait", "longest wait", "s", numbers.longestWaitS),
+    measure("longest-wait", "longest wait", "s", numbers.longestWaitS, true),
     measure("slowdown", "mean slowdown", "1", numbers.meanSlowdown),
     measure("worst-slowdown", "slowest gang's slowdown", "1", numbers.worstSlowdown, true),
     measure("pace", "mean pace", "1", numbers.meanPace, true),

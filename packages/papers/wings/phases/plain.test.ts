@@ -17,8 +17,8 @@ const CASES: readonly (readonly [policy: string, plain: PlainOptions, mostPools:
   ["phases-pool:split=yes:most=2", { policy: "pool", most: 2 }, 2],
   ["phases-pool:split=yes:order=served", { policy: "pool", order: "served" }, 2],
   ["phases-pool:split=yes:order=served:most=2", { policy: "pool", most: 2, order: "served" }, 2],
-  ["phases-rows:gang=gang:extra=no", { policy: "rows", extra: false }, 1],
-  ["phases-rows:gang=gang", { policy: "rows", extra: true }, 1],
+  ["phases-rows:extra=no", { policy: "rows", extra: false }, 1],
+  ["phases-rows", { policy: "rows", extra: true }, 1],
 ];
 
 test.each(CASES)(

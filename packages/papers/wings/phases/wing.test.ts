@@ -139,6 +139,15 @@ describe("a file of turns", () => {
     expect(mapped("gang=job\nhold=h\nhold=w\n")).toThrow('line 3: "hold=w", expected one name for hold');
     expect(() => read("a.csv", "gang,hold,hold\na,1,2\n")).toThrow('the column "hold" twice');
     expect(() => read("a.csv", "gang,hold\na,\n")).toThrow("line 2: hold is empty, expected seconds");
+    expect(() => read("a.csv", "gang,hold,wait\na,1,\n")).toThrow("line 2: wait is empty, expected seconds");
+    expect(() => read("a.csv", "gang;hold;wait\na;1,5\n")).toThrow(
+      "a.csv, line 2: it has 2 values, expected 3",
+    );
+    expect(() => read("a.csv", "gang;hold\na;1,5\n")).toThrow('line 2: hold is "1,5", expected seconds');
+    expect(mapped("gang=job\nhold=h\nwait=h\n")).toThrow("expected another name than that of hold");
+    expect(() => read("a.csv", "gang,hold,submit\na,1,2e9\nb,1,5\n")).toThrow(
+      "a.csv, line 2: gang a comes 1999999995 s after that of line 3",
+    );
     expect(() => read("a.csv", "gang,hold\na,0x10\n")).toThrow('hold is "0x10", expected seconds');
     expect(() => read("a.csv", "gang,hold\na,0\n")).toThrow('hold is "0", expected seconds, 0.001');
     for (const wrong of ["null", "true", "[5]", '{"s":5}', '" "'])
@@ -195,9 +204,9 @@ describe("explain()", () => {
       "gang 2 under phases-lock: 2 turns",
       "It was submitted at 0 s, resident from 0 s on, on 1 node (0), and left at 54 s.",
       "Turn 1 was wanted at 0 s, got 4 units (0, 1, 2, 3) after 10 s, began at 10 s and was yielded at 20 s.",
-      "When it was wanted, 0 units of its nodes were free; the others had gang 1 (4, until 10 s). 0 turns got units there before it.",
+      "When it was wanted, 0 units of its nodes were free; the others had gang 1 (4, until 10 s). Meanwhile, 0 turns got units there. The last to give back units there was gang 1, at 10 s.",
       "Turn 2 was wanted at 30 s, got 4 units (0, 1, 2, 3) after 2 s, began at 34 s and was yielded at 44 s.",
-      "When it was wanted, 0 units of its nodes were free; the others had gang 1 (4, until 32 s). 0 turns got units there before it.",
+      "When it was wanted, 0 units of its nodes were free; the others had gang 1 (4, until 32 s). Meanwhile, 0 turns got units there. The last to give back units there was gang 1, at 32 s.",
     ]);
   });
 
@@ -206,12 +215,21 @@ describe("explain()", () => {
     // 10 s. Gang 3 wants the other two at 2 s, but they are kept for gang 2, which has all until 20 s.
     const text = "gang,units,hold,wait,submit\n1,2,10,5,0\n1,2,10,5,0\n2,4,10,5,1\n3,2,2,1,2\n3,2,2,1,2\n";
     const { parameters } = parseWing("phases:file=a:units=4:restore=0")!;
-    const policy = chooseAmong(phases.policies, "phases-rows:gang=gang");
+    const policy = chooseAmong(phases.policies, "phases-rows");
     const lines = phases.explain!(parameters, policy, 1, "3", { a: text });
     expect(lines[2]).toContain("wanted at 2 s, got 2 units (2, 3) after 18 s");
     expect(lines[3]).toBe(
-      "When it was wanted, 2 units of its nodes were free; the others had gang 1 (2, until 10 s). Those that it got were free, too: the rules of the policy let others go first. 1 turn got units there before it.",
+      "When it was wanted, 2 units of its nodes were free; the others had gang 1 (2, until 10 s). Those that it got were free, too: the rules of the policy let others go first. Meanwhile, 1 turn got units there. The last to give back units there was gang 2, at 20 s.",
     );
+  });
+
+  test("says what a gang waited for before it became resident", () => {
+    const source = "phases:units=4:sizes=4:gangs=3:rounds=1:hold=10:wait=10:spread=0:restore=0";
+    const policy = chooseAmong(phases.policies, "phases-exclusive");
+    expect(phases.explain!(parseWing(source)!.parameters, policy, 1, "3").slice(1, 3)).toEqual([
+      "It was submitted at 0 s, resident from 40 s on, on 1 node (0), and left at 60 s.",
+      "Before that, 2 other gangs became resident since it came, and gang 2 was the last to make room.",
+    ]);
   });
 
   test("refuses a gang that is not there", () => {

@@ -18,8 +18,8 @@ export function policiesFor(node: number): readonly (readonly [policy: string, w
     ["phases-pool:most=0", "one pool, in order"],
     ["phases-pool", "one pool, first fit"],
     ["phases-rows:extra=no", "rows in turn"],
-    ["phases-rows:gang=gang", "rows by first fit, extra turns"],
     ["phases-rows", "rows, extra turns"],
+    ["phases-rows:gang=brmms", "rows of buddies, extra turns"],
   ];
 }
 

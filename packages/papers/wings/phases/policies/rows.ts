@@ -32,13 +32,9 @@ import {
   type Unit,
 } from "../contract.ts";
 
-/** The first is the default: its buddy blocks put no gang across nodes that has room on one. */
-const FIRST = "brmms";
-const GANGS = (
-  POLICIES.filter(
-    ({ sharing, parameters }) => sharing === "time" && parameters.some(({ name }) => name === "rows"),
-  ) as readonly GangPolicyDefinition[]
-).toSorted((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
+const GANGS = POLICIES.filter(
+  ({ sharing, parameters }) => sharing === "time" && parameters.some(({ name }) => name === "rows"),
+) as readonly GangPolicyDefinition[];
 
 /** The matrix that a gang policy fills; its rows are lit by the policy below. */
 class PhaseMatrix extends OusterhoutMatrix implements GangMachine {
