@@ -316,7 +316,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     // It plays by itself.
     const time = page.locator(".film input");
     const begun = Number(await time.inputValue());
-    await expect.poll(async () => Number(await time.inputValue())).toBeGreaterThan(begun);
+    await expect
+      .poll(async () => Number(await time.inputValue()), { timeout: 30_000 })
+      .toBeGreaterThan(begun);
     await page.getByRole("button", { name: "Pause" }).click();
     await time.fill(String(3 * begun));
     const drawn = await page.evaluate(`(() => {
