@@ -330,7 +330,17 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await requireInside(page);
     await requireAccessible(page);
     expect(await page.evaluate("location.hash")).toContain("turns=gangs%3D12");
+    // More turns than a page runs: what is shown stays, and says what it is about.
+    await gangs.fill("100000");
+    await gangs.press("Enter");
+    await expectText(page, "These are for phases:gangs=12.");
+    await page.selectOption(".turns select", "phases-pool");
+    await page.getByRole("button", { name: "Play" }).waitFor();
+    await page.getByRole("button", { name: "Compare" }).click();
+    await expectText(page, "Cannot run 1200000 turns in a page");
     const sizes = page.locator(".field", { hasText: /^sizes/ }).locator("input");
+    await gangs.fill("12");
+    await gangs.press("Enter");
     await sizes.fill("32");
     await sizes.press("Enter");
     await page.getByRole("button", { name: "Compare" }).click();

@@ -11,7 +11,7 @@ import { lock } from "../wings/phases/policies/lock.ts";
 import { fromEvents, type RecordedEvent } from "../wings/phases/recorded.ts";
 import { simulatePhases } from "../wings/phases/simulate.ts";
 import type { WingRun } from "../wings/wing.ts";
-import type { Study, StudyTable } from "./study.ts";
+import { percentText, type Study, type StudyTable } from "./study.ts";
 
 const SEEDS = 20;
 const EXCLUSIVE = "phases-exclusive";
@@ -169,14 +169,14 @@ export const phasesStudy: Study = {
     "A recorded run of your own is a CSV file with a line for each turn: what it held, and how long it waited after that. Five lines name its columns. JSON Lines are read, too ([all columns](workloads.md#files-of-turns)):",
     "```\n$ head -3 turns.csv\njob,gpus,train_s,rollout_s,submitted\na,2,412.5,377,1732970000\na,2,431,402.5,1732970000\n$ cat names.txt\ngang=job\nunits=gpus\nhold=train_s\nwait=rollout_s\nsubmit=submitted\n$ tutti compare phases:file=turns.csv:columns=names.txt:units=16 --policy phases-exclusive,phases-lock,phases-rows\n```",
     "## What was found",
-    "**The recorded runs** are those of llm-d's rl-time-slicing: events of two jobs under its lock, first come, first served. What a job did by itself is kept, and what it waited for the other is not. The lock of the laboratory then makes the same switches in the same order, and ends within 0.4 %. The time _without turns_ is that of the same work without sharing, as published.",
+    "**The recorded runs** are those of llm-d's rl-time-slicing: events of two jobs under its lock, first come, first served. What a job did by itself is kept, and what it waited for the other is not. The lock of the laboratory then saves and restores in the same turns, in the same order, and ends within 0.4 %. (Saves are what is published as switches; whether a turn was saved is taken from the record, whether it was restored follows from the turns before it.) The time _without turns_ is that of the same work without sharing, as published.",
     "**Where gangs may run matters more than who is next.** If a gang may use any of 16 units, a pool gives 1.8. If it is bound to the node that has its memory, it gives 1.7; 1.6 if gangs are spread over nodes as soon as there is memory anywhere. If each unit has its own memory, it gives 1.5. A program that sleeps keeps its devices, and then packing wins: the gangs of rows keep their units anyway, and rows give 1.60 whatever a node is.",
     "**Which gang policy fills the rows depends on the sizes.** Buddies (`gang=brmms`) give 1.64 and keep a gang on as few nodes as it needs, if sizes and nodes are powers of two. With other sizes they waste units: 1.41 with gangs of 3, where first fit (`gang=gang`, the default) gives 1.70. First fit can put a gang across two nodes. So can exclusive use, which takes the first units that are idle.",
     "**Order matters for the longest wait, not for the rounds.** Strictly in order (most=0) loses nothing with twofold residency and 4 % with threefold, and keeps the longest wait at 15 and 26 minutes. If any turn may pass (most=none, or the gang that was served least recently first), the longest wait is 46 minutes with twofold residency and 4 hours with threefold, that of a gang as large as a node. A gang that shares goes on at 0.85 of its own pace with twofold residency, and at 0.6 to 0.75 with threefold. On average it still ends earlier, because it starts earlier: from submission to end, gangs need about 60 % of the time that they need under exclusive use, as long as there is a queue.",
     "**Weave** (OSDI 2026) reports 1.84 times exclusive use and 1.38 times co-location. Its abstract does not say with which phases and sizes, so it is not re-enacted here.",
     "Unless a row says otherwise: 48 gangs of 2, 2, 4, 4 or 8 units, equally likely, on 16 units in nodes of 8; 12 rounds of 430 s on the units and 390 s elsewhere (means, log-normal, standard deviation 0.3 of the mean); memory of the hosts for twice the units; 5 s for a switch; gangs on as few nodes as they can (under _spread_, on more if they need not wait for memory then). Numbers are rounds per hour ÷ those of exclusive use (first come, first served) on the same jobs, with 95 % intervals over 20 seeds.",
     "## What the live scheduler has today",
-    "Turns of processes on a shared unit (`gpu = { units = 1, shared = true }`), by clock. It does not know when a job needs no GPU, and kernels that are queued run on after a stop. `npm run bench:gpu` measures that with a program that behaves as a GPU does, and writes a signed trace. With slots of 1 s, two gangs of two tasks had the device for 1.00 s at a time (medians; 0.89 to 1.00 s) and 46 to 54 % of its time each, in three runs with 30 turns each. After a stop, the device went on for as long as what was queued took: 17 to 18 ms with 2 kernels of 5 ms queued by each task, 201 to 204 ms with 20 (medians).",
+    "Turns of processes on a shared unit (`gpu = { units = 1, shared = true }`), by clock. It does not know when a job needs no GPU, and kernels that are queued run on after a stop. `npm run bench:gpu` measures that with a program that behaves as a GPU does, and writes a signed trace. With slots of 1 s, two gangs of two tasks had the device for 1.00 s at a time (medians; 0.90 to 1.00 s) and 46 to 52 % of its time each, in three runs with 30 turns each. After a stop, the device went on for as long as what was queued took: 17 to 18 ms with 2 kernels of 5 ms queued by each task, 201 to 204 ms with 20 (medians).",
     "The machine on which this page was made has no GPU, so the part of `npm run bench:gpu` that needs one has not run yet: whether kernels run on after a stop of their process, and what sleeping and snapshots cost. The costs of switches in the tables are those that others report: none if both jobs fit into the memory of the device, 0.1 s for programs that can sleep, 24 s for a snapshot of a full device.",
     "## How the tables were made",
   ],
@@ -267,15 +267,16 @@ function recordedTables(): StudyTable[] {
       run === 0 ? "two jobs, a lock for trainers and one for samplers" : "two jobs, a lock for trainers",
       `${baseline.duration_s} s`,
       `${timeslice.duration_s} s`,
-      `${endS.toFixed(0)} s (${(100 * (endS / timeslice.duration_s - 1)).toFixed(2)} %)`,
-      String(instance.turns.saveMs.filter((ms) => ms > 0).length),
+      `${endS.toFixed(0)} s (${percentText(endS, timeslice.duration_s)})`,
+      String(schedule.freedMs.filter((ms, turn) => ms > schedule.yieldedMs[turn]).length),
+      `${schedule.isSwitch.filter((one) => one === 1).length} of ${recorded.filter(({ restoreMs }) => restoreMs > 0).length}`,
       isSame ? "the same" : "another",
     ];
   });
   return [
     {
       title: "The recorded runs, re-enacted",
-      columns: ["run", "without turns", "recorded", "re-enacted", "switches", "order"],
+      columns: ["run", "without turns", "recorded", "re-enacted", "saves", "restores", "order"],
       rows,
     },
   ];

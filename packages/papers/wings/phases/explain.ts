@@ -35,7 +35,7 @@ export class PhasesExplainer implements PhasesObserver {
   readonly #nodeOf: number[] = [];
   readonly #holder: Turn[] = [];
   #nodes: ReadonlySet<number> = new Set();
-  readonly turns: TurnFacts[] = [];
+  readonly #turns: TurnFacts[] = [];
   /** Who was admitted between its submission and its admission, and who left last before that. */
   #admittedBefore = 0;
   #leftLast: Gang | undefined;
@@ -81,7 +81,7 @@ export class PhasesExplainer implements PhasesObserver {
       ...{ freeThen: 0, holders: [], isFreeThen: [], passedBy: 0, freedLast: undefined, units: [] },
     };
     this.#isNew = true;
-    this.turns.push(this.#waiting);
+    this.#turns.push(this.#waiting);
   }
 
   got(_timeMs: number, turn: Turn, units: readonly Unit[]): void {
@@ -144,7 +144,7 @@ export class PhasesExplainer implements PhasesObserver {
       lines.push(
         `Before that, ${plural(this.#admittedBefore, "other gang")} became resident since it came${this.#leftLast === undefined ? "" : `, and gang ${gangs[this.#leftLast]} was the last to make room`}.`,
       );
-    for (const [i, facts] of this.turns.entries()) {
+    for (const [i, facts] of this.#turns.entries()) {
       const turn = firstTurn[gang] + i;
       const { number, pool, holders, freeThen, isFreeThen, passedBy, freedLast, units } = facts;
       const waitMs = gotMs[turn] - wantedMs[turn];

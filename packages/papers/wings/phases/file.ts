@@ -3,6 +3,7 @@
  * Lines, under the names of its own columns.
  */
 import { InputError, messageOf } from "@tutti/kernel/core/errors.ts";
+import { plural } from "@tutti/kernel/core/format.ts";
 import { CsvError, parse } from "csv-parse/sync";
 import type { PhasesInstance } from "./contract.ts";
 import { fromEvents, type RecordedEvent } from "./recorded.ts";
@@ -16,6 +17,9 @@ const LATEST_S = 1e11;
 const LEAST_S = 0.001;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
+/** What each event of a recorded lock has; other files of turns do not have all of these. */
+const EVENT = ["kind", "t", "job", "pool"] as const;
+
 type Row = Readonly<Record<string, unknown>>;
 
 interface PhasesFileOptions {
@@ -27,15 +31,22 @@ interface PhasesFileOptions {
   readonly resident: number;
   readonly saveS: number;
   readonly restoreS: number;
+  /** Parameters, as NAME=VALUE, that are not as by default. */
+  readonly changed: readonly string[];
 }
 
 /** @throws InputError that names file, line and value */
 export function readPhases(path: string, text: string, options: PhasesFileOptions): PhasesInstance {
-  const rows = rowsOf(path, text);
+  const rows = rowsOf(path, text.replace(/^\uFEFF/, ""));
   if (rows.length === 0) throw new InputError(`Cannot use ${path}: it has no turn`);
-  if ("kind" in rows[0].row) {
-    const events = rows.map(({ row }) => row as unknown as RecordedEvent);
-    return { ...fromEvents(path, events).instance };
+  if (EVENT.every((name) => name in rows[0].row)) {
+    const [set] = options.changed;
+    if (set !== undefined)
+      throw new InputError(`Cannot use ${set} with the events in ${path}: they say it themselves`);
+    return fromEvents(
+      path,
+      rows.map((line) => eventOf(path, line)),
+    ).instance;
   }
   const names = namesFrom(options.columns, path, new Set(rows.flatMap(({ row }) => Object.keys(row))));
   const turns = rows.map((line) => turnOf(path, line, names));
@@ -67,7 +78,7 @@ function csvOf(path: string, text: string): readonly Line[] {
         if (twice !== undefined) throw new Error(`its heading has the column "${twice}" twice`);
         return heading;
       },
-      ...{ delimiter: delimiterOf(text), info: true, bom: true, trim: true, skip_empty_lines: true },
+      ...{ delimiter: delimiterOf(text), info: true, trim: true, skip_empty_lines: true },
     });
     return (found as unknown as { info: { lines: number }; record: Row }[]).map(({ info, record }) => ({
       line: info.lines,
@@ -76,7 +87,7 @@ function csvOf(path: string, text: string): readonly Line[] {
   } catch (error) {
     if (error instanceof CsvError && error.code === "CSV_RECORD_INCONSISTENT_COLUMNS")
       throw new InputError(
-        `Cannot use ${path}, line ${error.lines}: it has ${(error.record as unknown[]).length} values, expected ${(error.columns as unknown[]).length}, as in its heading; numbers have a decimal point`,
+        `Cannot use ${path}, line ${error.lines}: it has ${plural((error.record as unknown[]).length, "value")}, expected ${(error.columns as unknown[]).length}, as in its heading; numbers have a decimal point`,
       );
     throw new InputError(`Cannot read ${path} as CSV: ${messageOf(error)}`);
   }
@@ -103,6 +114,26 @@ function jsonLinesOf(path: string, text: string): readonly Line[] {
       throw new InputError(`Cannot use ${at}: ${one.trim().slice(0, 40)}, expected an object`);
     return [{ line: i + 1, row: row as Row }];
   });
+}
+
+function eventOf(path: string, { line, row }: Line): RecordedEvent {
+  const { t, kind, job, pool, wait_ms, restore_ms, ckpt_ms } = row;
+  const refuse = (name: string, expected: string) => {
+    const is = JSON.stringify(row[name]) ?? "missing";
+    throw new InputError(`Cannot use ${path}, line ${line}: ${name} is ${is}, expected ${expected}`);
+  };
+  for (const name of ["kind", "job", "pool"]) if (typeof row[name] !== "string") refuse(name, "a name");
+  if (!(typeof t === "number" && Math.abs(t) <= LATEST_S)) refuse("t", "seconds");
+  for (const name of ["wait_ms", "restore_ms", "ckpt_ms"]) {
+    const ms = row[name];
+    if (ms !== undefined && ms !== null && !(typeof ms === "number" && ms >= 0 && ms <= 1000 * MOST_S))
+      refuse(name, "milliseconds");
+  }
+  const number = (ms: unknown) => (typeof ms === "number" ? Math.round(ms) : undefined);
+  return {
+    ...{ t: Number(t), kind: String(kind), job: String(job), pool: String(pool) },
+    ...{ wait_ms: number(wait_ms), restore_ms: number(restore_ms), ckpt_ms: number(ckpt_ms) },
+  };
 }
 
 function namesFrom(

@@ -33,7 +33,11 @@ describe.skipIf(!existsSync(FILE))("the recorded runs of llm-d", () => {
       );
       const endS = (Math.max(...schedule.yieldedMs) + originMs) / 1000;
       expect(Math.abs(endS / durationS - 1)).toBeLessThan(0.01);
-      expect(instance.turns.saveMs.filter((ms) => ms > 0).length).toBe(switches);
+      const saved = [...recorded.keys()].filter((turn) => schedule.freedMs[turn] > schedule.yieldedMs[turn]);
+      expect(saved.length).toBe(switches);
+      // Who restores is decided by who had the unit before, not by the record.
+      for (const [turn, { restoreMs }] of recorded.entries())
+        expect(schedule.isSwitch[turn] === 1, `turn ${turn}`).toBe(restoreMs > 0);
       const inOrder = (timeMs: (turn: number) => number) =>
         [...recorded.keys()]
           .sort((a, b) => timeMs(a) - timeMs(b))

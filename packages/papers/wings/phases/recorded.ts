@@ -13,10 +13,10 @@ export interface RecordedEvent {
   readonly kind: string;
   readonly job: string;
   readonly pool: string;
-  readonly wait_ms?: number;
-  readonly restore_ms?: number;
+  readonly wait_ms?: number | undefined;
+  readonly restore_ms?: number | undefined;
   /** Of a turn that was not saved, 0. */
-  readonly ckpt_ms?: number;
+  readonly ckpt_ms?: number | undefined;
 }
 
 interface RecordedTurn {

@@ -172,6 +172,10 @@ describe("a file of turns", () => {
 
   test("with semicolons or tabs, and with Unix time, is the same", () => {
     const { name: _, ...expected } = read("a", "gang,hold,submit\na,1.5,0\nb,2,60\n");
+    // With a byte order mark, and a column that events have, too.
+    const json = '\uFEFF{"gang":"a","hold":1.5,"kind":"x"}\n{"gang":"b","hold":2,"submit":60}';
+    const { name: ___, ...same } = read("c", json);
+    expect(same).toEqual(expected);
     for (const between of [";", "\t"]) {
       const text = `gang,hold,submit\na,1.5,1732970000\nb,2,1732970060\n`.replaceAll(",", between);
       const { name: __, ...found } = read("b", text);
@@ -185,7 +189,17 @@ describe("a file of turns", () => {
       { t: 2, kind: "yielded", job: "A", pool: "p" },
     ];
     const jsonl = events.map((event) => JSON.stringify(event)).join("\n");
-    expect([...read("events.jsonl", jsonl).turns.holdMs]).toEqual([2000]);
+    expect([...instanceOf(parseWing("phases:file=e")!.parameters, 1, { e: jsonl }).turns.holdMs]).toEqual([
+      2000,
+    ]);
+    expect(() => read("e", jsonl)).toThrow("Cannot use units=8 with the events in e: they say it themselves");
+    const wrong = (text: string) => () => instanceOf(parseWing("phases:file=e")!.parameters, 1, { e: text });
+    const event = '{"t":0,"kind":"acquired","job":"A","pool":"p"}';
+    expect(wrong(`${event}\n${event.replace("0", '"0"')}`)).toThrow('e, line 2: t is "0", expected seconds');
+    expect(wrong(`${event}\n{"t":2}`)).toThrow("e, line 2: kind is missing, expected a name");
+    expect(wrong(event.replace("}", ',"wait_ms":-1}'))).toThrow(
+      "line 1: wait_ms is -1, expected milliseconds",
+    );
   });
 });
 

@@ -106,18 +106,17 @@ export function instanceOf(parameters: ParameterValues, seed: number, files: Win
     throw new ModelError(
       `Cannot use columns=${columns} without file=: expected a file whose columns it names`,
     );
-  const isModel = ({ name, default: usual }: ParameterSpec) =>
-    OF_MODEL.includes(name) && parameters[name] !== usual;
-  const set = file === NONE ? undefined : MODEL_PARAMETERS.find(isModel);
+  if (file === NONE) return modelInstance(parameters, seed);
+  const changed = MODEL_PARAMETERS.filter(({ name, default: usual }) => parameters[name] !== usual);
+  const set = changed.find(({ name }) => OF_MODEL.includes(name));
   if (set !== undefined)
     throw new ModelError(
       `Cannot use ${set.name}=${parameters[set.name]} with file=: it is for the model, and the file has turns of its own`,
     );
-  if (file !== NONE)
-    return readPhases(file, files[file], {
-      columns: columns === NONE ? undefined : [columns, files[columns]],
-      ...nodesOf(parameters),
-      ...memoryOf(parameters),
-    });
-  return modelInstance(parameters, seed);
+  return readPhases(file, files[file], {
+    columns: columns === NONE ? undefined : [columns, files[columns]],
+    ...nodesOf(parameters),
+    ...memoryOf(parameters),
+    changed: changed.map(({ name }) => `${name}=${parameters[name]}`),
+  });
 }

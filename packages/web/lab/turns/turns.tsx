@@ -23,6 +23,9 @@ import {
 const label = computed(() =>
   ["phases", address.value.query.turns ?? ""].filter((part) => part !== "").join(":"),
 );
+/** What rows and film are about; the form may say something else by now. */
+const shown = signal("phases");
+const policies = computed(() => policiesFor(Number(valuesOf(shown.value).node)));
 const rows = signal<readonly TurnsRow[]>([]);
 const isRunning = signal(false);
 const problem = signal("");
@@ -43,11 +46,13 @@ async function ask(withRows: boolean): Promise<void> {
   worker = own;
   isRunning.value = true;
   problem.value = "";
-  if (withRows) rows.value = [];
+  if (withRows) {
+    rows.value = [];
+    shown.value = label.value;
+  }
   film.value = undefined;
   try {
-    const { node } = turnsParameters(label.value);
-    const names = policiesFor(Number(node)).map(([name]) => name);
+    const names = policies.value.map(([name]) => name);
     if (!names.includes(filmed.value)) filmed.value = names[0];
     await new Promise<void>((resolve, reject) => {
       own.onerror = () => reject(new InputError("Cannot run this: the page has no file turns-worker.js"));
@@ -59,7 +64,7 @@ async function ask(withRows: boolean): Promise<void> {
           resolve();
         }
       };
-      own.postMessage({ label: label.value, film: filmed.value, withRows } satisfies TurnsQuestion);
+      own.postMessage({ label: shown.value, film: filmed.value, withRows } satisfies TurnsQuestion);
     });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -101,6 +106,11 @@ export function Turns() {
         </section>
         <section class="panel">
           <h2>What each policy makes of them</h2>
+          {rows.value.length > 0 && shown.value !== label.value ? (
+            <p class="muted">
+              These are for <code>{shown.value}</code>.
+            </p>
+          ) : null}
           <Results />
           <Filmed />
         </section>
@@ -113,7 +123,7 @@ function valuesOf(text: string) {
   try {
     return turnsParameters(text);
   } catch {
-    // Too many turns for a page, which `run` says.
+    // More turns than a page can run, or a link that somebody has changed: the worker says so.
     return Object.fromEntries(
       MODEL_PARAMETERS.map(({ name, default: usual }) => [
         name,
@@ -166,11 +176,10 @@ function Results() {
 
 function Filmed() {
   if (film.value === undefined) return null;
-  const policies = policiesFor(Number(turnsParameters(label.value).node));
-  const words = policies.find(([name]) => name === filmed.value)?.[1] ?? filmed.value;
+  const words = policies.value.find(([name]) => name === filmed.value)?.[1] ?? filmed.value;
   return (
     <>
-      <Choice title="In motion" value={filmed.value} options={policies} onChoose={show} />
+      <Choice title="In motion" value={filmed.value} options={policies.value} onChoose={show} />
       <Film film={film.value} title={words} />
       <details>
         <summary>Rules</summary>

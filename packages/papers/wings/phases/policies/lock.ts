@@ -28,7 +28,7 @@ class Lock extends AdmittingPolicy {
   /** By gang: the classes of groups in whose queues it is. */
   readonly #queues: readonly (readonly number[])[];
   readonly #groups: readonly Group[];
-  readonly #isLeastServed: boolean;
+  readonly #isLeastRecentlyServed: boolean;
   /** By pool and gang: when it last got a lock there; −Infinity: never. */
   readonly #lastOf: readonly Float64Array[];
   /** By gang: its group in each pool that it uses. */
@@ -39,11 +39,11 @@ class Lock extends AdmittingPolicy {
     gangs: PhasesGangsView,
     options: {
       readonly groups: readonly number[];
-      readonly isLeastServed: boolean;
+      readonly isLeastRecentlyServed: boolean;
     },
   ) {
     super(machine, gangs);
-    this.#isLeastServed = options.isLeastServed;
+    this.#isLeastRecentlyServed = options.isLeastRecentlyServed;
     this.#lastOf = machine.pools.map(() => new Float64Array(gangs.count).fill(Number.NEGATIVE_INFINITY));
     this.#groups = machine.pools.flatMap(({ units }, pool) => {
       let first = machine.firstUnit[pool];
@@ -127,7 +127,7 @@ class Lock extends AdmittingPolicy {
     for (const group of this.#groups) {
       if (group.wanted.length === 0) continue;
       const { gangOf } = this.gangs;
-      const at = this.#isLeastServed ? this.#leastServed(group) : 0;
+      const at = this.#isLeastRecentlyServed ? this.#leastServed(group) : 0;
       const turn = group.wanted[at];
       if (!this.#isFree(group, gangOf[turn])) continue;
       group.wanted.splice(at, 1);
@@ -213,6 +213,6 @@ export const lock: PhasesPolicyDefinition = {
   make: (machine, gangs, { groups, order }) =>
     new Lock(machine, gangs, {
       groups: numbersIn(groups),
-      isLeastServed: order === "served",
+      isLeastRecentlyServed: order === "served",
     }),
 };

@@ -116,7 +116,7 @@ export class PoolPolicy extends AdmittingPolicy {
 }
 
 /** Least recently served first; in the order wanted among those that have never been. */
-class LeastServed extends PoolPolicy {
+class LeastRecentlyServed extends PoolPolicy {
   protected override inOrder(wanted: readonly Turn[]): readonly Turn[] {
     const { gangOf } = this.gangs;
     return wanted.toSorted((a, b) => this.lastOf(gangOf[a]) - this.lastOf(gangOf[b]) || 0);
@@ -182,7 +182,7 @@ export const pool: PhasesPolicyDefinition = {
     fixedUnits: false,
   }),
   make: (machine, gangs, parameters) => {
-    const Kind = parameters.order === "served" ? LeastServed : PoolPolicy;
+    const Kind = parameters.order === "served" ? LeastRecentlyServed : PoolPolicy;
     return new Kind(machine, gangs, parameters);
   },
 };
