@@ -8,16 +8,16 @@
  * Goal: 200 followers take less than 5 % of one CPU. How soon an event arrives is printed, too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { Agent, type ClientRequest, get } from "node:http";
-import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "@tutti/live/api/client/client.ts";
+import type { Client } from "@tutti/live/api/client/client.ts";
 import { readToken, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
 import type { Event, StatusAnswer } from "@tutti/protocol/schema.ts";
 import { printTable } from "./measure.ts";
+import { ownPlace, reached } from "./own-scheduler.ts";
 
 export interface FollowerSizes {
   readonly followers: number;
@@ -46,13 +46,7 @@ const SETTLE_MS = 2000;
 const bin = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
 
 export async function measureFollowers(sizes: FollowerSizes): Promise<readonly FollowerRound[]> {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
-  const env = {
-    ...process.env,
-    TUTTI_STATE: join(folder, "state"),
-    TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
-    NO_COLOR: "1",
-  };
+  const { folder, env } = ownPlace();
   let frontEnd: ChildProcess | undefined;
   try {
     frontEnd = spawn(process.execPath, [bin, "serve", "--private", "--port", "0"], { env, stdio: "ignore" });
@@ -145,20 +139,6 @@ class Follower {
     this.events++;
     this.delaysMs.push(Date.now() - atMs);
   }
-}
-
-async function reached(env: NodeJS.ProcessEnv): Promise<Client> {
-  for (let tries = 0; tries < 600; tries++) {
-    await sleep(50);
-    try {
-      const client = new Client(env);
-      await client.ask("/v1/status");
-      return client;
-    } catch {
-      // Not yet there.
-    }
-  }
-  throw new Error("Cannot reach the scheduler: it did not answer within half a minute");
 }
 
 /** CPU time of all threads of a process so far. */

@@ -10,14 +10,14 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { formatPercent } from "@tutti/kernel/core/format.ts";
 import { signatureOf, type Traced } from "./gpu/device.ts";
 import { figure, printTable, show, summarise, whenInterrupted } from "./measure.ts";
+import { ownPlace, reached } from "./own-scheduler.ts";
 
 const quick = process.argv.includes("--quick");
 const SLOT_MS = 1000;
@@ -34,13 +34,7 @@ const TWO_TASKS = '"$@" & one=$!; "$@" & wait $! && wait $one';
 /** A turn of a gang is a stretch of its kernels that begins after this much of others. */
 const APART_MS = SLOT_MS / 2;
 
-const folder = mkdtempSync(join(tmpdir(), "tutti-gpu-"));
-const env = {
-  ...process.env,
-  TUTTI_STATE: join(folder, "state"),
-  TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
-  NO_COLOR: "1",
-};
+const { folder, env } = ownPlace();
 const fileHere = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const bin = fileHere("../bin/tutti.js");
 const tutti = (...words: string[]) => {
@@ -144,17 +138,8 @@ async function serve(): Promise<ChildProcess> {
     // An interrupt must reach only this process, which then ends the scheduler with all that it has started.
     detached: true,
   });
-  for (let tries = 0; tries < 100; tries++) {
-    await sleep(100);
-    if (daemon.exitCode !== null) break;
-    try {
-      tutti("status");
-      return daemon;
-    } catch {
-      // Not yet there.
-    }
-  }
-  throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
+  await reached(env);
+  return daemon;
 }
 
 let device: ChildProcess | undefined;

@@ -11,14 +11,15 @@
  * because lists come in pieces so that other clients are served in between.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "@tutti/live/api/client/client.ts";
+import type { Client } from "@tutti/live/api/client/client.ts";
 import { fillStore } from "@tutti/live/daemon/store/fill-for-tests.ts";
 import { printTable } from "./measure.ts";
+import { ownPlace, reached } from "./own-scheduler.ts";
 
 export interface ListingSizes {
   readonly ended: number;
@@ -62,13 +63,7 @@ export async function measureListing({
   cancelled,
   restS,
 }: ListingSizes): Promise<ListingNumbers> {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
-  const env = {
-    ...process.env,
-    TUTTI_STATE: join(folder, "state"),
-    TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
-    NO_COLOR: "1",
-  };
+  const { folder, env } = ownPlace();
   let frontEnd: ChildProcess | undefined;
   try {
     mkdirSync(env.TUTTI_STATE, { mode: 0o700 });
@@ -144,20 +139,6 @@ async function measured(
     medianWaitMs: waits[waits.length >> 1] ?? 0,
     frontEndCpuMs: cpuTimeMs(pid) - cpuMs,
   };
-}
-
-async function reached(env: NodeJS.ProcessEnv): Promise<Client> {
-  for (let tries = 0; tries < 1200; tries++) {
-    await sleep(50);
-    try {
-      const client = new Client(env);
-      await client.ask("/v1/status");
-      return client;
-    } catch {
-      // Not yet there.
-    }
-  }
-  throw new Error("Cannot reach the scheduler: it did not answer within a minute");
 }
 
 /** 0 if the process has ended. */

@@ -8,13 +8,14 @@
  *   npm run bench:start -- --package DIR     of an installed package, such as an unpacked `npm pack`
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { figure, printTable, summarise, whenInterrupted } from "./measure.ts";
+import { ownPlace, reached } from "./own-scheduler.ts";
 
 const { values } = parseArgs({
   options: { starts: { type: "string", default: "20" }, package: { type: "string" } },
@@ -25,15 +26,9 @@ const GOAL_MS = 80;
 const GOAL_MB = 60;
 const root = resolve(values.package ?? fileURLToPath(new URL("..", import.meta.url)));
 const program = join(root, "bin/tutti.js");
-const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+const { folder, env } = ownPlace();
 const names = join(folder, "names");
 const times = join(folder, "times");
-const env = {
-  ...process.env,
-  TUTTI_STATE: join(folder, "state"),
-  TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
-  NO_COLOR: "1",
-};
 const tutti = (...words: readonly string[]) => [process.execPath, program, ...words];
 const slurm = (name: string, ...words: readonly string[]) => [join(names, name), ...words];
 const run = ([file = "", ...words]: readonly string[]) => spawnSync(file, words, { env, encoding: "utf8" });
@@ -60,11 +55,7 @@ async function startScheduler(): Promise<void> {
     // An interrupt must reach only this process, which then ends the scheduler with all that it has started.
     detached: true,
   });
-  for (let tries = 0; tries < 200; tries++) {
-    if (run(tutti("status")).status === 0) return;
-    await sleep(50);
-  }
-  throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
+  await reached(env);
 }
 
 whenInterrupted(cleanUp);

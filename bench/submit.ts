@@ -8,16 +8,14 @@
  *   npm run bench:submit -- --quick   small, as a check
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "@tutti/live/api/client/client.ts";
+import type { Client } from "@tutti/live/api/client/client.ts";
 import { readToken, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
 import { MAX_JOBS_PER_BATCH } from "@tutti/protocol/limits.ts";
 import { figure, printTable, show, summarise, whenInterrupted } from "./measure.ts";
+import { ownPlace, reached } from "./own-scheduler.ts";
 
 const quick = process.argv.includes("--quick");
 /** Twelve rounds leave at least 10,000 jobs in the queue. */
@@ -27,13 +25,7 @@ const PER_ARRAY = quick ? 100 : MAX_JOBS_PER_BATCH;
 const GOAL_PER_S = 10_000;
 const GOAL_OF_ARRAY_MS = 250;
 const ROUNDS = 3;
-const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
-const env = {
-  ...process.env,
-  TUTTI_STATE: join(folder, "state"),
-  TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
-  NO_COLOR: "1",
-};
+const { folder, env } = ownPlace();
 const bin = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
 const tutti = (...words: string[]) => spawnSync(process.execPath, [bin, ...words], { env, encoding: "utf8" });
 
@@ -90,17 +82,7 @@ async function started(): Promise<{ daemon: ChildProcess; client: Client }> {
     // An interrupt must reach only this process, which then ends the scheduler with all that it has started.
     detached: true,
   });
-  for (let tries = 0; tries < 200; tries++) {
-    await sleep(50);
-    try {
-      const client = new Client(env);
-      await client.ask("/v1/status");
-      return { daemon, client };
-    } catch {
-      // Not yet there.
-    }
-  }
-  throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
+  return { daemon, client: await reached(env) };
 }
 
 whenInterrupted(cleanUp);
