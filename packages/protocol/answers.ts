@@ -271,6 +271,11 @@ const nodeHealth = z
   })
   .describe("A node of a cluster");
 
+const bill = z.object({
+  askedNodeMs: count.describe("Nodes of all requests times their time limits"),
+  usedNodeMs: count.describe("Node time that allocations have lasted"),
+  idleNodeMs: count.describe("The part of it in which no job ran on the node"),
+});
 export const statusAnswer = answer("tutti.status/1", {
   version: z.string(),
   user: z.string().describe("Your user name, as the scheduler knows it"),
@@ -314,6 +319,7 @@ export const statusAnswer = answer("tutti.status/1", {
     "Countable resources; left out if there are none",
   ),
   nodes: optional(z.array(nodeHealth), "The nodes of a cluster; left out on one machine"),
+  bill: optional(bill, "Node time of all allocations so far, in ms; left out: nodes cost nothing"),
   tasksRunEach: optional(z.literal(true), "Jobs may set tasksRun to each"),
   takesInput: optional(z.literal(true), "Jobs may have an input: a pipe or a terminal"),
   sendsMail: optional(z.literal(true), "Jobs may have mail, and the machine has a program sendmail"),
@@ -381,14 +387,17 @@ const allocation = z.object({
   state: z.string().describe("In words of the provider; on Slurm such as RUNNING"),
   nodes: z.array(z.string()),
   leftMs: optional(count, "Time until its end when that was last asked for; left out: it waits, or has none"),
+  kind: optional(z.string(), "On Slurm, the name of the kind of pilots"),
+  askedNodes: optional(count, "How many nodes were asked for"),
 });
 const nodeSource = {
   trouble: optional(z.string(), "Why there are no nodes now"),
   rests: optional(z.string(), "Why there are none, although nothing is wrong: no job waits for any"),
 };
 export const allocationsAnswer = answer("tutti.allocations/1", {
-  allocations: z.array(allocation).describe("The one in use first, then the one that follows it"),
+  allocations: z.array(allocation).describe("In the order in which they were asked for"),
   ...nodeSource,
+  bill: optional(bill, "Node time of all allocations so far, in ms"),
 });
 /** By older names, which stay in version 1. */
 export const pilotAnswer = answer("tutti.pilot/1", {

@@ -2,15 +2,16 @@
 import type { Clock } from "@tutti/host/clock.ts";
 import type { Allocation } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { QueuedJob } from "./formats/queue.ts";
+import type { StoredPilot } from "./pilot-file.ts";
 import type { Slurm } from "./slurm.ts";
+import { haveOwnEnds, type PilotKind } from "./slurm-options.ts";
 
 export interface EndSettings {
-  /** Nodes of a pilot; fewer: some were lost. */
-  readonly nodes: number;
   /** How long before its end a pilot begins to drain. */
   readonly drainMs: number;
   /** How long before its end what still runs is stopped. */
   readonly stopBeforeMs: number;
+  readonly kinds: readonly PilotKind[];
 }
 
 export async function allocationOf(
@@ -18,8 +19,9 @@ export async function allocationOf(
   clock: Clock,
   job: QueuedJob,
   settings: EndSettings,
-  lostJobs: Readonly<Record<string, readonly number[]>> = {},
+  pilot: Pick<StoredPilot, "lostJobs" | "nodes">,
 ): Promise<Allocation> {
+  const { lostJobs = {}, nodes: asked } = pilot;
   const { id, nodes: names } = job;
   const end = endOf(job, clock.nowMs(), settings);
   const nodes = (await slurm.nodesOfJob(id)).filter(({ node }) => names.includes(node));
@@ -31,7 +33,7 @@ export async function allocationOf(
     name: id,
     nodes: nodes.map(({ node, cpus }) => ({ node, cpus, lostJobs: lostJobs[node] })),
     memoryBytes: memoryMib * 2 ** 20,
-    ...(names.length < settings.nodes && { isPartial: true as const }),
+    ...(asked !== undefined && names.length < asked && { isPartial: true as const }),
     end,
   };
 }
@@ -40,9 +42,10 @@ export async function allocationOf(
 export function endOf(
   { leftS }: QueuedJob,
   answeredMs: number,
-  { drainMs, stopBeforeMs }: Pick<EndSettings, "drainMs" | "stopBeforeMs">,
+  { drainMs, stopBeforeMs, kinds }: EndSettings,
 ): Allocation["end"] {
   if (leftS === undefined) return undefined;
   const endMs = answeredMs + leftS * 1000;
-  return { drainAtMs: endMs - drainMs, stopAtMs: endMs - stopBeforeMs };
+  const keeps = haveOwnEnds(kinds) && { keepsLimits: true as const };
+  return { drainAtMs: endMs - drainMs, stopAtMs: endMs - stopBeforeMs, ...keeps };
 }

@@ -3,11 +3,13 @@
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { expect, test } from "vitest";
 import { SlurmError } from "./commands.ts";
-import { learnSize, newContent } from "./pilot-file.ts";
+import { learnSizes, newContent } from "./pilot-file.ts";
 
 const away = new SlurmError("Unable to contact slurm controller", true);
 const tooSmall = new InputError("Cannot ask for 4 nodes: the default partition has 2");
 const pilot = { mark: "tutti:0123456789abcdef:1", jobId: "1" };
+
+const sizeOf = (mostProcessors: number) => ({ cpus: { min: 2, max: 2 }, mostProcessors });
 
 test.each([
   ["away", away, undefined, [], away],
@@ -19,9 +21,11 @@ test.each([
   const content = {
     ...newContent(),
     pilots: [...pilots],
-    ...(before !== undefined && { mostProcessors: before }),
+    ...(before !== undefined && { sizes: { small: sizeOf(before) } }),
   };
-  const learned = learnSize(content, () => Promise.reject(error)).then(() => content.mostProcessors);
+  const learned = learnSizes(content, [{ name: "small" }], () => Promise.reject(error)).then(
+    ({ small }) => small.mostProcessors,
+  );
   if (expected instanceof Error) await expect(learned).rejects.toBe(expected);
   else expect(await learned).toBe(expected);
 });

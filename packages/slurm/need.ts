@@ -1,64 +1,127 @@
 /**
- * Decides from what jobs want which pilots there should be:
+ * What jobs want, as the pilots see it: which pilots serve nothing, since when, and what to ask Slurm for
+ * (kernel/core/node-plan.ts).
  *
- *   nothing runs or waits                    none is asked for; after `idleMs`, there is none
- *   what waits can use only other nodes,     the pilot goes back, and another one follows
- *   and nothing runs
- *   the same, because nodes were lost, but   after LOST_PATIENCE_MS nothing else starts on the pilot
- *   other jobs run
+ *   no job runs on a pilot, and none that      the pilot goes back after `idleMs`
+ *   waits could start there
+ *   the same, but jobs wait for others         it goes back at once, so that others can follow
+ *   jobs wait for nodes that pilots have       after LOST_PATIENCE_MS nothing else starts on these pilots
+ *   lost, and other jobs run there
  *
  * If nothing has started on several pilots in a row, others would not help either.
  */
+
+import {
+  type HeldNodes,
+  type NodeKind,
+  type NodeRequest,
+  nextRequest,
+  type Span,
+} from "@tutti/kernel/core/node-plan.ts";
 import type { Demand } from "@tutti/live/daemon/executor/executor.ts";
+import { beginMs, type PilotKind } from "./slurm-options.ts";
 
 /** Nodes that are lost come back to Slurm, but not to the pilot. */
 export const LOST_PATIENCE_MS = 600_000;
 const MAX_UNUSED = 3;
 
-interface NeedSettings {
+/** What a kind can get, as Slurm says. */
+export interface KindSize {
+  /** CPUs of the smallest and of the largest node. */
+  readonly cpus: Span;
+  /** Of the smallest node; left out: Slurm does not say. */
+  readonly memoryMib?: number | undefined;
+  /** CPUs of its largest pilot. */
+  readonly mostProcessors: number;
+}
+
+export interface NeedSettings {
+  readonly kinds: readonly PilotKind[];
+  /** The most nodes of all pilots together that neither drain nor go back. */
+  readonly maxNodes: number;
+  /** How long before its end what still runs is stopped. */
+  readonly stopBeforeMs: number;
   /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
   readonly idleMs?: number | undefined;
 }
 
+/** What a pilot in use does for jobs. */
+interface Service {
+  /** Jobs can have its nodes: they have answered. */
+  isServing: boolean;
+  /** Nodes with gangs; undefined: not known yet. */
+  busyNodes: number | undefined;
+  idleSinceMs: number | undefined;
+  hasServed: boolean;
+}
+
 export class Need {
-  readonly #idleMs: number | undefined;
+  readonly #settings: NeedSettings;
+  readonly #kinds: readonly NodeKind[];
   #demand: Demand | undefined;
-  #isBusy = true;
-  #idleSinceMs: number | undefined;
+  /** Of pilots in use, by name. */
+  readonly #service = new Map<string, Service>();
+  #quietSinceMs: number | undefined;
   #lostSinceMs: number | undefined;
   /** Somebody asks for a pilot, whatever waits. */
   #isAsked = false;
-  #hasServed = false;
   #unused = 0;
 
-  constructor({ idleMs }: NeedSettings) {
-    this.#idleMs = idleMs;
+  constructor(settings: NeedSettings, sizes: Readonly<Record<string, KindSize>>) {
+    this.#settings = settings;
+    this.#kinds = settings.kinds.map(({ name, nodes, timeMs }) => {
+      const { cpus, memoryMib } = sizes[name];
+      const timeS = { min: timeMs.min / 1000, max: timeMs.max / 1000 };
+      return { name, nodes, timeS, cpus, memoryBytes: memoryMib && memoryMib * 2 ** 20 };
+    });
   }
 
-  /** Whether a gang runs or ends on the pilot in use, as far as known. */
-  get isBusy(): boolean {
-    return this.#isBusy;
+  /** A pilot is in use from now on: it may have gangs. */
+  begin(name: string): void {
+    this.#service.set(name, {
+      ...{ isServing: false, busyNodes: undefined, idleSinceMs: undefined, hasServed: false },
+    });
+    this.#demand = undefined;
+    this.#lostSinceMs = undefined;
   }
 
-  /** @returns whether it was unknown */
-  setBusy(isBusy: boolean): boolean {
-    if (isBusy) {
-      this.#idleSinceMs = undefined;
-      this.#hasServed = true;
+  end(name: string): void {
+    this.#service.delete(name);
+  }
+
+  /** Whether a gang runs or ends on the pilot, as far as known. */
+  isBusy(name: string): boolean {
+    return this.#service.get(name)?.busyNodes !== 0;
+  }
+
+  /** Whether jobs can have the pilot's nodes. */
+  isServing(name: string): boolean {
+    return this.#service.get(name)?.isServing === true;
+  }
+
+  busyNodes(name: string): number | undefined {
+    return this.#service.get(name)?.busyNodes;
+  }
+
+  /** @param busy nodes with gangs, by pilot */
+  setBusy(busy: ReadonlyMap<string, number>): void {
+    for (const [name, service] of this.#service) {
+      service.busyNodes = busy.get(name) ?? 0;
+      if (service.busyNodes === 0) continue;
+      service.hasServed = true;
       this.#unused = 0;
     }
-    const isNew = isBusy !== this.#isBusy;
-    this.#isBusy = isBusy;
-    return isNew;
   }
 
-  /** @returns whether it was unknown */
+  /** @returns whether other pilots may be needed than before */
   setDemand(demand: Demand | undefined): boolean {
-    const before = this.#demand;
+    const before = keyOf(this.#demand);
     this.#demand = demand;
-    if (demand?.present || demand?.others) this.#idleSinceMs = undefined;
-    if (!demand?.lost) this.#lostSinceMs = undefined;
-    return (["present", "others", "lost"] as const).some((wish) => before?.[wish] !== demand?.[wish]);
+    for (const name of namesOf(demand)) {
+      const service = this.#service.get(name);
+      if (service !== undefined) service.isServing = true;
+    }
+    return keyOf(demand) !== before;
   }
 
   ask(): void {
@@ -66,56 +129,112 @@ export class Need {
     this.#unused = 0;
   }
 
+  /** Whether a pilot is wanted although no job needs one: somebody asks, or there must always be one. */
+  get #wantsAny(): boolean {
+    return this.#isAsked || this.#settings.idleMs === undefined;
+  }
+
   submitted(): void {
     this.#isAsked = false;
   }
 
-  /** Another pilot is in use now: it may have gangs. */
-  begin(): void {
-    this.#isBusy = true;
-    this.#demand = undefined;
-    this.#idleSinceMs = undefined;
-    this.#lostSinceMs = undefined;
-    this.#hasServed = false;
+  /** Whether there may be something to ask for. */
+  get wantsPilot(): boolean {
+    return this.#wantsAny || (this.#demand?.wishes.length ?? 0) > 0;
   }
 
-  /** Whether a pilot should be asked for. @param inUse whether there is one, which drains */
-  wantsPilot(inUse: boolean): boolean {
-    if (this.#idleMs === undefined || this.#isAsked) return true;
-    const { present = false, others = false } = this.#demand ?? {};
-    return others || (present && !inUse);
+  /** What to ask Slurm for now. @param held all pilots @param leftNodeMs infinity: there is no limit */
+  request(held: readonly HeldNodes[], leftNodeMs: number): NodeRequest | "exhausted" | undefined {
+    const { maxNodes, stopBeforeMs } = this.#settings;
+    const wishes = (this.#demand?.wishes ?? []).map(({ limitMs = Infinity, takenBy, ...shape }) => ({
+      ...shape,
+      limitS: limitMs / 1000,
+      isTaken: takenBy.length > 0,
+    }));
+    const bounds = {
+      ...{ maxNodes, leftNodeS: leftNodeMs / 1000, stopBeforeS: stopBeforeMs / 1000 },
+      beginS: beginMs(this.#settings.kinds) / 1000,
+    };
+    const request = nextRequest(wishes, this.#kinds, held, bounds);
+    const isNone = held.every(({ isEnding }) => isEnding);
+    if (request !== undefined || !this.#wantsAny || !isNone) return request;
+    const [kind] = this.#kinds;
+    const plain = { kind, nodes: kind.nodes.min, timeS: kind.timeS.max };
+    return plain.nodes * plain.timeS <= bounds.leftNodeS ? plain : "exhausted";
   }
 
-  /** Whether nothing runs on the pilot in use, and what waits can only use another one. */
-  get isOfNoUse(): boolean {
-    return !this.#isBusy && this.#demand?.others === true && !this.#demand.present;
+  /** Whether nothing runs on the pilot, and what waits can only use others. */
+  isOfNoUse(name: string): boolean {
+    const wishes = this.#demand?.wishes ?? [];
+    const isTaken = wishes.some(({ takenBy }) => takenBy.includes(name));
+    return (
+      this.isServing(name) &&
+      !this.isBusy(name) &&
+      !isTaken &&
+      wishes.some(({ takenBy }) => takenBy.length === 0)
+    );
   }
 
-  /** Whether jobs wait for nodes that the pilot in use has lost. */
+  /** Whether jobs wait for nodes that pilots in use have lost. */
   get isForLost(): boolean {
-    return this.#demand?.lost === true;
+    return this.#demand?.wishes.some(({ isForLost }) => isForLost) === true;
   }
 
-  /** Whether they have waited for so long that nothing else should start on it. */
+  /** Whether they have waited for so long that nothing else should start there. */
   hasWaitedForLost(nowMs: number): boolean {
-    if (this.isForLost) this.#lostSinceMs ??= nowMs;
-    return this.#lostSinceMs !== undefined && nowMs >= this.#lostSinceMs + LOST_PATIENCE_MS;
+    return nowMs >= (this.#lostSinceMs ?? Number.POSITIVE_INFINITY) + LOST_PATIENCE_MS;
   }
 
-  /** @param inUse whether there is a pilot in use */
-  isIdle(inUse: boolean, nowMs: number): boolean {
-    const { present = true, others = true } = this.#demand ?? {};
-    if (this.#idleMs === undefined || present || others || (inUse && this.#isBusy)) {
-      this.#idleSinceMs = undefined;
-      return false;
+  /** Whether nothing has run on the pilot, and nothing could have, for the idle time. */
+  isIdle(name: string, nowMs: number): boolean {
+    return nowMs >= this.#idleAtMs(this.#service.get(name)?.idleSinceMs);
+  }
+
+  /** Whether nothing has waited or run anywhere for the idle time, so that no pilot need come. */
+  isQuiet(nowMs: number): boolean {
+    return nowMs >= this.#idleAtMs(this.#quietSinceMs);
+  }
+
+  #idleAtMs(sinceMs: number | undefined): number {
+    return (sinceMs ?? Number.POSITIVE_INFINITY) + (this.#settings.idleMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** When one of these becomes true, if nothing else happens. */
+  dueMs(nowMs: number): number {
+    const idle = [...this.#service.values()].map(({ idleSinceMs }) => this.#idleAtMs(idleSinceMs));
+    const lost = (this.#lostSinceMs ?? Number.POSITIVE_INFINITY) + LOST_PATIENCE_MS;
+    return Math.min(...[...idle, this.#idleAtMs(this.#quietSinceMs), lost].filter((ms) => ms > nowMs));
+  }
+
+  /** Notes what is idle, or waits for lost nodes, from now on. */
+  note(nowMs: number): void {
+    const wishes = this.#demand?.wishes;
+    for (const [name, service] of this.#service) {
+      const isTaken = wishes?.some(({ takenBy }) => takenBy.includes(name)) ?? true;
+      if (isTaken || !service.isServing || this.isBusy(name)) service.idleSinceMs = undefined;
+      else service.idleSinceMs ??= nowMs;
     }
-    this.#idleSinceMs ??= nowMs;
-    return nowMs >= this.#idleSinceMs + this.#idleMs;
+    const isBusy = [...this.#service.keys()].some((name) => this.isBusy(name));
+    if (wishes?.length !== 0 || isBusy) this.#quietSinceMs = undefined;
+    else this.#quietSinceMs ??= nowMs;
+    if (this.isForLost) this.#lostSinceMs ??= nowMs;
+    else this.#lostSinceMs = undefined;
   }
 
   /** A pilot of no use goes back. @returns why no other one should follow */
-  noUse(): string | undefined {
-    if (this.#hasServed || ++this.#unused < MAX_UNUSED) return undefined;
+  noUse(name: string): string | undefined {
+    if (this.#service.get(name)?.hasServed || ++this.#unused < MAX_UNUSED) return undefined;
     return `nothing could start on ${MAX_UNUSED} pilots in a row, although jobs waited`;
   }
+}
+
+/** The parts of the machine that jobs have. */
+function namesOf(demand: Demand | undefined): readonly string[] {
+  const { parts, name } = demand?.of ?? {};
+  return parts?.map((part) => part.name) ?? (name === undefined ? [] : [name]);
+}
+
+/** What decides about pilots: which jobs wait, and which pilots could take each. */
+function keyOf(demand: Demand | undefined): string {
+  return JSON.stringify([namesOf(demand), demand?.wishes]);
 }

@@ -6,11 +6,12 @@ import { startFrontEnd } from "@tutti/live/daemon/main.ts";
 import { expect, test } from "vitest";
 import { nativeProvider } from "./native/provider.ts";
 import { pilotProvider } from "./provider.ts";
+import { KIND } from "./slurm-for-tests.ts";
 
 const stateFolder = join(tmpdir(), `tutti-on-slurm-${process.pid}`);
 const pilots = pilotProvider({
-  nodes: 4,
-  timeMs: 3_600_000,
+  kinds: [KIND],
+  maxNodes: 4,
   drainMs: 300_000,
   stopBeforeMs: 60_000,
   sbatch: [],

@@ -8,18 +8,26 @@ import {
   oneOf,
   optional,
   record,
-  refined,
   type TypeOf,
   text,
   whole,
 } from "@tutti/protocol/shape.ts";
 import { SlurmError } from "./commands.ts";
+import type { KindSize } from "./need.ts";
+import type { PilotKind } from "./slurm-options.ts";
 
 const storedPilot = object({
   /** Comment of the job in Slurm; see `markOf`. A job without it is not ours, whatever its id. */
   mark: text,
   /** Left out: no answer of sbatch has arrived. */
   jobId: optional(text),
+  /** What was asked for: the name of its kind, nodes, and time limit in ms. Left out: not known. */
+  kind: optional(text),
+  nodes: optional(whole(1)),
+  timeMs: optional(whole(1)),
+  /** What it has used, as far as known: time that it has run, and time of nodes without a gang, in ms. */
+  ranMs: optional(whole()),
+  idleNodeMs: optional(whole()),
   /** Its nodes were handed out. */
   hasBegun: optional(oneOf(true)),
   /** Nodes on which jobs have lost attempts, with these jobs, which must not run there again. */
@@ -29,6 +37,14 @@ const storedPilot = object({
 });
 export type StoredPilot = TypeOf<typeof storedPilot>;
 
+const bill = object({ askedNodeMs: whole(), usedNodeMs: whole(), idleNodeMs: whole() });
+
+const kindSize = object({
+  cpus: object({ min: whole(1), max: whole(1) }),
+  memoryMib: optional(whole(1)),
+  mostProcessors: whole(1),
+});
+
 export const pilotContent = object({
   schema: oneOf("tutti.pilot/1"),
   owner,
@@ -36,14 +52,17 @@ export const pilotContent = object({
   counter: whole(),
   /** Pilots submitted since somebody asked for pilots. */
   submitted: whole(),
-  /** The most processors that a pilot can have, as far as known. */
-  mostProcessors: optional(whole(1)),
+  /** What the kinds of pilots can have, as far as known. */
+  sizes: optional(record(kindSize)),
+  /** Node time of all pilots that have ended, and of those that did since somebody asked for pilots. */
+  bill: optional(bill),
+  usedSinceAskedMs: optional(whole()),
   /** When somebody last asked for pilots, monotonic. */
   askedMs: optional(number),
   /** Why no pilot is submitted until somebody asks for one. */
   halted: optional(text),
-  /** The one in use first; the one that follows it second. */
-  pilots: refined(list(storedPilot), ({ length }) => (length > 2 ? " is longer than 2" : undefined)),
+  /** In the order in which they were submitted. */
+  pilots: list(storedPilot),
 });
 export type PilotContent = TypeOf<typeof pilotContent>;
 
@@ -70,8 +89,15 @@ export function newContent(): PilotContent {
 }
 
 /** What the file keeps of a pilot. */
-export function storedOf({ mark, jobId, hasBegun, lostJobs, isGivenUp }: StoredPilot): StoredPilot {
-  return { mark, jobId, ...(hasBegun && { hasBegun }), lostJobs, ...(isGivenUp && { isGivenUp }) };
+export function storedOf(pilot: StoredPilot): StoredPilot {
+  const { mark, jobId, kind, nodes, timeMs, ranMs, idleNodeMs, hasBegun, lostJobs, isGivenUp } = pilot;
+  return {
+    ...{ mark, jobId, kind, nodes, timeMs, lostJobs },
+    ...(ranMs !== undefined && { ranMs: Math.round(ranMs) }),
+    ...(idleNodeMs !== undefined && { idleNodeMs: Math.round(idleNodeMs) }),
+    ...(hasBegun && { hasBegun }),
+    ...(isGivenUp && { isGivenUp }),
+  };
 }
 
 /** Keeps what the store refuses, until it takes it. */
@@ -100,15 +126,20 @@ export class PatientStore {
 }
 
 /**
- * Asks how many processors a pilot can have at most. Without an answer, that of an earlier front end counts;
- * and while there are pilots, their gangs go on, whatever the next pilot can have.
- * @throws InputError if Slurm refuses, or has never answered
+ * Asks what the kinds of pilots can have. Without an answer, that of an earlier front end counts; and while
+ * there are pilots, their gangs go on, whatever the next pilot can have.
+ * @throws InputError if Slurm refuses, or has never answered for these kinds
  */
-export async function learnSize(content: PilotContent, ask: () => Promise<number>): Promise<void> {
+export async function learnSizes(
+  content: PilotContent,
+  kinds: readonly Pick<PilotKind, "name">[],
+  ask: () => Promise<Record<string, KindSize>>,
+): Promise<Readonly<Record<string, KindSize>>> {
   try {
-    content.mostProcessors = await ask();
+    content.sizes = await ask();
   } catch (error) {
     const mayGoOn = error instanceof SlurmError || content.pilots.length > 0;
-    if (!mayGoOn || content.mostProcessors === undefined) throw error;
+    if (!mayGoOn || !kinds.every(({ name }) => content.sizes?.[name] !== undefined)) throw error;
   }
+  return content.sizes!;
 }

@@ -1,19 +1,27 @@
 /** A pilot as the front end knows it, and the words for its states. */
 import { assert } from "@tutti/kernel/core/errors.ts";
+import type { HeldNodes } from "@tutti/kernel/core/node-plan.ts";
 import type { Allocation } from "@tutti/live/daemon/executor/cluster/cluster.ts";
-import type { AllocationState } from "@tutti/live/daemon/executor/executor.ts";
+import type { AllocationState, Bill } from "@tutti/live/daemon/executor/executor.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { QueuedJob } from "./formats/queue.ts";
 import { markOf, PatientStore, type PilotContent, type StoredPilot, storedOf } from "./pilot-file.ts";
 
-/** Time between two questions while a pilot waits, by how long it has waited. */
+/**
+ * Time between two questions while a pilot waits, by how long it has waited. A question costs Slurm the same
+ * whatever the number of pilots, and all users share its controller: 100 of them must stay below 5 questions
+ * a second together.
+ */
 const WAITING_MS = [
-  [60_000, 1000],
-  [600_000, 5000],
-  [Number.POSITIVE_INFINITY, 15_000],
+  [20_000, 1000],
+  [120_000, 5000],
+  [600_000, 15_000],
+  [Number.POSITIVE_INFINITY, 60_000],
 ] as const;
-/** The same while it runs, and after it was cancelled. */
-const RUNNING_MS = 5000;
+/** The same while all pilots run: what happens to them, their nodes show first; see `suspect`. */
+const RUNNING_MS = 30_000;
+/** What a front end whose pilots run asks Slurm, a second. */
+export const QUESTIONS_PER_S = 1000 / RUNNING_MS;
 /** Beyond this, the end of a pilot is another one, and not only rounded in another way. */
 export const END_TOLERANCE_MS = 10_000;
 const LEAVING_MS = 1000;
@@ -57,6 +65,12 @@ export interface Pilot extends StoredPilot {
   mayExist: boolean;
   refusals: number;
   job: QueuedJob | undefined;
+  /** Its nodes, while they are handed out. */
+  allocation: Allocation | undefined;
+  /** Slurm has said whether it still runs. */
+  isSeen: boolean;
+  /** Until when `ranMs` and `idleNodeMs` count; undefined: they are not counted yet. */
+  countedMs: number | undefined;
   /** What people can do while it waits, and when that was found out. */
   advice: { readonly text: string; readonly atMs: number } | undefined;
   readonly waitsSinceMs: number;
@@ -82,6 +96,9 @@ export function newPilot(stored: StoredPilot, nowMs: number): Pilot {
     mayExist: true,
     refusals: 0,
     job: undefined,
+    allocation: undefined,
+    isSeen: false,
+    countedMs: undefined,
     advice: undefined,
     waitsSinceMs: nowMs,
     unknownSinceMs: undefined,
@@ -95,7 +112,7 @@ export function newPilot(stored: StoredPilot, nowMs: number): Pilot {
   };
 }
 
-/** The pilots of a state folder, kept on disk; the one in use first. */
+/** The pilots of a state folder, kept on disk, in the order in which they were submitted. */
 export class PilotList {
   readonly all: Pilot[];
   readonly content: PilotContent;
@@ -107,12 +124,12 @@ export class PilotList {
     this.all = content.pilots.map((stored) => newPilot(stored, nowMs));
   }
 
-  /** A pilot that is still to be submitted. */
-  add(nowMs: number): Pilot {
+  /** A pilot that is still to be submitted. @param asked what it asks for */
+  add(asked: Pick<StoredPilot, "kind" | "nodes" | "timeMs">, nowMs: number): Pilot {
     const { content } = this;
     content.counter++;
     content.submitted++;
-    const pilot = { ...newPilot({ mark: markOf(content) }, nowMs), mayExist: false };
+    const pilot = { ...newPilot({ mark: markOf(content), ...asked }, nowMs), mayExist: false };
     this.all.push(pilot);
     this.save();
     return pilot;
@@ -143,36 +160,71 @@ export function setLostJobs(pilot: Pilot, node: string, jobs: readonly number[])
   pilot.lostJobs = jobs.length > 0 ? { ...others, [node]: [...jobs] } : others;
 }
 
-/** Whether the pilot in use goes back to Slurm as soon as no gang runs. */
+/** Whether the pilot goes back to Slurm as soon as no gang runs. */
 export function isAtEnd(
-  { pilot, nodes, end }: Allocation & { readonly pilot: Pilot },
+  pilot: Pilot,
+  { nodes, end }: Allocation,
   pilots: readonly Pilot[],
   nowMs: number,
 ): boolean {
   if (pilot.lostBatchHost || nodes.every(({ node }) => pilot.lostJobs?.[node])) return true;
   if (end === undefined || nowMs < end.drainAtMs) return false;
-  const hasSuccessor = pilots.some((other) => other !== pilot && other.job?.state === "RUNNING");
+  const hasSuccessor = pilots.some(
+    (other) => other !== pilot && other.job?.state === "RUNNING" && !isEnding(other, nowMs),
+  );
   return hasSuccessor || nowMs >= end.stopAtMs;
 }
 
+/** Whether it drains, or goes back when no gang runs. */
+function isEnding({ allocation, isClosing, lostBatchHost }: Pilot, nowMs: number): boolean {
+  return isClosing || lostBatchHost || nowMs >= (allocation?.end?.drainAtMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** As what is asked for next depends on it. @param isServing whether jobs can have its nodes */
+export function heldOf(pilot: Pilot, isServing: boolean, nowMs: number): HeldNodes {
+  const { allocation, nodes = 1, kind, timeMs, isGivenUp } = pilot;
+  // Slurm has it until it says that it has ended.
+  if (isGivenUp) return { nodes, isEnding: false };
+  const held = { nodes: allocation?.nodes.length ?? nodes, isEnding: isEnding(pilot, nowMs) };
+  // One that has run is not waited for: Slurm has forgotten it, and it may go on.
+  const isAwaited = allocation === undefined ? !pilot.hasBegun : !isServing && !held.isEnding;
+  if (!isAwaited || kind === undefined || timeMs === undefined) return held;
+  return { ...held, awaited: { kind, timeS: timeMs / 1000 } };
+}
+
+export const NO_BILL: Bill = { askedNodeMs: 0, usedNodeMs: 0, idleNodeMs: 0 };
+
+/** Of one pilot. */
+export function billOf({ nodes = 0, timeMs = 0, ranMs = 0, idleNodeMs = 0 }: StoredPilot): Bill {
+  return {
+    askedNodeMs: nodes * timeMs,
+    usedNodeMs: Math.round(nodes * ranMs),
+    idleNodeMs: Math.round(idleNodeMs),
+  };
+}
+
+export function added(bill: Bill, pilot: StoredPilot): Bill {
+  const { askedNodeMs, usedNodeMs, idleNodeMs } = billOf(pilot);
+  return {
+    askedNodeMs: bill.askedNodeMs + askedNodeMs,
+    usedNodeMs: bill.usedNodeMs + usedNodeMs,
+    idleNodeMs: bill.idleNodeMs + idleNodeMs,
+  };
+}
+
 /** Time until the next turn. */
-export function turnWaitMs(
-  pilots: readonly Pilot[],
-  inUse: { readonly pilot: Pilot; readonly end?: Allocation["end"] } | undefined,
-  nowMs: number,
-): number {
-  const dates = [inUse?.end?.drainAtMs, inUse?.end?.stopAtMs].map((atMs) => (atMs ?? 0) - nowMs);
-  return Math.min(
-    ...pilots.map((pilot) => questionWaitMs(pilot, nowMs, pilot === inUse?.pilot)),
-    ...dates.filter((ms) => ms > 0),
-    RUNNING_MS,
-  );
+export function turnWaitMs(pilots: readonly Pilot[], nowMs: number): number {
+  const dates = pilots
+    .flatMap(({ allocation }) => [allocation?.end?.drainAtMs, allocation?.end?.stopAtMs])
+    .map((atMs) => (atMs ?? 0) - nowMs);
+  const questions = pilots.map((pilot) => questionWaitMs(pilot, nowMs));
+  return Math.min(...(questions.length > 0 ? questions : [RUNNING_MS]), ...dates.filter((ms) => ms > 0));
 }
 
 /** Time until the next question about a pilot. */
-function questionWaitMs({ isGivenUp, waitsSinceMs }: Pilot, nowMs: number, isInUse: boolean): number {
+function questionWaitMs({ isGivenUp, waitsSinceMs, allocation }: Pilot, nowMs: number): number {
   if (isGivenUp) return LEAVING_MS;
-  if (isInUse) return RUNNING_MS;
+  if (allocation !== undefined) return RUNNING_MS;
   return WAITING_MS.find(([untilMs]) => nowMs - waitsSinceMs < untilMs)![1];
 }
 
@@ -200,12 +252,14 @@ export function lostText({ jobId, mark }: Pilot, found: QueuedJob | undefined): 
 }
 
 /** For people, in Slurm's words, such as RUNNING. */
-export function statusOf({ jobId, job }: Pilot): AllocationState {
+export function statusOf({ jobId, job, kind, nodes: askedNodes }: Pilot): AllocationState {
   return {
     name: jobId,
     state: job?.state ?? "UNKNOWN",
     nodes: [...(job?.nodes ?? [])],
     ...(job?.state === "RUNNING" && job.leftS !== undefined && { leftMs: 1000 * job.leftS }),
+    ...(kind !== undefined && { kind }),
+    ...(askedNodes !== undefined && { askedNodes }),
   };
 }
 

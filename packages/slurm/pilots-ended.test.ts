@@ -42,7 +42,7 @@ test.each([
 test("a pilot that is given back is reported once", async () => {
   const stage = await running();
   await stage.pass(3545 * S);
-  stage.pilots.setBusy(false);
+  stage.setBusy(false);
   await stage.pass(60 * S);
   expect(stage.reports).toEqual(["allocated 1", "released: The pilot 1 is given back"]);
 });

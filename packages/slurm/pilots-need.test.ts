@@ -1,14 +1,13 @@
 /** Which pilots there are, by what jobs want: the rules in need.ts, in virtual time. */
 import { describe, expect, test } from "vitest";
-import { BOTH, NOTHING, Stage } from "./slurm-for-tests.ts";
+import { BOTH, HERE, LOST, NOTHING, OTHERS, Stage } from "./slurm-for-tests.ts";
 
 const S = 1000;
 const MIN = 60 * S;
 /** Slurm is asked at most this much later than something is due. */
 const POLL = 6 * S;
-const ONE = { present: true, others: false, lost: false };
-const OTHERS = { present: false, others: true, lost: false };
-const LOST = { present: false, others: true, lost: true };
+/** Another job runs on the pilot. */
+const LOST_AND_HERE = LOST;
 
 /** A job waits, and Slurm gives its pilot the nodes. Nothing runs yet. */
 async function serving(limits = {}): Promise<Stage> {
@@ -17,14 +16,14 @@ async function serving(limits = {}): Promise<Stage> {
   stage.slurm.run("1");
   await stage.pass(2 * S);
   expect(stage.reports).toEqual(["allocated 1"]);
-  stage.want(ONE);
-  stage.pilots.setBusy(true);
+  stage.want(HERE);
+  stage.setBusy(true);
   return stage;
 }
 
 /** The jobs have ended. */
 function finish(stage: Stage): void {
-  stage.pilots.setBusy(false);
+  stage.setBusy(false);
   stage.want(NOTHING);
 }
 
@@ -67,7 +66,7 @@ describe("without jobs", () => {
     finish(stage);
     await stage.pass(4 * MIN);
     // Shorter than the time between two questions to Slurm.
-    stage.want(ONE);
+    stage.want(HERE);
     stage.want(NOTHING);
     await stage.pass(4 * MIN);
     expect(stage.slurm.find("1").state).toBe("RUNNING");
@@ -84,7 +83,7 @@ describe("without jobs", () => {
 
   test("nothing follows a pilot that drains, unless its jobs may be stopped at its end", async () => {
     for (const [wanted, pilots] of [
-      [ONE, 1],
+      [HERE, 1],
       [BOTH, 2],
     ] as const) {
       const stage = await serving();
@@ -109,7 +108,7 @@ describe("without jobs", () => {
     await stage.pass(4 * MIN);
     stage.startFrontEnd();
     await stage.pass(10 * S);
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     await stage.pass(4 * MIN);
     expect(stage.slurm.find("1").state).toBe("RUNNING");
     await stage.pass(1 * MIN + 2 * POLL);
@@ -121,7 +120,7 @@ describe("without jobs", () => {
     await always.pass(1 * S);
     always.slurm.run("1");
     await always.pass(10 * S);
-    always.pilots.setBusy(false);
+    always.setBusy(false);
     await always.pass(54 * MIN);
     expect(always.slurm.find("1").state).toBe("RUNNING");
 
@@ -131,7 +130,7 @@ describe("without jobs", () => {
     await once.pass(1 * S);
     once.slurm.run("1");
     await once.pass(10 * S);
-    once.pilots.setBusy(false);
+    once.setBusy(false);
     await once.pass(4 * MIN);
     expect(once.slurm.find("1").state).toBe("RUNNING");
     await once.pass(2 * MIN);
@@ -144,13 +143,13 @@ describe("without jobs", () => {
 describe("jobs that can use only other nodes", () => {
   test("change the pilot as soon as nothing runs on it", async () => {
     const stage = await serving();
-    stage.want({ ...LOST, present: true });
+    stage.want(LOST_AND_HERE);
     await stage.pass(5 * MIN);
     expect(stage.slurm.find("1").state).toBe("RUNNING");
     expect(stage.pilots.next).toBe(
       "pilot 1 has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; when jobs have waited 10 min for them, nothing else starts on it",
     );
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     stage.want(LOST);
     await stage.pass(2 * S);
     expect(stage.slurm.find("1").state).toBe("CANCELLED");
@@ -162,7 +161,7 @@ describe("jobs that can use only other nodes", () => {
 
   test("let nothing else start after they have waited ten minutes for lost nodes", async () => {
     const stage = await serving();
-    stage.want({ ...LOST, present: true });
+    stage.want(LOST_AND_HERE);
     await stage.pass(10 * MIN - 1 * S);
     expect(stage.reports).toHaveLength(1);
     await stage.pass(1 * S + 2 * POLL);
@@ -177,7 +176,7 @@ describe("jobs that can use only other nodes", () => {
       await stage.pass(2 * S);
       stage.slurm.run(id);
       await stage.pass(2 * S);
-      stage.pilots.setBusy(false);
+      stage.setBusy(false);
       await stage.pass(2 * S);
       expect(stage.slurm.find(id).state).toBe("CANCELLED");
     }

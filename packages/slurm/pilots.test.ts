@@ -41,7 +41,9 @@ describe("a pilot", () => {
   test("says how long it still lasts, once it runs", async () => {
     const stage = new Stage();
     await stage.pass(1 * S);
-    expect(stage.pilots.status).toEqual([{ name: "1", state: "PENDING", nodes: [] }]);
+    expect(stage.pilots.status).toEqual([
+      { name: "1", state: "PENDING", nodes: [], kind: "all", askedNodes: 4 },
+    ]);
     stage.slurm.run("1");
     await stage.pass(100 * S);
     const [{ leftMs }] = stage.pilots.status;
@@ -81,7 +83,7 @@ describe("a pilot", () => {
     expect(stage.reports).toEqual(["allocated 1", "allocated 1"]);
   });
 
-  test("is followed by the next one at the drain, which takes over when no gang runs", async () => {
+  test("is followed by the next one at the drain, which is used at once, and goes back when no gang runs", async () => {
     const stage = await running();
     await stage.pass(3290 * S);
     expect(stage.slurm.jobs).toHaveLength(1);
@@ -89,11 +91,12 @@ describe("a pilot", () => {
     expect(stage.slurm.jobs).toHaveLength(2);
     stage.slurm.run("2");
     await stage.pass(30 * S);
-    expect(stage.reports).toEqual(["allocated 1"]);
-    stage.pilots.setBusy(false);
+    expect(stage.reports).toEqual(["allocated 1", "allocated 2"]);
+    expect(stage.slurm.find("1").state).toBe("RUNNING");
+    stage.setBusy({ "2": 4 });
     await stage.pass(5 * S);
     expect(stage.slurm.find("1").state).toBe("CANCELLED");
-    expect(stage.reports).toEqual(["allocated 1", "released: The pilot 1 is given back", "allocated 2"]);
+    expect(stage.reports).toEqual(["allocated 1", "allocated 2", "released: The pilot 1 is given back"]);
     expect(stage.trouble).toBeUndefined();
   });
 
@@ -101,7 +104,7 @@ describe("a pilot", () => {
     const stage = await running();
     await stage.pass(3545 * S);
     expect(stage.slurm.find("1").state).toBe("RUNNING");
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     await stage.pass(5 * S);
     expect(stage.slurm.find("1").state).toBe("CANCELLED");
     stage.slurm.run("2");
@@ -135,7 +138,7 @@ describe("a pilot", () => {
     for (const node of ["n1", "n3", "n4"]) stage.pilots.setLostJobs(node, [8]);
     await stage.pass(10 * S);
     expect(stage.slurm.find("1").state).toBe("RUNNING");
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     await stage.pass(10 * S);
     expect(stage.slurm.find("1").state).toBe("CANCELLED");
     stage.slurm.run("2");
@@ -227,19 +230,58 @@ describe("a pilot", () => {
     Object.assign(stage.slurm.find("1"), { nodes: ["n1", "n2", "n4"] });
     await stage.pass(6 * S);
     expect(stage.reports).toEqual(["allocated 1", "down n3"]);
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     await stage.pass(60 * S);
     expect(stage.slurm.find("1").state).toBe("RUNNING");
-    stage.pilots.setBusy(true);
+    stage.setBusy(true);
     Object.assign(stage.slurm.find("1"), { nodes: ["n2", "n4"] });
     await stage.pass(6 * S);
     expect(stage.reports.at(-1)).toBe("down n1");
     expect(stage.notices).toContain("batch-host-lost");
     expect(stage.slurm.find("1").state).toBe("RUNNING");
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     await stage.pass(6 * S);
     expect(stage.slurm.find("1").state).toBe("CANCELLED");
     expect(stage.slurm.alive.map(({ id }) => id)).toEqual(["2"]);
+  });
+});
+
+describe("a controller that serves many", () => {
+  test("is asked by a hundred users less than five times a second, whether their pilots wait or run", async () => {
+    const stage = new Stage();
+    await stage.passQuietly(1 * S);
+    const perSecond = async (ms: number) => {
+      const before = stage.slurm.asked;
+      await stage.passQuietly(ms);
+      return (100 * (stage.slurm.asked - before) * S) / ms;
+    };
+    await stage.passQuietly(10 * 60 * S);
+    // A question about the pilot, and now and then one about nodes.
+    expect(await perSecond(3600 * S)).toBeLessThan(5);
+    stage.slurm.run("1");
+    await stage.passQuietly(60 * S);
+    expect(stage.reports).toEqual(["allocated 1"]);
+    stage.setBusy(true);
+    expect(await perSecond(1800 * S)).toBeLessThan(5);
+    // Several pilots, and still one question for all.
+    await stage.passQuietly(1460 * S);
+    stage.slurm.run("2");
+    await stage.passQuietly(60 * S);
+    expect(stage.slurm.alive).toHaveLength(2);
+    stage.slurm.find("1").leftS = undefined;
+    stage.setBusy(true);
+    expect(await perSecond(1200 * S)).toBeLessThan(5);
+  });
+
+  test("is asked at once when a connection is lost: a pilot that was cancelled is noticed within seconds", async () => {
+    const stage = await running();
+    await stage.passQuietly(100 * S);
+    stage.slurm.end("1", "CANCELLED");
+    const before = stage.slurm.asked;
+    for (let i = 0; i < 50; i++) stage.pilots.suspect();
+    await stage.passQuietly(3 * S);
+    expect(stage.reports.at(-1)).toBe("released: The pilot 1 was cancelled");
+    expect(stage.slurm.asked - before).toBeLessThan(5);
   });
 });
 
@@ -344,7 +386,7 @@ describe("a controller that fails", () => {
     const stage = await running();
     await stage.pass(3545 * S);
     stage.slurm.forgetsCancels = 1;
-    stage.pilots.setBusy(false);
+    stage.setBusy(false);
     await stage.pass(60 * S);
     expect(stage.slurm.cancelled).toEqual(["1", "1"]);
     expect(stage.slurm.find("1").state).toBe("CANCELLED");
@@ -407,7 +449,7 @@ test("whatever happens, at most two pilots live, none is cancelled that is not o
         else if (what === "end" && held !== undefined) slurm.end(held.id, "TIMEOUT");
         else if (what === "cancel" && held !== undefined) slurm.end(held.id, "CANCELLED");
         else if (what === "restart") stage.startFrontEnd();
-        else if (what === "idle") stage.pilots.setBusy(false);
+        else if (what === "idle") stage.setBusy(false);
         else if (what === "again") stage.pilots.again();
         await stage.pass(what === "wait" ? 3550 * S : waitS * S);
         expect(slurm.alive.length).toBeLessThanOrEqual(3);

@@ -1,7 +1,7 @@
 /**
- * Obtains nodes from Slurm by pilots, jobs that only hold nodes. At most two exist: the one in use and the
- * one that follows it. Every few seconds, this class asks Slurm about them and compares the answer with
- * what it knows:
+ * Obtains nodes from Slurm by pilots, jobs that only hold nodes. What jobs want decides how many there are,
+ * and of which kind and size (need.ts). Every few seconds, this class asks Slurm about them and compares the
+ * answer with what it knows:
  *
  *   no answer of sbatch      look for the mark in the comments of our jobs, submit again if it is absent
  *   waiting                  `trouble` names the reason; unknown for 15 s: lost, submit another one
@@ -9,29 +9,29 @@
  *   waiting after running    Slurm lost its latest state: gangs go on; unknown: while a conductor answers
  *   ended                    `released`; cancelled by others: no other pilot until `again`
  *
- * The next pilot is submitted when the one in use drains. A job is cancelled only if it has our mark.
+ * A job is cancelled only if it has our mark.
  */
-import type {
-  AllocatedNode,
-  Allocation,
-  ClusterListener,
-} from "@tutti/live/daemon/executor/cluster/cluster.ts";
-import type { AllocationState, Demand } from "@tutti/live/daemon/executor/executor.ts";
+import type { AllocatedNode, ClusterListener } from "@tutti/live/daemon/executor/cluster/cluster.ts";
+import type { AllocationState, Bill, Demand } from "@tutti/live/daemon/executor/executor.ts";
 import { allocationOf, endOf } from "./allocation.ts";
 import { SlurmError } from "./commands.ts";
 import type { QueuedJob } from "./formats/queue.ts";
 import { Need } from "./need.ts";
 import {
   ASKED_MS,
+  added,
+  billOf,
   CANCEL_AGAIN_MS,
   EARLY_MS,
   END_TOLERANCE_MS,
   ENDED,
   endText,
+  heldOf,
   isAtEnd,
   LEFT_TOLERANCE_S,
   lostText,
   MAX_REFUSALS,
+  NO_BILL,
   type Pilot,
   PilotList,
   RESTS,
@@ -46,45 +46,66 @@ import { cancelPilot, cancelStrays, submitPilot } from "./submitting.ts";
 import { Telling } from "./telling.ts";
 import { adviseWaiting, nextText, type PilotSetup } from "./waiting.ts";
 
+/** Slurm says what has become of a node or a pilot some moments after the processes there have ended. */
+const SUSPICION_MS = 1000;
+
 export class Pilots {
   readonly #setup: PilotSetup;
   readonly #content: PilotContent;
   readonly #list: PilotList;
   readonly #pilots: readonly Pilot[];
   #listener: ClusterListener | undefined;
-  #allocation: (Allocation & { readonly pilot: Pilot }) | undefined;
   readonly #need: Need;
   readonly #telling = new Telling();
   #earlyEnds = 0;
   #lostInARow = 0;
   #stopTimer = () => {};
+  /** When Slurm is asked next. */
+  #dueMs = Number.POSITIVE_INFINITY;
   #turning: Promise<void> | undefined;
   #isClosed = false;
   #released: Promise<void> | undefined;
   /** Something has changed since the turn has begun. */
   #isUrgent = false;
+  /** Jobs wait for a pilot, but it would need more node time than may be asked for. */
+  #isExhausted = false;
 
   constructor(setup: PilotSetup) {
     this.#setup = setup;
     this.#content = setup.content;
-    this.#need = new Need(setup.settings);
+    this.#need = new Need(setup.settings, setup.sizes);
     this.#list = new PilotList(setup.content, setup.store, setup.clock.nowMs());
     this.#pilots = this.#list.all;
   }
 
-  get inUse(): Pick<Pilot, "jobId" | "mark"> | undefined {
-    return this.#allocation?.pilot;
+  /** The pilot in use that has a node. */
+  pilotOf(node: string): Pick<Pilot, "jobId" | "mark"> | undefined {
+    return this.#inUse.findLast(({ allocation }) => allocation!.nodes.some((one) => one.node === node));
+  }
+
+  get #inUse(): Pilot[] {
+    return this.#pilots.filter(({ allocation }) => allocation !== undefined);
+  }
+
+  /** Whether a pilot that an earlier front end has used may still run. */
+  get isFinding(): boolean {
+    return this.#pilots.some(({ hasBegun, isSeen, isGivenUp }) => hasBegun && !isSeen && !isGivenUp);
   }
 
   get status(): AllocationState[] {
     return this.#pilots.map(statusOf);
   }
 
+  /** Node time of all pilots so far. */
+  get bill(): Bill {
+    return this.#pilots.reduce(added, this.#content.bill ?? NO_BILL);
+  }
+
   /** Why there are no nodes now; undefined: there are, or they are being asked for. */
   get trouble(): string | undefined {
     return troubleText({
-      hasNodes: this.#allocation !== undefined,
-      halted: this.#content.halted,
+      hasNodes: this.#inUse.length > 0,
+      halted: this.#content.halted ?? (this.#isExhausted ? this.#exhaustedText : undefined),
       failure: this.#telling.failure,
       pilots: this.#pilots,
       mayAdd: this.#mayAdd(),
@@ -93,36 +114,55 @@ export class Pilots {
 
   get rests(): string | undefined {
     const isNone = this.#pilots.length === 0 && this.#content.halted === undefined && this.#mayAdd();
-    return isNone && !this.#need.wantsPilot(false) ? RESTS : undefined;
+    return isNone && !this.#need.wantsPilot ? RESTS : undefined;
   }
 
-  /** What follows the pilot in use. */
+  /** What follows the pilots in use. */
   get next(): string | undefined {
-    return nextText(this.#pilots, this.#allocation?.pilot, this.#mayAdd(), this.#need.isForLost);
+    return nextText(this.#pilots, this.#mayAdd(), this.#need.isForLost);
+  }
+
+  get #exhaustedText(): string {
+    const hours = (this.#setup.settings.maxNodeMs ?? 0) / 3_600_000;
+    return `What is left of the ${hours} node-hours of --max-node-hours is less than the waiting jobs need`;
   }
 
   start(listener: ClusterListener): void {
     this.#listener = listener;
     this.#telling.start(listener);
     // What an earlier front end has started has ended with its pilot.
-    if (this.#pilots.length === 0) this.#tellReleased("there is no pilot");
+    if (this.#pilots.length === 0) this.#tellReleased(undefined, "there is no pilot");
     this.#arm(0);
   }
 
-  /** Whether a gang runs or ends on the allocation. */
-  setBusy(isBusy: boolean): void {
-    if (this.#need.setBusy(isBusy)) this.#consider();
+  /** On how many nodes of each pilot gangs run or end. */
+  setBusy(nodes: ReadonlyMap<string, number>): void {
+    this.#count();
+    this.#need.setBusy(nodes);
+    this.#consider();
   }
 
-  /** What jobs want of the pilot in use, or of the first one. */
+  /** What jobs want of the pilots in use, or of the first one. */
   setDemand(demand: Demand | undefined): void {
-    if (this.#need.setDemand(demand)) this.#consider();
+    const isOther = this.#need.setDemand(demand);
+    this.#need.note(this.#setup.clock.nowMs());
+    if (isOther) this.#consider();
   }
 
-  /** Keeps which jobs have lost an attempt on this node of the pilot in use. */
+  /** A connection to a node was lost: Slurm may have ended its pilot, or taken the node away. */
+  suspect(): void {
+    const dueMs = this.#setup.clock.nowMs() + SUSPICION_MS;
+    if (this.#isClosed || this.#turning !== undefined || this.#dueMs <= dueMs) return;
+    this.#arm(SUSPICION_MS);
+  }
+
+  /** Keeps which jobs have lost an attempt on this node of a pilot in use. */
   setLostJobs(node: string, jobs: readonly number[]): void {
-    if (this.#allocation === undefined || this.#isClosed) return;
-    setLostJobs(this.#allocation.pilot, node, jobs);
+    const pilot = this.#inUse.findLast(({ allocation }) =>
+      allocation!.nodes.some((one) => one.node === node),
+    );
+    if (pilot === undefined || this.#isClosed) return;
+    setLostJobs(pilot, node, jobs);
     this.#list.save();
   }
 
@@ -130,6 +170,7 @@ export class Pilots {
   again(): void {
     delete this.#content.halted;
     this.#content.submitted = 0;
+    this.#content.usedSinceAskedMs = 0;
     this.#earlyEnds = 0;
     this.#lostInARow = 0;
     this.#content.askedMs = this.#setup.clock.nowMs();
@@ -151,7 +192,7 @@ export class Pilots {
   async #release(): Promise<void> {
     this.close();
     await this.#turning;
-    this.#setup.endConductors();
+    this.#setup.endConductors(undefined);
     for (const pilot of [...this.#pilots]) {
       await this.#giveUp(pilot);
       this.#list.remove(pilot);
@@ -168,22 +209,30 @@ export class Pilots {
 
   /** Acts at once if there is a reason to. Without one, Slurm is not asked: jobs come and go often. */
   #consider(): void {
-    const isIdle = this.#pilots.length === 0;
-    const mustAct = isIdle ? this.#need.wantsPilot(false) : !this.#need.isBusy && this.#isLeaving();
+    const nowMs = this.#setup.clock.nowMs();
+    this.#need.note(nowMs);
+    const isLeaving = this.#inUse.some((pilot) => this.#isLeaving(pilot));
+    const request = this.#mayAsk && this.#need.wantsPilot ? this.#request() : undefined;
+    const isNews = request === "exhausted" ? !this.#isExhausted : request !== undefined;
+    const mustAct = isLeaving || isNews;
     this.#isUrgent ||= mustAct;
+    const dueMs = this.#need.dueMs(nowMs);
     if (mustAct) this.#arm(0);
-    else if (isIdle) this.#tell();
+    else if (dueMs < this.#dueMs) this.#arm(dueMs - nowMs);
+    if (this.#pilots.length === 0) this.#tell();
   }
 
   #arm(waitMs: number): void {
     this.#stopTimer();
     if (this.#isClosed || this.#listener === undefined) return;
     const { clock } = this.#setup;
-    this.#stopTimer = clock.at(clock.nowMs() + waitMs, () => {
+    this.#dueMs = clock.nowMs() + waitMs;
+    this.#stopTimer = clock.at(this.#dueMs, () => {
       this.#turning ??= this.#turn().finally(() => {
         this.#turning = undefined;
         const nowMs = clock.nowMs();
-        const nextMs = this.#isUrgent ? 0 : turnWaitMs(this.#pilots, this.#allocation, nowMs);
+        const dueMs = Math.min(nowMs + turnWaitMs(this.#pilots, nowMs), this.#need.dueMs(nowMs));
+        const nextMs = this.#isUrgent ? 0 : dueMs - nowMs;
         this.#arm(this.#telling.againMs ?? nextMs);
       });
     });
@@ -192,9 +241,12 @@ export class Pilots {
   async #turn(): Promise<void> {
     this.#isUrgent = false;
     try {
+      const listed = await this.#listed();
       for (const pilot of [...this.#pilots]) {
-        if (this.#pilots.includes(pilot)) await this.#look(pilot);
+        if (this.#pilots.includes(pilot)) await this.#look(pilot, listed);
       }
+      this.#count();
+      this.#need.note(this.#setup.clock.nowMs());
       this.#closeLost();
       await this.#giveBackIdle();
       await this.#retire();
@@ -207,25 +259,39 @@ export class Pilots {
     this.#tell();
   }
 
-  async #look(pilot: Pilot): Promise<void> {
+  /** One question for all: about one job if there is one pilot, else about all jobs of the user. */
+  async #listed(): Promise<readonly QueuedJob[]> {
+    const ids = this.#pilots.flatMap(({ jobId }) => jobId ?? []);
+    if (ids.length === 0) return [];
+    const { slurm } = this.#setup;
+    if (ids.length > 1) return slurm.queue();
+    return [await slurm.job(ids[0])].flatMap((job) => job ?? []);
+  }
+
+  async #look(pilot: Pilot, listed: readonly QueuedJob[]): Promise<void> {
     if (this.#isClosed) return;
     if (pilot.jobId === undefined) return this.#submit(pilot);
-    const job = await this.#setup.slurm.job(pilot.jobId);
+    const job = listed.find(({ id }) => id === pilot.jobId);
     // The id may belong to somebody's other job by now.
     pilot.job = job?.comment === pilot.mark ? job : undefined;
     if (pilot.job === undefined) return this.#unknown(pilot, job);
     pilot.unknownSinceMs = undefined;
     this.#lostInARow = 0;
+    if (pilot.job.state !== "RUNNING" || pilot.isGivenUp) pilot.isSeen = true;
     const { state, leftS } = pilot.job;
     // Slurm lost its latest state, and with it the start of the pilot.
     if (state === "RUNNING") pilot.leftS = leftS ?? pilot.leftS;
-    else if (leftS !== undefined && leftS > pilot.leftS + LEFT_TOLERANCE_S && this.#isInUse(pilot)) {
+    else if (
+      leftS !== undefined &&
+      leftS > pilot.leftS + LEFT_TOLERANCE_S &&
+      pilot.allocation !== undefined
+    ) {
       this.#forgotten(pilot, "its time begins again");
     }
     if (pilot.isGivenUp && !ENDED.has(state)) return this.#cancel(pilot);
     if (ENDED.has(state)) this.#ended(pilot, endText(pilot.jobId, state), state);
     else if (state === "RUNNING") await this.#running(pilot, pilot.job);
-    else if (!this.#isInUse(pilot)) await adviseWaiting(pilot, this.#setup);
+    else if (pilot.allocation === undefined) await adviseWaiting(pilot, this.#setup);
     else if (state === "PENDING") this.#forgotten(pilot, "it waits in the queue again");
   }
 
@@ -254,15 +320,37 @@ export class Pilots {
     this.#notice("pilot-submitted", `Slurm has the pilot ${jobId}`);
   }
 
-  /** Adds a pilot if there is none, or if the one in use drains. */
+  /** Adds a pilot if jobs need one. One in each turn: what the first one will hold is known then. */
   async #submitNext(): Promise<void> {
-    if (this.#isClosed || this.#content.halted !== undefined || !this.#mayAdd()) return;
-    const now = this.#setup.clock.nowMs();
-    const isDraining = now >= (this.#allocation?.end?.drainAtMs ?? Number.POSITIVE_INFINITY);
-    if (this.#pilots.length > (isDraining ? 1 : 0)) return;
-    if (!this.#need.wantsPilot(this.#allocation !== undefined)) return;
+    if (!this.#mayAsk || !this.#need.wantsPilot) return;
+    const request = this.#request();
+    this.#isExhausted = request === "exhausted";
+    if (request === undefined || request === "exhausted") return;
     this.#need.submitted();
-    await this.#submit(this.#list.add(now));
+    const { kind, nodes, timeS } = request;
+    const asked = { kind: kind.name, nodes, timeMs: 1000 * timeS };
+    await this.#submit(this.#list.add(asked, this.#setup.clock.nowMs()));
+    // Other jobs may need another kind.
+    this.#isUrgent = true;
+  }
+
+  get #mayAsk(): boolean {
+    return !this.#isClosed && this.#content.halted === undefined && this.#mayAdd();
+  }
+
+  #request() {
+    const nowMs = this.#setup.clock.nowMs();
+    return this.#need.request(
+      this.#pilots.map((pilot) => heldOf(pilot, this.#need.isServing(pilot.jobId ?? ""), nowMs)),
+      this.#leftNodeMs,
+    );
+  }
+
+  /** Of the node time that may be asked for: a pilot counts as if it will last until its limit. */
+  get #leftNodeMs(): number {
+    const { maxNodeMs = Number.POSITIVE_INFINITY } = this.#setup.settings;
+    const asked = this.#pilots.reduce((sum, pilot) => sum + billOf(pilot).askedNodeMs, 0);
+    return maxNodeMs - (this.#content.usedSinceAskedMs ?? 0) - asked;
   }
 
   #mayAdd(): boolean {
@@ -272,14 +360,14 @@ export class Pilots {
   // ── A pilot in use ──────────────────────────────────────────────────────────────────────────────────────
 
   async #running(pilot: Pilot, job: QueuedJob): Promise<void> {
-    if (this.#allocation === undefined) return this.#allocate(pilot, job);
-    if (!this.#isInUse(pilot)) return;
+    const { allocation } = pilot;
+    if (allocation === undefined) return this.#allocate(pilot, job);
     const { isForgotten: isBack } = pilot;
     if (isBack) this.#notice("pilot-back", `Slurm runs the pilot ${job.id} again`);
     pilot.isForgotten = false;
-    const { nodes, end } = this.#allocation;
+    const { nodes, end, ...same } = allocation;
     const isIn = ({ node }: AllocatedNode) => job.nodes.includes(node);
-    this.#allocation = { ...this.#allocation, nodes: nodes.filter(isIn) };
+    pilot.allocation = { ...allocation, nodes: nodes.filter(isIn) };
     for (const { node } of nodes.filter((one) => !isIn(one))) {
       this.#notice("node-down", `Slurm has taken ${node} out of the pilot ${job.id}: the node is down`, node);
       this.#listener?.nodeDown(node);
@@ -287,10 +375,8 @@ export class Pilots {
     const present = endOf(job, this.#setup.clock.nowMs(), this.#setup.settings);
     if (Math.abs((present?.stopAtMs ?? Infinity) - (end?.stopAtMs ?? Infinity)) > END_TOLERANCE_MS) {
       if (!isBack) this.#notice("pilot-end", `Somebody has changed the time limit of the pilot ${job.id}`);
-      const { pilot: _, end: __, ...same } = this.#allocation;
-      const changed: Allocation = { ...same, ...(present && { end: present }) };
-      this.#allocation = { ...changed, pilot };
-      this.#listener?.allocated(changed);
+      pilot.allocation = { ...same, nodes: nodes.filter(isIn), ...(present && { end: present }) };
+      this.#listener?.allocated(pilot.allocation);
     }
     // Slurm does not choose another batch host, so nobody starts a conductor's step again.
     if (!pilot.lostBatchHost && job.batchHost !== "" && !job.nodes.includes(job.batchHost)) {
@@ -302,60 +388,89 @@ export class Pilots {
 
   async #allocate(pilot: Pilot, job: QueuedJob): Promise<void> {
     const { slurm, clock, settings } = this.#setup;
-    const allocation = await allocationOf(slurm, clock, job, settings, pilot.lostJobs);
+    const allocation = await allocationOf(slurm, clock, job, settings, pilot);
     for (const id of await cancelStrays(slurm, markOf(this.#content), this.#pilots)) {
       this.#notice("pilot-cancelled", `Cancelled the job ${id}: Slurm had taken a pilot twice`);
     }
-    pilot.startedMs = clock.nowMs();
+    // One that was attached did not say what it had asked for.
+    pilot.nodes ??= job.nodes.length;
+    pilot.startedMs = clock.nowMs() - (pilot.ranMs ?? 0);
     pilot.hasBegun = true;
+    pilot.isSeen = true;
     pilot.wasAllocated = true;
     this.#list.save();
-    this.#allocation = { ...allocation, pilot };
-    this.#need.begin();
+    pilot.allocation = allocation;
+    this.#need.begin(allocation.name);
     this.#listener?.allocated(allocation);
   }
 
-  /** Whether the pilot in use goes back to Slurm as soon as no gang runs. */
-  #isLeaving(): boolean {
-    if (this.#allocation === undefined) return false;
-    return this.#need.isOfNoUse || isAtEnd(this.#allocation, this.#pilots, this.#setup.clock.nowMs());
+  /** Adds what pilots have used since they were counted last. */
+  #count(): void {
+    const nowMs = this.#setup.clock.nowMs();
+    for (const pilot of this.#inUse) {
+      const { name, nodes } = pilot.allocation!;
+      const sinceMs = Math.max(0, nowMs - (pilot.countedMs ?? nowMs));
+      pilot.countedMs = nowMs;
+      pilot.ranMs = (pilot.ranMs ?? 0) + sinceMs;
+      const idle = nodes.length - (this.#need.busyNodes(name) ?? nodes.length);
+      pilot.idleNodeMs = (pilot.idleNodeMs ?? 0) + Math.max(0, idle) * sinceMs;
+    }
+  }
+
+  /** Whether the pilot goes back to Slurm now: it is at its end or of no use, and no gang runs. */
+  #isLeaving(pilot: Pilot): boolean {
+    const { allocation } = pilot;
+    if (allocation === undefined || this.#need.isBusy(allocation.name)) return false;
+    const isAtIts = isAtEnd(pilot, allocation, this.#pilots, this.#setup.clock.nowMs());
+    return isAtIts || this.#need.isOfNoUse(allocation.name);
   }
 
   /** Jobs have waited long enough for nodes that it has lost: nothing else starts on it. */
   #closeLost(): void {
-    const pilot = this.#allocation?.pilot;
-    const isTime = pilot !== undefined && this.#need.hasWaitedForLost(this.#setup.clock.nowMs());
-    if (!isTime || pilot.isClosing) return;
-    pilot.isClosing = true;
-    const text = `The pilot ${pilot.jobId} has lost nodes that jobs wait for: nothing else starts on it, and another pilot follows when no gang runs`;
-    this.#notice("pilot-closed", text);
-    this.#listener?.closing(text);
-  }
-
-  /** Gives all pilots back for which there is no work. */
-  async #giveBackIdle(): Promise<void> {
-    if (!this.#need.isIdle(this.#allocation !== undefined, this.#setup.clock.nowMs())) return;
-    for (const pilot of [...this.#pilots]) {
-      if (pilot.isGivenUp) continue;
-      if (this.#isInUse(pilot)) await this.#giveBack(pilot, ": no job runs or waits");
-      else await this.#giveUp(pilot);
+    if (!this.#need.hasWaitedForLost(this.#setup.clock.nowMs())) return;
+    for (const pilot of this.#inUse) {
+      if (pilot.isClosing) continue;
+      pilot.isClosing = true;
+      const text = `The pilot ${pilot.jobId} has lost nodes that jobs wait for: nothing else starts on it, and another pilot follows when no gang runs`;
+      this.#notice("pilot-closed", text);
+      this.#listener?.closing(pilot.allocation!.name, text);
     }
   }
 
-  /** Nothing runs on it, so its nodes can be taken away at once. */
+  /** Gives pilots back for which there is no work. */
+  async #giveBackIdle(): Promise<void> {
+    const nowMs = this.#setup.clock.nowMs();
+    const isQuiet = this.#need.isQuiet(nowMs);
+    for (const pilot of [...this.#pilots]) {
+      if (pilot.isGivenUp) continue;
+      if (pilot.allocation === undefined) {
+        if (isQuiet) await this.#giveUp(pilot);
+      } else if (this.#need.isIdle(pilot.allocation.name, nowMs)) {
+        await this.#giveBack(pilot, ": no job runs or waits");
+      }
+    }
+  }
+
+  /** Nothing runs on them, so their nodes can be taken away at once. */
   async #retire(): Promise<void> {
-    if (this.#need.isBusy || !this.#isLeaving()) return;
-    const isOfNoUse = this.#need.isOfNoUse;
-    await this.#giveBack(this.#allocation!.pilot, isOfNoUse ? ": the jobs that wait need other nodes" : "");
-    const because = isOfNoUse ? this.#need.noUse() : undefined;
-    if (because !== undefined) this.#halt(because);
+    for (const pilot of this.#inUse) {
+      if (!this.#isLeaving(pilot)) continue;
+      const { name } = pilot.allocation!;
+      const isOfNoUse = this.#need.isOfNoUse(name);
+      const because = isOfNoUse ? this.#need.noUse(name) : undefined;
+      await this.#giveBack(pilot, isOfNoUse ? ": the jobs that wait need other nodes" : "");
+      if (because !== undefined) this.#halt(because);
+    }
   }
 
   /** Nothing must start on its nodes meanwhile. */
   async #giveBack(pilot: Pilot, because: string): Promise<void> {
-    this.#setup.endConductors();
-    this.#allocation = undefined;
-    this.#tellReleased(`The pilot ${pilot.jobId} is given back${because}`);
+    const { name } = pilot.allocation!;
+    this.#count();
+    this.#setup.endConductors(pilot.allocation!.nodes.map(({ node }) => node));
+    pilot.allocation = undefined;
+    this.#need.end(name);
+    this.#tellReleased(name, `The pilot ${pilot.jobId} is given back${because}`);
     await this.#giveUp(pilot);
     if (pilot.isForgotten) this.#ended(pilot, `Slurm had forgotten the pilot ${pilot.jobId}`, "FORGOTTEN");
   }
@@ -381,7 +496,7 @@ export class Pilots {
     const now = this.#setup.clock.nowMs();
     pilot.unknownSinceMs ??= now;
     const isLong = now - pilot.unknownSinceMs >= UNKNOWN_MS;
-    if (this.#isInUse(pilot) && this.#setup.isHeard() && !pilot.isGivenUp)
+    if (pilot.allocation !== undefined && this.#setup.isHeard(pilot.allocation!) && !pilot.isGivenUp)
       this.#forgotten(pilot, "its id is unknown or another job's");
     else if (isLong && pilot.hasBegun)
       this.#ended(pilot, `Slurm no longer knows the pilot ${pilot.jobId}`, "FORGOTTEN");
@@ -403,14 +518,19 @@ export class Pilots {
   }
 
   #ended(pilot: Pilot, because: string, state: string): void {
+    this.#count();
+    const { content } = this.#list;
+    content.bill = added(content.bill ?? NO_BILL, pilot);
+    content.usedSinceAskedMs = (content.usedSinceAskedMs ?? 0) + billOf(pilot).usedNodeMs;
     this.#list.remove(pilot);
-    const wasInUse = this.#isInUse(pilot);
-    if (wasInUse) this.#allocation = undefined;
+    const name = pilot.allocation?.name;
+    pilot.allocation = undefined;
+    if (name !== undefined) this.#need.end(name);
     // It ended while no front end was there: nobody has reported the end of its jobs.
-    const isUnseen = pilot.hasBegun && !pilot.wasAllocated && this.#allocation === undefined;
+    const isUnseen = pilot.hasBegun && !pilot.wasAllocated && this.#inUse.length === 0;
     const ranMs = pilot.hasBegun ? this.#setup.clock.nowMs() - pilot.startedMs : 0;
     this.#notice("pilot-ended", because);
-    if (wasInUse || isUnseen) this.#tellReleased(because);
+    if (name !== undefined || isUnseen) this.#tellReleased(name, because);
     if (pilot.isGivenUp) return;
     // Slurm itself ends steps that it has forgotten, and calls that cancelled.
     const isAsked = Math.abs(this.#setup.clock.nowMs() - (this.#content.askedMs ?? -Infinity)) < ASKED_MS;
@@ -425,7 +545,7 @@ export class Pilots {
   #halt(because: string): void {
     this.#content.halted = because;
     for (const pilot of [...this.#pilots]) {
-      if (this.#isInUse(pilot)) continue;
+      if (pilot.allocation !== undefined) continue;
       if (pilot.jobId === undefined && !pilot.mayExist) this.#list.remove(pilot);
       else pilot.isGivenUp = true;
     }
@@ -433,17 +553,13 @@ export class Pilots {
     this.#notice("pilots-halted", `${because}; no other pilot until: tutti allocations start`);
   }
 
-  #isInUse(pilot: Pilot): boolean {
-    return this.#allocation?.pilot === pilot;
-  }
-
   #notice(kind: string, text: string, node?: string): void {
     this.#telling.notice(kind, text, node);
   }
 
-  #tellReleased(because: string): void {
-    this.#listener?.released(because);
-    this.#telling.forget();
+  #tellReleased(name: string | undefined, because: string): void {
+    this.#listener?.released(name, because);
+    if (this.#inUse.length === 0) this.#telling.forget();
   }
 
   #tell(): void {

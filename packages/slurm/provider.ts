@@ -15,7 +15,7 @@ const PILOTS = { ...ON_CLUSTER, ...ON_SLURM };
 export function pilotProvider(options: SlurmOptions): Provider {
   return {
     capabilities: PILOTS,
-    nodes: options.nodes,
+    nodes: options.maxNodes,
     place: "of Slurm",
     choosesNodes: true,
     prepare: configOnSlurm,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
+import { KIND } from "./slurm-for-tests.ts";
 import { checkTimes } from "./slurm-options.ts";
 
 test.each([
@@ -49,7 +50,8 @@ test("the partition is that of the last option", () => {
 });
 
 test("a pilot in which nothing could start is refused; Slurm's limits are whole minutes", () => {
-  const pilot = { nodes: 1, sbatch: [], timeMs: 30_000, drainMs: 20_000, stopBeforeMs: 10_000 };
+  const kinds = [{ ...KIND, timeMs: { min: 30_000, max: 8 * 3_600_000 } }];
+  const pilot = { kinds, maxNodes: 1, sbatch: [], drainMs: 20_000, stopBeforeMs: 10_000 };
   expect(minutesOf(30_000)).toBe(1);
   expect(() => checkTimes(pilot)).not.toThrow();
   expect(() => checkTimes({ ...pilot, drainMs: 60_000 })).toThrow(/--drain below --time/);

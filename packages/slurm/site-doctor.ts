@@ -9,6 +9,7 @@ import * as fs from "@tutti/host/ports/fs.ts";
 import { sleep } from "@tutti/host/sleep.ts";
 import { commandEnvironment, lastWords, outputOf, runCommand } from "./commands.ts";
 import { forcedSharing, parseConfig, parseShownNodes } from "./formats/scontrol.ts";
+import { QUESTIONS_PER_S } from "./pilot.ts";
 import { SlurmCommands } from "./slurm.ts";
 
 export interface SiteDiagnosis {
@@ -34,6 +35,10 @@ export interface SiteDiagnosis {
   readonly killWait: string;
   /** How long Slurm remembers a job that has ended. */
   readonly minJobAge: string;
+  /** How many users have jobs now. */
+  readonly users: number;
+  /** Questions to Slurm a second, if each of them ran a scheduler with pilots. */
+  readonly questionsPerS: number;
   /** Whether sacct works. */
   readonly accounting: boolean;
   /** On this machine, where connectors run. */
@@ -130,6 +135,8 @@ export async function diagnoseSite(options: readonly string[]): Promise<SiteDiag
   const version = config.get("SLURM_VERSION")!;
   const nodes = parseShownNodes(await outputOf(runCommand, "scontrol", ["--oneliner", "show", "node"]));
   const setting = (name: string) => config.get(name) ?? "unknown";
+  const owners = await outputOf(runCommand, "squeue", ["--noheader", "--format=%u"]);
+  const users = new Set(owners.split("\n").filter((owner) => owner !== "")).size;
   return {
     version,
     cluster: setting("ClusterName"),
@@ -146,6 +153,8 @@ export async function diagnoseSite(options: readonly string[]): Promise<SiteDiag
     slurmdTimeout: setting("SlurmdTimeout"),
     killWait: setting("KillWait"),
     minJobAge: setting("MinJobAge"),
+    users,
+    questionsPerS: Math.max(1, users) * QUESTIONS_PER_S,
     accounting: setting("AccountingStorageType") === "accounting_storage/slurmdbd",
     processes: processLimit(fs, process.getuid!()),
     step: await examineStep(options).catch((error: unknown) => (error as Error).message),

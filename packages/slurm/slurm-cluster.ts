@@ -19,11 +19,12 @@ import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { runCommand } from "./commands.ts";
 import { Connector } from "./connector.ts";
-import { learnSize, newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
+import type { KindSize } from "./need.ts";
+import { learnSizes, newContent, type PilotContent, pilotContent, type StoredPilot } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
 import { IN_SLURM, type Slurm, SlurmCommands } from "./slurm.ts";
-import { checkTimes, mostLimitMs, type SlurmOptions } from "./slurm-options.ts";
+import { checkTimes, mostLimitMs, type PilotKind, type SlurmOptions } from "./slurm-options.ts";
 import { gangVariables, stepCommand } from "./step.ts";
 
 /** A conductor that has been quiet for longer counts as gone. */
@@ -45,11 +46,11 @@ interface ClusterSetup {
  */
 export async function slurmCluster({ options, name, folder, clock }: ClusterSetup): Promise<SlurmCluster> {
   checkTimes(options);
-  checkSbatchOptions(options.sbatch);
+  for (const { name: kind } of options.kinds) checkSbatchOptions(sbatchOf(options, kind));
   const slurm = new SlurmCommands(runCommand);
   const store = new KeptFile(join(folder, "pilot.json"), pilotContent, IN_SLURM);
   const content = store.read() ?? newContent();
-  await learnSize(content, () => mostProcessors(slurm, options));
+  const sizes = await learnSizes(content, options.kinds, () => sizesOf(slurm, options));
   // Without an answer: an option too many is only a warning of srun.
   const bindsTasks = await slurm.bindsTasks().catch(() => true);
   if (options.attach !== undefined) {
@@ -62,14 +63,21 @@ export async function slurmCluster({ options, name, folder, clock }: ClusterSetu
     content.submitted = 0;
   }
   store.write(content);
-  return new SlurmCluster({ options, name, folder, clock, slurm, store, content, bindsTasks });
+  return new SlurmCluster({ options, name, folder, clock, slurm, store, content, sizes, bindsTasks });
 }
 
-/** The widest that a pilot can be: its nodes may differ, so the nodes with most CPUs count. */
-async function mostProcessors(slurm: Slurm, { nodes, sbatch }: SlurmOptions): Promise<number> {
-  const partition = partitionIn(sbatch);
+/** What pilots of each kind can have. Nodes may differ; which ones Slurm gives is not known. */
+async function sizesOf(slurm: Slurm, options: SlurmOptions): Promise<Record<string, KindSize>> {
+  const sizes: Record<string, KindSize> = {};
+  for (const kind of options.kinds) sizes[kind.name] = await sizeOf(slurm, kind, options);
+  return sizes;
+}
+
+async function sizeOf(slurm: Slurm, kind: PilotKind, options: SlurmOptions): Promise<KindSize> {
+  const partition = partitionOf(options, kind.name);
   const known = await slurm.nodes(undefined, partition);
   const cpus = known.map((node) => node.cpus).sort((a, b) => b - a);
+  const { max: nodes } = kind.nodes;
   if (cpus.length < nodes) {
     const where = partition === undefined ? "the default partition" : `the partition "${partition}"`;
     const found = cpus.length === 0 ? "does not exist, or has no nodes" : `has ${cpus.length}`;
@@ -77,13 +85,28 @@ async function mostProcessors(slurm: Slurm, { nodes, sbatch }: SlurmOptions): Pr
       `Cannot ask for ${nodes} nodes: ${where} ${found}; use a smaller --nodes, or another partition after -- (sinfo lists them)`,
     );
   }
-  return cpus.slice(0, nodes).reduce((sum, count) => sum + count, 0);
+  const memoryMib = Math.min(...known.map((node) => node.memoryMib));
+  return {
+    cpus: { min: cpus[cpus.length - 1], max: cpus[0] },
+    ...(memoryMib > 1 && { memoryMib }),
+    mostProcessors: cpus.slice(0, nodes).reduce((sum, count) => sum + count, 0),
+  };
+}
+
+/** The options of all kinds come first, so that those of a kind win. */
+function sbatchOf({ sbatch, kinds }: SlurmOptions, name: string | undefined): readonly string[] {
+  return [...sbatch, ...(kinds.find((kind) => kind.name === name)?.sbatch ?? [])];
+}
+
+function partitionOf(options: SlurmOptions, kind: string | undefined): string | undefined {
+  return partitionIn(sbatchOf(options, kind));
 }
 
 interface KnownSetup extends ClusterSetup {
   readonly slurm: Slurm;
   readonly store: KeptFile<PilotContent>;
   readonly content: PilotContent;
+  readonly sizes: Readonly<Record<string, KindSize>>;
   readonly bindsTasks: boolean;
 }
 
@@ -96,10 +119,14 @@ class SlurmCluster implements Cluster {
   readonly #srun: string;
 
   constructor(setup: KnownSetup) {
-    const { options, folder, clock, slurm, store, content, bindsTasks } = setup;
+    const { options, folder, clock, slurm, store, content, sizes, bindsTasks } = setup;
     this.#setup = setup;
     this.#srun = programPath("srun");
-    this.mostProcessors = content.mostProcessors!;
+    this.mostProcessors = Math.max(
+      ...options.kinds.map(({ name }) => sizes[name].mostProcessors),
+      // A pilot of an earlier front end may be of a larger kind.
+      ...(content.pilots.length > 0 ? Object.values(sizes).map((size) => size.mostProcessors) : []),
+    );
     this.mostLimitMs = mostLimitMs(options);
     this.#pilots = new Pilots({
       slurm,
@@ -108,28 +135,48 @@ class SlurmCluster implements Cluster {
       content,
       settings: {
         ...options,
-        partition: partitionIn(options.sbatch),
-        submission: (mark) => ({
-          options: sbatchOptions(options, folder, mark),
-          script: script(mark, bindsTasks),
+        partitionOf: (kind) => partitionOf(options, kind),
+        submission: (pilot) => ({
+          options: sbatchOptions(options, folder, pilot),
+          script: script(pilot.mark, bindsTasks),
         }),
       },
-      isHeard: () => [...this.#connectors].some(({ lastHeardMs }) => clock.nowMs() - lastHeardMs < HEARD_MS),
-      endConductors: () => {
-        for (const connector of this.#connectors) connector.send({ type: "shutdown", killJobs: true });
+      sizes,
+      isHeard: ({ nodes }) =>
+        this.#connectorsTo(nodes.map(({ node }) => node)).some(
+          ({ lastHeardMs }) => clock.nowMs() - lastHeardMs < HEARD_MS,
+        ),
+      endConductors: (nodes) => {
+        for (const connector of this.#connectorsTo(nodes))
+          connector.send({ type: "shutdown", killJobs: true });
       },
     });
+  }
+
+  /** @param nodes undefined: to all */
+  #connectorsTo(nodes: readonly string[] | undefined): Connector[] {
+    return [...this.#connectors].filter(({ node }) => nodes?.includes(node) ?? true);
   }
 
   start(listener: ClusterListener): void {
     this.#pilots.start(listener);
   }
 
+  get isFinding(): boolean {
+    return this.#pilots.isFinding;
+  }
+
   link(node: string, listener: LinkListener): NodeLink {
     const connector = new Connector({
       node,
       clock: this.#setup.clock,
-      listener,
+      listener: {
+        ...listener,
+        closed: (because) => {
+          this.#pilots.suspect();
+          listener.closed(because);
+        },
+      },
       command: () => this.#connectCommand(node),
       onClose: () => this.#connectors.delete(connector),
     });
@@ -138,19 +185,19 @@ class SlurmCluster implements Cluster {
   }
 
   step(spec: LaunchSpec): readonly string[] {
-    return stepCommand({ ...this.#place, srun: this.#srun }, spec);
+    return stepCommand({ ...this.#placeOf(spec), srun: this.#srun }, spec);
   }
 
   variables(spec: LaunchSpec): Readonly<Record<string, string>> {
-    return gangVariables(this.#place, spec);
+    return gangVariables(this.#placeOf(spec), spec);
   }
 
   setLostJobs(node: string, jobs: readonly number[]): void {
     this.#pilots.setLostJobs(node, jobs);
   }
 
-  setBusy(isBusy: boolean): void {
-    this.#pilots.setBusy(isBusy);
+  setBusy(nodes: ReadonlyMap<string, number>): void {
+    this.#pilots.setBusy(nodes);
   }
 
   setDemand(demand: Demand | undefined): void {
@@ -178,6 +225,10 @@ class SlurmCluster implements Cluster {
     return this.#pilots.next;
   }
 
+  get bill() {
+    return this.#pilots.bill;
+  }
+
   /** Asks for pilots again, after they were cancelled or have ended. */
   again(): void {
     this.#pilots.again();
@@ -200,13 +251,15 @@ class SlurmCluster implements Cluster {
     for (const connector of this.#connectors) connector.close();
   }
 
-  get #place() {
+  /** A gang is on one pilot. */
+  #placeOf({ nodes = [] }: LaunchSpec) {
     const { bindsTasks } = this.#setup;
-    return { jobId: this.#pilots.inUse?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks };
+    const pilot = nodes.length === 0 ? undefined : this.#pilots.pilotOf(nodes[0].node);
+    return { jobId: pilot?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks };
   }
 
   #connectCommand(node: string): readonly [string, ...string[]] | undefined {
-    const { jobId, mark } = this.#pilots.inUse ?? {};
+    const { jobId, mark } = this.#pilots.pilotOf(node) ?? {};
     if (jobId === undefined || mark === undefined) return undefined;
     return connectCommand({ srun: this.#srun, bindsTasks: this.#setup.bindsTasks }, node, jobId, mark);
   }
@@ -242,11 +295,12 @@ function nameOf(mark: string): string {
 }
 
 /** Our options come last, so that they win. */
-function sbatchOptions({ nodes, timeMs, sbatch }: SlurmOptions, folder: string, mark: string): string[] {
+function sbatchOptions(options: SlurmOptions, folder: string, pilot: StoredPilot): string[] {
+  const { mark, kind, nodes = 1, timeMs = 0 } = pilot;
   return [
     "--job-name=tutti",
     `--output=${join(folder, "pilot-%j.log")}`,
-    ...sbatch,
+    ...sbatchOf(options, kind),
     "--chdir=/",
     `--nodes=${nodes}`,
     `--time=${minutesOf(timeMs)}`,

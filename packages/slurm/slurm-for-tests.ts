@@ -7,7 +7,7 @@ import { FakeClock } from "@tutti/host/clock-for-tests.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { NodeTable } from "@tutti/kernel/core/machine.ts";
 import type { Allocation, ClusterListener } from "@tutti/live/daemon/executor/cluster/cluster.ts";
-import type { Demand } from "@tutti/live/daemon/executor/executor.ts";
+import type { Wish } from "@tutti/live/daemon/executor/executor.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
 import { SlurmError } from "./commands.ts";
 import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
@@ -15,6 +15,8 @@ import type { QueuedJob } from "./formats/queue.ts";
 import { newContent, type PilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import type { Slurm } from "./slurm.ts";
+import type { PilotKind } from "./slurm-options.ts";
+import type { PilotSettings } from "./waiting.ts";
 
 export const NODES = ["n1", "n2", "n3", "n4"];
 const ALIVE = new Set(["PENDING", "RUNNING", "COMPLETING"]);
@@ -32,6 +34,8 @@ export class FakeSlurm implements Slurm {
   /** Ids of the jobs that somebody asked to cancel. */
   readonly cancelled: string[] = [];
   isAway = false;
+  /** Number of questions and orders so far. */
+  asked = 0;
   /** Nodes that cannot be used. */
   away: readonly NodeReason[] = [];
   /** A plugin of the site writes its own comments. */
@@ -128,19 +132,34 @@ export class FakeSlurm implements Slurm {
   }
 
   #answer(): void {
+    this.asked++;
     if (this.isAway) throw new SlurmError("Unable to contact slurm controller", true);
   }
 }
 
-const NO_CAPACITY = { nodes: new NodeTable([]), memoryBytes: 0 };
-/** Nothing waits or runs; or jobs that can use only this pilot, or only another one. */
-export const NOTHING = { present: false, others: false, lost: false };
-export const BOTH = { present: true, others: true, lost: false };
+const NO_SHARE = { nodes: new NodeTable([]), memoryBytes: 0 };
+/** A job as wide as a pilot. */
+const WIDE: Wish = { tasks: 8, takenBy: [], isForLost: false };
 
-interface StageLimits {
-  readonly pilots?: number;
-  readonly idleMs?: number | undefined;
+/** What waits, by the names of the pilots in use. */
+type Want = (inUse: readonly string[]) => readonly Wish[];
+export const NOTHING: Want = () => [];
+/** Jobs that these pilots could take, or only others, or each of both; or that need lost nodes. */
+export const HERE: Want = (inUse) => [{ ...WIDE, takenBy: inUse }];
+export const OTHERS: Want = () => [WIDE];
+export const BOTH: Want = (inUse) => [...HERE(inUse), WIDE];
+export const LOST: Want = () => [{ ...WIDE, isForLost: true }];
+
+interface StageLimits extends Partial<Pick<PilotSettings, "pilots" | "idleMs" | "maxNodes" | "maxNodeMs">> {
+  readonly kinds?: readonly PilotKind[];
 }
+
+export const KIND: PilotKind = {
+  name: "all",
+  nodes: { min: NODES.length, max: NODES.length },
+  timeMs: { min: 3_600_000, max: 3_600_000 },
+  sbatch: [],
+};
 
 /** A front end's pilots, and what they have reported. */
 export class Stage {
@@ -154,35 +173,46 @@ export class Stage {
   trouble: string | undefined;
   rests: string | undefined;
   /** What jobs want of the pilot in use, or of the first one. */
-  demand: Omit<Demand, "of">;
+  demand: Want;
   isHeard = true;
   isDiskFull = false;
   endedConductors = 0;
+  readonly inUse = new Set<string>();
   /** Front ends that have found no pilot. */
   startsWithout = 0;
   pilots!: Pilots;
   readonly #limits: StageLimits;
 
   /** @param demand left out: jobs run or wait, and at a drain more of them wait */
-  constructor(limits: StageLimits = {}, demand: Stage["demand"] = BOTH) {
+  constructor(limits: StageLimits = {}, demand: Want = BOTH) {
     this.#limits = limits;
     this.demand = demand;
     this.startFrontEnd();
   }
 
   /** Jobs come or go. */
-  want(demand: Stage["demand"]): void {
+  want(demand: Want): void {
     this.demand = demand;
     this.#tellDemand();
   }
 
   #tellDemand(): void {
-    this.pilots.setDemand({ of: NO_CAPACITY, ...this.demand });
+    const names = [...this.inUse];
+    const parts = names.map((name) => ({ ...NO_SHARE, name }));
+    this.pilots.setDemand({ of: { ...NO_SHARE, parts }, wishes: this.demand(names) });
+  }
+
+  /** Gangs run on all nodes of all pilots in use, or on none; or on these numbers. */
+  setBusy(busy: boolean | Readonly<Record<string, number>>): void {
+    const of = (name: string) =>
+      typeof busy === "boolean" ? Number(busy) * NODES.length : (busy[name] ?? 0);
+    this.pilots.setBusy(new Map([...this.inUse].map((name) => [name, of(name)])));
   }
 
   /** A front end starts, as after the death of the one before. */
   startFrontEnd(): void {
     this.pilots?.close();
+    this.inUse.clear();
     const store: KeptStore<PilotContent> = {
       read: () => this.stored,
       write: (content) => {
@@ -197,12 +227,20 @@ export class Stage {
       content: structuredClone(this.stored),
       settings: {
         idleMs: 300_000,
+        maxNodes: NODES.length,
+        kinds: [KIND],
         ...this.#limits,
-        nodes: NODES.length,
         drainMs: 300_000,
         stopBeforeMs: 60_000,
-        submission: (mark) => ({ options: [mark], script: "" }),
+        partitionOf: () => undefined,
+        submission: ({ mark }) => ({ options: [mark], script: "" }),
       },
+      sizes: Object.fromEntries(
+        (this.#limits.kinds ?? [KIND]).map(({ name }) => [
+          name,
+          { cpus: { min: 2, max: 2 }, mostProcessors: 8 },
+        ]),
+      ),
       isHeard: () => this.isHeard,
       endConductors: () => {
         this.endedConductors++;
@@ -210,21 +248,24 @@ export class Stage {
     });
     const listener: ClusterListener = {
       allocated: (allocation) => {
+        this.inUse.add(allocation.name);
         this.allocations.push(allocation);
         this.reports.push(`allocated ${allocation.name}`);
         this.#tellDemand();
       },
-      closing: (because) => this.reports.push(`closing: ${because}`),
+      closing: (_, because) => this.reports.push(`closing: ${because}`),
       rests: (text) => {
         this.rests = text;
       },
       nodeDown: (node) => this.reports.push(`down ${node}`),
-      released: (because) => {
+      released: (name, because) => {
+        this.inUse.delete(name ?? "");
         if (because === "there is no pilot") this.startsWithout++;
         else this.reports.push(`released: ${because}`);
         // As the executor does.
-        this.pilots.setBusy(false);
-        this.trouble = `there is no allocation: ${because}`;
+        this.pilots.setBusy(new Map());
+        this.#tellDemand();
+        if (this.inUse.size === 0) this.trouble = `there is no allocation: ${because}`;
       },
       trouble: (text) => {
         this.trouble = text;
@@ -235,8 +276,16 @@ export class Stage {
     this.#tellDemand();
   }
 
-  /** Time passes. Between two timers, all answers arrive. */
+  /**
+   * Time passes. Between two timers, all answers arrive. At its begin, connections to nodes are lost, as when
+   * something has happened there.
+   */
   async pass(ms: number): Promise<void> {
+    this.pilots.suspect();
+    await this.passQuietly(ms);
+  }
+
+  async passQuietly(ms: number): Promise<void> {
     const untilMs = this.clock.nowMs() + ms;
     await this.#settle();
     while (this.clock.nextMs() <= untilMs) {

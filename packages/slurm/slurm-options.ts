@@ -1,13 +1,26 @@
 /** Defines what users say about the nodes that they want from Slurm, and refuses what could never work. */
 import { InputError } from "@tutti/kernel/core/errors.ts";
+import type { Span } from "@tutti/kernel/core/node-plan.ts";
 import type { Config } from "@tutti/live/daemon/config/config.ts";
 import type { Configured } from "@tutti/live/daemon/executor/provider.ts";
 import { minutesOf } from "./sbatch-options.ts";
 
+/** A kind of pilot, as users name it. */
+export interface PilotKind {
+  readonly name: string;
+  readonly nodes: Span;
+  readonly timeMs: Span;
+  /** Options for sbatch. */
+  readonly sbatch: readonly string[];
+}
+
 export interface SlurmOptions {
-  readonly nodes: number;
-  /** Time limit of a pilot. */
-  readonly timeMs: number;
+  /** Kinds of pilots, with unique names. The first that can hold a job is asked for. */
+  readonly kinds: readonly PilotKind[];
+  /** The most nodes of all pilots together that neither drain nor go back. */
+  readonly maxNodes: number;
+  /** The most node time that pilots may ask for together; undefined: no limit. */
+  readonly maxNodeMs?: number | undefined;
   /** The most pilots, one after the other; undefined: no limit. */
   readonly pilots?: number | undefined;
   /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
@@ -18,7 +31,7 @@ export interface SlurmOptions {
   readonly stopBeforeMs: number;
   /** The most steps of gangs at once; undefined: the default of the executor. */
   readonly steps?: number | undefined;
-  /** More options for sbatch, such as --partition=long. */
+  /** Options for sbatch for pilots of all kinds, such as --partition=long. */
   readonly sbatch: readonly string[];
   /** Uses the pilot of this job id, which a front end with another state folder has submitted. */
   readonly attach?: string | undefined;
@@ -49,20 +62,36 @@ export function configOnSlurm({ config }: Configured): { readonly config: Config
   );
 }
 
+/** A job begins this much later than its pilot, at most. */
+const BEGIN_MS = 60_000;
+
+/** Whether a longer pilot may come for a job that takes longer than one that is there. */
+export function haveOwnEnds(kinds: readonly PilotKind[]): boolean {
+  return kinds.length > 1 || kinds.some(({ timeMs }) => timeMs.min < timeMs.max);
+}
+
+/** How much later than its pilot a job may begin and still must end in time. */
+export function beginMs(kinds: readonly PilotKind[]): number {
+  return haveOwnEnds(kinds) ? BEGIN_MS : 0;
+}
+
 /** The longest time limit that a job can have: a pilot lasts no longer until its jobs are stopped. */
-export function mostLimitMs({ timeMs, stopBeforeMs }: SlurmOptions): number {
-  return minutesOf(timeMs) * 60_000 - stopBeforeMs;
+export function mostLimitMs({ kinds, stopBeforeMs }: SlurmOptions): number {
+  const longestMs = Math.max(...kinds.map(({ timeMs }) => timeMs.max));
+  return minutesOf(longestMs) * 60_000 - stopBeforeMs - beginMs(kinds);
 }
 
 /**
  * Refuses a pilot in which nothing could start.
  * @throws InputError
  */
-export function checkTimes({ timeMs, drainMs, stopBeforeMs }: SlurmOptions): void {
-  const limitMs = minutesOf(timeMs) * 60_000;
+export function checkTimes({ kinds, drainMs, stopBeforeMs }: SlurmOptions): void {
   const text = (ms: number) => `${ms / 1000} s`;
-  if (stopBeforeMs < drainMs && drainMs < limitMs) return;
-  throw new InputError(
-    `Cannot use pilots of ${text(limitMs)} that drain ${text(drainMs)} and stop jobs ${text(stopBeforeMs)} before their end: nothing could start, expected --stop-before below --drain, and --drain below --time`,
-  );
+  for (const { timeMs } of kinds) {
+    const limitMs = minutesOf(timeMs.min) * 60_000;
+    if (stopBeforeMs < drainMs && drainMs < limitMs) continue;
+    throw new InputError(
+      `Cannot use pilots of ${text(limitMs)} that drain ${text(drainMs)} and stop jobs ${text(stopBeforeMs)} before their end: nothing could start, expected --stop-before below --drain, and --drain below --time`,
+    );
+  }
 }

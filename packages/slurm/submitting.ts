@@ -26,7 +26,7 @@ export async function submitPilot(
   }
   beforeSubmit();
   pilot.mayExist = true;
-  const { options, script } = submission(pilot.mark);
+  const { options, script } = submission(pilot);
   return slurm.submit(options, script);
 }
 

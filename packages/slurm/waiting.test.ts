@@ -10,23 +10,27 @@ function pilot(jobId: string, state: string, reason = "None"): Pilot {
   return { ...newPilot({ mark: `tutti:0123456789abcdef:${jobId}`, jobId }, 0), job };
 }
 
-test("which pilot takes the jobs that wait for the end of the one in use", () => {
-  const inUse = pilot("4", "RUNNING");
-  expect(nextText([inUse, pilot("5", "RUNNING")], inUse, true, false)).toBe(
-    "the next pilot, 5, has its nodes and takes the waiting jobs when nothing runs on pilot 4, at the latest at that time",
+const used = (jobId: string): Pilot => {
+  return { ...pilot(jobId, "RUNNING"), allocation: { name: jobId, nodes: [], memoryBytes: 0 } };
+};
+
+test("which pilot takes the jobs that wait for the end of those in use", () => {
+  const inUse = used("4");
+  expect(nextText([inUse, used("5")], true, false)).toBe(
+    "the next pilot is submitted when one of the pilots 4 and 5 drains; Slurm decides when it starts, so there is no forecast",
   );
-  expect(nextText([inUse, pilot("5", "PENDING", "Resources")], inUse, true, false)).toBe(
+  expect(nextText([inUse, pilot("5", "PENDING", "Resources")], true, false)).toBe(
     "the next pilot, 5, is pending in Slurm (Resources); Slurm decides when it starts, so there is no forecast",
   );
-  expect(nextText([inUse, newPilot({ mark: "tutti:0123456789abcdef:5" }, 0)], inUse, true, false)).toBe(
+  expect(nextText([inUse, newPilot({ mark: "tutti:0123456789abcdef:5" }, 0)], true, false)).toBe(
     "the next pilot is being submitted; Slurm decides when it starts, so there is no forecast",
   );
-  expect(nextText([inUse], inUse, true, false)).toBe(
+  expect(nextText([inUse], true, false)).toBe(
     "the next pilot is submitted when pilot 4 drains; Slurm decides when it starts, so there is no forecast",
   );
-  expect(nextText([inUse], inUse, false, false)).toContain("no other pilot follows");
-  expect(nextText([inUse, { ...pilot("5", "RUNNING"), isGivenUp: true }], inUse, false, false)).toContain(
+  expect(nextText([inUse], false, false)).toContain("no other pilot follows");
+  expect(nextText([inUse, { ...pilot("5", "RUNNING"), isGivenUp: true }], false, false)).toContain(
     "no other",
   );
-  expect(nextText([pilot("5", "PENDING")], undefined, true, false)).toBeUndefined();
+  expect(nextText([pilot("5", "PENDING")], true, false)).toBeUndefined();
 });

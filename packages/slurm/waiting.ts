@@ -1,31 +1,30 @@
 /** Says what keeps a pilot waiting in Slurm, and what people can do about it. */
 import type { Clock } from "@tutti/host/clock.ts";
+import type { Allocation } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { EndSettings } from "./allocation.ts";
-import { LOST_PATIENCE_MS } from "./need.ts";
+import { type KindSize, LOST_PATIENCE_MS, type NeedSettings } from "./need.ts";
 import type { Pilot } from "./pilot.ts";
-import type { PilotContent } from "./pilot-file.ts";
+import type { PilotContent, StoredPilot } from "./pilot-file.ts";
 import type { Slurm } from "./slurm.ts";
 
-/** Slurm is asked about its nodes at most this often. */
+/** Slurm is asked about its nodes at most this often, by how long a pilot has waited. */
 const ASK_MS = 15_000;
+const ASK_LATER_MS = 120_000;
+const LATER_MS = 600_000;
 /** States in which a node runs nothing new; also one that does not answer. */
 const UNUSABLE = /^(?:down|drain|fail|future|inval|maint|power|reboot|reserved|unknown)|\*$/;
 const NAMED = 4;
 
-interface Wishes {
-  /** Nodes of a pilot. */
-  readonly nodes: number;
-  readonly partition?: string | undefined;
-}
-
-export interface PilotSettings extends EndSettings, Wishes {
+export interface PilotSettings extends EndSettings, NeedSettings {
   /** The most pilots, one after the other; undefined: no limit. */
   readonly pilots?: number | undefined;
-  /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
-  readonly idleMs?: number | undefined;
+  /** The most node time that pilots may ask for together; undefined: no limit. */
+  readonly maxNodeMs?: number | undefined;
+  /** The partition of a kind of pilots; undefined: the default one. */
+  partitionOf(kind: string | undefined): string | undefined;
   /** Options and script for sbatch. The options must set the comment to the mark. */
-  submission(mark: string): { readonly options: readonly string[]; readonly script: string };
+  submission(pilot: StoredPilot): { readonly options: readonly string[]; readonly script: string };
 }
 
 export interface PilotSetup {
@@ -34,16 +33,18 @@ export interface PilotSetup {
   readonly store: KeptStore<PilotContent>;
   readonly content: PilotContent;
   readonly settings: PilotSettings;
+  /** What each kind of pilots can have. */
+  readonly sizes: Readonly<Record<string, KindSize>>;
   /** Whether a conductor of the allocation has sent anything within the last seconds. */
-  isHeard(): boolean;
-  /** Ends the conductors of an allocation that Slurm may have forgotten. */
-  endConductors(): void;
+  isHeard(allocation: Allocation): boolean;
+  /** Ends the conductors of an allocation that Slurm may have forgotten; undefined: of all. */
+  endConductors(nodes: readonly string[] | undefined): void;
 }
 
 interface WaitingSetup {
   readonly slurm: Slurm;
   readonly clock: Clock;
-  readonly settings: Wishes;
+  readonly settings: Pick<PilotSettings, "partitionOf">;
 }
 
 /** Writes the advice into the pilot, if it waits. An advice is worth no error. */
@@ -54,12 +55,20 @@ export async function adviseWaiting(pilot: Pilot, { slurm, clock, settings }: Wa
     pilot.advice = undefined;
     return;
   }
-  if (pilot.advice !== undefined && nowMs < pilot.advice.atMs + ASK_MS) return;
-  const text = await adviceFor(job.id, job.reason, slurm, settings).catch(() => "");
+  const everyMs = nowMs < pilot.waitsSinceMs + LATER_MS ? ASK_MS : ASK_LATER_MS;
+  if (pilot.advice !== undefined && nowMs < pilot.advice.atMs + everyMs) return;
+  const { nodes = 1, kind } = pilot;
+  const wishes = { nodes, partition: settings.partitionOf(kind) };
+  const text = await adviceFor(job.id, job.reason, slurm, wishes).catch(() => "");
   pilot.advice = { text, atMs: nowMs };
 }
 
-async function adviceFor(id: string, reason: string, slurm: Slurm, { nodes, partition }: Wishes) {
+interface Wanted {
+  readonly nodes: number;
+  readonly partition: string | undefined;
+}
+
+async function adviceFor(id: string, reason: string, slurm: Slurm, { nodes, partition }: Wanted) {
   const all = await slurm.nodeReasons(partition);
   const away = all.filter(({ state }) => UNUSABLE.test(state));
   const usable = all.length - away.length;
@@ -80,33 +89,37 @@ function because(reason: string): string {
 }
 
 /**
- * Which pilot takes the jobs that must wait for the end of the one in use, and when.
+ * Which pilot takes the jobs that must wait for the end of those in use, and when.
  * @param mayAdd whether another pilot may be submitted
- * @param isForLost whether jobs wait for nodes that the one in use has lost
+ * @param isForLost whether jobs wait for nodes that pilots in use have lost
  * @returns undefined if none is in use
  */
-export function nextText(
-  pilots: readonly Pilot[],
-  inUse: Pilot | undefined,
-  mayAdd: boolean,
-  isForLost: boolean,
-): string | undefined {
-  if (inUse === undefined) return undefined;
-  const next = pilots.find((pilot) => pilot !== inUse && pilot.isGivenUp !== true);
+export function nextText(pilots: readonly Pilot[], mayAdd: boolean, isForLost: boolean): string | undefined {
+  const inUse = pilots.filter(({ allocation }) => allocation !== undefined);
+  if (inUse.length === 0) return undefined;
+  const next = pilots.find(({ allocation, isGivenUp }) => allocation === undefined && isGivenUp !== true);
   const name = next?.jobId === undefined ? "the next pilot" : `the next pilot, ${next.jobId},`;
-  if (next?.job?.state === "RUNNING") {
-    return `${name} has its nodes and takes the waiting jobs when nothing runs on pilot ${inUse.jobId}, at the latest at that time`;
-  }
   const slurmDecides = "Slurm decides when it starts, so there is no forecast";
   if (next?.job !== undefined) {
     const { state, reason } = next.job;
     return `${name} is ${state.toLowerCase()} in Slurm${reason === "None" ? "" : ` (${reason})`}; ${slurmDecides}`;
   }
   if (next !== undefined) return `${name} is being submitted; ${slurmDecides}`;
+  const ids = andList(inUse.map(({ jobId }) => jobId ?? ""));
+  const isOne = inUse.length === 1;
   if (isForLost && mayAdd) {
     const patience = `when jobs have waited ${LOST_PATIENCE_MS / 60_000} min for them, nothing else starts on it`;
-    return `pilot ${inUse.jobId} has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
+    if (!isOne)
+      return `the pilots ${ids} have lost nodes; one goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
+    return `pilot ${ids} has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
   }
-  if (mayAdd) return `${name} is submitted when pilot ${inUse.jobId} drains; ${slurmDecides}`;
+  const drains = isOne ? `pilot ${ids} drains` : `one of the pilots ${ids} drains`;
+  if (mayAdd) return `${name} is submitted when ${drains}; ${slurmDecides}`;
   return 'no other pilot follows: "tutti allocations start" asks for one when this one has ended';
+}
+
+/** Such as "4, 5 and 6". */
+function andList(names: readonly string[]): string {
+  const [last, ...others] = [...names].reverse();
+  return others.length === 0 ? last : `${others.reverse().join(", ")} and ${last}`;
 }

@@ -119,19 +119,33 @@ export function strayText({ job, attempt, user, state, ranMs, command, nodes }: 
   return `job ${job}, attempt ${attempt}, of ${visibleLine(user)}: ${state}${where} for ${formatDuration(ranMs / 1000)}: ${visibleLine(command.join(" "))}`;
 }
 
-/** The allocations of the scheduler, one line each, and why there are no nodes. */
+const HOUR_MS = 3_600_000;
+
+/** Node-hours of a bill, such as "12.5 asked for, 4.0 used, 0.8 of them idle". */
+export function billText({ askedNodeMs, usedNodeMs, idleNodeMs }: NonNullable<StatusAnswer["bill"]>): string {
+  const hours = (ms: number) => (ms / HOUR_MS).toFixed(ms < HOUR_MS ? 2 : 1);
+  return `${hours(askedNodeMs)} node-hours asked for, ${hours(usedNodeMs)} used, ${hours(idleNodeMs)} of them idle`;
+}
+
+/** The allocations of the scheduler, one line each, why there are no nodes, and what they have cost. */
 export function allocationLines({
   allocations,
   trouble,
   rests,
+  bill,
 }: Omit<AllocationsAnswer, "schema">): string[] {
-  const lines = allocations.map(({ name = "(being submitted)", state, nodes, leftMs }, i) => {
-    const place = nodes.length === 0 ? "" : ` on ${nodes.map(visibleLine).join(", ")}`;
+  const hasKinds = new Set(allocations.map(({ kind }) => kind)).size > 1;
+  const lines = allocations.map((one) => {
+    const { name = "(being submitted)", state, nodes, leftMs, kind, askedNodes } = one;
+    const asked = askedNodes === undefined ? "" : `, asks for ${plural(askedNodes, "node")}`;
+    const place = nodes.length === 0 ? asked : ` on ${nodes.map(visibleLine).join(", ")}`;
     const left = leftMs === undefined ? "" : `, ends in ${formatDuration(leftMs / 1000)}`;
-    return `${name}  ${visibleLine(state)}${place}${left}${i === 0 ? "" : " (follows)"}`;
+    const of = hasKinds && kind !== undefined ? ` (${visibleLine(kind)})` : "";
+    return `${name}${of}  ${visibleLine(state)}${place}${left}`;
   });
   if (trouble !== undefined) lines.push(visibleLine(trouble));
   else if (allocations.length === 0)
     lines.push(rests === undefined ? "There are no nodes" : `There are no nodes: ${visibleLine(rests)}`);
+  if (bill !== undefined && bill.askedNodeMs > 0) lines.push(billText(bill));
   return lines;
 }

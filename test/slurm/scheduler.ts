@@ -17,7 +17,9 @@ const START_MS = 90_000;
 export const NOBODY = 65_534;
 
 export interface SchedulerOptions {
-  readonly nodes: number;
+  readonly nodes?: number;
+  /** Kinds of pilots, in place of nodes and time. */
+  readonly kinds?: readonly string[];
   /** Each job is a job of Slurm; there is no pilot. */
   readonly native?: true;
   /** Time limit of a pilot. Default: 1h. */
@@ -187,9 +189,10 @@ export class SlurmScheduler {
   }
 
   #spawnServe(): ChildProcess {
-    const { nodes, native, time = "1h", idle = "never", slotMs = 100, uid } = this.#options;
-    const kind = native ? ["--native"] : ["--time", time, "--idle", idle];
-    const serve = ["serve", "--on", "slurm", "--nodes", nodes, ...kind, "--slot", `${slotMs}ms`];
+    const { nodes, kinds, native, time = "1h", idle = "never", slotMs = 100, uid } = this.#options;
+    const sized = kinds?.flatMap((kind) => ["--pilot", kind]) ?? ["--nodes", nodes!];
+    const kind = native ? ["--native"] : [...(kinds ? [] : ["--time", time]), "--idle", idle];
+    const serve = ["serve", "--on", "slurm", ...sized, ...kind, "--slot", `${slotMs}ms`];
     const own = ["--no-http", ...(uid === undefined ? ["--private"] : []), "--state", this.state];
     return this.cluster.spawn([...this.#user(), process.execPath, program, ...serve, ...own, ...this.words], {
       env: this.#env(),
@@ -199,7 +202,7 @@ export class SlurmScheduler {
 
   async #allCpus(): Promise<number> {
     const text = await this.cluster.slurm("sinfo", "-h", "-o", "%c");
-    return Number(text) * this.#options.nodes;
+    return Number(text) * (this.#options.nodes ?? 0);
   }
 
   /** Then a test can ask it directly, which takes far less time than to start a program for each question. */

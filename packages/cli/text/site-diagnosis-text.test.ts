@@ -33,6 +33,8 @@ const SITE: SiteDiagnosis = {
   slurmdTimeout: "300 sec",
   killWait: "30 sec",
   minJobAge: "300 sec",
+  users: 100,
+  questionsPerS: 3.333,
   accounting: true,
   processes: { most: null, used: 40 },
   step: STEP,

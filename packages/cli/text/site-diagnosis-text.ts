@@ -25,6 +25,7 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     "process tracking": site.proctrack,
     "lost nodes": `Slurm gives a node up after ${site.slurmdTimeout}`,
     "end of a job": `KILL follows TERM after ${site.killWait}; a job is forgotten after ${site.minJobAge}`,
+    controller: controllerText(site),
     accounting: site.accounting ? "sacct works: tutti import can use it" : "none: tutti import has no source",
     processes: processText(site),
     ...(typeof step === "string" ? { steps: `not examined: ${step}` } : stepFacts(step)),
@@ -34,6 +35,13 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
   );
   const advised = advice.length === 0 ? [] : ["", bold("Advice"), ...advice.map(bullet)];
   return [...factLines(visible), ...advised, ""].join("\n");
+}
+
+/** What schedulers would cost slurmctld, which all users share. */
+function controllerText({ users, questionsPerS }: SiteDiagnosis): string {
+  const each = `a scheduler whose pilots run asks slurmctld ${((60 * questionsPerS) / Math.max(1, users)).toFixed(0)} questions a minute`;
+  if (users < 2) return each;
+  return `${each}; if each of the ${users} users with jobs had one, ${questionsPerS.toFixed(2)} a second`;
 }
 
 function processText({ processes, step }: SiteDiagnosis): string {

@@ -8,6 +8,7 @@ import { currentUid } from "@tutti/live/api/runtime-dir.ts";
 import type { NodeAnswer, StatusAnswer, Stray } from "@tutti/protocol/schema.ts";
 import { ACTIVE_STATES } from "@tutti/protocol/states.ts";
 import {
+  billText,
   conductorText,
   drainText,
   forecastsText,
@@ -80,6 +81,7 @@ async function statusText(client: Client, status: StatusAnswer): Promise<string>
     conductor: conductorText(conductor, nodes?.length !== 0),
     CPUs: machine && machineText(machine),
     nodes: nodes && nodesText(nodes),
+    bill: status.bill && billText(status.bill),
     units: resources && resourcesText(resources),
     page: listed > 0 ? status.http && pageText(status.http) : undefined,
     socket: client.socket,

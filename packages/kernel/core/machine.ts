@@ -76,6 +76,11 @@ export class NodeTable {
     return this.#order.length;
   }
 
+  /** Name of the node to which a place belongs. */
+  nodeAt(index: number): string {
+    return this.#order[index].node;
+  }
+
   /** The CPU at a place; undefined: it has none. */
   processorAt(index: number): Processor | undefined {
     const processor = this.#order[index];

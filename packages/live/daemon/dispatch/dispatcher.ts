@@ -117,13 +117,17 @@ export class Dispatcher {
       case "node-clean":
         this.#outbox.push(...this.nodes.admission(report));
         return;
-      case "make-room":
-        this.#context.scheduler.machine.close(nowMs);
+      case "make-room": {
+        const { machine } = this.#context.scheduler;
+        const part = machine.part(report.part);
+        part.close(nowMs);
         this.#context.scheduler.invalidate(report.reason);
         for (const record of [...this.#context.book.withProcess()]) {
-          if (record.state !== "ending") this.stop(record, "made-room");
+          const isThere = part === machine || part.isUsedBy(record.nodes);
+          if (record.state !== "ending" && isThere) this.stop(record, "made-room");
         }
         return;
+      }
       case "refused":
         // The message may name jobs and their folders, so only administrators see it.
         feed.add("conductor", clock.unixMs(), undefined, undefined, {

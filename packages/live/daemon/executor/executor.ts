@@ -13,12 +13,44 @@ import type {
   MatrixSchedule,
 } from "@tutti/protocol/attempts.ts";
 
-/**
- * The resources for all jobs together. On a cluster they change: nodes are lost, and an allocation ends.
- */
-export interface Capacity {
+/** Processors that are scheduled together. */
+interface Share {
   readonly nodes: NodeTable;
   readonly memoryBytes: number;
+  /**
+   * What the nodes had before some were lost. Left out: unknown; other nodes, which may follow these, have
+   * room for every job that was accepted.
+   */
+  readonly whole?: { readonly nodes: NodeTable; readonly memoryBytes: number };
+  /** The processors are taken away later. Left out: they stay. */
+  readonly end?: {
+    /** Monotonic time in ms from which on nothing starts that cannot end by its limit before `stopAtMs`. */
+    readonly drainAtMs: number;
+    /** Monotonic time in ms at which what still runs is stopped with grace and queued again. */
+    readonly stopAtMs: number;
+    /**
+     * Other processors will come for what takes longer: a job with a limit starts only if it can end before
+     * `stopAtMs`, also before the drain.
+     */
+    readonly keepsLimits?: true;
+  };
+}
+
+/** Nodes that a gang cannot leave, such as those of one allocation. */
+export interface Part extends Share {
+  /** Unique, for people; the same as long as it exists. */
+  readonly name: string;
+}
+
+/**
+ * The resources for all jobs together. On a cluster they change: nodes are lost, and allocations begin and
+ * end.
+ */
+export interface Capacity extends Share {
+  /** If it is one part: its name, which only clusters have. */
+  readonly name?: string;
+  /** Each gang is on one of them. Left out: it is one part, which `whole` and `end` are about. */
+  readonly parts?: readonly Part[];
   /** Sockets and cores of this machine; left out: the processors are on other nodes. */
   readonly own?: { readonly sockets: number; readonly cores: number; readonly unused: readonly number[] };
   /** The cluster chooses the nodes of each task itself. */
@@ -34,18 +66,6 @@ export interface Capacity {
   readonly mostMemoryBytes?: number;
   /** The longest time limit that a job can have here. Left out: any. */
   readonly mostLimitMs?: number;
-  /**
-   * What the nodes had before some were lost. Left out: unknown; other nodes, which may follow these, have
-   * room for every job that was accepted.
-   */
-  readonly whole?: { readonly nodes: NodeTable; readonly memoryBytes: number };
-  /** The processors are taken away later. Left out: they stay. */
-  readonly end?: {
-    /** Monotonic time in ms from which on nothing starts that cannot end by its limit before `stopAtMs`. */
-    readonly drainAtMs: number;
-    /** Monotonic time in ms at which what still runs is stopped with grace and queued again. */
-    readonly stopAtMs: number;
-  };
 }
 
 /** true, or why it cannot be done, as text for people: a clause without a full stop. */
@@ -81,12 +101,25 @@ export interface Capabilities {
 export interface Demand {
   /** The capacity to which the rest refers. */
   readonly of: Capacity;
-  /** Jobs have a process, or wait and could start on these processors. */
-  readonly present: boolean;
-  /** Jobs wait that could start only on other processors, or run and may be stopped at the end of these. */
-  readonly others: boolean;
-  /** Some of them wait because nodes were lost. */
-  readonly lost: boolean;
+  /**
+   * The jobs that wait for processors and for nothing else, and those that will be queued again when their
+   * processors end; of many, the first ones.
+   */
+  readonly wishes: readonly Wish[];
+}
+
+export interface Wish {
+  readonly tasks: number;
+  /** CPUs of each task; default: 1. */
+  readonly threads?: number | undefined;
+  /** Of the whole gang; left out: not stated. */
+  readonly memoryBytes?: number | undefined;
+  /** Left out: it has no limit. */
+  readonly limitMs?: number | undefined;
+  /** Names of the parts that could take it now, if no other job used them. */
+  readonly takenBy: readonly string[];
+  /** No part can take it, because nodes were lost. */
+  readonly isForLost: boolean;
 }
 
 /** Nodes that an executor has for a while, such as those of a job of a batch system. */
@@ -98,18 +131,31 @@ export interface AllocationState {
   readonly nodes: readonly string[];
   /** Time in ms until its end, when that was last asked for; left out: it waits, or has no end. */
   readonly leftMs?: number;
+  /** The name of its kind, if there are several, and how many nodes it asked for. */
+  readonly kind?: string;
+  readonly askedNodes?: number;
+}
+
+/** Node time in ms of all allocations so far. */
+export interface Bill {
+  readonly askedNodeMs: number;
+  readonly usedNodeMs: number;
+  /** The part of it in which no job ran on the node. */
+  readonly idleNodeMs: number;
 }
 
 /** Where nodes come from that come and go. Texts are for people. */
 export interface NodeSource {
-  /** The one in use first, then the one that follows it. */
+  /** In the order in which they were asked for. */
   readonly allocations: readonly AllocationState[];
   /** Why there are no nodes now. */
   readonly trouble?: string | undefined;
   /** Why there are none, although nothing is wrong. */
   readonly rests?: string | undefined;
-  /** What follows the allocation in use, and when; undefined: none is in use. */
+  /** What follows the allocations in use, and when; undefined: none is in use. */
   readonly next?: string | undefined;
+  /** Left out: nodes cost nothing. */
+  readonly bill?: Bill;
   /** Asks for nodes again, after somebody or something has ended that. */
   again(): void;
   /** Gives all nodes back. Rejects with a reason for people. Without this, they are kept. */
@@ -176,8 +222,11 @@ export type Report =
    * run there again: see `admit`. Repeated every few seconds.
    */
   | { readonly type: "node-clean"; readonly node: string; readonly jobs: readonly number[] }
-  /** The processors end now: stop all jobs with grace and queue them again for this reason. */
-  | { readonly type: "make-room"; readonly reason: string }
+  /**
+   * The processors of this part end now, or all if none is named: stop all jobs there with grace and queue
+   * them again for this reason.
+   */
+  | { readonly type: "make-room"; readonly reason: string; readonly part?: string }
   /** Something that administrators should know: an event of this kind that names node and rule. */
   | {
       readonly type: "notice";

@@ -20,18 +20,16 @@ import { StorageError } from "@tutti/kernel/core/errors.ts";
 import { FairQueue } from "@tutti/kernel/structures/fair-queue.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { type Answer, type Refusal, refuse } from "@tutti/protocol/refusal.ts";
-import type { JobBook } from "../book/job-book.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import { restartsAtEnd } from "../dispatch/outcome.ts";
 import type { StoreAge } from "../dispatch/store-age.ts";
-import type { Demand, Executor, Report } from "../executor/executor.ts";
+import type { Executor, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
-import type { Scheduler } from "../scheduling/scheduler.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
 import { DamagedStoreError } from "../store/store-error.ts";
 import type { WindowKeeper } from "../windows.ts";
+import { demandOf } from "./demand.ts";
 import type { SteadyClock } from "./steady-clock.ts";
 
 interface Request {
@@ -342,29 +340,4 @@ export class Cycles {
     this.#cancelTimer?.();
     this.#cancelTimer = wakeAt(this.#parts.context.clock, dues, () => this.#wake());
   }
-}
-
-/** What the jobs want of the processors, for an executor that obtains them and gives them back. */
-function demandOf(book: JobBook, scheduler: Scheduler, nowMs: number): Demand {
-  const { machine } = scheduler;
-  const isWanting = machine.isWanting(nowMs);
-  let present = false;
-  let others = false;
-  let lost = false;
-  for (const record of book.withProcess()) {
-    present = true;
-    // One that is not started again after these processors wants none.
-    others ||=
-      restartsAtEnd(record) > 0 && machine.mayOutlive(record, scheduler.ranMs(record.job, nowMs), nowMs);
-  }
-  for (const record of book.all()) {
-    if (!book.isReady(record) || !book.limits.mayEverStart(record)) continue;
-    const wanted = machine.wantedBy(record, nowMs);
-    present ||= wanted === "these";
-    others ||= wanted === "others" || wanted === "lost";
-    lost ||= wanted === "lost";
-    // The other jobs cannot change the answer.
-    if (present ? !isWanting || lost : others && machine.processors === 0) break;
-  }
-  return { of: machine.capacity, present, others, lost };
 }

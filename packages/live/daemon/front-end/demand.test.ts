@@ -14,8 +14,8 @@ const PRESENT = { ...NONE, present: true };
 const OTHERS = { ...NONE, others: true };
 const LOST = { ...OTHERS, lost: true };
 
-/** A front end without processors, and what its executor knows. */
-function bare(): { readonly bench: Bench; readonly wish: () => Omit<Demand, "of"> | undefined } {
+/** A front end without processors, and what its executor knows: whether jobs run or can, or want others. */
+function bare(): { readonly bench: Bench; readonly wish: () => typeof NONE | undefined } {
   const bench = cluster("gang", []);
   let demand: Demand | undefined;
   Object.assign(bench.machine, {
@@ -27,9 +27,14 @@ function bare(): { readonly bench: Bench; readonly wish: () => Omit<Demand, "of"
     bench,
     wish: () => {
       if (demand === undefined) return undefined;
-      const { of, ...wish } = demand;
+      const { of, wishes } = demand;
       expect(of).toBe(bench.machine.capacity);
-      return wish;
+      const hasProcess = bench.frontEnd.jobs(ROOT, {}).some(({ state }) => state === "running");
+      return {
+        present: hasProcess || wishes.some(({ takenBy }) => takenBy.length > 0),
+        others: wishes.some(({ takenBy }) => takenBy.length === 0),
+        lost: wishes.some(({ isForLost }) => isForLost),
+      };
     },
   };
 }
@@ -83,8 +88,11 @@ test("a running job wants what it has; one that needs lost nodes wants others, o
   await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 4));
   bench.clock.advanceTo(bench.clock.nowMs() + 1000);
   expect(wish()).toEqual(LOST);
-  // Another pilot has got smaller nodes from the beginning: a third one would not be larger.
-  have(bench, [N1, N2], { whole: { ...whole, nodes: new NodeTable([N1, N2]) } });
+  // Another pilot is smaller from the beginning: a third one may be larger, up to 16 processors.
+  const small = { ...whole, nodes: new NodeTable([N1, N2]) };
+  have(bench, [N1, N2], { whole: small });
+  expect(wish()).toEqual(OTHERS);
+  have(bench, [N1, N2], { whole: small, mostProcessors: 8 });
   expect(wish()).toEqual(NONE);
   have(bench, []);
   changeCapacity(bench.machine, [], {});

@@ -248,8 +248,8 @@ export class FrontEnd implements Service {
   allocations() {
     const { nodeSource } = this.#options.executor;
     if (nodeSource === undefined) return NO_ALLOCATIONS;
-    const { allocations, trouble, rests } = nodeSource;
-    return { allocations: [...allocations], trouble, rests };
+    const { allocations, trouble, rests, bill } = nodeSource;
+    return { allocations: [...allocations], trouble, rests, ...(bill && { bill }) };
   }
 
   startAllocation(caller: Caller) {

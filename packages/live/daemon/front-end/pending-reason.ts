@@ -8,6 +8,7 @@ import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
 import { restartsAtEnd } from "../dispatch/outcome.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
+import type { LiveMachine } from "../scheduling/live-machine.ts";
 import type { Scheduler } from "../scheduling/scheduler.ts";
 import { freeUnits } from "../scheduling/units.ts";
 import { isFairShare } from "../shares/shares-answer.ts";
@@ -103,7 +104,7 @@ function conductorObstacles(record: JobRecord, context: WaitingContext): Obstacl
 
 /** That a running job is stopped at the end of the CPUs, if it needs its whole limit. */
 function endOf(record: JobRecord, { scheduler, clock }: WaitingContext): Obstacle[] {
-  const { end } = scheduler.machine;
+  const { end } = scheduler.machine.partWith(record.nodes);
   const { limitMs } = record;
   const nowMs = clock.nowMs();
   const leftMs = (limitMs ?? Number.POSITIVE_INFINITY) - scheduler.ranMs(record.job, nowMs);
@@ -267,12 +268,14 @@ function unitObstacles(
 
 /** Idle places of the emptiest row; all of them if there is no row. */
 function freeIn(scheduler: Scheduler): number {
-  const { places: total } = scheduler.machine;
+  const { parts, nodes } = scheduler.machine;
   const { rows } = scheduler.layout();
-  if (rows.length === 0) return total;
-  return Math.max(
-    ...rows.map(
-      (placements) => total - placements.reduce((sum, { processors }) => sum + processors.length, 0),
-    ),
-  );
+  const freeOn = (part: LiveMachine) => {
+    const isThere = (place: number) => part === scheduler.machine || part.hasNode(nodes.nodeAt(place));
+    const used = rows.map((placements) =>
+      placements.reduce((sum, { processors }) => sum + (isThere(processors[0]) ? processors.length : 0), 0),
+    );
+    return part.places - (used.length === 0 ? 0 : Math.min(...used));
+  };
+  return Math.max(...parts.map(freeOn));
 }

@@ -173,6 +173,7 @@ export class Queries {
       }),
       ...(this.#resources() ?? {}),
       ...(this.#nodes() ?? {}),
+      ...(executor.nodeSource?.bill && { bill: executor.nodeSource.bill }),
       ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),
       ...(executor.capabilities.takesInput && { takesInput: true as const }),
       ...(news.sendsMail && { sendsMail: true as const }),

@@ -45,12 +45,12 @@ const HANDOVER = choosePolicy("gang:place=any");
 export function adopt(
   records: readonly JobRecord[],
   machine: LiveMachine,
-  describe: (record: JobRecord, nodes: NodeTable) => RunningJob,
+  describe: (record: JobRecord, machine: LiveMachine, nodes: NodeTable) => RunningJob,
   options: Omit<AdoptionOptions, "processors">,
 ): Adopted {
   const { nodes: present } = machine;
   const at = (nodes: NodeTable, more: Partial<AdoptionOptions>, isCompleted: boolean): Adopted => {
-    const running = records.map((record) => describe(record, nodes));
+    const running = records.map((record) => describe(record, machine, nodes));
     const own = renumbered(options.rows, present, nodes);
     const rows = isCompleted ? completed(own, running) : own;
     const all = { ...options, ...more, rows, processors: nodes.places };

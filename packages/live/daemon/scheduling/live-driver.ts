@@ -94,6 +94,8 @@ export interface LiveDriver {
    * Number of the slot, counted from the grid's epoch, in which it is the turn of the first row of `layout`.
    */
   layoutSlot(): number;
+  /** Advances to the slot of `nowMs`, without a decision. Left out: there are no slots. */
+  catchUp?(nowMs: number): void;
   /** Running time of a job so far. */
   ranMs(job: JobNumber, nowMs: number): number;
   /** The start that the policy promised, in monotonic ms; NaN: no promise. */

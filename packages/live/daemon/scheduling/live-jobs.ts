@@ -111,12 +111,13 @@ export class LiveJobs {
     return undefined;
   }
 
-  waiting(record: JobRecord, choice: PolicyChoice): LiveJob {
-    const { machine, queueClasses, monotonicOf } = this.#options;
+  /** @param part of the machine, where it may start */
+  waiting(record: JobRecord, choice: PolicyChoice, part: LiveMachine): LiveJob {
+    const { queueClasses, monotonicOf } = this.#options;
     const queueClass = queueClasses.findIndex(({ name }) => name === record.queue);
     return {
       job: record.job,
-      size: machine.sizeOf(record, choice),
+      size: part.sizeOf(record, choice),
       threads: record.threads,
       submitMs: this.#submittedMs.get(record.job) ?? monotonicOf(record.eligibleAtMs ?? record.submittedAtMs),
       estimateMs: record.estimateMs,
@@ -124,16 +125,22 @@ export class LiveJobs {
       queueClass: queueClass >= 0 ? queueClass : UNKNOWN,
       user: record.uid,
       owner: record.user,
-      demand: demandOf(record, machine.counted),
+      demand: demandOf(record, part.counted),
     };
   }
 
   /**
    * A job with a process. A gang that cannot be moved keeps as many CPUs as it has. A job that was resumed
    * after it gave its CPUs back has none. A paused job is expected to run as much longer as it is paused.
+   * @param machine the part of the machine on which it is
    */
-  running(record: JobRecord, choice: PolicyChoice, nodes: NodeTable, nowMs: number): RunningJob {
-    const { machine } = this.#options;
+  running(
+    record: JobRecord,
+    choice: PolicyChoice,
+    machine: LiveMachine,
+    nodes: NodeTable,
+    nowMs: number,
+  ): RunningJob {
     const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
     const held = machine.heldProcessors(record, choice);
     const isPaused = record.state === "paused";
@@ -147,7 +154,7 @@ export class LiveJobs {
             .slice(0, held);
     const size = machine.movesGangs ? held : processors.length;
     const estimateMs = this.estimateMs(record, nowMs);
-    const live = this.waiting(record, choice);
+    const live = this.waiting(record, choice, machine);
     const demand = this.#held.held.get(record.job) ?? live.demand;
     return { ...live, size, estimateMs, ranMs, isPaused, processors, demand };
   }

@@ -6,6 +6,9 @@
  * run on other nodes keep their CPUs, but their numbers in the linear order change. A policy that assigns
  * buddy blocks can keep a gang only if the gang's numbers still begin at a multiple of its block. So there
  * may be several orders to try; `adoption.ts` takes the first in which the policy keeps all gangs.
+ *
+ * A machine may have several parts that no gang can leave, such as allocations with different ends. Each of
+ * them is a machine of its own (`parts`), and part-drivers.ts runs the policy on each.
  */
 import { type NodeCpus, NodeTable } from "@tutti/kernel/core/machine.ts";
 import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
@@ -21,6 +24,11 @@ import { processorsWithMemory } from "./live-limits.ts";
 import { countedKinds, missingUnits } from "./units.ts";
 import { type Placing, roomFor, sizeForTasks } from "./whole-tasks.ts";
 import { Windows } from "./windows.ts";
+
+/** What a machine is made from. */
+interface MachineSource extends Pick<Executor, "capacity"> {
+  readonly capabilities: Pick<Executor["capabilities"], "movesGangs">;
+}
 
 type Needs = Pick<JobRecord, "tasks" | "threads" | "memoryBytes">;
 type Gated = Pick<JobRecord, "limitMs" | "user" | "queue">;
@@ -65,6 +73,8 @@ export class LiveMachine {
   /** What the last nodes had before some were lost; undefined: unknown. */
   #whole: Capacity["whole"];
   #closedMs: number | undefined;
+  /** Empty: the machine is one part. */
+  #parts: ReadonlyMap<string, LiveMachine> = new Map();
   #nodes: NodeTable;
   /** The order before the capacity changed. */
   #before: NodeTable;
@@ -73,7 +83,7 @@ export class LiveMachine {
 
   /** @param pack what a gang is rounded up to */
   constructor(
-    { capacity, capabilities }: Pick<Executor, "capacity" | "capabilities">,
+    { capacity, capabilities }: MachineSource,
     pack: Config["pack"] = "cpus",
     resources: readonly Resource[] = [],
   ) {
@@ -85,12 +95,60 @@ export class LiveMachine {
     this.#whole = capacity.whole;
     this.#nodes = this.#tableOf(capacity.nodes.nodes);
     this.#before = this.#nodes;
+    this.#divide();
   }
 
   set(capacity: Capacity): void {
     this.#take(capacity);
     this.#before = this.#nodes;
     this.use(this.#tableOf(capacity.nodes.nodes));
+    this.#divide();
+  }
+
+  /** Parts that were there before keep their order of nodes. */
+  #divide(): void {
+    const { parts = [], ...all } = this.#capacity;
+    const { end: _, whole: __, ...common } = all;
+    const before = this.#parts;
+    this.#parts = new Map(
+      parts.map((part) => {
+        const capacity = { ...common, ...part };
+        const known = before.get(part.name);
+        const capabilities = { movesGangs: this.movesGangs };
+        if (known === undefined)
+          return [part.name, new LiveMachine({ capacity, capabilities }, this.#pack, this.resources)];
+        known.set(capacity);
+        return [part.name, known];
+      }),
+    );
+  }
+
+  /** The parts that no gang can leave; the machine itself if it is one part. */
+  get parts(): readonly LiveMachine[] {
+    return this.#parts.size === 0 ? [this] : [...this.#parts.values()];
+  }
+
+  get #isDivided(): boolean {
+    return this.#parts.size > 0;
+  }
+
+  /** The part on which a gang is. */
+  partWith(gang: JobRecord["nodes"]): LiveMachine {
+    return this.parts.find((part) => part.isUsedBy(gang)) ?? this;
+  }
+
+  /** Whether a gang has a node here, though perhaps another one of its nodes is lost. */
+  isUsedBy(gang: JobRecord["nodes"]): boolean {
+    return gang.some(({ node }) => this.hasNode(node));
+  }
+
+  hasNode(node: string): boolean {
+    return this.#nodes.nodes.some((own) => own.node === node);
+  }
+
+  /** The part of this name; the machine itself if it is one part. */
+  part(name: string | undefined): LiveMachine {
+    return (name === undefined ? undefined : this.#parts.get(name)) ?? this;
   }
 
   #take(capacity: Capacity): void {
@@ -108,9 +166,15 @@ export class LiveMachine {
     return this.#pack === "whole-node" && !this.movesGangs;
   }
 
-  /** From now on nothing starts, until the capacity is set again. */
+  /** From now on nothing starts on it, until the capacity is set again. */
   close(nowMs: number): void {
     this.#closedMs = nowMs;
+    for (const part of this.#parts.values()) part.close(nowMs);
+  }
+
+  /** Of the part, as its executor calls it. */
+  get name(): string {
+    return this.#capacity.name ?? "";
   }
 
   get capacity(): Capacity {
@@ -141,9 +205,10 @@ export class LiveMachine {
     return this.#capacity.memoryBytes;
   }
 
-  /** The most processors that it can ever have. */
+  /** The most processors that a gang can ever have. */
   get mostProcessors(): number {
-    return Math.max(this.processors, this.#capacity.mostProcessors ?? 0);
+    const present = this.parts.map(({ processors }) => processors);
+    return Math.max(...present, this.#capacity.mostProcessors ?? 0);
   }
 
   /** CPUs of the largest node; undefined: there is no node now. */
@@ -234,11 +299,18 @@ export class LiveMachine {
    * machine by memory. It may be rounded up to whole nodes.
    */
   sizeOf(needs: Needs, choice: PolicyChoice): number {
+    if (this.#isDivided) return this.#likeliestPart(needs).sizeOf(needs, choice);
     if (this.givesWholeNodes) return this.#nodes.width * this.#nodesFor(needs, choice);
     const { memoryBytes } = needs;
     if (processorsOf(needs) > this.processors) return processorsOf(needs);
     const needed = this.#processorsFor(needs, placingOf(choice));
     return isCountedByMemory(needs, choice) ? processorsWithMemory(needed, memoryBytes!, this) : needed;
+  }
+
+  /** The first part that can take the job, or the largest one. */
+  #likeliestPart(needs: Needs): LiveMachine {
+    const fitting = this.parts.find((part) => part.#lack(needs) === undefined);
+    return fitting ?? this.parts.reduce((most, part) => (part.processors > most.processors ? part : most));
   }
 
   /** The number of nodes that always hold the tasks and their memory; one more than there are: none do. */
@@ -300,14 +372,25 @@ export class LiveMachine {
     const { limitMs } = record;
     const tooLong = this.#tooLong(record);
     if (tooLong !== undefined) return tooLong;
-    const lack = this.#lackIn({ nodes: this.#nodes, memoryBytes: this.memoryBytes }, record);
-    if (lack !== undefined) return lack;
+    const roomy = this.parts.filter((part) => part.#lack(record) === undefined);
+    if (roomy.length === 0) return this.#likeliestPart(record).#lack(record);
     const missing = missingUnits(record, this.resources);
     if (missing !== undefined) return { kind: "capacity-units", ...missing, configured: missing.present };
-    if (this.end !== undefined && nowMs >= this.#lastStartBeforeEndMs(record)) {
-      return { kind: "drain", stopAtMs: this.end.stopAtMs, limitMs };
+    if (roomy.every((part) => nowMs >= part.#lastStartBeforeEndMs(record))) {
+      const stopAtMs = Math.max(...roomy.map(({ end }) => end!.stopAtMs));
+      return { kind: "drain", stopAtMs, limitMs };
     }
     return this.#windowObstacle(record, nowMs);
+  }
+
+  /** Whether the job can start on this part, as far as its size and the part's end decide that. */
+  takes(record: Needs & Gated, nowMs: number): boolean {
+    return this.#lack(record) === undefined && nowMs < this.#lastStartBeforeEndMs(record);
+  }
+
+  /** What the job needs that this part does not have now. */
+  #lack(record: Needs): MachineObstacle | undefined {
+    return this.#lackIn({ nodes: this.#nodes, memoryBytes: this.memoryBytes }, record);
   }
 
   /** What the job needs that such nodes do not have. */
@@ -337,20 +420,18 @@ export class LiveMachine {
    * What a waiting job wants: these processors, others because these end or because nodes were lost, or
    * none, because something else keeps it waiting, or because no such processors would hold it either.
    */
-  wantedBy(record: Needs & Gated, nowMs: number): "these" | "others" | "lost" | "none" {
+  wantedBy(record: Needs & Gated, nowMs: number): Wanted {
     const isKept = this.drain !== undefined || this.#windowObstacle(record, nowMs) !== undefined;
     if (isKept || this.#tooLong(record) !== undefined) return "none";
-    if (this.#whole !== undefined && this.#lackIn(this.#whole, record) !== undefined) return "none";
+    if (this.#isDivided) {
+      const wanted = this.parts.map((part) => part.wantedBy(record, nowMs));
+      return WANTED.find((one) => wanted.includes(one))!;
+    }
+    if (this.#whole !== undefined && this.#lackIn(this.#whole, record) !== undefined)
+      return this.#whole.nodes.processors < this.mostProcessors ? "others" : "none";
     if (this.processors === 0) return "others";
-    const present = { nodes: this.#nodes, memoryBytes: this.memoryBytes };
-    if (this.#lackIn(present, record) !== undefined) return "lost";
+    if (this.#lack(record) !== undefined) return "lost";
     return nowMs >= this.#lastStartBeforeEndMs(record) ? "others" : "these";
-  }
-
-  /** Whether a waiting job may want other processors, although there are some. */
-  isWanting(nowMs: number): boolean {
-    const isWhole = this.#whole?.nodes.processors === this.processors;
-    return !isWhole || (this.end !== undefined && nowMs >= this.end.drainAtMs);
   }
 
   /** Whether a running job may be stopped at the end of the processors, which has begun. */
@@ -380,20 +461,22 @@ export class LiveMachine {
 
   /**
    * The job may start before this instant, so that it ends by its limit before the processors are taken away
-   * and before the next window begins.
+   * and before the next window begins. Of several parts, the one that it is the first to miss counts.
    */
   lastStartMs(record: Gated, nowMs: number): number {
     const window = this.windows.nextFor(record, nowMs);
     const beforeWindowMs =
       window === undefined ? Number.POSITIVE_INFINITY : window.fromMs - this.windows.aheadMs();
-    return Math.min(beforeWindowMs, this.#lastStartBeforeEndMs(record));
+    const ahead = this.parts.map((part) => part.#lastStartBeforeEndMs(record)).filter((ms) => ms > nowMs);
+    return Math.min(beforeWindowMs, ...(ahead.length > 0 ? ahead : [this.#lastStartBeforeEndMs(record)]));
   }
 
-  /** A job without a limit may start until the drain. */
+  /** A job without a limit may start until the drain, and so may others where limits are not kept. */
   #lastStartBeforeEndMs({ limitMs }: Gated): number {
     if (this.end === undefined) return Number.POSITIVE_INFINITY;
-    const { drainAtMs, stopAtMs } = this.end;
-    return Math.max(drainAtMs, limitMs === undefined ? drainAtMs : stopAtMs - limitMs);
+    const { drainAtMs, stopAtMs, keepsLimits } = this.end;
+    if (limitMs === undefined) return drainAtMs;
+    return keepsLimits ? stopAtMs - limitMs : Math.max(drainAtMs, stopAtMs - limitMs);
   }
 
   /** Whether all CPUs are there. */
@@ -401,6 +484,10 @@ export class LiveMachine {
     return this.#nodes.indicesOf(nodes).every((index) => index >= 0);
   }
 }
+
+type Wanted = "these" | "others" | "lost" | "none";
+/** What counts first if a machine has several parts. */
+const WANTED: readonly Wanted[] = ["these", "lost", "others", "none"];
 
 /** The same rows by the numbers of another table, without the gangs that have lost a CPU. */
 export function renumbered(rows: MatrixRows, from: NodeTable, to: NodeTable): MatrixRows {

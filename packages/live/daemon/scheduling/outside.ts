@@ -12,16 +12,17 @@ export class Outside {
   readonly #machine: LiveMachine;
   /** They are in no row until they have ended, even if the node comes back. */
   readonly #incomplete = new Set<JobNumber>();
-  /** Memory of the paused ones. */
-  readonly #paused = new Map<JobNumber, number>();
+  /** The paused ones, and the memory that each keeps. */
+  readonly #paused = new Map<JobNumber, { readonly record: JobRecord; readonly bytes: number }>();
 
   constructor(machine: LiveMachine) {
     this.#machine = machine;
   }
 
   /** Memory that paused gangs keep; under space sharing, the processors that they keep stand for it. */
-  get pausedBytes(): number {
-    return [...this.#paused.values()].reduce((sum, bytes) => sum + bytes, 0);
+  pausedBytes(isOwn: (record: JobRecord) => boolean): number {
+    const own = [...this.#paused.values()].filter(({ record }) => isOwn(record));
+    return own.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   has(job: JobNumber): boolean {
@@ -35,7 +36,7 @@ export class Outside {
       const { job, memoryBytes = 0 } = record;
       if (this.#isIncomplete(record)) return false;
       if (record.state !== "paused" || this.#machine.heldProcessors(record, choice) > 0) return true;
-      this.#paused.set(job, choice.definition.sharing === "time" ? memoryBytes : 0);
+      this.#paused.set(job, { record, bytes: choice.definition.sharing === "time" ? memoryBytes : 0 });
       return false;
     });
   }
@@ -45,11 +46,11 @@ export class Outside {
    * @returns undefined: it was inside. Else whether it held memory, for which others may wait
    */
   departed(job: JobNumber): { readonly heldMemory: boolean } | undefined {
-    const bytes = this.#paused.get(job);
+    const { bytes = 0 } = this.#paused.get(job) ?? {};
     const wasOutside = this.has(job);
     this.#paused.delete(job);
     this.#incomplete.delete(job);
-    return wasOutside ? { heldMemory: (bytes ?? 0) > 0 } : undefined;
+    return wasOutside ? { heldMemory: bytes > 0 } : undefined;
   }
 
   /** Whether a gang has lost CPUs and cannot get others. It ends when the executor says so. */

@@ -24,9 +24,9 @@ import { copesWithResources, parametersFor } from "./job-check.ts";
 import type { Decision, LiveDriver, MatrixRows, OwnersShares } from "./live-driver.ts";
 import { LiveJobs } from "./live-jobs.ts";
 import { type LiveMachine, type MachineObstacle, renumbered } from "./live-machine.ts";
-import { LiveRounds } from "./live-rounds.ts";
 import type { Outcome, PolicyObstacle, Reason } from "./outcome.ts";
 import { Outside } from "./outside.ts";
+import { PartDrivers, shortestRound } from "./part-drivers.ts";
 
 /** What a scheduler is made with. */
 interface SchedulerOptions {
@@ -292,11 +292,23 @@ export class Scheduler {
       for (const next of [record, ...this.#makeWay(driver, record, nowMs)]) {
         if (driver.isFull) this.invalidate("the table of jobs is full");
         if (this.#isStale) return;
-        driver.arrive(this.jobs.waiting(next, this.choice), nowMs);
-        this.#known.add(next.job);
-        this.#lastKnown = next;
+        this.#arrive(driver, next, nowMs);
       }
     }
+  }
+
+  /** The job may start, on each part of the machine that takes it. */
+  #arrive(driver: LiveDriver, record: JobRecord, nowMs: number): void {
+    const { parts } = this.machine;
+    if (driver instanceof PartDrivers) {
+      const seen = (part: LiveMachine) => this.jobs.waiting(record, this.choice, part);
+      driver.offer(
+        parts.map((part) => (part.takes(record, nowMs) ? seen(part) : undefined)),
+        nowMs,
+      );
+    } else driver.arrive(this.jobs.waiting(record, this.choice, this.machine), nowMs);
+    this.#known.add(record.job);
+    this.#lastKnown = record;
   }
 
   /** Withdraws waiting jobs that could no longer end in time. */
@@ -309,7 +321,19 @@ export class Scheduler {
       if (hasProcess(record.state)) continue;
       if (this.machine.obstacle(record, nowMs) === undefined) {
         this.#lateAtMs = Math.min(this.#lateAtMs, this.machine.lastStartMs(record, nowMs));
+        this.#withdrawFromLate(record, nowMs);
       } else this.withdrawn(record, "could not end in time");
+    }
+  }
+
+  /** From those parts of the machine on which it could no longer end in time. */
+  #withdrawFromLate(record: JobRecord, nowMs: number): void {
+    const driver = this.#driver;
+    if (!(driver instanceof PartDrivers) || this.#isStale) return;
+    for (const [i, part] of this.machine.parts.entries()) {
+      if (part.takes(record, nowMs)) continue;
+      if (!driver.canWithdraw) this.invalidate(`job ${record.job} could not end in time`, record.uid);
+      else driver.withdrawAt(i, record.job, nowMs);
     }
   }
 
@@ -383,7 +407,7 @@ export class Scheduler {
   }
 
   #keepRunningTimes(driver: LiveDriver, nowMs: number): void {
-    if (driver instanceof LiveRounds) driver.catchUp(nowMs);
+    driver.catchUp?.(nowMs);
     for (const { job, state } of this.#book.withProcess()) {
       const ranMs = state === "paused" ? 0 : driver.ranMs(job, nowMs);
       if (ranMs > 0) this.jobs.noteRan(job, ranMs);
@@ -406,17 +430,14 @@ export class Scheduler {
       this.#isStale = false;
       return { ...NOTHING, adoption: { because, stopped: [] } };
     }
-    const { driver, running, nodes, inTheWay } = this.#takeOver(records, nowMs);
-    this.machine.use(nodes);
+    const { driver, running, inTheWay } = this.#takeOver(records, nowMs);
     this.#handover = inTheWay;
     const stopped = stoppedJobs(running, driver);
     if (this.sharing === "space") this.jobs.keepUnits(stopped);
     for (const job of stopped) this.#known.add(job);
     const waiting = this.#book.allowed(this.#canStart(nowMs));
     for (const record of waiting) {
-      driver.arrive(this.jobs.waiting(record, this.choice), nowMs);
-      this.#known.add(record.job);
-      this.#lastKnown = record;
+      this.#arrive(driver, record, nowMs);
       this.#lateAtMs = Math.min(this.#lateAtMs, this.machine.lastStartMs(record, nowMs));
     }
     const decision = waiting.length > 0 || running.length > 0 ? driver.decide(nowMs) : NOTHING;
@@ -432,31 +453,66 @@ export class Scheduler {
     return this.#outside.has(job) || this.#driver?.hasPaused?.(job) === true;
   }
 
-  #takeOver(records: readonly JobRecord[], nowMs: number): Adopted {
-    const { machine, maxRows, originMs } = this.options;
-    const { choice } = this;
+  /** Each part of the machine takes over its own gangs. */
+  #takeOver(records: readonly JobRecord[], nowMs: number): Omit<Adopted, "nodes"> {
+    const { machine } = this;
     this.jobs.countUnits([...this.#book.withProcess()], (job) => !this.#outside.has(job));
+    const { parts } = machine;
+    const [only] = parts;
+    if (parts.length === 1) {
+      const adopted = this.#takeOverPart(only, records, nowMs);
+      only.use(adopted.nodes);
+      return adopted;
+    }
+    const left = new Set(records);
+    const adopted = parts.map((part) => {
+      const own = [...left].filter(({ nodes }) => part.has(nodes));
+      for (const record of own) left.delete(record);
+      return this.#takeOverPart(part, own, nowMs);
+    });
+    for (const [i, { nodes }] of adopted.entries()) parts[i].use(nodes);
+    const inTheWay = adopted.flatMap((one) => one.inTheWay ?? []);
+    return {
+      driver: new PartDrivers(adopted, machine.nodes, this.sharing),
+      running: adopted.flatMap(({ running }) => running),
+      ...(inTheWay.length > 0 && { inTheWay }),
+    };
+  }
+
+  #takeOverPart(part: LiveMachine, records: readonly JobRecord[], nowMs: number): Adopted {
+    const { maxRows, originMs } = this.options;
+    const { choice, machine } = this;
     const begunMs = records.map((record) => {
-      const { submitMs, ranMs } = this.jobs.running(record, choice, machine.nodes, nowMs);
+      const { submitMs, ranMs } = this.jobs.running(record, choice, part, part.nodes, nowMs);
       return Math.min(submitMs, nowMs - ranMs);
     });
-    return adopt(records, machine, (record, nodes) => this.jobs.running(record, choice, nodes, nowMs), {
-      ...this.options,
-      definition: this.choice.definition,
-      parameters: this.parameters,
-      originMs: Math.min(originMs, ...begunMs),
-      epochMs: this.#epochMs,
-      limits: { maxRows, memoryBytes: machine.memoryBytes - this.#outside.pausedBytes },
-      resources: this.jobs.kinds(),
-      known: records.length + this.#book.liveCount,
-      rows: rowsFrom(this.#layout, Math.floor((nowMs - this.#epochMs) / this.options.slotMs)),
-      nowMs,
-    });
+    const round = rowsFrom(this.#layout, Math.floor((nowMs - this.#epochMs) / this.options.slotMs));
+    const own = part === machine ? round : shortestRound(renumbered(round, machine.nodes, part.nodes));
+    const pausedBytes = this.#outside.pausedBytes(({ nodes }) => part.has(nodes));
+    return adopt(
+      records,
+      part,
+      (...about) => this.jobs.running(about[0], choice, about[1], about[2], nowMs),
+      {
+        ...this.options,
+        definition: this.choice.definition,
+        parameters: this.parameters,
+        originMs: Math.min(originMs, ...begunMs),
+        epochMs: this.#epochMs,
+        limits: { maxRows, memoryBytes: part.memoryBytes - pausedBytes },
+        resources: this.jobs.kinds(),
+        known: records.length + this.#book.liveCount,
+        rows: own,
+        nowMs,
+      },
+    );
   }
 
   #noteStarts(decision: Decision): Outcome {
     for (const { job } of decision.starts) this.#known.delete(job);
-    this.#layout = { rows: this.#driver!.layout(), slot: this.#driver!.layoutSlot() };
+    const driver = this.#driver!;
+    this.#layout = { rows: driver.layout(), slot: driver.layoutSlot() };
+    if (driver instanceof PartDrivers && driver.isSpent) this.invalidate("a job has started on a part");
     return decision;
   }
 

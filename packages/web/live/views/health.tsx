@@ -11,6 +11,7 @@ import type {
 } from "@tutti/protocol/answers.ts";
 import {
   allocationLines,
+  billText,
   conductorText,
   forecastsText,
   machineText,
@@ -40,6 +41,7 @@ export function Health() {
     forecasts,
     strays = [],
     nodes,
+    bill,
     machine,
     resources,
     version,
@@ -69,6 +71,7 @@ export function Health() {
         {machine === undefined ? null : <Fact name="CPUs">{machineText(machine)}</Fact>}
         {resources === undefined ? null : <Fact name="units">{resourcesText(resources)}</Fact>}
         {nodes === undefined ? null : <Fact name="nodes">{nodesText(nodes)}</Fact>}
+        {bill === undefined ? null : <Fact name="node time">{billText(bill)}</Fact>}
         <Fact name="forecasts">
           {forecasts === undefined ? "too few jobs have started after a forecast" : forecastsText(forecasts)}
         </Fact>

@@ -1,6 +1,6 @@
-/** What jobs can have of an allocation: its nodes that are not lost, with their share of its memory. */
+/** What jobs can have of allocations: their nodes that are not lost, with their share of the memory. */
 import { NodeTable } from "@tutti/kernel/core/machine.ts";
-import type { Capacity, Demand } from "../executor.ts";
+import type { Capacity, Demand, Part } from "../executor.ts";
 import type { Allocation, Cluster } from "./cluster.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 
@@ -60,24 +60,32 @@ export class DemandGate {
   }
 }
 
-/** @param allocation undefined: there is none now */
-export function capacityOf(
-  all: readonly ClusterNode[],
-  allocation: Allocation | undefined,
-  leaving: Leaving,
-  { mostProcessors, mostLimitMs }: Pick<Cluster, "mostProcessors" | "mostLimitMs">,
-): Capacity {
+/** The nodes that are not lost, with their share of the memory. */
+export function partOf(allocation: Allocation, all: readonly ClusterNode[], leaving: Leaving): Part {
+  const { name, memoryBytes, isPartial } = allocation;
   const usable = all.filter(({ isGivenUp }) => !isGivenUp);
   const tableOf = (nodes: readonly ClusterNode[]) =>
-    new NodeTable(nodes.map(({ name, cpus }) => ({ node: name, cpus })));
-  const { memoryBytes = 0 } = allocation ?? {};
-  const end = leaving.end ?? allocation?.end;
+    new NodeTable(nodes.map((node) => ({ node: node.name, cpus: node.cpus })));
   return {
+    name,
     nodes: tableOf(usable),
     memoryBytes: all.length === 0 ? 0 : Math.floor((memoryBytes * usable.length) / all.length),
-    mostProcessors,
-    mostLimitMs,
-    ...(allocation !== undefined && !allocation.isPartial && { whole: { nodes: tableOf(all), memoryBytes } }),
-    end,
+    ...(!isPartial && { whole: { nodes: tableOf(all), memoryBytes } }),
+    end: leaving.end ?? allocation.end,
+  };
+}
+
+/** What jobs can have of all allocations together. */
+export function capacityOf(
+  parts: readonly Part[],
+  { mostProcessors, mostLimitMs }: Pick<Cluster, "mostProcessors" | "mostLimitMs">,
+): Capacity {
+  const most = { mostProcessors, mostLimitMs };
+  if (parts.length === 1) return { ...parts[0], ...most };
+  return {
+    nodes: new NodeTable(parts.flatMap(({ nodes }) => nodes.nodes)),
+    memoryBytes: parts.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0),
+    ...most,
+    ...(parts.length > 1 && { parts }),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Runs gangs on the nodes of a cluster: one conductor per node, which all turn the same rows at the same
- * slots. It knows nodes, gangs and clocks. How nodes are obtained and reached, only the `Cluster` knows.
+ * slots, also if the nodes belong to several allocations. It knows nodes, gangs and clocks. How nodes are
+ * obtained and reached, only the `Cluster` knows.
  *
  *   front end ──commands──▶ gangs (gang.ts) ──launch, join, step, stop──▶ conductors
  *                          rows (rows.ts) ──▶ turning.ts ──stage, turn──▶ conductors
@@ -12,13 +13,14 @@
 import type { Clock } from "@tutti/host/clock.ts";
 import type { AttemptKey } from "@tutti/protocol/attempts.ts";
 import type { Capabilities, Capacity, Command, Demand, Executor, NodeSource, Report } from "../executor.ts";
-import { capacityOf, DemandGate, Leaving } from "./capacity.ts";
+import { capacityOf, DemandGate } from "./capacity.ts";
 import { type Allocation, type Cluster, ON_CLUSTER } from "./cluster.ts";
 import { ClusterNode, type NodeMessage } from "./cluster-node.ts";
-import { epochOf, FirstAnswers, isAwaited, Ownership } from "./first-answers.ts";
+import { epochOf } from "./first-answers.ts";
 import type { Gang } from "./gang.ts";
 import { gangWorld, Listeners } from "./gang-world.ts";
 import { Gangs, unknownText } from "./gangs.ts";
+import { HeldAllocation } from "./held-allocation.ts";
 import { type Claims, launchGang } from "./launching.ts";
 import type { NodeState } from "./node-health.ts";
 import { NodeNews } from "./node-news.ts";
@@ -61,7 +63,8 @@ export class ClusterExecutor implements Executor {
   readonly #listeners = new Listeners();
   readonly #nodes = new Map<string, ClusterNode>();
   #capacity: Capacity;
-  #allocation: Allocation | undefined;
+  /** By name, in the order in which they began. */
+  readonly #held = new Map<string, HeldAllocation>();
   #trouble: string | undefined;
   rests: string | undefined;
   readonly #demand: DemandGate;
@@ -69,10 +72,8 @@ export class ClusterExecutor implements Executor {
   #isClosed = false;
   #isShuttingDown = false;
   #epochMs: number | undefined;
-  #firstAnswers = new FirstAnswers();
-  #leaving = new Leaving();
-  #cancelMakeRoom: (() => void) | undefined;
-  #cancelRetry: (() => void) | undefined;
+  /** End the waits for allocations that another front end uses. */
+  readonly #cancelRetries = new Map<string, () => void>();
   #cancelTick: (() => void) | undefined;
 
   constructor(options: ClusterOptions) {
@@ -120,9 +121,9 @@ export class ClusterExecutor implements Executor {
     cluster.start({
       allocated: (allocation) => this.#allocated(allocation),
       nodeDown: (node) => this.#nodes.get(node)?.down(),
-      released: (because) => this.#released(because),
-      closing: (because) => {
-        this.#leaving.beginForGood(clock.nowMs());
+      released: (name, because) => this.#released(name, because),
+      closing: (name, because) => {
+        this.#held.get(name)?.leaving.beginForGood(clock.nowMs());
         this.#changeCapacity(because);
       },
       rests: (text) => {
@@ -166,10 +167,9 @@ export class ClusterExecutor implements Executor {
     this.#isClosed = true;
     this.#isConnected = false;
     this.#cancelTick?.();
-    this.#cancelMakeRoom?.();
-    this.#cancelRetry?.();
+    for (const cancel of this.#cancelRetries.values()) cancel();
     this.#turning.reset();
-    for (const node of this.#nodes.values()) node.close();
+    for (const held of this.#held.values()) held.close();
     this.#options.cluster.close();
   }
 
@@ -185,7 +185,7 @@ export class ClusterExecutor implements Executor {
         });
         return;
       case "matrix":
-        if (this.#allocation === undefined) {
+        if (this.#held.size === 0) {
           // Its ends are reported: see #settle().
           this.#disconnect(this.#trouble ?? "there is no allocation");
           return;
@@ -216,92 +216,130 @@ export class ClusterExecutor implements Executor {
     }
   }
 
-  // The allocation.
+  // Allocations.
 
   #allocated(
     allocation: Allocation,
     trouble = `waiting for the nodes of allocation ${allocation.name}`,
   ): void {
     if (this.#isClosed) return;
-    const isSame = this.#allocation?.name === allocation.name;
-    if (this.#allocation === undefined) this.#isConnected = false;
-    this.#allocation = allocation;
+    const { clock } = this.#options;
     const { name, end } = allocation;
-    this.#cancelMakeRoom?.();
-    this.#cancelMakeRoom =
+    this.#cancelRetry(name);
+    const known = this.#held.get(name);
+    const held = known ?? new HeldAllocation(allocation, clock.nowMs());
+    held.allocation = allocation;
+    held.setMakeRoom(
       end &&
-      this.#options.clock.at(end.stopAtMs, () => {
-        this.#report({ type: "make-room", reason: `allocation ${name} ends` });
-      });
-    if (isSame) {
+        clock.at(end.stopAtMs, () =>
+          this.#report({ type: "make-room", reason: `allocation ${name} ends`, part: name }),
+        ),
+    );
+    if (known !== undefined) {
       this.#changeCapacity(`allocation ${name} has changed`);
       return;
     }
-    this.#dropNodes();
+    // What the front end knows of a machine without nodes counts no longer.
+    if (this.#held.size === 0) this.#disconnectSilently();
+    this.#held.set(name, held);
+    held.nodes = this.#nodesFor(held);
+    if (!this.#isConnected) this.#setTrouble(trouble);
+  }
+
+  /** No nodes are left that an earlier allocation had, so another grid of slots begins. */
+  #disconnectSilently(): void {
+    this.#isConnected = false;
     this.#epochMs = undefined;
-    this.#firstAnswers = new FirstAnswers();
-    this.#leaving = new Leaving();
-    this.#cancelRetry?.();
+  }
+
+  /** A node that another allocation has lost may come back in this one. */
+  #nodesFor(held: HeldAllocation): ClusterNode[] {
     const { cluster, clock, frontEnd, owner } = this.#options;
-    const ownership = new Ownership(clock.nowMs());
-    for (const [index, node] of allocation.nodes.entries()) {
-      this.#nodes.set(
-        node.node,
-        new ClusterNode(node, {
-          clock,
-          cluster,
-          frontEnd,
-          owner,
-          epochMs: () => this.#epochMs,
-          mayAsk: () => ownership.mayAsk(index, clock.nowMs()),
-          onMessage: (from, message) => {
-            const isFirst = message.type === "state" && ownership.accepted();
-            this.#onMessage(from, message);
-            if (isFirst) for (const other of this.#nodes.values()) other.begin();
-          },
-          onHealth: (of, state) => this.#onHealth(of, state),
-          onVacant: ({ name }) => this.#gangs.vacant(name),
-          onLeaving: ({ name }) => {
-            this.#leaving.begin(clock.nowMs());
-            this.#changeCapacity(`node ${name} is taken away`);
-          },
-          onClock: () => {
-            this.#tryToConnect();
-            this.#turning.again();
-            this.#rows.changed();
-          },
-        }),
-      );
+    const made: ClusterNode[] = [];
+    for (const node of held.allocation.nodes) {
+      const other = this.#nodes.get(node.node);
+      if (other?.health.isDown) other.close();
+      else if (other !== undefined) {
+        this.#notice(
+          "node-twice",
+          `node ${node.node} is in two allocations: it does not take part in ${held.name}`,
+          node.node,
+        );
+        continue;
+      }
+      const index = made.length;
+      const one = new ClusterNode(node, {
+        clock,
+        cluster,
+        frontEnd,
+        owner,
+        epochMs: () => this.#epochMs,
+        mayAsk: () => held.ownership.mayAsk(index, clock.nowMs()),
+        onMessage: (from, message) => {
+          const isFirst = message.type === "state" && held.ownership.accepted();
+          this.#onMessage(held, from, message);
+          if (isFirst) for (const sibling of held.nodes) sibling.begin();
+        },
+        onHealth: (of, state) => this.#onHealth(held, of, state),
+        onVacant: ({ name }) => this.#gangs.vacant(name),
+        onLeaving: ({ name }) => {
+          held.leaving.begin(clock.nowMs());
+          this.#changeCapacity(`node ${name} is taken away`);
+        },
+        onClock: () => {
+          this.#tryToConnect();
+          this.#turning.again();
+          this.#rows.changed();
+        },
+      });
+      made.push(one);
+      this.#nodes.set(node.node, one);
     }
-    this.#setTrouble(trouble);
+    return made;
   }
 
   /** Another front end has the allocation: leaves it alone for a while. */
-  #yieldTo(other: string): void {
-    const allocation = this.#allocation;
-    if (allocation === undefined) return;
-    this.#dropNodes();
-    const trouble = `allocation ${allocation.name} is used by ${other}; expected no other front end; end that one, or this one`;
+  #yieldTo(held: HeldAllocation, other: string): void {
+    const { allocation, name } = held;
+    this.#drop(held);
+    if (this.#held.size === 0) this.#disconnectSilently();
+    else if (held.isInUse) this.#changeCapacity(`allocation ${name} is used by ${other}`);
+    const trouble = `allocation ${name} is used by ${other}; expected no other front end; end that one, or this one`;
     this.#setTrouble(trouble);
     const { clock } = this.#options;
-    this.#cancelRetry = clock.at(clock.nowMs() + OCCUPIED_MS, () => {
-      if (this.#allocation !== allocation) return;
-      this.#allocation = undefined;
+    const cancel = clock.at(clock.nowMs() + OCCUPIED_MS, () => {
       this.#allocated(allocation, trouble);
     });
+    this.#cancelRetries.set(name, cancel);
   }
 
-  #released(because: string): void {
-    const name = this.#allocation?.name;
+  #cancelRetry(name: string): void {
+    this.#cancelRetries.get(name)?.();
+    this.#cancelRetries.delete(name);
+  }
+
+  #released(name: string | undefined, because: string): void {
+    const held = name === undefined ? undefined : this.#held.get(name);
+    if (name !== undefined) this.#cancelRetry(name);
+    const ended = name === undefined ? because : `allocation ${name} has ended: ${because}`;
+    const nodes = new Set(held?.nodes.map((node) => node.name));
+    if (held !== undefined) this.#drop(held);
+    if (this.#held.size > 0) {
+      for (const gang of this.#gangs.all())
+        if (gang.facts.nodes.some((node) => nodes.has(node))) gang.allGone(`its ${ended}`);
+      for (const node of nodes) this.#turning.left(node);
+      this.#changeCapacity(ended);
+      this.#rows.changed();
+      this.#observer.reportNodes();
+      this.#gangsChanged();
+      this.#tryToConnect();
+      return;
+    }
     const isKnown = this.#isConnected;
-    this.#dropNodes();
-    this.#allocation = undefined;
-    this.#cancelMakeRoom?.();
     this.#turning.reset();
     this.#rows.clear();
     this.#observer.clear();
     this.#observer.reportNodes();
-    const ended = name === undefined ? because : `allocation ${name} has ended: ${because}`;
     for (const gang of this.#gangs.all()) gang.allGone(`its ${ended}`);
     this.#changeCapacity(ended);
     this.#gangsChanged();
@@ -309,6 +347,12 @@ export class ClusterExecutor implements Executor {
     this.#trouble = `there is no allocation: ${because}`;
     this.#disconnect(this.#trouble);
     if (!isKnown) this.#settle();
+  }
+
+  #drop(held: HeldAllocation): void {
+    for (const node of held.nodes) if (this.#nodes.get(node.name) === node) this.#nodes.delete(node.name);
+    held.close();
+    this.#held.delete(held.name);
   }
 
   /**
@@ -320,38 +364,49 @@ export class ClusterExecutor implements Executor {
     this.#report(this.#gangs.connected(this.#epochMs));
   }
 
-  /** Reports the connection when enough nodes have answered. */
+  /** Reports the connection, or takes an allocation into use, when enough nodes have answered. */
   #tryToConnect(): void {
-    const nodes = [...this.#nodes.values()];
-    if (this.#isConnected || this.#allocation === undefined) return;
-    if (!this.#firstAnswers.isEnough(nodes, this.#options.clock.nowMs())) return;
-    const up = this.#upNodes();
+    const { clock, cluster } = this.#options;
+    const waiting = [...this.#held.values()].filter(({ isInUse }) => !isInUse);
+    const answered = waiting.filter((held) => held.hasAnswered(clock.nowMs()));
+    if (answered.length === 0 || answered.every(({ nodes }) => !nodes.some(({ isUp }) => isUp))) return;
+    // An attempt of an earlier front end can be anywhere.
+    if (!this.#isConnected && (answered.length < waiting.length || cluster.isFinding === true)) return;
+    const nodes = answered.flatMap((held) => held.nodes);
+    const up = nodes.filter(({ isUp }) => isUp);
     const stale = up.filter(({ isStale }) => isStale);
     for (const node of stale) node.greet();
     if (stale.length > 0) return;
-    this.#epochMs ??= epochOf(up, this.#options.clock.nowMs());
+    this.#epochMs ??= epochOf(up, clock.nowMs());
     for (const node of up) {
       node.sendGrid();
       this.#turning.raise(node.lastSequence);
     }
-    this.#gangs.rebuild(nodes, (gang) => {
-      gang.hadStep();
-      this.#steps.has(gang);
-    });
-    this.#isConnected = true;
-    this.#trouble = undefined;
-    this.#changeCapacity(`allocation ${this.#allocation.name} has begun`);
-    this.#report(this.#gangs.connected(this.#epochMs));
-    for (const { name } of nodes.filter(isAwaited)) {
+    for (const held of answered) held.isInUse = true;
+    const because = answered.map(({ name }) => `allocation ${name} has begun`).join(", ");
+    if (this.#isConnected) {
+      // What their nodes list belongs to no gang.
+      for (const node of up) if (node.state !== undefined) this.#news.receive(node, node.state);
+      this.#turning.again();
+      this.#rows.changed();
+      this.#changeCapacity(because);
+    } else this.#connect(nodes, because);
+    for (const { name } of answered.flatMap(({ awaited }) => awaited)) {
       this.#notice("node-silent", `node ${name} has not answered yet, and is lost if it does not soon`, name);
     }
     this.#observer.reportNodes();
     this.#gangsChanged();
   }
 
-  #dropNodes(): void {
-    for (const node of this.#nodes.values()) node.close();
-    this.#nodes.clear();
+  #connect(nodes: readonly ClusterNode[], because: string): void {
+    this.#gangs.rebuild(nodes, (gang) => {
+      gang.hadStep();
+      this.#steps.has(gang);
+    });
+    this.#isConnected = true;
+    this.#trouble = undefined;
+    this.#changeCapacity(because);
+    this.#report(this.#gangs.connected(this.#epochMs));
   }
 
   #upNodes(): ClusterNode[] {
@@ -359,7 +414,8 @@ export class ClusterExecutor implements Executor {
   }
 
   #capacityNow(): Capacity {
-    return capacityOf([...this.#nodes.values()], this.#allocation, this.#leaving, this.#options.cluster);
+    const parts = [...this.#held.values()].flatMap(({ part }) => part ?? []);
+    return capacityOf(parts, this.#options.cluster);
   }
 
   #changeCapacity(because: string): void {
@@ -368,21 +424,21 @@ export class ClusterExecutor implements Executor {
     if (this.#isConnected) this.#report({ type: "capacity", because });
   }
 
-  #onMessage(node: ClusterNode, message: NodeMessage): void {
+  #onMessage(held: HeldAllocation, node: ClusterNode, message: NodeMessage): void {
     const heldBy = message.type === "refused" ? message.heldBy : undefined;
-    if (heldBy !== undefined && this.#upNodes().length === 0) this.#isConnected = false;
-    if (heldBy !== undefined && !this.#isConnected) this.#yieldTo(heldBy);
-    else if (this.#isConnected) this.#news.receive(node, message);
-    else if (message.type === "state") this.#tryToConnect();
+    if (heldBy !== undefined && (!held.isInUse || !held.nodes.some(({ isUp }) => isUp)))
+      this.#yieldTo(held, heldBy);
+    else if (!held.isInUse && message.type === "state") this.#tryToConnect();
+    else if (this.#isConnected && held.isInUse) this.#news.receive(node, message);
     // What else happens until then is in the states.
     else if (message.type === "refused") {
       this.#setTrouble(`node ${node.name} refuses: ${message.message}`);
     }
   }
 
-  #onHealth(node: ClusterNode, state: NodeState): void {
+  #onHealth(held: HeldAllocation, node: ClusterNode, state: NodeState): void {
     const { name } = node;
-    if (!this.#isConnected) {
+    if (!held.isInUse) {
       if (state === "lost") this.#setTrouble(`node ${name}: ${node.lostText}`);
       this.#tryToConnect();
       return;
@@ -410,16 +466,21 @@ export class ClusterExecutor implements Executor {
     const { clock } = this.#options;
     const nowMs = clock.nowMs();
     if (this.#isConnected) this.#observer.tick();
-    else this.#tryToConnect();
-    if (this.#leaving.isOver(nowMs)) this.#changeCapacity("no other node was taken away");
+    this.#tryToConnect();
+    for (const { leaving } of this.#held.values())
+      if (leaving.isOver(nowMs)) this.#changeCapacity("no other node was taken away");
     this.#news.askAgain(this.#nodes.values(), nowMs);
     this.#cancelTick = clock.at(nowMs + REPORT_MS, () => this.#tick());
   }
 
   #gangsChanged(): void {
-    const isBusy = this.#gangs.running().length > 0;
-    this.#options.cluster.setBusy(isBusy);
-    if (!this.#isShuttingDown || isBusy) return;
+    const running = this.#gangs.running();
+    const busy = [...this.#held.values()].map(({ name, nodes }) => {
+      const used = nodes.filter((node) => running.some((gang) => gang.isOn(node.name)));
+      return [name, used.length] as const;
+    });
+    this.#options.cluster.setBusy(new Map(busy));
+    if (!this.#isShuttingDown || running.length > 0) return;
     this.#isShuttingDown = false;
     if (this.#options.keepAllocation) return;
     this.#options.cluster

@@ -148,7 +148,7 @@ export class FakeNodes {
         clock.at(clock.nowMs() + ALLOCATE_MS, () => {
           if (isClosed) return;
           if (this.#endedBecause !== undefined) {
-            listener.released(this.#endedBecause);
+            listener.released(undefined, this.#endedBecause);
             return;
           }
           listener.allocated(this.allocation);
@@ -295,7 +295,7 @@ export class FakeNodes {
   /** The allocation ends on all nodes, and perhaps another one begins. */
   endAllocation(because: string, next?: { readonly end?: Allocation["end"] }): void {
     for (const name of this.#nodes.keys()) this.crash(name);
-    this.#listener?.released(because);
+    this.#listener?.released(this.allocation.name, because);
     if (next !== undefined) this.allocate(next);
   }
 

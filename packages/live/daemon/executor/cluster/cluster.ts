@@ -5,7 +5,7 @@
  */
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
-import type { Capabilities, Demand, NodeSource } from "../executor.ts";
+import type { Capabilities, Demand, NodeSource, Part } from "../executor.ts";
 
 /** What the executor of a cluster can do with nodes of any provider. */
 export const ON_CLUSTER: Capabilities = {
@@ -37,21 +37,27 @@ export interface Allocation {
   readonly nodes: readonly AllocatedNode[];
   /** Memory of all nodes together for jobs. */
   readonly memoryBytes: number;
-  /** Monotonic time of this machine in ms; left out: it has no end. */
-  readonly end?: { readonly drainAtMs: number; readonly stopAtMs: number };
+  /** As of a part of the capacity; left out: it has no end. */
+  readonly end?: Part["end"];
   /** It has lost nodes before they were handed out. */
   readonly isPartial?: true;
 }
 
 export interface ClusterListener {
-  /** An allocation has begun, or the one of an earlier front end was found again. One at a time. */
+  /**
+   * An allocation has begun, or one of an earlier front end was found again, or its end has changed. There
+   * may be several; a node is in one of them.
+   */
   allocated(allocation: Allocation): void;
   /** The cluster itself has given the node up: no process of a job runs there now. */
   nodeDown(node: string): void;
-  /** The allocation has ended on all nodes: no process of a job runs now. */
-  released(because: string): void;
+  /**
+   * The allocation has ended on all nodes: no process of a job runs there now.
+   * @param name undefined: there is none, and those of an earlier front end have ended
+   */
+  released(name: string | undefined, because: string): void;
   /** Nothing more may start on the allocation; what runs goes on. */
-  closing(because: string): void;
+  closing(name: string, because: string): void;
   /** Why there is no allocation although nothing is wrong; undefined: there is one, or trouble. */
   rests(text: string | undefined): void;
   /** Why there is no allocation now, for `why` and `status`; undefined: no trouble. */
@@ -78,12 +84,14 @@ export interface LinkListener {
 }
 
 export interface Cluster extends NodeSource {
-  /** The most processors that an allocation can have. */
+  /** The most processors that an allocation can have. A gang is on one allocation. */
   readonly mostProcessors: number;
   /** The longest time limit that a job can have. */
   readonly mostLimitMs: number;
-  /** Begins to find or to make an allocation. */
+  /** Begins to find or to make allocations. */
   start(listener: ClusterListener): void;
+  /** Whether allocations of an earlier front end may still be found. Left out: they are found at once. */
+  readonly isFinding?: boolean;
   link(node: string, listener: LinkListener): NodeLink;
   /**
    * The command that starts the tasks of a gang on its nodes, for the conductor of its first node: one shim
@@ -96,15 +104,15 @@ export interface Cluster extends NodeSource {
   variables(spec: LaunchSpec): Readonly<Record<string, string>>;
   /**
    * Keeps, also for later front ends, which jobs have lost an attempt on this node: while there are any, it
-   * takes no part in the allocation. An allocation of such nodes only is given back when no gang runs.
+   * takes no part in its allocation. An allocation of such nodes only is given back when no gang runs.
    */
   setLostJobs(node: string, jobs: readonly number[]): void;
   /**
-   * Tells whether any gang runs or ends on the allocation. An allocation that is at its end, or whose first
-   * node is lost, is given back as soon as none does. Until the first call, one does.
+   * Tells on how many nodes of each allocation gangs run or end. An allocation that is at its end, or whose
+   * first node is lost, is given back as soon as none does. Until the first call after its begin, one does.
    */
-  setBusy(isBusy: boolean): void;
-  /** Tells what jobs want of the present allocation, or of the first one; undefined: not known yet. */
+  setBusy(nodes: ReadonlyMap<string, number>): void;
+  /** Tells what jobs want of the present allocations, or of the first one; undefined: not known yet. */
   setDemand(demand: Demand | undefined): void;
   /** Stops listening; allocation and conductors go on. */
   close(): void;

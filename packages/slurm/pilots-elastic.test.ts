@@ -1,0 +1,244 @@
+/** Several pilots at once, of different kinds, sizes and ends, as the queue needs them, in virtual time. */
+import type { Wish } from "@tutti/live/daemon/executor/executor.ts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NOTHING, Stage } from "./slurm-for-tests.ts";
+import type { PilotKind } from "./slurm-options.ts";
+
+const S = 1000;
+const MIN = 60 * S;
+const HOUR = 60 * MIN;
+
+/** Nodes of the fake Slurm have 2 CPUs. */
+const SMALL: PilotKind = {
+  name: "small",
+  nodes: { min: 1, max: 2 },
+  timeMs: { min: 10 * MIN, max: HOUR },
+  sbatch: ["--partition=short"],
+};
+const LONG: PilotKind = {
+  ...SMALL,
+  name: "long",
+  nodes: { min: 1, max: 4 },
+  timeMs: { min: HOUR, max: 8 * HOUR },
+};
+const KINDS = { kinds: [SMALL, LONG], maxNodes: 6 };
+
+const wish = (tasks: number, limitMs?: number, more: Partial<Wish> = {}): Wish => ({
+  ...{ tasks, limitMs, takenBy: [], isForLost: false },
+  ...more,
+});
+/** Each pilot in use takes them. */
+const waits =
+  (...wishes: readonly Wish[]) =>
+  (takenBy: readonly string[]): readonly Wish[] =>
+    wishes.map((one) => (one.isForLost ? one : { ...one, takenBy }));
+
+/** The pilots that are alive in Slurm: kind, nodes, minutes. */
+const alive = ({ stored, slurm }: Stage) =>
+  stored.pilots
+    .filter(({ jobId }) => slurm.alive.some(({ id }) => id === jobId))
+    .map(({ kind, nodes, timeMs }) => `${kind} ${nodes} ${timeMs! / MIN}`);
+
+describe("pilots", () => {
+  test("are as wide and as long as what waits needs, of the first kind that can hold it", async () => {
+    const stage = new Stage(KINDS, waits(wish(3, 20 * MIN)));
+    await stage.pass(10 * S);
+    // By hand: 3 CPUs are 2 nodes; 20 min, 1 min before the stop and 1 min to begin.
+    expect(alive(stage)).toEqual(["small 2 22"]);
+    const wide = new Stage(KINDS, waits(wish(5, 20 * MIN)));
+    await wide.pass(10 * S);
+    expect(alive(wide)).toEqual(["long 3 60"]);
+    const endless = new Stage(KINDS, waits(wish(1)));
+    await endless.pass(10 * S);
+    expect(alive(endless)).toEqual(["small 1 60"]);
+  });
+
+  test("are several at once: another one for a job that the first cannot hold, and one more as the queue grows", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
+    await stage.pass(10 * S);
+    expect(alive(stage)).toEqual(["small 2 12", "long 1 182"]);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.slurm.run("2", ["n3"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    expect(stage.reports).toEqual(["allocated 1", "allocated 2"]);
+    stage.setBusy({ "1": 2, "2": 1 });
+    // Three more jobs wait that these pilots could take, and there may be 6 nodes.
+    const more = wish(2, 10 * MIN);
+    stage.want(waits(more, more, more));
+    await stage.pass(10 * S);
+    expect(alive(stage)).toEqual(["small 2 12", "long 1 182", "small 2 17"]);
+    await stage.pass(10 * MIN);
+    expect(stage.slurm.alive).toHaveLength(3);
+  });
+
+  test("shrink one by one: each goes back after its own idle time", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.slurm.run("2", ["n3"]);
+    stage.want(NOTHING);
+    await stage.pass(5 * S);
+    stage.want(NOTHING);
+    stage.setBusy({ "1": 2, "2": 1 });
+    await stage.pass(2 * MIN);
+    stage.setBusy({ "2": 1 });
+    await stage.pass(5 * MIN - 10 * S);
+    expect(stage.slurm.find("1").state).toBe("RUNNING");
+    await stage.pass(25 * S);
+    expect(stage.slurm.find("1").state).toBe("CANCELLED");
+    expect(stage.slurm.find("2").state).toBe("RUNNING");
+    expect(stage.reports.at(-1)).toBe("released: The pilot 1 is given back: no job runs or waits");
+    expect(stage.trouble).toBeUndefined();
+  });
+
+  test("replace what was lost: a job that no longer fits gets a pilot of its own", async () => {
+    const stage = new Stage({ kinds: [LONG], maxNodes: 6 }, waits(wish(8, 30 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2", "n3", "n4"]);
+    stage.want(NOTHING);
+    await stage.pass(5 * S);
+    stage.setBusy({ "1": 4 });
+    Object.assign(stage.slurm.find("1"), { nodes: ["n1", "n2", "n3"] });
+    await stage.pass(6 * S);
+    expect(stage.reports.at(-1)).toBe("down n4");
+    // By hand: 6 nodes at once, 3 of them held: room for 3, and 7 CPUs need 4.
+    stage.want(waits(wish(7, 30 * MIN, { isForLost: true })));
+    await stage.pass(6 * S);
+    expect(alive(stage)).toEqual(["long 4 60"]);
+    // What still runs there is short, and 5 CPUs fit into the room that is left.
+    stage.want(waits(wish(5, 30 * MIN, { isForLost: true })));
+    await stage.pass(6 * S);
+    expect(alive(stage)).toEqual(["long 4 60", "long 3 60"]);
+  });
+
+  test("ask for no more node-hours than they may, and say so; who asks begins the count again", async () => {
+    const limits = {
+      kinds: [{ ...LONG, timeMs: { min: HOUR, max: HOUR } }],
+      maxNodes: 4,
+      maxNodeMs: 7 * HOUR,
+    };
+    const stage = new Stage(limits, waits(wish(8, 30 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2", "n3", "n4"]);
+    stage.want(NOTHING);
+    await stage.pass(5 * S);
+    stage.setBusy({ "1": 4 });
+    stage.want(waits(wish(8, 30 * MIN)));
+    await stage.pass(HOUR);
+    stage.slurm.end("1", "TIMEOUT");
+    await stage.pass(20 * S);
+    // 4 of 7 node-hours are used, and another pilot for the job would need 4.
+    expect(stage.slurm.jobs).toHaveLength(1);
+    expect(stage.trouble).toBe(
+      'What is left of the 7 node-hours of --max-node-hours is less than the waiting jobs need; "tutti allocations start" asks for another one',
+    );
+    stage.want(waits(wish(4, 30 * MIN)));
+    await stage.pass(10 * S);
+    expect(alive(stage)).toEqual(["long 2 60"]);
+    stage.want(waits(wish(8, 30 * MIN)));
+    await stage.pass(10 * S);
+    expect(stage.slurm.alive).toHaveLength(1);
+    stage.slurm.end("2", "CANCELLED");
+    stage.pilots.again();
+    await stage.pass(10 * S);
+    expect(alive(stage)).toEqual(["long 4 60"]);
+  });
+
+  test("have a bill: node time asked for, used and idle, over restarts of the front end", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.want(NOTHING);
+    await stage.pass(6 * S);
+    const startMs = stage.clock.nowMs();
+    stage.setBusy({ "1": 2 });
+    await stage.pass(3 * MIN);
+    stage.setBusy({ "1": 1 });
+    await stage.pass(2 * MIN);
+    stage.setBusy({});
+    await stage.pass(5 * MIN + 12 * S);
+    expect(stage.slurm.find("1").state).toBe("CANCELLED");
+    const lastedMs = stage.clock.nowMs() - startMs;
+    const { askedNodeMs, usedNodeMs, idleNodeMs } = stage.pilots.bill;
+    expect(askedNodeMs).toBe(2 * 12 * MIN);
+    // Both nodes, and some seconds before and after.
+    expect(Math.abs(usedNodeMs - 2 * lastedMs)).toBeLessThan(2 * 12 * S);
+    // One of them for 2 min, both for 5 min.
+    expect(Math.abs(idleNodeMs - (2 + 10) * MIN)).toBeLessThan(2 * 12 * S);
+    stage.startFrontEnd();
+    await stage.pass(10 * S);
+    expect(stage.pilots.bill).toEqual({ askedNodeMs, usedNodeMs, idleNodeMs });
+  });
+
+  test("that an earlier front end has used are all looked for before any jobs are called lost", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.slurm.run("2", ["n3"]);
+    stage.want(NOTHING);
+    await stage.pass(5 * S);
+    expect(stage.pilots.isFinding).toBe(false);
+    stage.slurm.isAway = true;
+    stage.startFrontEnd();
+    await stage.pass(60 * S);
+    expect(stage.pilots.isFinding).toBe(true);
+    stage.slurm.isAway = false;
+    await stage.pass(20 * S);
+    expect(stage.pilots.isFinding).toBe(false);
+    expect(stage.reports.slice(2)).toEqual(["allocated 1", "allocated 2"]);
+    expect(stage.pilots.pilotOf("n3")?.jobId).toBe("2");
+    expect(stage.pilots.pilotOf("n2")?.jobId).toBe("1");
+  });
+});
+
+test("whatever waits, pilots keep their bounds, nothing of others is touched, and without jobs all go back", async () => {
+  const job = fc.record({
+    tasks: fc.integer({ min: 1, max: 8 }),
+    limitMs: fc.integer({ min: 1, max: 7 * HOUR }),
+  });
+  const event = fc.oneof(
+    fc.record({ wishes: fc.array(job, { maxLength: 5 }) }),
+    fc.constantFrom("run", "end", "restart", "busy", "idle", "away", "back"),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 30 }), fc.nat(400), async (events, waitS) => {
+      const stage = new Stage({ ...KINDS, maxNodeMs: 100 * HOUR }, NOTHING);
+      const { slurm } = stage;
+      slurm.add("900", "somebody's");
+      for (const what of events) {
+        const mine = slurm.alive.filter(({ id }) => id !== "900");
+        const first = mine.find(({ state }) => state === "PENDING");
+        const held = mine.find(({ state }) => state === "RUNNING");
+        if (typeof what === "object") {
+          stage.want(waits(...what.wishes.map(({ tasks, limitMs }) => wish(tasks, limitMs))));
+        } else if (what === "run" && first !== undefined) {
+          const { nodes = 1 } = stage.stored.pilots.find(({ jobId }) => jobId === first.id) ?? {};
+          slurm.run(
+            first.id,
+            Array.from({ length: nodes }, (_, i) => `p${first.id}n${i}`),
+          );
+        } else if (what === "end" && held !== undefined) slurm.end(held.id, "TIMEOUT");
+        else if (what === "restart") stage.startFrontEnd();
+        else if (what === "busy" || what === "idle") stage.setBusy(what === "busy");
+        else if (what === "away" || what === "back") slurm.isAway = what === "away";
+        await stage.pass(waitS * S);
+        const kept = stage.stored.pilots.filter(({ jobId }) => mine.some(({ id }) => id === jobId));
+        // Those that drain do not count, and these last at most 5 min.
+        expect(kept.reduce((sum, { nodes = 0 }) => sum + nodes, 0)).toBeLessThanOrEqual(2 * 6);
+      }
+      slurm.isAway = false;
+      stage.want(NOTHING);
+      stage.setBusy(false);
+      await stage.pass(10 * MIN);
+      stage.setBusy(false);
+      await stage.pass(10 * MIN);
+      expect(slurm.alive.map(({ id }) => id)).toEqual(["900"]);
+      const { usedNodeMs, idleNodeMs } = stage.pilots.bill;
+      expect(idleNodeMs).toBeLessThanOrEqual(usedNodeMs);
+      expect(usedNodeMs).toBeLessThanOrEqual(100 * HOUR);
+    }),
+    { seed: 30, numRuns: 100 },
+  );
+});
