@@ -26,9 +26,10 @@ export class Bench {
       readonly delayMs?: number;
       readonly stopAtMs?: number;
       readonly arriveMs?: (node: string) => number;
+      readonly groups?: readonly (readonly string[])[];
     } = {},
   ) {
-    const { steps, delayMs, stopAtMs, arriveMs } = options;
+    const { steps, delayMs, stopAtMs, arriveMs, groups } = options;
     this.#steps = steps;
     this.nodes = new FakeNodes({
       clock: this.clock,
@@ -37,6 +38,7 @@ export class Bench {
       scriptOf: ({ job }) => this.scripts.get(job)!,
       ...(delayMs !== undefined && { delayMs }),
       ...(arriveMs !== undefined && { arriveMs }),
+      ...(groups !== undefined && { groups }),
       ...(stopAtMs !== undefined && { end: { drainAtMs: stopAtMs - 1000, stopAtMs } }),
     });
     this.executor = this.#open();

@@ -21,6 +21,8 @@ interface FakeNodesOptions {
   /** Longest delay of a message one way, in ms; default: 0.4. */
   readonly delayMs?: number;
   readonly end?: Allocation["end"];
+  /** The nodes of each allocation; default: one allocation has all. */
+  readonly groups?: readonly (readonly string[])[];
   /** How long the processes of a step, or of an srun in a command, need to arrive on a node. */
   readonly arriveMs?: (node: string) => number;
   /** Called with every record of a process. */
@@ -100,8 +102,13 @@ export class FakeNodes {
   #end: Allocation["end"];
   #endedBecause: string | undefined;
   readonly #down = new Set<string>();
+  /** Of groups that have begun again: the number of their allocation. */
+  readonly #begun = new Map<number, number>();
+  readonly #over = new Set<number>();
   readonly #lostJobs = new Map<string, readonly number[]>();
   isReleased = false;
+  /** Nodes with gangs, by allocation. */
+  busy: ReadonlyMap<string, number> = new Map();
   /** What the executor has said that jobs want. */
   readonly demands: (Demand | undefined)[] = [];
   /** Another front end has these nodes. */
@@ -122,10 +129,20 @@ export class FakeNodes {
     return this.#options.nodes.reduce((sum, { cpus }) => sum + cpus.length, 0);
   }
 
+  get #groups(): readonly (readonly string[])[] {
+    return this.#options.groups ?? [this.#options.nodes.map(({ node }) => node)];
+  }
+
   get allocation(): Allocation {
+    return this.#allocationOf(0);
+  }
+
+  /** @param group index of its nodes in `groups` */
+  #allocationOf(group: number): Allocation {
+    const own = this.#options.nodes.filter(({ node }) => this.#groups[group].includes(node));
     return {
-      name: String(this.#allocations),
-      nodes: this.#options.nodes.map((node) => {
+      name: this.#nameOf(group),
+      nodes: own.map((node) => {
         const lostJobs = this.#lostJobs.get(node.node);
         return { ...node, ...(lostJobs !== undefined && { lostJobs }) };
       }),
@@ -134,26 +151,38 @@ export class FakeNodes {
     };
   }
 
+  #nameOf(group: number): string {
+    const begun = this.#begun.get(group) ?? this.#allocations;
+    return this.#options.groups === undefined ? String(begun) : `${begun}${"abc"[group]}`;
+  }
+
   /** The view of one front end. */
   cluster(): Cluster {
     const { clock } = this.#options;
     let isClosed = false;
+    const sought = new Set(this.#groups.keys());
     return {
       allocations: [],
+      get isFinding() {
+        return sought.size > 0;
+      },
       again() {},
       mostProcessors: this.mostProcessors,
       mostLimitMs: Number.POSITIVE_INFINITY,
       start: (listener) => {
         this.#listener = listener;
-        clock.at(clock.nowMs() + ALLOCATE_MS, () => {
-          if (isClosed) return;
-          if (this.#endedBecause !== undefined) {
-            listener.released(undefined, this.#endedBecause);
-            return;
-          }
-          listener.allocated(this.allocation);
-          for (const node of this.#down) listener.nodeDown(node);
-        });
+        for (const [group] of this.#groups.entries()) {
+          clock.at(clock.nowMs() + ALLOCATE_MS * (1 + 40 * group), () => {
+            sought.delete(group);
+            if (isClosed || this.#over.has(group)) return;
+            if (this.#endedBecause !== undefined) {
+              listener.released(undefined, this.#endedBecause);
+              return;
+            }
+            listener.allocated(this.#allocationOf(group));
+            for (const node of this.#down) listener.nodeDown(node);
+          });
+        }
       },
       link: (name, listener) => {
         const node = this.#nodes.get(name)!;
@@ -178,7 +207,9 @@ export class FakeNodes {
       setLostJobs: (node, jobs) => {
         if (!isClosed) this.#lostJobs.set(node, jobs);
       },
-      setBusy: () => {},
+      setBusy: (nodes) => {
+        this.busy = nodes;
+      },
       setDemand: (demand) => this.demands.push(demand),
       release: async () => {
         this.isReleased = true;
@@ -297,6 +328,24 @@ export class FakeNodes {
     for (const name of this.#nodes.keys()) this.crash(name);
     this.#listener?.released(this.allocation.name, because);
     if (next !== undefined) this.allocate(next);
+  }
+
+  /** One of several allocations ends on all its nodes. */
+  endGroup(group: number, because: string): void {
+    for (const name of this.#groups[group]) this.crash(name);
+    this.#over.add(group);
+    this.#listener?.released(this.#nameOf(group), because);
+  }
+
+  /** The nodes of one that has ended are those of another one. */
+  beginGroup(group: number): void {
+    const { clock } = this.#options;
+    this.#begun.set(group, ++this.#allocations);
+    this.#over.delete(group);
+    clock.at(clock.nowMs() + ALLOCATE_MS, () => {
+      for (const name of this.#groups[group]) this.startNode(name);
+      this.#listener?.allocated(this.#allocationOf(group));
+    });
   }
 
   /** The allocation ends on all nodes, and no front end is there to learn it. */
