@@ -75,6 +75,15 @@ const environment = refined(record(variable), (env) => {
     : ` is no environment: ${JSON.stringify(wrong)} cannot be a variable`;
 });
 
+/** A signal before the end of an attempt. */
+export const limitSignal = object({
+  name: matching<NodeJS.Signals>("the name of a signal", /^SIG[A-Z0-9]+$/),
+  /** Running time in ms between the signal and the end. */
+  beforeMs: number,
+  /** first: the process of the command. others: all but that one. */
+  to: oneOf("first", "others", "all"),
+});
+
 const launchFields = {
   ...IDENTIFIED,
   /** Absolute folder of the attempt. The front end makes it, `uid` owns it, the shim keeps files there. */
@@ -98,15 +107,11 @@ const launchFields = {
   umask: optional(whole(0, 0o777)),
   /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: no limit. */
   limitMs: optional(whole()),
-  /** A signal before the limit; left out: none. Conductors of earlier versions ignore it. */
-  limitSignal: optional(
-    object({
-      name: matching<NodeJS.Signals>("the name of a signal", /^SIG[A-Z0-9]+$/),
-      beforeMs: number,
-      /** first: the process of the command. others: all but that one. */
-      to: oneOf("first", "others", "all"),
-    }),
-  ),
+  /**
+   * A signal before the limit, and before the node is taken away; left out: none. Conductors of earlier
+   * versions ignore it.
+   */
+  limitSignal: optional(limitSignal),
   /** Time between SIGTERM and SIGKILL in ms. */
   graceMs,
   /** The gang's CPUs by node, the node of its first process first. Left out: all are on this machine. */

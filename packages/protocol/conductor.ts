@@ -30,6 +30,7 @@ import {
   graceMs,
   IDENTIFIED,
   KEY,
+  limitSignal,
   MAX_TASKS,
   plainText,
   SCHEDULE,
@@ -119,9 +120,11 @@ const memberSpec = object({
   nodes: words,
   tasksRun,
   /**
-   * As in `LaunchSpec`, for tasks with ranks: each node counts, and all reach the limit in the same slot.
+   * As in `LaunchSpec`: each node counts, and all reach the limit in the same slot. Only tasks with ranks end
+   * at it; the others end with the command.
    */
   limitMs: optional(whole()),
+  limitSignal: optional(limitSignal),
   /**
    * Ranks of the tasks that the gang's step starts on this node, each under a shim in `folder`/tasks/RANK.
    * Empty if the command runs once: then the processes here are those that the command starts by srun or
@@ -131,6 +134,8 @@ const memberSpec = object({
 });
 export type MemberSpec = Frozen<TypeOf<typeof memberSpec>>;
 
+const instant = shape<number>("a time in ms", Number.isFinite);
+
 /** Protocol 3: clocks, and the matrix in use. */
 const TURNING = {
   /** Answered by `pong` at once. */
@@ -139,7 +144,14 @@ const TURNING = {
    * Sets the start of slot 0, on this node's monotonic clock in ms. A correction by less than a slot makes
    * the present slot longer or shorter; a larger one counts the slots again.
    */
-  grid: { epochMs: shape<number>("a time in ms", Number.isFinite) },
+  grid: {
+    epochMs: instant,
+    /**
+     * When what still runs is stopped because the node is taken away, on the same clock: jobs get the signal
+     * before their limit also before that time. Left out: it stays.
+     */
+    stopAtMs: optional(instant),
+  },
   /**
    * Keeps a matrix for a later `turn`. Answered by `staged`, or by `refused`. Replaces the one kept before.
    * Its number must be higher than those of the matrices that are in force or turning.

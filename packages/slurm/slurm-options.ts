@@ -47,7 +47,6 @@ export interface NativeOptions {
 /** What cannot be done on Slurm, with a pilot or without one. */
 export const ON_SLURM = {
   modeConcurrent: 'users cannot run gangs at low priority on Slurm, expected the mode "gang"',
-  signalsBeforeLimit: "jobs of this scheduler run under Slurm",
   resources: "nodes of Slurm have resources of their own",
 } as const;
 

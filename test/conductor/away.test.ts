@@ -70,6 +70,7 @@ function machineThat(isHomeAway: () => boolean): Machine {
     note: (act) => act(),
     isHomeAway,
     whyAllEnd: () => undefined,
+    turnsUntilStopMs: () => Number.POSITIVE_INFINITY,
   };
 }
 

@@ -231,9 +231,16 @@ export class ClusterStage {
     this.grid(monotonicMs());
   }
 
-  grid(epochMs: number): void {
+  /** @param stopAtMs when the nodes are taken away, on our clock; left out: they stay */
+  grid(epochMs: number, stopAtMs?: number): void {
     this.epochMs = epochMs;
-    for (const { link, offsetMs } of this.nodes) link.send({ type: "grid", epochMs: epochMs + offsetMs });
+    for (const { link, offsetMs } of this.nodes) {
+      link.send({
+        type: "grid",
+        epochMs: epochMs + offsetMs,
+        ...(stopAtMs !== undefined && { stopAtMs: stopAtMs + offsetMs }),
+      });
+    }
   }
 
   /** The present slot. */

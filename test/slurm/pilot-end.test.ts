@@ -2,7 +2,7 @@
  * Pilots of one minute follow each other while jobs arrive: all end well, and Slurm never has to kill one.
  * And a pilot ends while no front end is there.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "@tutti/kernel/core/random.ts";
@@ -53,6 +53,37 @@ describeWithSlurm("the end of a pilot", () => {
       await expect.poll(() => scheduler.job(again)).toMatchObject({ state: "queued", attempt: 1 });
       // Somebody else has cancelled the pilot, so nobody asks for another one.
       expect(await isLeft()).toBe("");
+    } finally {
+      await scheduler.down();
+    }
+  });
+
+  test("a job that saves its state at the signal before its end goes on in the next pilot, on all nodes", async () => {
+    const words = ["--drain", "12s", "--stop-before", "5s"];
+    const scheduler = new SlurmScheduler(cluster, { nodes: 4, time: "1m", words });
+    try {
+      await scheduler.start();
+      const folder = scheduler.makeFolder("states");
+      // Each task counts tenths of seconds, continues where its file says, and writes it only at the signal.
+      const task = `file=${folder}/$SLURM_PROCID; n=$(cat $file 2> /dev/null || echo 0); first=$n
+        trap 'echo $n > $file; echo "$first $n" >> $file.log' USR1
+        while [ $n -lt 700 ]; do sleep 0.1; n=$((n + 1)); done; echo "$first $n" >> $file.log`;
+      writeFileSync(join(folder, "task"), task);
+      const options = ["-n", 4, "--tasks-run", "each", "--retries", 5, "--signal", "B:USR1@10"];
+      const job = await scheduler.submit(...options, "--", "sh", join(folder, "task"));
+      expect(await scheduler.done(job)).toMatchObject({ state: "done", code: 0 });
+      const { attempt } = await scheduler.job(job);
+      expect(attempt).toBeGreaterThan(1);
+      for (const rank of [0, 1, 2, 3]) {
+        const parts = readFileSync(join(folder, `${rank}.log`), "utf8")
+          .trim()
+          .split("\n");
+        // Each attempt began where the one before had saved, and only the last one came to the end.
+        expect(parts).toHaveLength(attempt);
+        const [firsts, lasts] = [0, 1].map((i) => parts.map((line) => Number(line.split(" ")[i])));
+        expect(firsts).toEqual([0, ...lasts.slice(0, -1)]);
+        expect(lasts.at(-1)).toBe(700);
+      }
     } finally {
       await scheduler.down();
     }

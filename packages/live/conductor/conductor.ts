@@ -48,6 +48,8 @@ export class Conductor {
    */
   readonly #keptBefore = new Set<GangPart>();
   #guardianIdentity: SavedState["guardian"];
+  /** When the cluster takes the node away; undefined: it stays, or that is unknown. */
+  #stopAtMs: number | undefined;
   readonly #roundRobin: RoundRobin;
   readonly #turning: Turning;
   #lookTimer: NodeJS.Timeout | undefined;
@@ -81,6 +83,7 @@ export class Conductor {
       note: (act) => this.#stateFile.save(act),
       isHomeAway: () => !existsSync(home),
       whyAllEnd: (endedBefore) => this.#whyAllEnd(endedBefore),
+      turnsUntilStopMs: (nowMs) => this.#turnsUntilStopMs(nowMs),
     };
     this.#stateFile = new StateFile(join(home, "state.json"), () => this.#state());
     this.#groupRemoval = new GroupRemoval(containment, this.#attempts);
@@ -128,6 +131,9 @@ export class Conductor {
       problemOf: (matrix) => this.#roundRobin.missingCpu(matrix),
       onMatrix: () => this.#matrixChanged(),
       onGrid: () => this.#roundRobin.turn(monotonicMs()),
+      onStopAt: (stopAtMs) => {
+        this.#stopAtMs = stopAtMs;
+      },
       save: () => this.#stateFile.write(),
     });
   }
@@ -236,7 +242,10 @@ export class Conductor {
   }
 
   #restore(saved: SavedState): void {
-    if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
+    if (saved.bootId === bootId()) {
+      this.#clock.epochMs = saved.epochMs;
+      this.#stopAtMs = saved.stopAtMs;
+    }
     const { keeper } = saved;
     // In a namespace of its own, each step's keeper may have the same number.
     if (keeper?.startTicks !== this.#keeperIdentity?.startTicks || keeper?.bootId !== bootId())
@@ -370,6 +379,12 @@ export class Conductor {
     this.#endWithJobs();
   }
 
+  /** Of all rows, each gets this part of the time that is left. */
+  #turnsUntilStopMs(nowMs: number): number {
+    if (this.#stopAtMs === undefined) return Number.POSITIVE_INFINITY;
+    return (this.#stopAtMs - nowMs) / Math.max(1, this.#roundRobin.matrix.rows.length);
+  }
+
   #whyAllEnd(endedBefore: boolean): string | undefined {
     const keeper = this.#keeper === process.ppid ? undefined : this.#keeper;
     const gone = keeper ?? (endedBefore ? this.#keeperBefore : undefined);
@@ -476,6 +491,7 @@ export class Conductor {
       version: 1,
       bootId: bootId(),
       epochMs: this.#clock.epochMs,
+      stopAtMs: this.#stopAtMs,
       matrix,
       ...(matrices.turning.length > 0 && { turning: matrices.turning }),
       ...savedOf(this.#attempts.values()),

@@ -18,6 +18,8 @@ import type { TurningMatrix } from "./matrices.ts";
 export interface SavedState extends LastSeen {
   readonly version: 1;
   readonly epochMs: number;
+  /** When the cluster takes the node away, on the monotonic clock in ms. */
+  readonly stopAtMs?: number | undefined;
   readonly matrix: ConductorMatrix;
   /** The front end has been answered that these are in force from a later slot on. */
   readonly turning?: readonly TurningMatrix[];

@@ -18,6 +18,8 @@ interface TurningOptions {
   readonly onMatrix: () => void;
   /** Another row may have the slot. */
   readonly onGrid: () => void;
+  /** When the node is taken away; undefined: it stays. */
+  readonly onStopAt: (stopAtMs: number | undefined) => void;
   /** Writes the state to disk before it returns, as far as the disk allows it. */
   readonly save: () => void;
 }
@@ -37,7 +39,7 @@ export class Turning {
   receive(message: ToTurning): void {
     const { emit, matrices } = this.#options;
     if (message.type === "ping") emit({ type: "pong", id: message.id, nowMs: monotonicMs() });
-    else if (message.type === "grid") this.#moveEpoch(message.epochMs);
+    else if (message.type === "grid") this.#moveGrid(message);
     else {
       this.settle();
       if (message.type === "stage") this.#stage(message.matrix);
@@ -59,8 +61,9 @@ export class Turning {
     if (matrix !== undefined) onMatrix();
   }
 
-  #moveEpoch(epochMs: number): void {
-    const { clock, onGrid } = this.#options;
+  #moveGrid({ epochMs, stopAtMs }: Extract<ToTurning, { type: "grid" }>): void {
+    const { clock, onGrid, onStopAt } = this.#options;
+    onStopAt(stopAtMs);
     if (clock.moveEpoch(epochMs)) onGrid();
     this.#options.save();
   }

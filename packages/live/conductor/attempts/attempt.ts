@@ -82,8 +82,6 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   #lost: string | undefined;
   /** With `#lost`: the command certainly never began. */
   #lostBeforeBegin = false;
-  /** Its running time when it was sent the signal before its limit; undefined: it was not. */
-  warnedRanMs: number | undefined;
   readonly #entry: GangEntry;
   readonly #beginning = new ObservedTime();
   readonly #shimWatch = new ShimWatch();
@@ -151,6 +149,10 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
 
   override get isReady(): boolean {
     return this.begun || (this.phase === "launching" && this.#entry.state === "yes");
+  }
+
+  protected override get firsts() {
+    return this.#entry.job === undefined ? [] : [this.#entry.job];
   }
 
   protected override get canMove(): boolean {
@@ -221,7 +223,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       if (this.#tryToBegin(nowMs)) return "launched";
       if (isLate) this.#giveUpBegin();
     } else if (this.phase === "running") {
-      const isWarned = this.#warn(nowMs);
+      const isWarned = this.warn(nowMs);
       this.#keepLimits(nowMs);
       const isStill = this.#isStill();
       if (!isStill) {
@@ -286,35 +288,12 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
 
   /** One that has ended by itself has kept its limit, also if this conductor hung and hears of it late. */
   #keepLimits(nowMs: number): void {
-    if (this.ranMs(nowMs) >= this.#limitMs && !this.#hasEnded) this.stop("time-limit", false);
+    if (this.ranMs(nowMs) >= this.limitMs && !this.#hasEnded) this.stop("time-limit", false);
     else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
   }
 
   get #hasEnded(): boolean {
     return this.#entry.job !== undefined && !isAlive(this.#entry.job);
-  }
-
-  /** A job that was sent its signal late, because the conductor hung, has its time all the same. */
-  get #limitMs(): number {
-    const { limitMs = Number.POSITIVE_INFINITY, limitSignal } = this.spec;
-    if (limitSignal === undefined || this.warnedRanMs === undefined) return limitMs;
-    return Math.max(limitMs, this.warnedRanMs + limitSignal.beforeMs);
-  }
-
-  /** Sends the signal before the limit, once. Running time stands still while the gang is stopped. */
-  #warn(nowMs: number): boolean {
-    const { limitMs, limitSignal } = this.spec;
-    const first = this.#entry.job;
-    if (limitMs === undefined || limitSignal === undefined || this.warnedRanMs !== undefined) return false;
-    const ranMs = this.ranMs(nowMs);
-    if (first === undefined || ranMs < limitMs - limitSignal.beforeMs) return false;
-    this.warnedRanMs = ranMs;
-    const { name, to } = limitSignal;
-    for (const pid of to === "first" ? [first.pid] : this.machine.containment.freezer.pids(this.name)) {
-      if (to === "others" && pid === first.pid) continue;
-      if (pid !== first.pid || isAlive(first)) signal(pid, name);
-    }
-    return true;
   }
 
   /**
@@ -347,13 +326,16 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
 
   /** The end of a shim that we started is an event; that of another, and a lack of memory, are not. */
   #nextLookMs(nowMs: number, isStill: boolean): number {
-    if (isStill) return this.#isInherited ? nowMs + REST_MS : Number.POSITIVE_INFINITY;
     const { memoryBytes, limitSignal } = this.spec;
+    if (isStill) {
+      // Its running time stands still, but not the time until its node is taken away.
+      const isTaken = limitSignal !== undefined && Number.isFinite(this.machine.turnsUntilStopMs(nowMs));
+      return this.#isInherited || isTaken ? nowMs + REST_MS : Number.POSITIVE_INFINITY;
+    }
     const isSeen = this.#isInherited || memoryBytes !== undefined;
     if (isSeen || this.frozen || this.phase !== "running") return nowMs + LOOK_MS;
-    const warnMs = this.warnedRanMs === undefined ? (limitSignal?.beforeMs ?? 0) : 0;
     const restMs = this.machine.containment.isOfCluster ? PIN_AGAIN_MS : REST_MS;
-    return nowMs + Math.min(restMs, this.#limitMs - warnMs - this.ranMs(nowMs));
+    return nowMs + Math.min(restMs, this.untilSignalMs(nowMs), this.limitMs - this.ranMs(nowMs));
   }
 
   #watchShim(nowMs: number): void {

@@ -7,6 +7,7 @@ class Gang extends GangPart {
   readonly isReady = true;
   protected readonly canMove = true;
   protected readonly folders = [];
+  protected readonly firsts = [];
   readonly advancedAtMs: number[] = [];
   nextMs: number | undefined;
 

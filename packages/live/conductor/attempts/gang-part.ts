@@ -3,10 +3,10 @@
  * (attempt.ts) or not (member.ts): the part takes its turns, and it is ended with grace.
  */
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
-import type { ProcessIdentity } from "@tutti/host/processes.ts";
+import { isAlive, type ProcessIdentity, readStat, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";
-import { signalAll } from "../freezers/freezer.ts";
+import { isLauncher, signalAll } from "../freezers/freezer.ts";
 import type { Containment } from "../freezers/open-containment.ts";
 import type { GangShares } from "../shares.ts";
 import type { AttemptFolder } from "./claim.ts";
@@ -35,11 +35,13 @@ export interface Machine {
    * @param endedBefore whether this is asked for what ended before this conductor began
    */
   readonly whyAllEnd: (endedBefore: boolean) => string | undefined;
+  /** How long a gang of one row still runs until the node is taken away; infinite: it stays. */
+  readonly turnsUntilStopMs: (nowMs: number) => number;
 }
 
 type PartSpec = Pick<
   LaunchSpec,
-  "job" | "attempt" | "identity" | "folder" | "uid" | "graceMs" | "memoryBytes"
+  "job" | "attempt" | "identity" | "folder" | "uid" | "graceMs" | "memoryBytes" | "limitMs" | "limitSignal"
 >;
 
 export abstract class GangPart<Spec extends PartSpec = PartSpec> {
@@ -65,6 +67,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   waitsForHome = false;
   /** It runs all the time instead of taking turns, because the front end's store does not know it. */
   kept = false;
+  /** Its running time when it was sent the signal before its end; undefined: it was not. */
+  warnedRanMs: number | undefined;
   protected readonly machine: Machine;
   protected readonly limits: GangLimits;
   #frozen = false;
@@ -124,6 +128,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   protected abstract kill(): void;
   /** Folders of its shims here. */
   protected abstract get folders(): readonly AttemptFolder[];
+  /** The first processes of its commands here. */
+  protected abstract get firsts(): readonly ProcessIdentity[];
   /** Its processes may be moved to other CPUs. */
   protected abstract get canMove(): boolean;
 
@@ -143,6 +149,37 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   /** Running time so far. */
   ranMs(nowMs = monotonicMs()): number {
     return this.ranBeforeMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);
+  }
+
+  /** A job that was sent its signal late, because the conductor hung, has its time all the same. */
+  protected get limitMs(): number {
+    const { limitMs = Number.POSITIVE_INFINITY, limitSignal } = this.spec;
+    if (limitSignal === undefined || this.warnedRanMs === undefined) return limitMs;
+    return Math.max(limitMs, this.warnedRanMs + limitSignal.beforeMs);
+  }
+
+  /** Running time until its signal is due; infinite: it gets none any longer. */
+  protected untilSignalMs(nowMs: number): number {
+    const { limitMs = Number.POSITIVE_INFINITY, limitSignal } = this.spec;
+    if (limitSignal === undefined || this.warnedRanMs !== undefined) return Number.POSITIVE_INFINITY;
+    const leftMs = Math.min(limitMs - this.ranMs(nowMs), this.machine.turnsUntilStopMs(nowMs));
+    return leftMs - limitSignal.beforeMs;
+  }
+
+  /** Sends the signal before its end, once. Running time stands still while the gang is stopped. */
+  protected warn(nowMs: number): boolean {
+    const { limitSignal } = this.spec;
+    if (limitSignal === undefined || this.untilSignalMs(nowMs) > 0) return false;
+    this.warnedRanMs = this.ranMs(nowMs);
+    const { name, to } = limitSignal;
+    const firsts = this.firsts.filter(isAlive).map(({ pid }) => pid);
+    const all = new Set([...firsts, ...this.machine.containment.freezer.pids(this.name)]);
+    for (const pid of to === "first" ? firsts : all) {
+      const isSent = to !== "others" || !firsts.includes(pid);
+      // What has started tasks passes the signal on to them, and they get it here.
+      if (isSent && !isLauncher(readStat(pid))) signal(pid, name);
+    }
+    return true;
   }
 
   /** The row has its slot from now on. */

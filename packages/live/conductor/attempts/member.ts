@@ -36,6 +36,8 @@ export interface SavedMember {
   readonly kept?: true;
   readonly end?: AttemptEnd;
   readonly step?: SavedStep;
+  /** Its running time in ms when it was sent the signal before its end. */
+  readonly warnedRanMs?: number | undefined;
 }
 
 export class Member extends GangPart<MemberSpec> {
@@ -65,6 +67,7 @@ export class Member extends GangPart<MemberSpec> {
     member.endingAtMs = saved.endingAtMs;
     member.killed = saved.killed;
     member.kept = saved.kept === true;
+    member.warnedRanMs = saved.warnedRanMs;
     member.step = saved.step && Step.adopt(saved.step);
     member.#lost = saved.lost;
     if (saved.end !== undefined) {
@@ -88,7 +91,7 @@ export class Member extends GangPart<MemberSpec> {
   }
 
   get saved(): SavedMember {
-    const { reason, endingAtMs, killed, end, step } = this;
+    const { reason, endingAtMs, killed, end, step, warnedRanMs } = this;
     return {
       member: this.spec,
       tasks: this.tasks.map((task) => task.saved),
@@ -101,6 +104,7 @@ export class Member extends GangPart<MemberSpec> {
       ...(this.kept && { kept: true }),
       end,
       step: step?.saved,
+      warnedRanMs,
     };
   }
 
@@ -119,6 +123,10 @@ export class Member extends GangPart<MemberSpec> {
     return isBeginning || (!this.isOver && this.killed && killedForMs < KILL_PATIENCE_MS);
   }
 
+  protected override get firsts() {
+    return this.tasks.flatMap(({ job }) => job ?? []);
+  }
+
   protected override get canMove(): boolean {
     return true;
   }
@@ -128,7 +136,7 @@ export class Member extends GangPart<MemberSpec> {
     for (const task of this.tasks) task.makeFolder();
   }
 
-  override advance(nowMs: number): "launched" | "ended" | undefined {
+  override advance(nowMs: number): "launched" | "warned" | "ended" | undefined {
     if (this.isOver) return undefined;
     for (const task of this.tasks) task.look(this.reason, this.killed);
     this.shim ??= this.tasks[0]?.shim;
@@ -136,6 +144,7 @@ export class Member extends GangPart<MemberSpec> {
     if (failure !== undefined) this.abandon(failure);
     if (this.#isLeft()) {
       if (this.phase === "launching" && this.onSinceMs !== undefined) return this.#begin(nowMs);
+      if (this.phase === "running" && this.warn(nowMs)) return "warned";
       if (this.phase === "running") this.#keepLimit(nowMs);
       else if (this.phase === "stopping" && nowMs >= this.killAtMs) this.kill();
       return undefined;
@@ -209,8 +218,7 @@ export class Member extends GangPart<MemberSpec> {
   }
 
   #keepLimit(nowMs: number): void {
-    const { limitMs } = this.spec;
-    if (limitMs !== undefined && this.tasks.length > 0 && this.ranMs(nowMs) >= limitMs) {
+    if (this.tasks.length > 0 && this.ranMs(nowMs) >= this.limitMs) {
       this.stop("time-limit", false);
     } else if (this.tasks.length === 0) this.pinNew(nowMs);
   }

@@ -2,7 +2,7 @@
  * Defines how gangs are stopped, continued and killed. Three kinds of freezer implement this interface, and
  * one conformance suite tests all of them (test/conductor/freezers.test.ts).
  */
-import { type ProcessIdentity, signal } from "@tutti/host/processes.ts";
+import { type ProcessIdentity, type ProcessStat, signal } from "@tutti/host/processes.ts";
 import type { FreezerKind } from "@tutti/protocol/attempts.ts";
 
 export interface Freezer {
@@ -38,6 +38,11 @@ export interface Freezer {
    * @returns the gangs that were stopped
    */
   thawLeftovers(): ReadonlySet<string>;
+}
+
+/** srun only waits for its tasks: it passes on what they print, and to them the signals that it gets. */
+export function isLauncher(process: Pick<ProcessStat, "name"> | undefined): boolean {
+  return process?.name === "srun";
 }
 
 /** Sends a signal to every process of the gang except its shim. */

@@ -22,7 +22,7 @@ import {
   readStat,
   signal,
 } from "@tutti/host/processes.ts";
-import type { Freezer } from "./freezer.ts";
+import { type Freezer, isLauncher } from "./freezer.ts";
 import type { PausedGangs } from "./paused-gangs.ts";
 
 /** Environment variable that marks the processes of a gang. */
@@ -202,9 +202,9 @@ export class SignalsFreezer implements Freezer {
     return isStopped(stat) || this.#isLauncher(stat);
   }
 
-  /** srun only waits and passes on what its tasks print, and it prints a line at every SIGCONT. */
-  #isLauncher({ name }: ProcessStat): boolean {
-    return this.#hasOutsiders && name === "srun";
+  /** It prints a line at every SIGCONT. */
+  #isLauncher(process: ProcessStat): boolean {
+    return this.#hasOutsiders && isLauncher(process);
   }
 
   /** Checks some of the members, different ones each time. */

@@ -23,6 +23,8 @@ export interface NewsLimits {
   readonly jobHooks: boolean;
   /** Whether running jobs can be sent a signal before their limit. */
   readonly signalsBeforeLimit: true | string;
+  /** The longest time limit of a job: later, its nodes are taken away. Infinite: they stay. */
+  readonly limitMs: number;
 }
 
 export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | undefined {
@@ -47,8 +49,10 @@ export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | und
       `Cannot send ${limitSignal.name} before the limit: ${limits.signalsBeforeLimit}, expected a job without limitSignal (--signal)`,
     );
   }
-  if (limitMs !== undefined && limitSignal.beforeMs < limitMs) return undefined;
-  const has = limitMs === undefined ? "it has none" : `its limit is ${limitMs / 1000} s`;
+  const endMs = limitMs ?? limits.limitMs;
+  if (Number.isFinite(endMs) && limitSignal.beforeMs < endMs) return undefined;
+  const own = limitMs === undefined ? "the longest" : "its";
+  const has = Number.isFinite(endMs) ? `${own} limit is ${endMs / 1000} s` : "it has none";
   return refuse(
     "invalid",
     `Cannot send ${limitSignal.name} ${limitSignal.beforeMs / 1000} s before the time limit of the job: ${has}, expected a longer limit (--time)`,

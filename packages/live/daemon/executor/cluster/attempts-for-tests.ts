@@ -139,7 +139,9 @@ export function punctual(
 }
 
 export function limitOf({ spec, member }: FakeAttempt): number {
-  return member?.limitMs ?? spec?.limitMs ?? Number.POSITIVE_INFINITY;
+  // A part without ranks ends with the command.
+  const limitMs = member === undefined || member.ranks.length > 0 ? (member ?? spec)?.limitMs : undefined;
+  return limitMs ?? Number.POSITIVE_INFINITY;
 }
 
 export function nameOf({ job, attempt, identity = "" }: IdentifiedAttempt): string {

@@ -387,3 +387,17 @@ test("a paused gang is listed on every node, does not run, and continues where i
   expect(bench.ends()[0].ranMs).toBeLessThan(4000);
   for (const node of all) expect(bench.nodes.conductor(node).matrix).not.toHaveProperty("paused");
 });
+
+test("each node knows on its own clock when it is taken away, also when that changes", () => {
+  const bench = new Bench({ stopAtMs: 100_000 });
+  const stopsAt = () => all.map((node) => bench.nodes.conductor(node).stopAtMs ?? Number.NaN);
+  // Clocks run up to 50 ppm faster or slower until then.
+  for (const atMs of stopsAt()) expect(Math.abs(atMs - 100_000)).toBeLessThan(100_000 * 5e-5 + 1);
+  bench.nodes.changeEnd({ drainAtMs: 199_000, stopAtMs: 200_000 });
+  // Nodes are sent their grid again every ten seconds.
+  bench.pass(11_000);
+  for (const atMs of stopsAt()) expect(Math.abs(atMs - 200_000)).toBeLessThan(200_000 * 5e-5 + 1);
+  bench.nodes.endAllocation("it was cancelled", {});
+  bench.pass(1000);
+  expect(all.map((node) => bench.nodes.conductor(node).stopAtMs)).toEqual(all.map(() => undefined));
+});

@@ -274,6 +274,7 @@ export class ClusterExecutor implements Executor {
         frontEnd,
         owner,
         epochMs: () => this.#epochMs,
+        stopAtMs: () => held.allocation.end?.stopAtMs,
         mayAsk: () => held.ownership.mayAsk(index, clock.nowMs()),
         onMessage: (from, message) => {
           const isFirst = message.type === "state" && held.ownership.accepted();

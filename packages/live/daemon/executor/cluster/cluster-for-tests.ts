@@ -368,6 +368,12 @@ export class FakeNodes {
     });
   }
 
+  /** The cluster takes its nodes away earlier or later. */
+  changeEnd(end: Allocation["end"]): void {
+    this.#end = end;
+    this.#listener?.allocated(this.allocation);
+  }
+
   #setCut(name: string, isCut: boolean): void {
     const node = this.#nodes.get(name)!;
     node.isCut = isCut;

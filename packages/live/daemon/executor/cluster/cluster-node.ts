@@ -25,6 +25,8 @@ interface NodeOptions {
   readonly owner: string;
   /** Start of slot 0 on this machine's clock; undefined until it is known. */
   readonly epochMs: () => number | undefined;
+  /** When what still runs there is stopped, on this machine's clock; undefined: the node stays. */
+  readonly stopAtMs: () => number | undefined;
   /** Whether this front end may ask to own its jobs. */
   readonly mayAsk: () => boolean;
   readonly onMessage: (node: ClusterNode, message: NodeMessage) => void;
@@ -143,7 +145,12 @@ export class ClusterNode {
     const { offset } = this;
     if (epochMs === undefined || offset === undefined) return;
     this.#gridMs = this.#options.clock.nowMs();
-    this.send({ type: "grid", epochMs: epochMs + offset.offsetMs });
+    const stopAtMs = this.#options.stopAtMs();
+    this.send({
+      type: "grid",
+      epochMs: epochMs + offset.offsetMs,
+      stopAtMs: stopAtMs && stopAtMs + offset.offsetMs,
+    });
   }
 
   /** It does not do what it should, although it answers. */

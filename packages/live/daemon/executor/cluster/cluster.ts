@@ -12,7 +12,7 @@ export const ON_CLUSTER: Capabilities = {
   tasksRunEach: true,
   modeConcurrent:
     'on a cluster, a gang has its slots on all of its nodes or on none, expected the mode "gang"',
-  signalsBeforeLimit: "jobs of this scheduler run on other nodes",
+  signalsBeforeLimit: true,
   resources: "nodes of a cluster have resources of their own",
   canPause: true,
   beginsAtOnce: true,

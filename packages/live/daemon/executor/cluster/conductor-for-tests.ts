@@ -37,6 +37,8 @@ export class FakeConductor {
   #isDead = false;
   /** The node has lost its power: nothing of it ever acts again. */
   isGone = false;
+  /** When it expects to be taken away, by the true clock. */
+  stopAtMs: number | undefined;
   #cancelBoundary: (() => void) | undefined;
   #late: (readonly [number, number])[] = [];
 
@@ -105,6 +107,7 @@ export class FakeConductor {
         return;
       case "grid":
         this.#rows.epochMs = message.epochMs;
+        this.stopAtMs = message.stopAtMs === undefined ? undefined : this.#trueMs(message.stopAtMs);
         this.#turn();
         return;
       case "stage":

@@ -32,7 +32,7 @@ export function nodeTasks({ nodes = [], tasks, threads = 1 }: Gang): NodeTasks[]
  * @param nodes names of all nodes of the gang
  */
 export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: string): MemberSpec {
-  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs } = spec;
+  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs, limitSignal } = spec;
   const isEach = spec.tasksRun === "each";
   return {
     job,
@@ -44,7 +44,8 @@ export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: strin
     graceMs,
     nodes,
     tasksRun: isEach ? "each" : "once",
-    limitMs: isEach ? limitMs : undefined,
+    limitMs,
+    limitSignal,
     ranks: isEach ? ranksOn(spec, node) : [],
   };
 }
