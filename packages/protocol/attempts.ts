@@ -34,11 +34,11 @@ export const KEY = {
   attempt: whole(),
 };
 /** One try to run a job: a job that is requeued gets the next attempt. */
-const attemptKey = object(KEY);
+export const attemptKey = object(KEY);
 export type AttemptKey = Frozen<TypeOf<typeof attemptKey>>;
 
 /** The shim puts the identity into a script and into file names, so only digits are safe. */
-const identity = matching("32 hexadecimal digits", /^[0-9a-f]{32}$/);
+export const identity = matching("32 hexadecimal digits", /^[0-9a-f]{32}$/);
 export const IDENTIFIED = {
   ...KEY,
   /**
@@ -269,6 +269,19 @@ export type MatrixSchedule<Gang> = Frozen<ObjectOf<typeof SCHEDULE>> & {
   /** Rows in the order of the round. A gang that is in no row is stopped. */
   readonly rows: readonly (readonly Gang[])[];
 };
+
+/** A piece of what a client writes for a job that runs on another node. */
+export const INPUT_PIECE = {
+  /** Random name of the client. */
+  writer: matching("a word", /^[\w-]{1,64}$/),
+  /** Number of its bytes before this piece. What was taken already is not taken twice. */
+  offset: whole(),
+  /** The bytes, in base64; left out: none, the answer only says whether somebody reads. */
+  data: optional(matching("base64", /^[A-Za-z0-9+/]*={0,2}$/)),
+  /** After these bytes, the job reads the end. For a pipe. */
+  end: optional(oneOf(true)),
+};
+export type InputPiece = Frozen<ObjectOf<typeof INPUT_PIECE>>;
 
 /** Commands for one attempt or for all. Each may be repeated, for example after a reconnect. */
 export const ATTEMPT_COMMANDS = {

@@ -25,10 +25,13 @@ import {
   type AttemptReport,
   type AttemptState,
   absolutePath,
+  attemptKey,
   type FreezerKind,
   gangName,
   graceMs,
   IDENTIFIED,
+  INPUT_PIECE,
+  identity,
   KEY,
   limitSignal,
   MAX_TASKS,
@@ -195,6 +198,8 @@ export const TO_CONDUCTOR = {
    * of the first node does it. `step` is the command, and the tasks' shims are what it starts. Protocol 3.
    */
   step: { spec: stepSpec, step: words },
+  /** For the node that starts the job's command. Answered by `input-taken`, at the latest after 5 s. */
+  input: { attempt: attemptKey, identity: optional(identity), ...INPUT_PIECE },
 };
 export type ToConductor = MessageOf<typeof TO_CONDUCTOR>;
 
@@ -225,6 +230,16 @@ export type FromConductor =
 export type FromClusterConductor =
   /** `nowMs` is this node's monotonic clock when the ping was read. */
   | { readonly type: "pong"; readonly id: number; readonly nowMs: number }
+  /** Answer to `input`. */
+  | {
+      readonly type: "input-taken";
+      readonly attempt: AttemptKey;
+      readonly writer: string;
+      /** Number of the writer's bytes that are in the job's pipe. */
+      readonly taken: number;
+      /** not-yet: some of it was not taken in time. closed: nobody reads any longer. */
+      readonly reader: "not-yet" | "open" | "closed";
+    }
   | { readonly type: "staged"; readonly sequence: number }
   | { readonly type: "turning"; readonly sequence: number; readonly atSlot: number }
   /**

@@ -1,7 +1,8 @@
 /**
- * Writes what a job reads, directly into the named pipe in the folder of its attempt
- * (protocol/input/frames.ts). So it reaches the job while the scheduler is away. The folder belongs to the
- * job's user; root may write there for others, and believes only a pipe of that user.
+ * Writes what a job reads (protocol/input/frames.ts). On the scheduler's machine, directly into the named
+ * pipe in the folder of its attempt, so it reaches the job while the scheduler is away. The folder belongs to
+ * the job's user; root may write there for others, and believes only a pipe of that user. A job on another
+ * node is sent it through the scheduler (sent-input.ts).
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -12,7 +13,9 @@ import { RefusedError } from "@tutti/live/api/client/errors.ts";
 import { INPUT_PIPE, READY, READY_PIPE } from "@tutti/protocol/input/frames.ts";
 import type { InputAnswer, StatusAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
 import { hint } from "../text/text.ts";
+import type { JobPipe } from "./job-pipe.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
+import { openSentInput } from "./sent-input.ts";
 
 const LOOK_MS = 50;
 /** The job may get another attempt, with another folder. */
@@ -21,7 +24,7 @@ const ASK_AGAIN_MS = 1000;
 const NOT_YET = new Set(["ENOENT", "ENXIO"]);
 
 /** A named pipe of a job that is open for writing. */
-export class JobPipe {
+class NamedPipe implements JobPipe {
   readonly #file: number;
   readonly #socket: Socket;
   #isGone = false;
@@ -36,7 +39,6 @@ export class JobPipe {
       });
   }
 
-  /** Resolves when the kernel has the bytes: to false if the pipe has no reader left. */
   write(bytes: Uint8Array): Promise<boolean> {
     if (this.#isGone) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -50,8 +52,7 @@ export class JobPipe {
     });
   }
 
-  /** Whether a process still reads, or may read: also one that is stopped. Writes nothing. */
-  hasReader(): boolean {
+  async hasReader(): Promise<boolean> {
     if (this.#isGone) return false;
     try {
       // The kernel refuses to open a named pipe for writing if nobody has it open for reading.
@@ -61,6 +62,9 @@ export class JobPipe {
       return (error as NodeJS.ErrnoException).code !== "ENXIO";
     }
   }
+
+  /** The job reads the end when the pipe is closed. */
+  async end(): Promise<void> {}
 
   close(): void {
     this.#isGone = true;
@@ -79,10 +83,11 @@ export async function openJobPipe(
 ): Promise<JobPipe | undefined> {
   while (!signal.aborted) {
     const input = await connection.retry((client) => client.ask<InputAnswer>(`/v1/jobs/${job}/input`));
+    if (input.isSent) return openSentInput(connection, job, signal);
     const untilMs = performance.now() + ASK_AGAIN_MS;
     while (performance.now() < untilMs && !signal.aborted) {
       const file = openOnce(input);
-      if (file !== undefined) return new JobPipe(file);
+      if (file !== undefined) return new NamedPipe(file);
       await sleep(LOOK_MS, signal);
     }
   }
@@ -172,7 +177,12 @@ export async function copyInput(
   };
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const piece of stdin as AsyncIterable<Uint8Array>) if (!(await pipe.write(piece))) break;
+    let isRead = true;
+    for await (const piece of stdin as AsyncIterable<Uint8Array>) {
+      isRead = await pipe.write(piece);
+      if (!isRead) break;
+    }
+    if (isRead) await pipe.end();
   } catch (error) {
     // The job then reads the end, as from a local pipe.
     if (!signal.aborted) hint(`tutti: Cannot read standard input: ${(error as Error).message}`);

@@ -13,7 +13,8 @@ import { sizeFrame, typedFrames } from "@tutti/protocol/input/frames.ts";
 import type { InputAnswer, Job } from "@tutti/protocol/schema.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../text/text.ts";
-import { type JobPipe, openJobPipe } from "./job-input.ts";
+import { openJobPipe } from "./job-input.ts";
+import type { JobPipe } from "./job-pipe.ts";
 import { ReconnectingClient } from "./reconnecting-client.ts";
 import { TerminalModes } from "./terminal-modes.ts";
 
@@ -133,7 +134,7 @@ async function attachUntil(
 
 /** Calls back when nothing reads the job's pipe, and the scheduler has had time to say why. */
 async function watchReader(pipe: JobPipe, signal: AbortSignal, onGone: () => void): Promise<void> {
-  while (!signal.aborted && pipe.hasReader()) await sleep(LOOK_FOR_READER_MS, signal);
+  while (!signal.aborted && (await pipe.hasReader())) await sleep(LOOK_FOR_READER_MS, signal);
   await sleep(SAY_END_MS, signal);
   if (!signal.aborted) onGone();
 }

@@ -15,6 +15,7 @@ import { SAVE_MS } from "./attempts/absence.ts";
 import { Attempt } from "./attempts/attempt.ts";
 import { savedOf } from "./attempts/attempt-report.ts";
 import { type GangPart, LOOK_MS, type Machine } from "./attempts/gang-part.ts";
+import { JobInputs } from "./attempts/job-inputs.ts";
 import { LaunchQueue } from "./attempts/launch-queue.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
@@ -36,6 +37,7 @@ export class Conductor {
   readonly #reports: Reports;
   /** Undefined: there are no other nodes. */
   readonly #members: GangMembers | undefined;
+  readonly #inputs: JobInputs;
   readonly #guardian: Guardian;
   readonly #attempts = new Map<string, GangPart>();
   readonly #record: SwitchRecord;
@@ -97,6 +99,7 @@ export class Conductor {
         onChange: () => this.#changed(),
       });
     }
+    this.#inputs = new JobInputs((name, identity) => this.#readerOf(name, identity), emit);
     this.#guardian = new Guardian(containment, {
       onStart: (identity) => {
         this.#guardianIdentity = identity;
@@ -173,6 +176,7 @@ export class Conductor {
     else if (message.type === "forget") this.#forget(message);
     else if (message.type === "keep") this.#keep(message);
     else if (message.type === "shutdown") this.#shutDown(message.killJobs);
+    else if (message.type === "input") this.#inputs.receive(message);
     else if (message.type !== "join" && message.type !== "step") this.#turning.receive(message);
     else if (this.#members !== undefined) this.#members.receive(message);
     else this.#reports.refuse(`Cannot ${message.type}: this conductor is not one of a cluster`);
@@ -354,6 +358,13 @@ export class Conductor {
   #find({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): GangPart | undefined {
     const attempt = this.#attempts.get(gangName(key));
     return identity === undefined || attempt?.spec.identity === identity ? attempt : undefined;
+  }
+
+  /** A gang of which this node starts the command. */
+  #readerOf(name: string, identity: string | undefined): Attempt | undefined {
+    const part = this.#attempts.get(name);
+    if (!(part instanceof Attempt)) return undefined;
+    return identity === undefined || part.spec.identity === identity ? part : undefined;
   }
 
   #shutDown(killJobs: boolean): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_FRAME_BYTES, sizeFrame, typedFrames } from "./frames.ts";
+import { MAX_FRAME_BYTES, pieceFrames, sizeFrame, typedFrames } from "./frames.ts";
 
 test("sizeFrame + has sizes from 1 to 9999, whatever a terminal says", () => {
   const text = (rows: number, columns: number) => Buffer.from(sizeFrame(rows, columns)).toString();
@@ -20,4 +20,20 @@ test("typedFrames + hold all bytes in order, each frame small enough to be writt
   });
   expect(Buffer.concat(bodies).equals(typed)).toBe(true);
   expect([...typedFrames(new Uint8Array())]).toEqual([]);
+});
+
+test("pieceFrames + say where they begin, so that all bytes are there once, each frame written all at once", () => {
+  const piece = Buffer.from(Array.from({ length: 10_000 }, (_, i) => i % 256));
+  const frames = [...pieceFrames(1_000_000, piece)];
+  expect(frames.every(({ length }) => length <= MAX_FRAME_BYTES)).toBe(true);
+  let at = 1_000_000;
+  const bodies = frames.map((frame) => {
+    const end = frame.indexOf(10);
+    const body = frame.subarray(end + 1);
+    expect(Buffer.from(frame.subarray(0, end)).toString()).toBe(`p ${at} ${body.length}`);
+    at += body.length;
+    return body;
+  });
+  expect(Buffer.concat(bodies).equals(piece)).toBe(true);
+  expect([...pieceFrames(0, new Uint8Array())]).toEqual([]);
 });

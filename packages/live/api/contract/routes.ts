@@ -196,8 +196,19 @@ export const ROUTES: readonly Route[] = [
   },
   get("input", "/v1/jobs/{job}/input", "Where a job takes its standard input", json(c.inputAnswer), {
     description:
-      "For clients on the scheduler's machine: the named pipe `input` in this folder. tutti run writes into it what the job reads; into that of a terminal, tutti attach writes what is typed.",
+      "For clients on the scheduler's machine: the named pipe `input` in this folder. tutti run writes into it what the job reads; into that of a terminal, tutti attach writes what is typed. If isSent is true, they send it instead.",
   }),
+  {
+    id: "sendInput",
+    method: "post",
+    path: "/v1/jobs/{job}/input",
+    summary: "Send a piece of what a job on another node reads",
+    description:
+      "Send one piece at a time; the answer comes when the job can read it, at the latest after some seconds, and says how much was taken. What was not taken is sent again, also to a scheduler that was started again.",
+    body: c.inputBody,
+    answer: json(c.inputTakenAnswer),
+    fromPage: { action: "write to a job", command: "tutti attach" },
+  },
   get("matrix", "/v1/matrix", "The current matrix of rows and processors", json(c.matrixAnswer)),
   get("queues", "/v1/queues", "Queues and their limits", json(c.queuesAnswer)),
   get(
@@ -429,6 +440,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   BatchAnswer: c.batchAnswer,
   WhyAnswer: c.whyAnswer,
   InputAnswer: c.inputAnswer,
+  InputBody: c.inputBody,
+  InputTakenAnswer: c.inputTakenAnswer,
   Forecast: c.forecast,
   MatrixAnswer: c.matrixAnswer,
   QueuesAnswer: c.queuesAnswer,

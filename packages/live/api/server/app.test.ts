@@ -359,11 +359,13 @@ describe("users", () => {
     app.service.start(1, "secret");
     const routes = ROUTES.filter(({ path }) => path.includes("{job}"));
     expect(routes.length).toBeGreaterThan(6);
+    const piece = { writer: "w", offset: 0 };
     for (const { method, path, body, id } of routes) {
+      const sent = id === "sendInput" ? piece : { priority: -1 };
       const { status, text } = await app.ask(
         method.toUpperCase(),
         path.replace("{job}", "1").replace("{stream}", "stdout"),
-        { as: BOB, ...(body === undefined ? {} : { body: { priority: -1 } }) },
+        { as: BOB, ...(body === undefined ? {} : { body: sent }) },
       );
       expect([404, 403], id).toContain(status);
       expect(text).not.toMatch(/secret|of-ada/);

@@ -13,6 +13,7 @@ import { type Answer, isRefusal, type Refusal, refuse } from "@tutti/protocol/re
 import type {
   Drain,
   DrainBody,
+  InputBody,
   Job,
   MissingJobs,
   SubmitJob,
@@ -149,6 +150,18 @@ export class FakeService extends FakeAnswers implements Service {
   }
 
   /** Tests write the files of their jobs themselves. */
+  sendsInput = false;
+  /** The pieces that were sent, of which all are taken. */
+  readonly pieces: InputBody[] = [];
+
+  async sendInput(caller: Caller, job: number, piece: InputBody) {
+    const owner = this.ownerOf(caller, job);
+    if (isRefusal(owner)) return owner;
+    this.pieces.push(piece);
+    const bytes = Buffer.from(piece.data ?? "", "base64").length;
+    return { taken: piece.offset + bytes, reader: "open" } as const;
+  }
+
   ownerOf(caller: Caller, job: number): Answer<number> {
     const info = this.job(caller, job);
     return isRefusal(info) ? info : process.getuid!();

@@ -99,6 +99,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   why: whyResponse,
   logs: logsResponse,
   input: inputResponse,
+  sendInput: ({ caller, job, body }, { service }) => service.sendInput(caller, job, body as c.InputBody),
   matrix: ({ caller }, { service }) => {
     const matrix = service.matrix();
     // Users may see which job number has which CPU, but not the names of other users' jobs.
@@ -234,7 +235,8 @@ function inputResponse({ caller, job }: Call, { service, jobsFolder }: HandlerDe
       `Cannot write to job ${job}: it reads nothing; tutti run --pty gives jobs a terminal`,
     );
   }
-  return { input: info.input, folder: join(jobsFolder, String(job), String(info.attempt)), uid };
+  const folder = join(jobsFolder, String(job), String(info.attempt));
+  return { input: info.input, folder, uid, ...(service.sendsInput && { isSent: true }) };
 }
 
 function logsResponse({ caller, job, stream, query, request, turns }: Call, deps: HandlerDeps): Outcome {

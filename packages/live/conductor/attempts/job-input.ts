@@ -5,25 +5,37 @@
  *   pipe       folder/input is a named pipe that the job reads. The job begins when the client has it open
  *              and has written "go" into folder/ready. From then on it is like the pipe of a shell: it ends
  *              when the client ends.
+ *   pipe, on a node of a cluster
+ *              The conductor writes frames into folder/input (job-inputs.ts). A feeder, a process of the
+ *              gang, writes their bytes into folder/fed, which the job reads. It leaves out what comes twice,
+ *              and keeps the pipe open while conductors change. The job begins with the first frame, which
+ *              may be empty: its client is there.
  *   terminal   The first process of the job holds a new pseudo-terminal. It reads frames from folder/input,
  *              which it keeps open, so that clients come and go. Everything that the terminal shows is
  *              appended to the job's standard output, so that clients see it by reading a file.
  *
  * The holder of the terminal is a process of the gang: it is stopped and continued with it, and counts for
- * its limits. It is written in Perl, because Node cannot make a terminal without a compiled addon, and would
- * take over 40 MB of the job. `script` of util-linux stops itself when its child is stopped, as a gang is.
+ * its limits. It and the feeder are written in Perl: Node cannot make a terminal without a compiled addon,
+ * and would take over 40 MB of the job. `script` of util-linux stops itself when its child is stopped, as a
+ * gang is.
  */
 import { MAX_FRAME_BYTES } from "@tutti/protocol/input/frames.ts";
 
 /** Processes of which the end means nothing but the end: no core is left by doing the same. */
 const PLAIN_SIGNALS = "1|2|9|10|12|13|14|15";
 
+/** How long a job on a node of a cluster waits for its client, in seconds of its turns. */
+const FIRST_FRAME_S = 60;
+
+const CLIENT_GONE =
+  "Cannot read standard input: the tutti run that sends it has ended, expected it to wait for the job";
+
 /** How long a command waits for the size of the first client's window, in seconds. */
 const FIRST_SIZE_S = 2;
 
 /** Makes the named pipes, in the attempt's folder. */
-export const MAKE_INPUT = `rm -f input ready
-  mkfifo -m 600 input ready || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
+export const MAKE_INPUT = `rm -f input ready fed
+  mkfifo -m 600 input ready fed || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
   `;
 
 /**
@@ -37,10 +49,73 @@ sender=
 for limit in 10 2; do
   [ "$sender" = go ] || sender=$(timeout $limit head -n 1 <&5)
 done
-[ "$sender" = go ] || ${fail("Cannot read standard input: the tutti run that sends it has ended, expected it to wait for the job")}
+[ "$sender" = go ] || ${fail(CLIENT_GONE)}
 exec < input 4<&- 5<&-
 `;
 }
+
+/**
+ * Starts the feeder, which outlives no job: it belongs to the gang by its mark.
+ * @param mark an assignment of the shell
+ */
+export function readFromFeeder(
+  mark: string,
+  quote: (text: string) => string,
+  fail: (why: string) => string,
+): string {
+  return `command -v perl > /dev/null || ${fail("Cannot read standard input: there is no perl, expected the program perl in /usr/bin")}
+( ${mark} perl -e ${quote(FEEDER)} < /dev/null 2> /dev/null & )
+exec < fed
+[ ! -e lost ] || exit 74
+`;
+}
+
+/**
+ * It ignores the signals that end a job: the job reads on until it ends itself. When the job reads nothing
+ * more, SIGPIPE ends it.
+ */
+const FEEDER = String.raw`
+use strict;
+use Fcntl;
+$SIG{$_} = "IGNORE" for qw(TERM HUP INT QUIT USR1 USR2 ALRM);
+# Opened for writing, too: what a conductor writes that dies is not the end.
+sysopen(my $input, "input", O_RDWR) or exit 74;
+my ($frames, $given, $job) = ("", 0, undef);
+# Stopped with its gang, it waits for longer.
+for (my $left = ${FIRST_FRAME_S}; $left > 0; $left--) {
+  my $readable = "";
+  vec($readable, fileno($input), 1) = 1;
+  last if select($readable, undef, undef, 1) > 0;
+  next if $left > 1;
+  if (open(my $lost, ">", "lost")) { print $lost "${CLIENT_GONE}\n"; close $lost }
+  exit 74 if sysopen($job, "fed", O_WRONLY);
+}
+sub feed { defined $job or sysopen($job, "fed", O_WRONLY) or exit 74 }
+for (;;) {
+  if ($frames =~ /\Ap (\d{1,16}) (\d{1,4})
+/) {
+    my ($offset, $bytes, $head) = ($1, $2, $+[0]);
+    if (length($frames) >= $head + $bytes) {
+      my $twice = $given - $offset;
+      exit 74 if $twice < 0;
+      feed();
+      for (my $at = $twice; $at < $bytes; ) {
+        my $written = syswrite($job, $frames, $bytes - $at, $head + $at);
+        defined $written or $!{EINTR} or exit 74;
+        $at += $written || 0;
+        $given += $written || 0;
+      }
+      substr($frames, 0, $head + $bytes) = "";
+      next;
+    }
+  } elsif ($frames =~ /\Ae
+/) {
+    feed();
+    exit 0;
+  }
+  sysread($input, $frames, 65536, length $frames);
+}
+`;
 
 /** The stage `terminal` of the launch script: the command, with a terminal. */
 export function inTerminal(cwd: string): string {

@@ -51,7 +51,7 @@ import { environmentInShell, quote } from "@tutti/host/shell.ts";
 import type { AttemptEnd, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
-import { holdTerminal, inTerminal, MAKE_INPUT, readFromClient } from "./job-input.ts";
+import { holdTerminal, inTerminal, MAKE_INPUT, readFromClient, readFromFeeder } from "./job-input.ts";
 import { rightsFor } from "./rights.ts";
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_NONBLOCK, O_NOFOLLOW } = constants;
@@ -102,6 +102,8 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   const noFolder = fail(
     `Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`,
   );
+  const ofGang = `${MARK_VARIABLE}=${quote(mark)}`;
+  const readInput = starter === "machine" ? readFromClient(fail) : readFromFeeder(ofGang, quote, fail);
   const [stdout, stderr] = [spec.stdout, spec.stderr].map((path) => quote(fromFolder(spec, path)));
   return `PATH=${PATH}; export PATH
 # The job is there already, also if the folder was moved away since.
@@ -190,10 +192,10 @@ for file in ${outputsElsewhere(spec).map(quote).join(" ")}; do
 done
 ( : >> ${stdout} ) 2> /dev/null || ${fail(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
 ( : >> ${stderr} ) 2> /dev/null || ${fail(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
-${spec.input === "pipe" ? readFromClient(fail) : "exec < /dev/null"}
+${spec.input === "pipe" ? readInput : "exec < /dev/null"}
 # With "command", the shell goes on if that fails: the disk may have become read-only.
 command exec >> ${stdout} 2>> ${stderr} || ${fail(`Cannot write output to "${spec.stdout}" and "${spec.stderr}"`)}
-${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
+${ofGang}; export ${MARK_VARIABLE}
 ${
   spec.input === "terminal"
     ? holdTerminal(quote, fail)

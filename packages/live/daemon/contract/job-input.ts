@@ -5,7 +5,7 @@ import type { SubmitJob } from "@tutti/protocol/schema.ts";
 const INSTEAD = "let it read a file, as in sh -c './a.out < data.txt', and give it no input: < /dev/null";
 
 export function checkInput(
-  { input, array, values, retries = 0 }: SubmitJob,
+  { input, array, values, retries = 0, tasksRun }: SubmitJob,
   { takesInput }: { readonly takesInput?: true | undefined },
 ): Refusal | undefined {
   if (input === undefined) return undefined;
@@ -14,8 +14,14 @@ export function checkInput(
     return refuse(
       "invalid",
       input === "pipe"
-        ? `Cannot give the job standard input: this scheduler runs jobs on a cluster, where nothing connects them with you; ${INSTEAD}`
-        : "Cannot give the job a terminal (--pty): this scheduler runs jobs on a cluster, where nothing connects them with yours; use srun --pty there",
+        ? `Cannot give the job standard input: it is a job of a batch system, and nothing connects it with you; ${INSTEAD}`
+        : "Cannot give the job a terminal (--pty): it is a job of a batch system, and nothing connects it with yours; use srun --pty there",
+    );
+  }
+  if (tasksRun === "each") {
+    return refuse(
+      "invalid",
+      `Cannot give ${what} to tasks that run each: only one process can read it; leave out --tasks-run, and start the tasks by srun or mpirun in the job, or ${INSTEAD}`,
     );
   }
   if (array !== undefined || values !== undefined) {

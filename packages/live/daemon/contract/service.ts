@@ -14,6 +14,8 @@ import type {
   DrainAnswer,
   DrainBody,
   DryRunAnswer,
+  InputBody,
+  InputTakenAnswer,
   Job,
   JobsAnswer,
   MatrixAnswer,
@@ -149,6 +151,10 @@ export interface Service {
   job(caller: Caller, job: JobNumber): Answer<Job>;
   /** Id of the job's user, who owns everything that the job has written. */
   ownerOf(caller: Caller, job: JobNumber): Answer<number>;
+  /** Jobs run on other nodes, so that what they read is sent there. */
+  readonly sendsInput: boolean;
+  /** Sends a piece of what a job reads. Resolves when it was taken, or after some seconds. */
+  sendInput(caller: Caller, job: JobNumber, piece: InputBody): Promise<Answer<Content<InputTakenAnswer>>>;
   /** Changes or refuses each job independently, in the given order and in one cycle. */
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]): Promise<Answer<readonly Answer<Job>[]>>;
   why(caller: Caller, job: JobNumber): Promise<Answer<Why>>;

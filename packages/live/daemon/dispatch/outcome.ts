@@ -10,6 +10,9 @@ const FREE_STARTS = 3;
 /** Restarts of a job without `retries` after its CPUs were taken away; others have their `retries`. */
 const RESTARTS_AT_END = 1;
 
+const NOT_READ_AGAIN =
+  "the allocation ended, and what the job read is not kept for another start: let it read a file";
+
 /** Ends that somebody asked for. They say nothing about the program. */
 const ASKED: ReadonlySet<EndReason> = new Set(["requeued", "shutdown"]);
 
@@ -76,6 +79,7 @@ function outcomeAtEnd(record: JobRecord, end: AttemptEnd): Outcome {
   if (starts <= most && isFree(record, end))
     return { state: "queued", reason: "the allocation ended before it began" };
   if (starts <= most) return { state: "queued", reason: `the allocation ended (${starts} of ${restarts})` };
+  if (most === 0) return { state: "failed", reason: NOT_READ_AGAIN };
   const advice = "ask for more with --retries, or for longer pilots (tutti serve --time)";
   return { state: "failed", reason: `the allocation ended again, after ${restarts}: ${advice}` };
 }
@@ -85,7 +89,8 @@ function startsUntil(record: JobRecord, end: AttemptEnd): number {
   return chargedStarts(record) - Number(isFree(record, end));
 }
 
-function mostRestartsAtEnd({ retries }: Pick<JobRecord, "retries">): number {
+function mostRestartsAtEnd({ retries, input }: Pick<JobRecord, "retries" | "input">): number {
+  if (input === "pipe") return 0;
   return Math.max(retries, RESTARTS_AT_END);
 }
 

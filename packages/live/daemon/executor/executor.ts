@@ -10,6 +10,8 @@ import type {
   AttemptReport,
   AttemptState,
   FreezerKind,
+  IdentifiedAttempt,
+  InputPiece,
   MatrixSchedule,
 } from "@tutti/protocol/attempts.ts";
 
@@ -70,6 +72,13 @@ export interface Capacity extends Share {
 
 /** true, or why it cannot be done, as text for people: a clause without a full stop. */
 export type Ability = true | string;
+
+/** How much of an input was taken. */
+export interface InputTaken {
+  /** Number of the writer's bytes that the job has, or can read. */
+  readonly taken: number;
+  readonly reader: "not-yet" | "open" | "closed";
+}
 
 /** What an executor may be unable to do; the front end refuses jobs and settings that need it. */
 export interface Capabilities {
@@ -249,6 +258,11 @@ export interface Executor {
   setDemand?(demand: Demand): void;
   /** What keeps a launched attempt from beginning, as text for people; undefined: only its row's turn. */
   waitsFor?(attempt: AttemptKey): string | undefined;
+  /**
+   * Sends a piece of what a running attempt reads to its node; resolves when it was taken, or after some
+   * seconds. Left out: clients on this machine write into the attempt's folder.
+   */
+  sendInput?(attempt: IdentifiedAttempt, piece: InputPiece): Promise<InputTaken>;
   /** Where a running attempt runs, as a sentence without a full stop; undefined: on its CPUs. */
   runsAs?(attempt: AttemptKey): string | undefined;
   /**

@@ -6,7 +6,7 @@ import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.t
 import type { Observer } from "@tutti/kernel/core/schedule.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "@tutti/protocol/refusal.ts";
-import type { DrainBody, Job, SubmitJob, WindowBody } from "@tutti/protocol/schema.ts";
+import type { DrainBody, InputBody, Job, SubmitJob, WindowBody } from "@tutti/protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
 import { JobLimits } from "../book/job-limits.ts";
@@ -56,6 +56,7 @@ import { explainWaiting } from "./pending-reason.ts";
 import { Queries } from "./queries.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
+import { sendInput } from "./send-input.ts";
 import { SteadyClock } from "./steady-clock.ts";
 import { timelineOf } from "./timeline.ts";
 import { answerDryRun, answerWhatIf, hypotheticalJobs } from "./what-if.ts";
@@ -288,6 +289,15 @@ export class FrontEnd implements Service {
   ownerOf(caller: Caller, job: JobNumber): Answer<number> {
     const record = this.#requests.find(caller, job);
     return isRefusal(record) ? record : record.uid;
+  }
+
+  get sendsInput(): boolean {
+    return this.#options.executor.sendInput !== undefined;
+  }
+
+  async sendInput(caller: Caller, job: JobNumber, piece: InputBody) {
+    const record = this.#requests.find(caller, job);
+    return isRefusal(record) ? record : sendInput(this.#options.executor, record, piece);
   }
 
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {

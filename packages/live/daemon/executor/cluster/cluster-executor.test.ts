@@ -401,3 +401,36 @@ test("each node knows on its own clock when it is taken away, also when that cha
   bench.pass(1000);
   expect(all.map((node) => bench.nodes.conductor(node).stopAtMs)).toEqual(all.map(() => undefined));
 });
+
+test("what a client sends goes to the first node, once, also over a broken connection and another front end", async () => {
+  const bench = new Bench();
+  const [spec] = bench.run({ job: 1, on: ["n2", "n3"], script: ENDLESS });
+  bench.pass(1000);
+  const piece = (offset: number, text: string) => ({
+    writer: "w",
+    offset,
+    data: Buffer.from(text).toString("base64"),
+  });
+  const send = (offset: number, text: string) => {
+    const answer = bench.executor.sendInput(spec, piece(offset, text));
+    bench.pass(1000);
+    return answer;
+  };
+  expect(await send(0, "one ")).toEqual({ taken: 4, reader: "open" });
+  // The answer is lost with the connection: after a while, the client asks again.
+  bench.nodes.dropLink("n2");
+  const lost = bench.executor.sendInput(spec, piece(4, "two "));
+  bench.pass(9000);
+  expect(await lost).toEqual({ taken: 0, reader: "not-yet" });
+  expect(await send(4, "two ")).toEqual({ taken: 8, reader: "open" });
+  bench.restart();
+  expect(await send(4, "two three")).toEqual({ taken: 13, reader: "open" });
+  expect(bench.nodes.conductor("n2").inputs.get(1)).toBe("one two three");
+  expect(bench.nodes.conductor("n3").inputs.size).toBe(0);
+  const { job, attempt, identity } = spec;
+  bench.executor.apply([
+    { type: "stop", attempt: { job, attempt }, identity, kill: true, reason: "cancelled" },
+  ]);
+  bench.pass(1000);
+  expect(await send(13, "four")).toEqual({ taken: 13, reader: "closed" });
+});

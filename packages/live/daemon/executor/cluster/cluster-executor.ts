@@ -11,7 +11,7 @@
  * its end was stored.
  */
 import type { Clock } from "@tutti/host/clock.ts";
-import type { AttemptKey } from "@tutti/protocol/attempts.ts";
+import type { AttemptKey, IdentifiedAttempt, InputPiece } from "@tutti/protocol/attempts.ts";
 import type { Capabilities, Capacity, Command, Demand, Executor, NodeSource, Report } from "../executor.ts";
 import { capacityOf, DemandGate } from "./capacity.ts";
 import { type Allocation, type Cluster, ON_CLUSTER } from "./cluster.ts";
@@ -21,6 +21,7 @@ import type { Gang } from "./gang.ts";
 import { gangWorld, Listeners } from "./gang-world.ts";
 import { Gangs, unknownText } from "./gangs.ts";
 import { HeldAllocation } from "./held-allocation.ts";
+import { Inputs } from "./inputs.ts";
 import { type Claims, launchGang } from "./launching.ts";
 import type { NodeState } from "./node-health.ts";
 import { NodeNews } from "./node-news.ts";
@@ -60,6 +61,7 @@ export class ClusterExecutor implements Executor {
   readonly #rows: RowSender;
   readonly #observer: NodeObserver;
   readonly #news: NodeNews;
+  readonly #inputs: Inputs;
   readonly #listeners = new Listeners();
   readonly #nodes = new Map<string, ClusterNode>();
   #capacity: Capacity;
@@ -94,6 +96,11 @@ export class ClusterExecutor implements Executor {
         },
       }),
     );
+    this.#inputs = new Inputs({
+      clock,
+      gangs: this.#gangs,
+      send: (node, message) => this.#nodes.get(node)?.send(message),
+    });
     this.#turning = new Turning({
       clock,
       epochMs: () => this.#epochMs ?? 0,
@@ -113,6 +120,7 @@ export class ClusterExecutor implements Executor {
       gangs: this.#gangs,
       turning: this.#turning,
       observer: this.#observer,
+      inputs: this.#inputs,
       report: (report) => this.#report(report),
       gangsChanged: () => this.#gangsChanged(),
     });
@@ -144,6 +152,8 @@ export class ClusterExecutor implements Executor {
   }
 
   setDemand = (demand: Demand): void => this.#demand.set(demand, this.#capacity);
+
+  sendInput = (attempt: IdentifiedAttempt, piece: InputPiece) => this.#inputs.send(attempt, piece);
 
   waitsFor(attempt: AttemptKey): string | undefined {
     return this.#gangs.find(attempt)?.waitsFor((node) => this.#nodes.get(node)?.isUp === true);

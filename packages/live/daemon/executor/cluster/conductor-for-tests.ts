@@ -32,6 +32,8 @@ export class FakeConductor {
   readonly #trueMs: (nodeMs: number) => number;
   #emit: (message: FromConductor) => void = () => {};
   readonly attempts = new Map<string, FakeAttempt>();
+  /** What jobs have read. */
+  readonly inputs = new Map<number, string>();
   readonly #rows: FakeRows;
   /** While the conductor is dead, its guardian lets all gangs run. */
   #isDead = false;
@@ -141,6 +143,9 @@ export class FakeConductor {
         this.#turn();
         return;
       }
+      case "input":
+        this.#input(message);
+        return;
       default:
         this.#emit({ type: "refused", message: `Cannot do "${message.type}"` });
     }
@@ -250,6 +255,30 @@ export class FakeConductor {
       shim: { bootId: "boot", pid: attempt.job, startTicks: attempt.attempt },
       startedAtMs: this.#world.clock.unixMs(),
     });
+  }
+
+  /** A job that has begun reads everything at once. */
+  #input({
+    attempt: key,
+    identity,
+    writer,
+    offset,
+    data = "",
+  }: Extract<ToConductor, { type: "input" }>): void {
+    const attempt = this.#find(key, identity);
+    const isOpen = attempt?.phase === "running";
+    const whole = isOpen ? (this.inputs.get(key.job) ?? "") : "";
+    if (isOpen)
+      this.inputs.set(
+        key.job,
+        whole +
+          Buffer.from(data, "base64")
+            .toString()
+            .slice(whole.length - offset),
+      );
+    const taken = this.inputs.get(key.job)?.length ?? 0;
+    const reader = isOpen ? "open" : attempt?.phase === "launching" ? "not-yet" : "closed";
+    this.#emit({ type: "input-taken", attempt: key, writer, taken, reader });
   }
 
   #stop(key: AttemptKey, identity: string | undefined, kill: boolean, reason: EndReason): void {

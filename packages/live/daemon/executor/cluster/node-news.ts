@@ -4,6 +4,7 @@ import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import type { Report } from "../executor.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { type Gangs, nameOf } from "./gangs.ts";
+import type { Inputs } from "./inputs.ts";
 import type { NodeObserver } from "./node-observer.ts";
 import type { Turning } from "./turning.ts";
 
@@ -14,6 +15,7 @@ interface NodeNewsOptions {
   readonly gangs: Gangs;
   readonly turning: Turning;
   readonly observer: NodeObserver;
+  readonly inputs: Inputs;
   readonly report: (report: Report) => void;
   /** Called when gangs may have ended. */
   readonly gangsChanged: () => void;
@@ -28,7 +30,7 @@ export class NodeNews {
   }
 
   receive(node: ClusterNode, message: Exclude<FromConductor, { type: "pong" }>): void {
-    const { gangs, turning, observer, report } = this.#options;
+    const { gangs, turning, observer, inputs, report } = this.#options;
     switch (message.type) {
       case "state":
         this.#onState(node, message);
@@ -47,6 +49,9 @@ export class NodeNews {
         return;
       case "ended":
         this.#onEnded(node, message.end);
+        return;
+      case "input-taken":
+        inputs.taken(message);
         return;
       case "slots":
         observer.slots(node.name, message.statistics);
