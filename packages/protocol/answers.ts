@@ -314,6 +314,10 @@ export const statusAnswer = answer("tutti.status/1", {
         units: z.array(z.string()).describe("Names of all units"),
         held: count.describe("Units that jobs hold now"),
         shared: optional(z.literal(true), "Any number of jobs may hold a unit at the same time"),
+        perNode: optional(
+          z.literal(true),
+          "Each node has these units, and a job as many on each of its nodes",
+        ),
       }),
     ),
     "Countable resources; left out if there are none",

@@ -17,6 +17,11 @@ export interface Resource {
   readonly units: readonly string[];
   /** Any number of jobs may hold a unit at the same time. */
   readonly isShared: boolean;
+  /**
+   * Each node of a cluster has these units. A job gets as many as it asks for on each of its nodes, under the
+   * same names, and shares them only with jobs on these nodes.
+   */
+  readonly isPerNode?: true;
   /** Further variables that list the units, besides `variableOf`. */
   readonly variables: readonly string[];
 }

@@ -7,6 +7,7 @@ import { ON_CLUSTER } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import { ClusterExecutor } from "@tutti/live/daemon/executor/cluster/cluster-executor.ts";
 import type { Claims } from "@tutti/live/daemon/executor/cluster/launching.ts";
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";
+import { withNodeUnits } from "./node-units.ts";
 import { slurmCluster } from "./slurm-cluster.ts";
 import { configOnSlurm, ON_SLURM, type SlurmOptions } from "./slurm-options.ts";
 
@@ -18,7 +19,10 @@ export function pilotProvider(options: SlurmOptions): Provider {
     nodes: options.maxNodes,
     place: "of Slurm",
     choosesNodes: true,
-    prepare: configOnSlurm,
+    prepare(configured) {
+      const { config } = configOnSlurm(configured);
+      return { config: withNodeUnits(config, options) };
+    },
     async start({ folder, clock, name }) {
       const cluster = await slurmCluster({ options, name, folder, clock });
       const executor = new ClusterExecutor({

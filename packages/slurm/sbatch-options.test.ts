@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
+import { checkSbatchOptions, minutesOf, partitionIn, unitsOfNode } from "./sbatch-options.ts";
 import { KIND } from "./slurm-for-tests.ts";
 import { checkTimes } from "./slurm-options.ts";
 
@@ -56,4 +56,17 @@ test("a pilot in which nothing could start is refused; Slurm's limits are whole 
   expect(() => checkTimes(pilot)).not.toThrow();
   expect(() => checkTimes({ ...pilot, drainMs: 60_000 })).toThrow(/--drain below --time/);
   expect(() => checkTimes({ ...pilot, stopBeforeMs: 20_000 })).toThrow(/--stop-before below --drain/);
+});
+
+test.each([
+  [["--gres=gpu:2"], { gpu: 2 }],
+  [["--gres", "gpu:a100:4,fpga"], { gpu: 4, fpga: 1 }],
+  [["--gres=gpu:a100:1,gpu:v100:2"], { gpu: 3 }],
+  [["--gres=gpu:a100"], { gpu: 1 }],
+  [["--gpus-per-node=a100:3"], { gpu: 3 }],
+  [["--gres=gpu:2", "--gpus-per-node=4"], { gpu: 4 }],
+  [["--gres=none"], {}],
+  [["--gres-flags=enforce-binding", "--mem=0"], {}],
+])("each node of a pilot with %j has %j", (options, units) => {
+  expect(Object.fromEntries(unitsOfNode(options))).toEqual(units);
 });

@@ -1,5 +1,6 @@
 /** Checks the options of users for sbatch, which follow `--` on the command line of `tutti serve`. */
 import { InputError } from "@tutti/kernel/core/errors.ts";
+import { GPU, isFreeKindName, KIND_PATTERN } from "@tutti/protocol/resources.ts";
 
 const OWN_SCRIPT = "a pilot has its own script";
 
@@ -53,6 +54,27 @@ export function partitionIn(words: readonly string[]): string | undefined {
     ([, { long, letter }]) => letter === "p" || (long?.startsWith("part") && "partition".startsWith(long)),
   );
   return named.at(-1)?.[1].value ?? process.env.SBATCH_PARTITION;
+}
+
+/**
+ * The countable resources that each node of a pilot has for Slurm's steps, by kind: those that the options
+ * name. What a pilot has only because it has its nodes to itself, Slurm does not give to steps.
+ */
+export function unitsOfNode(words: readonly string[]): ReadonlyMap<string, number> {
+  const optionIn = (name: string, fewest: number, variable: string) =>
+    optionsOf(words).findLast(
+      ([, { long }]) => long !== undefined && long.length >= fewest && name.startsWith(long),
+    )?.[1].value ?? process.env[variable];
+  const units = new Map<string, number>();
+  for (const word of optionIn("gres", "gres".length, "SBATCH_GRES")?.split(",") ?? []) {
+    const [, kind = "", count = "1"] = /^([^:]+)(?::[^:]*[^:\d][^:]*)?(?::(\d+))?$/.exec(word) ?? [];
+    if (kind !== "none" && KIND_PATTERN.test(kind) && isFreeKindName(kind))
+      units.set(kind, (units.get(kind) ?? 0) + Number(count));
+  }
+  const gpus = optionIn("gpus-per-node", "gpus-per-n".length, "SBATCH_GPUS_PER_NODE");
+  const [, count] = /^(?:[^:]+:)?(\d+)$/.exec(gpus ?? "") ?? [];
+  if (count !== undefined) units.set(GPU, Number(count));
+  return units;
 }
 
 /**

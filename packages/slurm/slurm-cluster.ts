@@ -1,7 +1,7 @@
 /** The nodes of pilots in Slurm, for the executor of a cluster. */
 
 import type { Clock } from "@tutti/host/clock.ts";
-import { accessSync, constants } from "@tutti/host/ports/fs.ts";
+import { accessSync, constants, writeFileSync } from "@tutti/host/ports/fs.ts";
 import { delimiter, join } from "@tutti/host/ports/path.ts";
 import { fileURLToPath } from "@tutti/host/ports/url.ts";
 import { programFile } from "@tutti/host/programs.ts";
@@ -25,8 +25,10 @@ import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
 import { IN_SLURM, type Slurm, SlurmCommands } from "./slurm.ts";
 import { checkTimes, mostLimitMs, type PilotKind, type SlurmOptions } from "./slurm-options.ts";
-import { gangVariables, stepCommand } from "./step.ts";
+import { gangVariables, stepCommand, TASK_PROLOG } from "./step.ts";
 
+/** In the folder of pilots. */
+const PROLOG_NAME = "task-prolog";
 /** A conductor that has been quiet for longer counts as gone. */
 const HEARD_MS = 20_000;
 
@@ -63,6 +65,7 @@ export async function slurmCluster({ options, name, folder, clock }: ClusterSetu
     content.submitted = 0;
   }
   store.write(content);
+  writeFileSync(join(folder, PROLOG_NAME), TASK_PROLOG, { mode: 0o700 });
   return new SlurmCluster({ options, name, folder, clock, slurm, store, content, sizes, bindsTasks });
 }
 
@@ -255,7 +258,8 @@ class SlurmCluster implements Cluster {
   #placeOf({ nodes = [] }: LaunchSpec) {
     const { bindsTasks } = this.#setup;
     const pilot = nodes.length === 0 ? undefined : this.#pilots.pilotOf(nodes[0].node);
-    return { jobId: pilot?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks };
+    const prolog = join(this.#setup.folder, PROLOG_NAME);
+    return { jobId: pilot?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks, prolog };
   }
 
   #connectCommand(node: string): readonly [string, ...string[]] | undefined {

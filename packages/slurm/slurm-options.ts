@@ -47,7 +47,6 @@ export interface NativeOptions {
 /** What cannot be done on Slurm, with a pilot or without one. */
 export const ON_SLURM = {
   modeConcurrent: 'users cannot run gangs at low priority on Slurm, expected the mode "gang"',
-  resources: "nodes of Slurm have resources of their own",
 } as const;
 
 /** @throws InputError for a setting that nothing on Slurm can follow */

@@ -1,16 +1,17 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { gangVariables, stepCommand } from "./step.ts";
+import { gangVariables, stepCommand, TASK_PROLOG } from "./step.ts";
 
 const PLACE = {
   jobId: "12",
   srun: "/opt/slurm/bin/srun",
   environment: { PATH: "/bin", SLURM_CONF: "/etc/s" },
   bindsTasks: true,
+  prolog: "/state/slurm/task-prolog",
 };
 const NODES = [
   { node: "n3", cpus: [0, 1, 2] },
@@ -27,6 +28,16 @@ test("a step names a node once for each of its tasks, and starts a shim per rank
   expect(words.slice(0, 5)).toEqual(["/usr/bin/env", "-i", "PATH=/bin", "SLURM_CONF=/etc/s", "/bin/sh"]);
   expect(words.slice(-2)).toEqual(["tutti-task", "/state/jobs/7/1"]);
   expect(words).toContain("--mpi=none");
+});
+
+test("tasks of srun in a job have its GPUs, if it may have any, unless the job has a prolog of its own", () => {
+  const prologOf = (env: Record<string, string>) =>
+    gangVariables(PLACE, { nodes: NODES, tasks: 1, env }).SLURM_TASK_PROLOG;
+  expect(prologOf({})).toBeUndefined();
+  expect(prologOf({ TUTTI_GPUS: "" })).toBe(PLACE.prolog);
+  expect(prologOf({ TUTTI_GPUS: "0,1", SLURM_TASK_PROLOG: "/mine" })).toBe("/mine");
+  const printed = spawnSync("/bin/sh", ["-c", TASK_PROLOG], { env: { TUTTI_GPUS: "0,2" }, encoding: "utf8" });
+  expect(printed.stdout).toBe("export CUDA_VISIBLE_DEVICES=0,2\nexport ROCR_VISIBLE_DEVICES=0,2\n");
 });
 
 test("a node without tasks, of a gang that was rounded up, is not in the step", () => {

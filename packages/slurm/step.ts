@@ -6,6 +6,7 @@
 import { nodeTasks } from "@tutti/live/daemon/executor/cluster/node-tasks.ts";
 import { countsText, slurmSize } from "@tutti/live/daemon/executor/size-variables.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
+import { GPU, GPU_VARIABLES, variableOf } from "@tutti/protocol/resources.ts";
 import { stepOptions } from "./batch-script.ts";
 
 interface StepPlace {
@@ -16,7 +17,17 @@ interface StepPlace {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether Slurm binds tasks to CPUs here. */
   readonly bindsTasks: boolean;
+  /** Path of `TASK_PROLOG`. */
+  readonly prolog: string;
 }
+
+/**
+ * Slurm gives each task of a step all GPUs of the pilot, whatever srun had in its environment. Those of a job
+ * have its own: what a task prolog prints changes the task's environment.
+ */
+export const TASK_PROLOG = `#!/bin/sh
+for name in ${GPU_VARIABLES.join(" ")}; do echo "export $name=$${variableOf(GPU)}"; done
+`;
 
 /**
  * Tries three more times to create a step, because Slurm refuses for seconds after a restart of its
@@ -92,12 +103,14 @@ export function stepCommand(
  */
 const FORWARDED = "OMPI_MCA_ess_base_forward_signals";
 
+const PROLOG = "SLURM_TASK_PROLOG";
+
 /**
  * The variables that sbatch would set in a job on these nodes, and what mpirun needs if the job does not
  * set it.
  */
 export function gangVariables(
-  { jobId, environment, bindsTasks }: Omit<StepPlace, "srun">,
+  { jobId, environment, bindsTasks, prolog }: Omit<StepPlace, "srun">,
   spec: Pick<LaunchSpec, "nodes" | "tasks" | "threads" | "env">,
 ): Readonly<Record<string, string>> {
   const nodes = nodeTasks(spec);
@@ -123,6 +136,8 @@ export function gangVariables(
     SLURM_NO_KILL: "set",
     // Tutti gives each gang its CPUs; srun would put all gangs on the first ones.
     ...(bindsTasks && { SLURM_CPU_BIND: "none" }),
+    // It follows the administrator's own, and a job may replace it.
+    ...(spec.env[variableOf(GPU)] !== undefined && { [PROLOG]: spec.env[PROLOG] ?? prolog }),
     [FORWARDED]: spec.env[FORWARDED] ?? "none",
     ...(SLURM_CONF !== undefined && { SLURM_CONF }),
   };

@@ -92,11 +92,12 @@ function are(count: number): string {
   return `${formatCount(count)} ${count === 1 ? "is" : "are"}`;
 }
 
-/** How many units of each countable resource jobs hold: `2 of 4 gpu held; 3 disk, shared`. */
+/** How many units of each resource jobs hold: `2 of 4 gpu held; 3 disk, shared; 4 gpu on each node`. */
 export function resourcesText(resources: NonNullable<StatusAnswer["resources"]>): string {
   return resources
-    .map(({ name, units, held, shared }) => {
+    .map(({ name, units, held, shared, perNode }) => {
       const kind = visibleLine(name);
+      if (perNode) return `${units.length} ${kind} on each node`;
       if (shared) return `${units.length} ${kind}, shared`;
       return `${held} of ${units.length} ${kind} held`;
     })

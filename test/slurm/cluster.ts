@@ -33,6 +33,8 @@ export interface ClusterOptions {
   readonly gangS?: number;
   /** Also slurmdbd, so that sacct works. */
   readonly accounting?: boolean;
+  /** GPUs of each node, for Slurm. */
+  readonly gpus?: number;
 }
 
 /** Clusters of this process so far. */
@@ -68,7 +70,7 @@ export class TestCluster {
 
   /** Boots it. @throws with what the script says */
   async start(): Promise<void> {
-    const { nodes, cpus, proctrack = "linuxproc", gangS, accounting } = this.#options;
+    const { nodes, cpus, proctrack = "linuxproc", gangS, accounting, gpus } = this.#options;
     const reason = whyNoSlurm();
     if (reason !== undefined) throw new Error(`No Slurm for tests: ${reason}. Run "npm test" as root once`);
     await this.#verb(
@@ -80,6 +82,7 @@ export class TestCluster {
       "--proctrack",
       proctrack,
       ...[...(gangS === undefined ? [] : ["--gang", gangS]), ...(accounting ? ["--accounting"] : [])],
+      ...(gpus === undefined ? [] : ["--gpus", gpus]),
     );
     mkdirSync(this.home, { recursive: true });
   }

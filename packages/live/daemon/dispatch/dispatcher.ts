@@ -238,7 +238,7 @@ export class Dispatcher {
       return;
     }
     const identity = randomBytes(16).toString("hex");
-    const units = chooseUnits(record, scheduler.machine.resources, [...book.withProcess()]);
+    const units = chooseUnits({ ...record, nodes }, scheduler.machine.resources, [...book.withProcess()]);
     const started = book.change(record, {
       state: "starting",
       attempt: record.attempt + 1,

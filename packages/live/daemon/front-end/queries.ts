@@ -197,6 +197,7 @@ export class Queries {
         units: [...resource.units],
         held: resource.units.length - freeUnits(resource, holders).length,
         ...(resource.isShared && { shared: true as const }),
+        ...(resource.isPerNode && { perNode: true as const }),
       })),
     };
   }

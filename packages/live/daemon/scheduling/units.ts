@@ -17,7 +17,7 @@ import { ofKind, type Resource, type Units } from "@tutti/protocol/resources.ts"
 import type { JobRecord } from "../contract/record.ts";
 
 type Needs = Pick<JobRecord, "use">;
-type Holder = Pick<JobRecord, "job" | "use" | "units">;
+type Holder = Pick<JobRecord, "job" | "use" | "units" | "nodes">;
 
 /** The kinds that policies count. Any number of jobs may hold a shared unit. */
 export function countedKinds(resources: readonly Resource[]): readonly Resource[] {
@@ -73,10 +73,10 @@ export function countHeld(
 
 /**
  * Chooses the units of a job that starts: the first free ones in the order of the configuration. Of a shared
- * kind, those that the fewest jobs hold. Undefined: it asks for none.
+ * kind, those that the fewest jobs hold, on its nodes if each has these units. Undefined: it asks for none.
  */
 export function chooseUnits(
-  { job, use }: Holder,
+  { job, use, nodes }: Holder,
   resources: readonly Resource[],
   holders: readonly Holder[],
 ): Units | undefined {
@@ -85,7 +85,8 @@ export function chooseUnits(
   const chosen = Object.entries(use).map(([kind, amount]): [string, readonly string[]] => {
     const resource = resources.find(({ name }) => name === kind);
     if (resource === undefined) throw new Error(`Broken invariant: job ${job} starts without any ${kind}`);
-    const free = resource.isShared ? leastHeld(resource, others) : freeUnits(resource, others);
+    const near = resource.isPerNode ? others.filter((other) => isOnSameNode(nodes, other.nodes)) : others;
+    const free = resource.isShared ? leastHeld(resource, near) : freeUnits(resource, near);
     if (free.length < amount) {
       throw new Error(
         `Broken invariant: job ${job} starts with ${amount} units of ${kind}, but ${free.length} are free`,
@@ -94,6 +95,10 @@ export function chooseUnits(
     return [kind, free.slice(0, amount)];
   });
   return Object.fromEntries(chosen);
+}
+
+function isOnSameNode(some: JobRecord["nodes"], others: JobRecord["nodes"]): boolean {
+  return some.some(({ node }) => others.some((other) => other.node === node));
 }
 
 /** Units by the number of jobs that hold them; ties: in the order of the configuration. */

@@ -13,7 +13,7 @@ export const ON_CLUSTER: Capabilities = {
   modeConcurrent:
     'on a cluster, a gang has its slots on all of its nodes or on none, expected the mode "gang"',
   signalsBeforeLimit: true,
-  resources: "nodes of a cluster have resources of their own",
+  resources: true,
   takesInput: true,
   canPause: true,
   beginsAtOnce: true,
