@@ -236,6 +236,11 @@ export interface SlotStatistics {
     readonly gradeCompute: number;
     /** Its running time so far, in whole ms. Since protocol 3. */
     readonly ranMs?: number;
+    /**
+     * Memory of its processes here, as a share of the limit of the whole gang. Left out: it has no limit, or
+     * a control group keeps it. Since protocol 3.
+     */
+    readonly memoryShare?: number | undefined;
   }[];
 }
 

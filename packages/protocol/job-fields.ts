@@ -148,7 +148,7 @@ export const JOB_FIELDS = {
     option: [
       RESOURCES,
       "--mem <size>",
-      "memory of the whole job, such as 512M or 2G; enforced as a limit if `tutti doctor` reports memory limits",
+      "memory of the whole job, such as 512M or 2G; a job with more is ended",
     ],
     python: "memory",
     fact: "memory",

@@ -85,7 +85,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     "  works too": others.length === 0 ? "nothing" : others.join(", "),
     CPUs: `${diagnosis.cpus}, given to gangs ${PINNING[diagnosis.pinning]}`,
     cores: coresText(diagnosis.cores),
-    "memory limits": diagnosis.memoryLimit ? KEPT : "not possible here: no memory control group",
+    "memory limits": diagnosis.memoryLimit ? KEPT : "watched once a second: no memory control group",
     "process limits": diagnosis.processLimit ? KEPT : "not possible here: no pids control group",
     "concurrent mode": CONCURRENT[diagnosis.concurrentMode],
     users: USERS[diagnosis.users],

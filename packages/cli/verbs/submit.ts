@@ -151,7 +151,7 @@ export async function reportUnkept(
   const { conductor } = await connection.retry((client) => client.ask<StatusAnswer>("/v1/status"));
   if (conductor.limitsMemory !== false) return;
   hint(
-    "tutti: nothing stops the job from using more than --mem: this scheduler has no memory control group; tutti doctor says why. --mem counts for scheduling only",
+    "tutti: the job can have more than --mem for about a second before it is ended: this scheduler has no memory control group; tutti doctor says why",
   );
 }
 

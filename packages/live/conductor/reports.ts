@@ -71,6 +71,7 @@ export class Reports {
         job: part.spec.job,
         ...shares.usage(part.name),
         ranMs: Math.round(part.ranMs()),
+        memoryShare: part.memoryShare,
       }));
     this.emit({ type: "slots", statistics: { ...numbers, gangs } });
   }

@@ -289,7 +289,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
   /** One that has ended by itself has kept its limit, also if this conductor hung and hears of it late. */
   #keepLimits(nowMs: number): void {
     if (this.ranMs(nowMs) >= this.limitMs && !this.#hasEnded) this.stop("time-limit", false);
-    else if (this.limits.isOutOfMemory) this.stop("memory-limit", true);
+    else if (this.limits.isOutOfMemory || this.limits.isOverMemory(nowMs)) this.stop("memory-limit", true);
   }
 
   get #hasEnded(): boolean {

@@ -1,6 +1,6 @@
 /**
  * Limits a gang's CPUs, its memory and the number of its processes. Control groups enforce these limits;
- * without control groups, Tutti can only pin the CPUs.
+ * without control groups, Tutti pins the CPUs and watches the memory.
  */
 
 import { kernelNumber } from "@tutti/host/machine.ts";
@@ -8,11 +8,14 @@ import { spawn } from "@tutti/host/ports/child-process.ts";
 import { OWN_ENVIRONMENT } from "@tutti/host/surroundings.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { Containment } from "../freezers/open-containment.ts";
+import { MemoryWatch } from "./memory-watch.ts";
 
 export class GangLimits {
   readonly #containment: Containment;
   readonly #gang: string;
   readonly #memoryBytes: number | undefined;
+  /** Undefined: a control group limits its memory, or it has no limit. */
+  readonly #watch: MemoryWatch | undefined;
   #cpus: readonly number[] = [];
   /** Processes that `applyCpus` and `pinNew` have pinned. */
   #pinned: ReadonlySet<number> = new Set();
@@ -21,6 +24,8 @@ export class GangLimits {
     this.#containment = containment;
     this.#gang = gang;
     this.#memoryBytes = memoryBytes;
+    const isWatched = memoryBytes !== undefined && containment.groups.of("memory") === undefined;
+    this.#watch = isWatched ? new MemoryWatch(memoryBytes) : undefined;
   }
 
   get cpuCount(): number {
@@ -87,6 +92,16 @@ export class GangLimits {
   /** CPUs to which the job pins itself before it becomes the command; empty if a cpuset does that. */
   cpusForGate(): string {
     return this.#containment.groups.of("cpuset") === undefined ? this.#cpus.join(",") : "";
+  }
+
+  /** Whether its processes have more memory than they may, where no control group limits it. */
+  isOverMemory(nowMs: number): boolean {
+    return (this.#watch?.look(nowMs, () => this.#containment.freezer.pids(this.#gang)) ?? 0) > 1;
+  }
+
+  /** What its processes had at the last look, as a share of the limit; undefined: nobody looks. */
+  get memoryShare(): number | undefined {
+    return this.#watch?.share;
   }
 
   /** Whether the kernel has killed processes because the gang exceeded its memory limit. */

@@ -146,6 +146,11 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
     return this.machine.containment.paused.sinceMs(this.name);
   }
 
+  /** As in `SlotStatistics`. */
+  get memoryShare(): number | undefined {
+    return this.limits.memoryShare;
+  }
+
   /** Running time so far. */
   ranMs(nowMs = monotonicMs()): number {
     return this.ranBeforeMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);

@@ -218,7 +218,8 @@ export class Member extends GangPart<MemberSpec> {
   }
 
   #keepLimit(nowMs: number): void {
-    if (this.tasks.length > 0 && this.ranMs(nowMs) >= this.limitMs) {
+    if (this.limits.isOverMemory(nowMs)) this.stop("memory-limit", true);
+    else if (this.tasks.length > 0 && this.ranMs(nowMs) >= this.limitMs) {
       this.stop("time-limit", false);
     } else if (this.tasks.length === 0) this.pinNew(nowMs);
   }

@@ -20,6 +20,8 @@ export interface Script {
   readonly ignoresTerm?: boolean;
   /** Further processes of the gang on the lead, which end only by a kill. */
   readonly bombs?: number;
+  /** Share of the gang's memory that its processes on each node have. */
+  readonly memoryShare?: number;
   /** Starts a process on every other node of the gang, as srun inside the command does. */
   readonly isEverywhere?: boolean;
 }
@@ -134,7 +136,13 @@ export function punctual(
     switchP99Us: 0,
     skipped: 0,
     lateOfSlots,
-    gangs: begun.map(({ key, ranMs }) => ({ job: key.job, share: 1, gradeCompute: 1, ranMs })),
+    gangs: begun.map(({ key, ranMs, processes }) => ({
+      job: key.job,
+      share: 1,
+      gradeCompute: 1,
+      ranMs,
+      memoryShare: processes[0]?.script.memoryShare,
+    })),
   };
 }
 

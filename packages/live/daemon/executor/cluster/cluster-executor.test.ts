@@ -434,3 +434,14 @@ test("what a client sends goes to the first node, once, also over a broken conne
   bench.pass(1000);
   expect(await send(13, "four")).toEqual({ taken: 13, reader: "closed" });
 });
+
+test("a gang whose parts have more memory together than it may is ended everywhere, by that reason", () => {
+  const bench = new Bench();
+  bench.run(
+    { job: 1, on: ["n1", "n2"], script: { ...ENDLESS, memoryShare: 0.5 } },
+    { job: 2, on: ["n3", "n4"], script: { ...ENDLESS, memoryShare: 0.51 } },
+  );
+  bench.pass(5000);
+  expect(bench.ends()).toMatchObject([{ job: 2, reason: "memory-limit", signal: "SIGKILL" }]);
+  expect(bench.nodes.living().map(({ node, key }) => `${node} ${key.job}`)).toEqual(["n1 1", "n2 1"]);
+});

@@ -85,6 +85,7 @@ export class Gang {
   #noted: AttemptRecord | undefined;
   /** Last known running time. */
   #ranMs = 0;
+  readonly #memoryShares = new Map<string, number>();
   #end: AttemptEnd | undefined;
 
   /** @param isFresh certainly no earlier front end has started it */
@@ -217,9 +218,15 @@ export class Gang {
     this.#world.report(message);
   }
 
-  /** How long it has run, as a node says. */
-  ran(ms: number): void {
+  /**
+   * How long it has run, as a node says, and how much of its memory its part there has. If all parts together
+   * have too much, it is killed.
+   */
+  ran(node: string, ms: number, memoryShare: number): void {
     this.#ranMs = Math.max(this.#ranMs, ms);
+    this.#memoryShares.set(node, memoryShare);
+    const share = [...this.#memoryShares.values()].reduce((sum, one) => sum + one, 0);
+    if (share > 1 && !this.#isEnding) this.stop(true, "memory-limit");
   }
 
   ended(node: string, end: AttemptEnd): void {
@@ -229,6 +236,8 @@ export class Gang {
     member.end = end;
     // The command cannot know that its tasks on this node are gone.
     if (this.#resultOf() === undefined) this.#lost ??= end.lost;
+    // Its other parts end for the same reason.
+    if (end.reason === "memory-limit") this.#stop ??= { kill: true, reason: end.reason };
     if (this.#endsWith(member)) this.#kill();
     this.#finish();
   }
@@ -383,6 +392,7 @@ export class Gang {
   /** Whether the end of this member is the end of all. */
   #endsWith({ node, end }: Member): boolean {
     if (this.#members.every(({ phase }) => phase === "ended")) return false;
+    if (end?.reason === "memory-limit") return true;
     if (this.facts.isEach) {
       // A gang that was asked to end, or reached its time limit, has its grace time on all nodes.
       const isAsked = this.#stop !== undefined || end?.reason === "time-limit";

@@ -74,10 +74,12 @@ export class Gangs {
     return this.all().filter((gang) => gang.isOn(node));
   }
 
-  /** Keeps the running times, in case nothing more is heard of a gang. */
+  /** Keeps the running times, in case nothing more is heard of a gang, and watches its memory. */
   ran(node: string, { gangs }: SlotStatistics): void {
     const onNode = this.on(node).filter(({ end }) => end === undefined);
-    for (const { job, ranMs = 0 } of gangs) onNode.find(({ facts }) => facts.key.job === job)?.ran(ranMs);
+    for (const { job, ranMs = 0, memoryShare = 0 } of gangs) {
+      onNode.find(({ facts }) => facts.key.job === job)?.ran(node, ranMs, memoryShare);
+    }
   }
 
   /** @param isDown nothing runs there, because the cluster itself has given the node up */

@@ -32,7 +32,7 @@ export function nodeTasks({ nodes = [], tasks, threads = 1 }: Gang): NodeTasks[]
  * @param nodes names of all nodes of the gang
  */
 export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: string): MemberSpec {
-  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs, limitSignal } = spec;
+  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs, limitSignal, memoryBytes } = spec;
   const isEach = spec.tasksRun === "each";
   return {
     job,
@@ -46,6 +46,7 @@ export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: strin
     tasksRun: isEach ? "each" : "once",
     limitMs,
     limitSignal,
+    memoryBytes,
     ranks: isEach ? ranksOn(spec, node) : [],
   };
 }
