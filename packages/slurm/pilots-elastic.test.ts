@@ -42,9 +42,9 @@ const alive = ({ stored, slurm }: Stage) =>
 
 describe("pilots", () => {
   test("are as wide and as long as what waits needs, of the first kind that can hold it", async () => {
-    const stage = new Stage(KINDS, waits(wish(3, 20 * MIN)));
+    const stage = new Stage(KINDS, waits(wish(3, 20 * MIN - 298.5)));
     await stage.pass(10 * S);
-    // By hand: 3 CPUs are 2 nodes; 20 min, 1 min before the stop and 1 min to begin.
+    // By hand: 3 CPUs are 2 nodes; 20 min, 1 min before the stop and 1 min to begin, in whole minutes.
     expect(alive(stage)).toEqual(["small 2 22"]);
     const wide = new Stage(KINDS, waits(wish(5, 20 * MIN)));
     await wide.pass(10 * S);

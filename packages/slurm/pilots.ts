@@ -42,6 +42,7 @@ import {
   UNKNOWN_MS,
 } from "./pilot.ts";
 import { markOf, type PilotContent } from "./pilot-file.ts";
+import { minutesOf } from "./sbatch-options.ts";
 import { cancelPilot, cancelStrays, submitPilot } from "./submitting.ts";
 import { Telling } from "./telling.ts";
 import { adviseWaiting, nextText, type PilotSetup } from "./waiting.ts";
@@ -328,7 +329,7 @@ export class Pilots {
     if (request === undefined || request === "exhausted") return;
     this.#need.submitted();
     const { kind, nodes, timeS } = request;
-    const asked = { kind: kind.name, nodes, timeMs: 1000 * timeS };
+    const asked = { kind: kind.name, nodes, timeMs: 60_000 * minutesOf(1000 * timeS) };
     await this.#submit(this.#list.add(asked, this.#setup.clock.nowMs()));
     // Other jobs may need another kind.
     this.#isUrgent = true;

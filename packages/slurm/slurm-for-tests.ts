@@ -9,10 +9,12 @@ import { NodeTable } from "@tutti/kernel/core/machine.ts";
 import type { Allocation, ClusterListener } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { Wish } from "@tutti/live/daemon/executor/executor.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
+import { problemIn } from "@tutti/protocol/shape.ts";
+import { expect } from "vitest";
 import { SlurmError } from "./commands.ts";
 import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
 import type { QueuedJob } from "./formats/queue.ts";
-import { newContent, type PilotContent } from "./pilot-file.ts";
+import { newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import type { Slurm } from "./slurm.ts";
 import type { PilotKind } from "./slurm-options.ts";
@@ -216,6 +218,7 @@ export class Stage {
     const store: KeptStore<PilotContent> = {
       read: () => this.stored,
       write: (content) => {
+        expect(problemIn(pilotContent, JSON.parse(JSON.stringify(content)))).toBeUndefined();
         if (this.isDiskFull) throw new InputError("Cannot write: no space left on device");
         this.stored = structuredClone(content);
       },

@@ -2,6 +2,27 @@
 import type { NumberRange } from "@tutti/kernel/core/number-ranges.ts";
 import type { GroupsKind } from "../world/kernel/machine.ts";
 
+interface Span {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Options of `tutti serve --on slurm`. */
+interface PilotOptions {
+  readonly kinds: readonly {
+    readonly name: string;
+    readonly nodes: Span;
+    readonly timeMs: Span;
+    readonly sbatch: readonly string[];
+  }[];
+  readonly maxNodes: number;
+  readonly idleMs: number | undefined;
+  readonly drainMs: number;
+  readonly stopBeforeMs: number;
+  readonly steps: number;
+  readonly sbatch: readonly string[];
+}
+
 /** Nodes of a Slurm, besides the machine of the scheduler: its pilots run on them. */
 export interface ClusterSetting {
   /** CPUs of each node. */
@@ -10,16 +31,19 @@ export interface ClusterSetting {
   readonly tracksByGroups: boolean;
   /** A node that does not answer for this long is down. */
   readonly slurmdTimeoutMs: number;
-  /** Options of `tutti serve --on slurm`. */
-  readonly pilot: {
-    readonly nodes: number;
-    readonly timeMs: number;
-    readonly idleMs: number | undefined;
-    readonly drainMs: number;
-    readonly stopBeforeMs: number;
-    readonly steps: number;
-    readonly sbatch: readonly string[];
-  };
+  readonly pilots: PilotOptions;
+}
+
+/** The longest time limit of a pilot. */
+export function longestPilotMs({ pilots }: ClusterSetting): number {
+  return Math.max(...pilots.kinds.map(({ timeMs }) => timeMs.max));
+}
+
+/** One kind of pilots, which all have this many nodes for this time. */
+export function fixedKind(nodes: number, timeMs: number): PilotOptions["kinds"] {
+  return [
+    { name: "pilot", nodes: { min: nodes, max: nodes }, timeMs: { min: timeMs, max: timeMs }, sbatch: [] },
+  ];
 }
 
 /** Numbers from 1. */

@@ -274,7 +274,7 @@ export function makeSite(setting: Setting, { programs, sqlite, Buffer }: WorldPa
 
 /** The words of the front end that ask for pilots. */
 function pilotWords(cluster: ClusterSetting | undefined): string[] {
-  return cluster === undefined ? [] : [JSON.stringify(cluster.pilot)];
+  return cluster === undefined ? [] : [JSON.stringify(cluster.pilots)];
 }
 
 function readText(machine: Machine, root: Caller, path: string): string | undefined {

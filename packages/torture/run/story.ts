@@ -5,7 +5,7 @@ import type { Job, SubmitJob, UpdateBody } from "@tutti/protocol/schema.ts";
 import { type Asked, type JudgedJob, nameOf } from "../judge/history.ts";
 import type { Random } from "../world/contract.ts";
 import type { Life } from "./life.ts";
-import type { Setting, Topic } from "./setting.ts";
+import { longestPilotMs, type Setting, type Topic } from "./setting.ts";
 import type { JobPlan } from "./witness.ts";
 
 export interface Kind {
@@ -299,7 +299,7 @@ function makeAsked(random: Random, name: string, { cpus, cluster }: Setting): As
     name,
     tasks: random.chance(0.5) ? 1 : random.between(1, cpus),
     // No job may have a limit that is longer than a pilot.
-    limitMs: (cluster === undefined ? NO_LIMIT_MS : cluster.pilot.timeMs / 2) + random.below(1000),
+    limitMs: (cluster === undefined ? NO_LIMIT_MS : longestPilotMs(cluster) / 2) + random.below(1000),
     retries: random.between(1, 3),
     retryOn: random.pick(RETRY_ON),
     retryDelayMs: random.between(1000, 1300),

@@ -18,7 +18,7 @@ import {
 import { KINDS } from "./kinds.ts";
 import { Life } from "./life.ts";
 import { type Deed, type DeedName, LASTING, type Scene } from "./recorded.ts";
-import type { Setting } from "./setting.ts";
+import { fixedKind, type Setting } from "./setting.ts";
 import type { WorldParts } from "./site.ts";
 import type { Kind } from "./story.ts";
 
@@ -91,9 +91,9 @@ function onNodes(seed: number): Setting {
       nodes: Array<number>(NODES + 1).fill(CPUS_OF_NODE),
       tracksByGroups: true,
       slurmdTimeoutMs: MINUTE_MS,
-      pilot: {
-        nodes: NODES,
-        timeMs: 2 * HOURS * HOUR_MS,
+      pilots: {
+        kinds: fixedKind(NODES, 2 * HOURS * HOUR_MS),
+        maxNodes: NODES,
         idleMs: undefined,
         drainMs: 2 * MINUTE_MS,
         stopBeforeMs: MINUTE_MS,

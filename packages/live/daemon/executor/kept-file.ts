@@ -67,8 +67,12 @@ export class KeptFile<Content> implements KeptStore<Content> {
   }
 
   write(content: Content): void {
+    const text = JSON.stringify(content);
+    // A file that the next front end refuses to read would keep it from starting.
+    const problem = problemIn(this.#shape, JSON.parse(text));
+    if (problem !== undefined) throw new Error(`Broken invariant: ${this.#path} would have${problem}`);
     try {
-      this.#write(`${JSON.stringify(content)}\n`);
+      this.#write(`${text}\n`);
     } catch (error) {
       throw new InputError(
         `Cannot write "${this.#path}": ${(error as Error).message}; no job is submitted before it is in this file`,

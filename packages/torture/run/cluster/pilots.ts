@@ -43,7 +43,7 @@ export async function watchPilots(life: Life): Promise<void> {
 
 /** Whether what runs on it may be stopped from now on. */
 function mayEnd(life: Life, { startedUs, minutes, state }: Job): boolean {
-  const { stopBeforeMs } = life.setting.cluster!.pilot;
+  const { stopBeforeMs } = life.setting.cluster!.pilots;
   const leftMs = (startedUs + minutes * 60e6 - life.site.timeline.nowUs) / 1000;
   return state === "RUNNING" && leftMs < stopBeforeMs + EARLY_MS;
 }

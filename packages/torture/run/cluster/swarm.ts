@@ -1,9 +1,23 @@
 /** Draws what is different in a life whose jobs run on nodes of a Slurm. */
 import type { Random } from "../../world/contract.ts";
-import type { Setting } from "../setting.ts";
+import { fixedKind, type Setting } from "../setting.ts";
 import { drawWeights } from "../weights.ts";
 import { CLUSTER_FAULTS } from "./faults.ts";
 import { CLUSTER_KINDS } from "./kinds.ts";
+
+/** Most lives have pilots of one size, one at a time. In the others they are as jobs need them. */
+function kindsOf(nodes: number, spare: number, timeMs: number, random: Random) {
+  const own = random.fork("kinds of pilots");
+  if (!own.chance(0.4)) return { kinds: fixedKind(nodes, timeMs), maxNodes: nodes };
+  const kind = (name: string, most: number, leastMs: number) => ({
+    name,
+    nodes: { min: 1, max: most },
+    timeMs: { min: Math.min(leastMs, timeMs), max: timeMs },
+    sbatch: [],
+  });
+  const kinds = [kind("narrow", own.between(1, nodes), HOUR_MS / 2), kind("wide", nodes, HOUR_MS)];
+  return { kinds, maxNodes: nodes + spare };
+}
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -34,9 +48,8 @@ export function clusterSetting(setting: Setting, random: Random): Setting {
       nodes: Array<number>(nodes + spare).fill(cpus),
       tracksByGroups: random.chance(0.6),
       slurmdTimeoutMs: random.pick([60_000, 300_000]),
-      pilot: {
-        nodes,
-        timeMs: random.pick(times),
+      pilots: {
+        ...kindsOf(nodes, spare, random.pick(times), random),
         idleMs: random.pick([MINUTE_MS, 5 * MINUTE_MS, 5 * MINUTE_MS, undefined]),
         drainMs: random.pick([2, 5]) * MINUTE_MS,
         stopBeforeMs: random.pick([30_000, 60_000]),
