@@ -83,6 +83,21 @@ export const limitSignal = object({
   /** first: the process of the command. others: all but that one. */
   to: oneOf("first", "others", "all"),
 });
+/**
+ * For nodes that share nothing with the front end: the conductor makes the attempt's folder there, with these
+ * files. Left out: the front end has made it, on a disk that the node shares.
+ */
+export const ownFolder = optional(
+  object({
+    /** Content of the host file. */
+    hosts: text,
+    script: optional(object({ path: absolutePath, base64: text })),
+  }),
+);
+/**
+ * The user by name, where nodes have user ids of their own: replaces `uid` and `gid`. Left out: these hold.
+ */
+export const userName = optional(plainText);
 
 const launchFields = {
   ...IDENTIFIED,
@@ -101,6 +116,8 @@ const launchFields = {
    */
   uid: optional(whole()),
   gid: optional(whole()),
+  user: userName,
+  ownFolder,
   /** Memory limit of the whole gang in bytes; undefined: no limit. Enforced only by a memory cgroup. */
   memoryBytes: optional(whole()),
   /** File mode creation mask of the job, 0 … 0o777; left out: 0o022, as in the first release. */
@@ -133,6 +150,7 @@ const launchFields = {
 /** All that the conductor needs to run an attempt. */
 const launchSpec = object(launchFields);
 export type LaunchSpec = Frozen<TypeOf<typeof launchSpec>>;
+export type OwnFolder = NonNullable<LaunchSpec["ownFolder"]>;
 /** A step writes a script for each task, so their number must be known. */
 export const stepSpec: Shape<TypeOf<typeof launchSpec>> = object({
   ...launchFields,
@@ -200,6 +218,8 @@ export interface AttemptState extends IdentifiedAttempt {
   readonly about?: {
     /** Left out: the conductor's own user. */
     readonly uid?: number;
+    /** As in `LaunchSpec`. */
+    readonly user?: string;
     readonly command: readonly string[];
     readonly cwd: string;
     readonly folder: string;

@@ -35,10 +35,12 @@ import {
   KEY,
   limitSignal,
   MAX_TASKS,
+  ownFolder,
   plainText,
   SCHEDULE,
   stepSpec,
   tasksRun,
+  userName,
   words,
 } from "./attempts.ts";
 import {
@@ -118,6 +120,8 @@ const memberSpec = object({
   folder: absolutePath,
   uid: optional(whole()),
   gid: optional(whole()),
+  user: userName,
+  ownFolder,
   graceMs,
   /** Names of all nodes of the gang, that of its first process first. Given back in `about`. */
   nodes: words,
@@ -173,6 +177,10 @@ const TURNING = {
 };
 export type ToTurning = MessageOf<typeof TURNING>;
 
+/** Names of the output files in an attempt's own folder. */
+const outputFile = oneOf("out", "err");
+export type OutputFile = TypeOf<typeof outputFile>;
+
 export const TO_CONDUCTOR = {
   /** First message of a connection. If a second front end connects, the conductor drops the first. */
   hello: {
@@ -196,12 +204,18 @@ export const TO_CONDUCTOR = {
    */
   join: { member: memberSpec },
   /**
-   * Starts a gang's tasks on all its nodes by a command of the cluster's own, such as srun. The conductor
-   * of the first node does it. `step` is the command, and the tasks' shims are what it starts. Protocol 3.
+   * Starts a gang's tasks. `step` is a command of the cluster's own, such as srun, which starts the tasks'
+   * shims on all nodes; the conductor of the first node runs it. Without `step`, each conductor starts the
+   * tasks of its own node. Protocol 3.
    */
-  step: { spec: stepSpec, step: words },
+  step: { spec: stepSpec, step: optional(words) },
   /** For the node that starts the job's command. Answered by `input-taken`, at the latest after 5 s. */
   input: { attempt: attemptKey, identity: optional(identity), ...INPUT_PIECE },
+  /**
+   * Asks for what the gang has written on this node, from this byte on: for nodes whose attempts have
+   * folders of their own. Answered by `output`.
+   */
+  read: { attempt: attemptKey, identity: optional(identity), file: outputFile, from: whole() },
 };
 export type ToConductor = MessageOf<typeof TO_CONDUCTOR>;
 
@@ -249,6 +263,16 @@ export type FromClusterConductor =
    * cluster's gangs is left on this node.
    */
   | { readonly type: "vacant" }
+  /** Answer to `read`: the next bytes, and how many follow them. Of an unknown attempt, there are none. */
+  | {
+      readonly type: "output";
+      readonly attempt: AttemptKey;
+      readonly identity?: string;
+      readonly file: OutputFile;
+      readonly from: number;
+      readonly base64: string;
+      readonly left: number;
+    }
   /** The cluster takes the node away: the conductor kills its attempts, starts nothing more, and ends. */
   | { readonly type: "leaving" }
   /** All processes that this node starts for the gang wait at their gates. */

@@ -12,9 +12,7 @@
  *                                   step again
  */
 import { quote } from "@tutti/host/shell.ts";
-
-/** Seconds in which a conductor, or a step, may be started again three times. */
-const WINDOW_S = 600;
+import { MAY_START, OWN_FOLDER } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
 
 /**
  * Options of srun for each of our steps. Without --overlap, steps would wait for each other.
@@ -24,34 +22,6 @@ export function stepOptions(bindsTasks: boolean): readonly string[] {
   const binding = bindsTasks ? ["--cpu-bind=none"] : [];
   return ["--overlap", "--no-kill", ...binding, "--mpi=none", "--chdir=/"];
 }
-
-/**
- * Returns 1 when called for the fourth time within ten minutes. Each caller is a process of its own, with
- * its own times.
- */
-const MAY_START = `
-times=
-may_start() {
-  now=$(date +%s) kept= count=0
-  for time in $times; do
-    if [ $((now - time)) -lt ${WINDOW_S} ]; then kept="$kept $time" count=$((count + 1)); fi
-  done
-  times="$kept $now"
-  [ $count -lt 4 ]
-}`;
-
-/**
- * Sets `base` to a folder of this user: /tmp/tutti-UID, or /tmp/tutti-UID.* if another user has taken that
- * name. conductor/connect.ts looks there, too. Nobody can forge the owner.
- */
-export const OWN_FOLDER = `
-own_folder() {
-  for base in "$1" "$1".*; do
-    [ ! -L "$base" ] && [ -d "$base" ] && [ -O "$base" ] && return
-  done
-  base=$1
-  mkdir "$base" 2> /dev/null || base=$(mktemp -d "$1.XXXXXXXX")
-}`;
 
 /** Arguments: node program, program of the conductor, name of the cluster. */
 const KEEPER = `

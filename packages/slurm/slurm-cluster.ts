@@ -12,13 +12,13 @@ import type {
   LinkListener,
   NodeLink,
 } from "@tutti/live/daemon/executor/cluster/cluster.ts";
+import { Connector } from "@tutti/live/daemon/executor/cluster/connector.ts";
 import type { AllocationState, Demand } from "@tutti/live/daemon/executor/executor.ts";
 import { KeptFile } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
-import { runCommand } from "./commands.ts";
-import { Connector } from "./connector.ts";
+import { commandEnvironment, lastWords, runCommand } from "./commands.ts";
 import type { KindSize } from "./need.ts";
 import { learnSizes, newContent, type PilotContent, pilotContent, type StoredPilot } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
@@ -180,7 +180,11 @@ class SlurmCluster implements Cluster {
           listener.closed(because);
         },
       },
-      command: () => this.#connectCommand(node),
+      way: {
+        command: () => this.#connectCommand(node),
+        env: commandEnvironment(process.env),
+        lastWords,
+      },
       onClose: () => this.#connectors.delete(connector),
     });
     this.#connectors.add(connector);
@@ -262,9 +266,9 @@ class SlurmCluster implements Cluster {
     return { jobId: pilot?.jobId ?? "0", environment: slurmEnvironment(), bindsTasks, prolog };
   }
 
-  #connectCommand(node: string): readonly [string, ...string[]] | undefined {
+  #connectCommand(node: string): readonly [string, ...string[]] | string {
     const { jobId, mark } = this.#pilots.pilotOf(node) ?? {};
-    if (jobId === undefined || mark === undefined) return undefined;
+    if (jobId === undefined || mark === undefined) return "there is no pilot";
     return connectCommand({ srun: this.#srun, bindsTasks: this.#setup.bindsTasks }, node, jobId, mark);
   }
 }

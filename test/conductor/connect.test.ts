@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { allPids, signal } from "@tutti/host/processes.ts";
 import { isAtGate, startShim } from "@tutti/live/conductor/attempts/shim.ts";
 import { startConductor } from "@tutti/live/conductor/client.ts";
+import { OWN_FOLDER } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
 import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader } from "@tutti/protocol/wire.ts";
-import { OWN_FOLDER } from "@tutti/slurm/batch-script.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Stage, until } from "./stage.ts";
 

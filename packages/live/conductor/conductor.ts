@@ -17,6 +17,7 @@ import { savedOf } from "./attempts/attempt-report.ts";
 import { type GangPart, LOOK_MS, type Machine } from "./attempts/gang-part.ts";
 import { JobInputs } from "./attempts/job-inputs.ts";
 import { LaunchQueue } from "./attempts/launch-queue.ts";
+import { inOwnFolder, readOutput, removeOwnFolder, withUserHere } from "./attempts/own-folder.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/open-containment.ts";
@@ -67,7 +68,7 @@ export class Conductor {
 
   /**
    * @param emit called with every message for the front end, even if none is connected
-   * @param keeper in a cluster, where several conductors turn the same rows: the process that started it
+   * @param keeper the process that started it, with which it ends; undefined: it ends alone
    */
   constructor(
     home: string,
@@ -75,7 +76,7 @@ export class Conductor {
     emit: (message: FromConductor) => void,
     keeper?: number,
   ) {
-    const cluster = keeper !== undefined;
+    const cluster = containment.isOfCluster;
     this.#keeper = keeper;
     this.#keeperIdentity = keeper === undefined ? undefined : identityOf(keeper);
     this.#machine = {
@@ -167,6 +168,11 @@ export class Conductor {
     );
   }
 
+  /** Whether nobody can still want to know anything of it. */
+  get isUnused(): boolean {
+    return this.#launches.isEmpty && this.#attempts.size === 0;
+  }
+
   receive(message: ToConductor): void {
     if (this.#reports.isTooLate(message)) return;
     if (message.type === "hello") this.#greet();
@@ -177,6 +183,7 @@ export class Conductor {
     else if (message.type === "keep") this.#keep(message);
     else if (message.type === "shutdown") this.#shutDown(message.killJobs);
     else if (message.type === "input") this.#inputs.receive(message);
+    else if (message.type === "read") this.#read(message);
     else if (message.type !== "join" && message.type !== "step") this.#turning.receive(message);
     else if (this.#members !== undefined) this.#members.receive(message);
     else this.#reports.refuse(`Cannot ${message.type}: this conductor is not one of a cluster`);
@@ -291,17 +298,22 @@ export class Conductor {
     this.#stateFile.save();
   }
 
-  #launch(spec: LaunchSpec): void {
-    const name = gangName(spec);
+  #launch(asked: LaunchSpec): void {
+    const name = gangName(asked);
     const known = this.#attempts.get(name);
     const namesake = known?.spec ?? this.#launches.find(name);
-    if (namesake !== undefined && namesake.identity !== spec.identity) {
+    if (namesake !== undefined && namesake.identity !== asked.identity) {
       const lost = `Cannot start job ${name}: the conductor already has another attempt with this job's number, expected none; this command never ran`;
-      this.#reports.notStarted(spec, "none", lost, true);
+      this.#reports.notStarted(asked, "none", lost, true);
       return;
     }
     if (known !== undefined) this.#reports.repeat(known);
-    else if (namesake === undefined) this.#launches.add(spec);
+    if (namesake !== undefined) return;
+    try {
+      this.#launches.add(inOwnFolder(withUserHere(asked), []));
+    } catch (error) {
+      this.#reports.notStarted(asked, "none", `Cannot start job ${name}: ${(error as Error).message}`, true);
+    }
   }
 
   #launchNow(spec: LaunchSpec): void {
@@ -342,8 +354,15 @@ export class Conductor {
     const attempt = this.#find(message);
     if (attempt === undefined || !attempt.isOver) return;
     attempt.forgotten();
+    if (attempt.spec.ownFolder !== undefined) removeOwnFolder(attempt.spec);
     this.#attempts.delete(attempt.name);
     this.#stateFile.save();
+  }
+
+  #read({ attempt: key, identity, file, from }: Extract<ToConductor, { type: "read" }>): void {
+    const spec = this.#find({ attempt: key, identity })?.spec;
+    const output = spec?.ownFolder === undefined ? { base64: "", left: 0 } : readOutput(spec, file, from);
+    this.#reports.emit({ type: "output", attempt: key, identity, file, from, ...output });
   }
 
   #keep(message: Extract<ToConductor, { type: "keep" }>): void {

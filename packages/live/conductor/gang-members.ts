@@ -5,6 +5,7 @@ import { gangName } from "@tutti/protocol/attempts.ts";
 import type { MemberSpec, ToConductor } from "@tutti/protocol/conductor.ts";
 import type { GangPart, Machine } from "./attempts/gang-part.ts";
 import { Member } from "./attempts/member.ts";
+import { inOwnFolder, withUserHere } from "./attempts/own-folder.ts";
 import { rightsFor } from "./attempts/rights.ts";
 import { Step } from "./attempts/step.ts";
 import type { Reports } from "./reports.ts";
@@ -49,21 +50,23 @@ export class GangMembers {
   }
 
   /** The gang may have processes here. */
-  #join(spec: MemberSpec): void {
+  #join(asked: MemberSpec): void {
     const { attempts, reports, machine } = this.#options;
-    const known = attempts.get(gangName(spec));
+    const known = attempts.get(gangName(asked));
     if (known !== undefined) {
-      if (known instanceof Member && known.spec.identity === spec.identity) reports.repeat(known);
-      else this.#refuse(spec, "the conductor already has another attempt with this number, expected none");
+      if (known instanceof Member && known.spec.identity === asked.identity) reports.repeat(known);
+      else this.#refuse(asked, "the conductor already has another attempt with this number, expected none");
       return;
     }
-    const member = new Member(machine, spec);
+    let member: Member | undefined;
     try {
+      const spec = inOwnFolder(withUserHere(asked), asked.ranks);
+      member = new Member(machine, spec);
       rightsFor(spec);
       member.makeFolders();
     } catch (error) {
-      member.forgotten();
-      this.#refuse(spec, (error as Error).message);
+      member?.forgotten();
+      this.#refuse(asked, (error as Error).message);
       return;
     }
     attempts.set(member.name, member);
@@ -71,14 +74,21 @@ export class GangMembers {
   }
 
   /** Starts the tasks of a gang that has joined here and on its other nodes. */
-  #step(spec: LaunchSpec, command: readonly string[]): void {
+  #step(asked: LaunchSpec, command: readonly string[] | undefined): void {
     const { attempts, reports, machine } = this.#options;
-    const member = attempts.get(gangName(spec));
-    if (!(member instanceof Member) || member.spec.identity !== spec.identity) {
-      this.#refuse(spec, "it has not joined here, expected `join` before `step`");
+    const member = attempts.get(gangName(asked));
+    if (!(member instanceof Member) || member.spec.identity !== asked.identity) {
+      this.#refuse(asked, "it has not joined here, expected `join` before `step`");
     } else if (member.isOver || member.step !== undefined) reports.repeat(member);
     else if (member.phase === "launching") {
-      member.step = Step.start(machine, spec, command);
+      const { uid, gid, ranks } = member.spec;
+      try {
+        const spec = inOwnFolder({ ...asked, uid, gid }, ranks);
+        member.step =
+          command === undefined ? Step.startOwn(machine, spec, ranks) : Step.start(machine, spec, command);
+      } catch (error) {
+        member.abandon(`Cannot start job ${member.name}: ${(error as Error).message}`);
+      }
       this.#options.onChange();
     }
   }

@@ -8,6 +8,9 @@
  * gangs and ends when it gets TERM, and when the process that started it (the keeper) has ended, because the
  * cluster then takes the node away. The keeper gives its pid as `--parent`, because it may end before the
  * conductor can ask for it.
+ *
+ * With `--independent`, nobody takes the node away: the gangs go on when the conductor or its keeper ends, as
+ * on this machine. The exit status is 0 only if the conductor and all that it knows are no longer needed.
  */
 
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
@@ -39,6 +42,8 @@ const LOCKED_LOOK_MS = 50;
 const ENDING_MS = 1000;
 /** Exit status when another conductor has the folder. */
 const ALREADY_RUNNING = 3;
+/** Exit status of an independent conductor whose keeper starts another one. */
+const ENDED_BY_SIGNAL = 4;
 /** Becomes part of the gangs' marks. */
 const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -46,7 +51,9 @@ closeInherited();
 // Ignore the caller's umask: jobs may read their control groups, and our own files have explicit modes.
 process.umask(0o022);
 
-const { home, kind, cluster, parent } = readArguments();
+const { home, kind, cluster, parent, independent } = readArguments();
+/** Ends its gangs with the keeper. */
+const isLent = cluster !== undefined && !independent;
 // Do not prevent any folder from being removed or unmounted.
 process.chdir("/");
 
@@ -87,7 +94,7 @@ const conductor = new Conductor(
   home,
   containment,
   (message) => server.send(message),
-  cluster === undefined ? undefined : parent,
+  isLent ? parent : undefined,
 );
 
 // If the disk with the log is full and a second write fails at the same moment, Node reports an uncaught
@@ -101,7 +108,7 @@ conductor.onShutdown(() => giveUp(0));
 
 await conductor.start();
 await server.listen();
-if (cluster !== undefined) removeDeadHomes(home, cluster);
+if (cluster !== undefined && isLent) removeDeadHomes(home, cluster);
 
 let lonelySinceMs = monotonicMs();
 let homeProblem = "";
@@ -110,17 +117,18 @@ void (async function keep(): Promise<void> {
   setTimeout(keep, isOurs ? LOOK_MS : LOCKED_LOOK_MS);
 })();
 setInterval(() => {
-  if (cluster !== undefined || !conductor.isIdle || server.isConnected) lonelySinceMs = monotonicMs();
+  const isNeeded = isLent || !(independent ? conductor.isUnused : conductor.isIdle);
+  if (isNeeded || server.isConnected) lonelySinceMs = monotonicMs();
   else if (monotonicMs() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, LOOK_MS);
-if (cluster !== undefined) setInterval(() => guarded(() => conductor.followKeeper()), PARENT_MS);
+if (isLent) setInterval(() => guarded(() => conductor.followKeeper()), PARENT_MS);
 
 function readArguments() {
   const { positionals, values } = parseArgs({
     args: process.argv.slice(2),
     allowPositionals: true,
     strict: false,
-    options: { cluster: { type: "string" }, parent: { type: "string" } },
+    options: { cluster: { type: "string" }, parent: { type: "string" }, independent: { type: "boolean" } },
   });
   const [home, kind] = positionals as [string?, FreezerKind?];
   const { cluster } = values;
@@ -129,17 +137,17 @@ function readArguments() {
   const isName = cluster === undefined || (typeof cluster === "string" && CLUSTER_NAME.test(cluster));
   if (home === undefined || !isKind || !isName || (cluster !== undefined && kind !== "signals")) {
     console.error(
-      `Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}], or conductor HOME signals --cluster NAME`,
+      `Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}], or conductor HOME signals --cluster NAME [--independent]`,
     );
     process.exit(2);
   }
-  return { home, kind, cluster, parent };
+  return { home, kind, cluster, parent, independent: values.independent === true };
 }
 
 /** Jobs of this machine go on. Those of a cluster cannot: it ends its processes on the node in a moment. */
 function end(): void {
-  if (cluster === undefined) giveUp(0);
-  else guarded(() => conductor.evict());
+  if (isLent) guarded(() => conductor.evict());
+  else giveUp(independent ? ENDED_BY_SIGNAL : 0);
 }
 
 /**

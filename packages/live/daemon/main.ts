@@ -128,6 +128,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       name: nameOf(folder),
       conductor: folder.conductor,
       folder: folder.slurm,
+      isShared: setup.isShared,
       liveJobs: () => store.liveJobs(),
     });
     held.defer(() => executor.close());

@@ -28,7 +28,7 @@ static void line(const char *kind) {
   clock_gettime(CLOCK_REALTIME, &now);
   /* One write, so that lines of several nodes do not mix. */
   dprintf(file, "%s %s %s %s %s %lld\n", kind, variable("TUTTI_JOB_ID"), variable("TUTTI_ATTEMPT"), node,
-          variable("SLURM_PROCID"), (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+          variable("TUTTI_RANK"), (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
 }
 
 int main(int argc, char **argv) {

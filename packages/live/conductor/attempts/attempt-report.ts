@@ -30,8 +30,8 @@ function recordOf({ begun, startedAtMs, pausedAtMs, reason, endingAtMs }: GangPa
 
 function aboutOf(part: GangPart): NonNullable<AttemptState["about"]> {
   const { spec, begun, startedAtMs } = part;
-  const { uid, folder } = spec;
-  return { uid, ...commandOf(part), folder, ...(begun && { startedAtMs }) };
+  const { uid, user, folder } = spec;
+  return { uid, user, ...commandOf(part), folder, ...(begun && { startedAtMs }) };
 }
 
 /** Only the node that starts the command knows it. */

@@ -15,7 +15,7 @@ import { keyOf } from "./claim.ts";
 import { GangPart, type Machine } from "./gang-part.ts";
 import { ObservedTime } from "./observed-time.ts";
 import { type SavedStep, Step } from "./step.ts";
-import { type SavedTask, Task } from "./task.ts";
+import { makeTaskFolder, type SavedTask, Task } from "./task.ts";
 
 /** Once the gang has its slots, its tasks must begin within this time of these slots. */
 const BEGIN_MS = 30_000;
@@ -133,7 +133,7 @@ export class Member extends GangPart<MemberSpec> {
 
   /** Makes the folders of its tasks, for the shims. @throws Error if the disk refuses */
   makeFolders(): void {
-    for (const task of this.tasks) task.makeFolder();
+    if (this.spec.ownFolder === undefined) for (const { folder } of this.tasks) makeTaskFolder(folder.folder);
   }
 
   override advance(nowMs: number): "launched" | "warned" | "ended" | undefined {

@@ -1,7 +1,7 @@
 /**
- * Runs the command by which the cluster starts the tasks of a gang on all its nodes, such as srun. It runs in
- * a session of its own, so it survives the conductor. Its exit status says nothing: srun also ends with 0
- * when a node is lost. How the tasks end is in their folders.
+ * Starts the tasks of a gang: by a command that starts them on all its nodes, such as srun, or those of this
+ * node without a command. The command runs in a session of its own, so it survives the conductor. Its exit
+ * status says nothing: srun also ends with 0 when a node is lost. How the tasks end is in their folders.
  */
 
 import { readText } from "@tutti/host/files.ts";
@@ -14,7 +14,7 @@ import { gangName } from "@tutti/protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { blockClaims } from "./claim.ts";
 import type { Machine } from "./gang-part.ts";
-import { writeLaunch } from "./shim.ts";
+import { startShim, writeLaunch } from "./shim.ts";
 import { makeTaskFolder, taskFolder } from "./task.ts";
 
 /** Tasks that have not claimed this long after the end of the command never will. */
@@ -28,10 +28,13 @@ const LOG_LENGTH = 500;
 export interface SavedStep {
   readonly spec: Omit<LaunchSpec, "env">;
   readonly process?: ProcessIdentity;
+  /** Tasks that the conductor has started itself. */
+  readonly ranks?: readonly number[];
 }
 
 export class Step {
   readonly spec: Omit<LaunchSpec, "env">;
+  readonly #ownRanks: readonly number[] | undefined;
   #process: ProcessIdentity | undefined;
   #child: ChildProcess | undefined;
   #problem: string | undefined;
@@ -39,34 +42,59 @@ export class Step {
   #isJudged = false;
   #isKilled = false;
 
-  private constructor(spec: Omit<LaunchSpec, "env">, process: ProcessIdentity | undefined) {
+  private constructor({ spec, process, ranks }: SavedStep) {
     this.spec = spec;
     this.#process = process;
+    this.#ownRanks = ranks;
   }
 
-  static adopt({ spec, process }: SavedStep): Step {
-    return new Step(spec, process);
+  static adopt(saved: SavedStep): Step {
+    return new Step(saved);
   }
 
   /** Writes the scripts of all tasks and starts the command. */
-  static start({ containment }: Machine, whole: LaunchSpec, command: readonly string[]): Step {
+  static start(machine: Machine, whole: LaunchSpec, command: readonly string[]): Step {
     const { env, ...spec } = whole;
-    const step = new Step(spec, undefined);
-    try {
-      for (let rank = 0; rank < (spec.tasks ?? 1); rank++) {
-        const folder = taskFolder(spec, rank);
-        makeTaskFolder(folder);
-        writeLaunch({ ...whole, folder }, `${containment.marks}${gangName(spec)}`, "cluster");
-      }
+    const step = new Step({ spec });
+    step.#attempt(() => {
+      for (const rank of step.#ranks) writeLaunch(taskSpec(whole, rank), markOf(machine, whole), "cluster");
       step.#spawn(env, command);
-    } catch (error) {
-      step.#problem = (error as Error).message;
-    }
+    });
+    return step;
+  }
+
+  /** Starts the tasks of this node. */
+  static startOwn(machine: Machine, whole: LaunchSpec, ranks: readonly number[]): Step {
+    const { env: _, ...spec } = whole;
+    const step = new Step({ spec, ranks });
+    step.#attempt(() => {
+      for (const rank of ranks) {
+        const child = startShim(taskSpec(whole, rank), markOf(machine, whole), machine.setpriv, "node");
+        child.once("error", (error) => {
+          step.#problem = error.message;
+        });
+        child.unref();
+      }
+    });
     return step;
   }
 
   get saved(): SavedStep {
-    return { spec: this.spec, process: this.#process };
+    const ranks = this.#ownRanks;
+    return { spec: this.spec, process: this.#process, ...(ranks !== undefined && { ranks }) };
+  }
+
+  /** Ranks of the tasks that it starts. */
+  get #ranks(): readonly number[] {
+    return this.#ownRanks ?? Array.from({ length: this.spec.tasks ?? 1 }, (_, rank) => rank);
+  }
+
+  #attempt(start: () => void): void {
+    try {
+      start();
+    } catch (error) {
+      this.#problem = (error as Error).message;
+    }
   }
 
   /**
@@ -78,14 +106,16 @@ export class Step {
     this.#endedAtMs ??= nowMs;
     if (this.#problem === undefined && nowMs < this.#endedAtMs + CLAIM_MS) return undefined;
     this.#isJudged = true;
-    const { tasks = 1 } = this.spec;
-    const ranks = Array.from({ length: tasks }, (_, rank) => rank);
-    const missing = ranks.filter((rank) =>
+    const missing = this.#ranks.filter((rank) =>
       blockClaims({ ...this.spec, folder: taskFolder(this.spec, rank) }),
     ).length;
     if (missing === 0) return undefined;
+    const of = `${missing} of ${this.#ranks.length}`;
+    const job = gangName(this.spec);
+    if (this.#ownRanks !== undefined)
+      return `Cannot start job ${job}: ${of} tasks on this node did not come to their gates${this.#problem === undefined ? "" : `: ${this.#problem}`}`;
     const why = this.#problem ?? this.#lastWords();
-    return `Cannot start job ${gangName(this.spec)}: the command that starts its tasks ended while ${missing} of ${tasks} had not begun: ${why}`;
+    return `Cannot start job ${job}: the command that starts its tasks ended while ${of} had not begun: ${why}`;
   }
 
   /** Ends the command, and with it the tasks that it has started, if they still run. */
@@ -136,4 +166,15 @@ export class Step {
     const lines = log.split("\n").slice(-LOG_LINES).join("; ").slice(-LOG_LENGTH);
     return lines === "" ? "it wrote nothing" : `"${lines}"`;
   }
+}
+
+/** The launch of one task, with its rank. */
+function taskSpec(whole: LaunchSpec, rank: number): LaunchSpec {
+  const folder = taskFolder(whole, rank);
+  if (whole.ownFolder === undefined) makeTaskFolder(folder);
+  return { ...whole, folder, env: { ...whole.env, TUTTI_RANK: String(rank) } };
+}
+
+function markOf({ containment }: Machine, spec: LaunchSpec): string {
+  return `${containment.marks}${gangName(spec)}`;
 }

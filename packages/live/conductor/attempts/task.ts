@@ -1,6 +1,6 @@
 /**
  * Follows one task of a gang whose tasks the cluster starts: a shim that the conductor has not started claims
- * `folder`/tasks/RANK, and its command waits at the gate there, as that of any attempt (attempt.ts).
+ * its folder (taskFolder), and its command waits at the gate there, as that of any attempt (attempt.ts).
  */
 
 import { makeFolder } from "@tutti/host/make-folders.ts";
@@ -26,8 +26,12 @@ export interface SavedTask {
 
 type TaskEnd = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan">;
 
-export function taskFolder({ folder }: Pick<MemberSpec, "folder">, rank: number): string {
-  return join(folder, "tasks", String(rank));
+/** Where the conductor makes folders for a user, none of them is in one that the user can change. */
+export function taskFolder(
+  { folder, ownFolder }: Pick<MemberSpec, "folder" | "ownFolder">,
+  rank: number,
+): string {
+  return join(ownFolder === undefined ? folder : dirname(folder), "tasks", String(rank));
 }
 
 /**
@@ -68,10 +72,6 @@ export class Task {
     this.#noticeBegun();
     this.#endedBefore = this.shim !== undefined && !isAlive(this.shim);
     this.#mayHaveBegun = this.job === undefined && this.#endedBefore;
-  }
-
-  makeFolder(): void {
-    makeTaskFolder(this.#spec.folder);
   }
 
   get folder(): AttemptFolder {

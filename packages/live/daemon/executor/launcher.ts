@@ -1,25 +1,14 @@
 /** Prepares the launch of an attempt: its folder, its environment, its host file. */
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  fchownSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  writeFileSync,
-} from "@tutti/host/ports/fs.ts";
+import { HOSTS, makeAttemptFolder, SCRIPTS } from "@tutti/host/attempt-folder.ts";
+import { existsSync } from "@tutti/host/ports/fs.ts";
 import { hostname } from "@tutti/host/ports/os.ts";
-import { basename, dirname, isAbsolute, join } from "@tutti/host/ports/path.ts";
+import { basename, isAbsolute, join } from "@tutti/host/ports/path.ts";
 import { removeFolder } from "@tutti/host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { ofKind, type Resource, variableOf } from "@tutti/protocol/resources.ts";
 import { commandWithValues, valueIn } from "@tutti/protocol/sweep-values.ts";
 import { FIRST_NODE, isElsewhere, type JobRecord, outputsOf } from "../contract/record.ts";
-import { HOSTS, latestStartIn, numberedIn } from "../state/job-folders.ts";
+import { latestStartIn, numberedIn } from "../state/job-folders.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { hostsOf, sizeVariables } from "./size-variables.ts";
 import { slurmVariables } from "./slurm-variables.ts";
@@ -37,7 +26,6 @@ interface LauncherOptions {
 
 const OUTPUTS = ["stdout", "stderr"];
 const IN_THE_WAY: ReadonlySet<string> = new Set(["EEXIST", "EISDIR", "ELOOP", "ENOTDIR", "ERR_FS_EISDIR"]);
-const SCRIPTS = "script";
 const MAX_NAME_BYTES = 255;
 
 export class Launcher {
@@ -91,53 +79,24 @@ export class Launcher {
    * @throws Error if the disk refuses, which concerns all jobs; never because of a user's request or files
    */
   prepare(record: JobRecord, script?: Uint8Array): void {
-    const folder = this.attemptFolderOf(record.job, record.attempt);
-    const account = this.#accountOf(record);
-    if (account.uid !== process.getuid!()) {
-      this.#prepareFor(record, folder, account, script);
-      return;
-    }
     const jobFolder = this.folderOf(record.job);
-    const hosts = join(folder, HOSTS);
+    const outputs = OUTPUTS.map((name) => join(jobFolder, name));
     try {
-      // An earlier attempt may have changed the modes of existing folders.
-      for (const own of [jobFolder, folder]) makeFolder(own, 0o700);
-      if (script !== undefined) this.#writeScript(record, script, undefined);
-      rmSync(hosts, { force: true });
-      writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
+      makeAttemptFolder({
+        jobFolder,
+        folder: this.attemptFolderOf(record.job, record.attempt),
+        account: this.#accountOf(record),
+        hosts: hostsOf(record),
+        script: script && { path: this.#scriptPath(record), content: script },
+        outputs: outputs.filter((path) => path === record.stdout || path === record.stderr),
+        tasks: [],
+      });
     } catch (error) {
-      // Another job has put a file in the way. The conductor will report that it cannot start this job;
-      // other jobs continue.
-      if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
+      // Another job of this user has put a file in the way. The conductor will report that it cannot start
+      // this job; other jobs continue.
+      const isOwn = this.#accountOf(record).uid === process.getuid!();
+      if (!isOwn || !IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
     }
-  }
-
-  /**
-   * Called as root for a user. The job's folder still belongs to root, so the user can neither choose names
-   * in it nor put links where root writes next. Only the user's group may enter it, so that others cannot see
-   * the sizes of its files. The attempt's folder is given to the user last.
-   */
-  #prepareFor(
-    record: JobRecord,
-    folder: string,
-    { uid, gid }: Account,
-    script: Uint8Array | undefined,
-  ): void {
-    const jobFolder = this.folderOf(record.job);
-    makeFolder(jobFolder, 0o710);
-    chownSync(jobFolder, process.getuid!(), gid);
-    if (script !== undefined) this.#writeScript(record, script, gid);
-    for (const path of OUTPUTS.map((name) => join(jobFolder, name))) {
-      if (path === record.stdout || path === record.stderr) makeFileFor(path, uid, gid);
-    }
-    makeFolder(folder, 0o700);
-    // The folder already belongs to the user: it was prepared before a crash, and the attempt is launched
-    // again.
-    if (lstatSync(folder).uid !== process.getuid?.()) return;
-    const hosts = join(folder, HOSTS);
-    writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
-    chownSync(hosts, uid, gid);
-    chownSync(folder, uid, gid);
   }
 
   #accountOf(record: JobRecord): Account {
@@ -150,23 +109,6 @@ export class Launcher {
   /** Removes a job's folder, including files of other users. Resolves to whether the folder is gone. */
   remove(job: JobNumber): Promise<boolean> {
     return removeFolder(this.folderOf(job));
-  }
-
-  /**
-   * Writes the script into our folder, readable only by the user. Processes that have an older copy open keep
-   * that copy.
-   */
-  #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {
-    const path = this.#scriptPath(record);
-    makeFolder(dirname(path), gid === undefined ? 0o700 : 0o711);
-    rmSync(path, { force: true });
-    const file = openSync(path, "wx", 0o500);
-    try {
-      writeFileSync(file, script);
-      if (gid !== undefined) fchownSync(file, record.uid, gid);
-    } finally {
-      closeSync(file);
-    }
   }
 
   /** The copy keeps the name of the user's file, because interpreters print it in their messages. */
@@ -286,28 +228,4 @@ function signalOf(
   { name, beforeMs, batchOnly }: NonNullable<JobRecord["limitSignal"]>,
 ) {
   return { name, beforeMs, to: batchOnly ? "first" : script === undefined ? "all" : "others" } as const;
-}
-
-/** Creates a folder inside one of our folders; keeps an existing one. */
-function makeFolder(path: string, mode: number): void {
-  try {
-    mkdirSync(path, mode);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
-  }
-  // The umask may have reduced the mode. A folder that belongs to a user already keeps its mode.
-  if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
-}
-
-/**
- * Creates an empty file that belongs to a user; keeps an existing one. Nobody else can make files in its
- * folder: our file was made just now, or by a front end that was killed before it gave the file away.
- */
-function makeFileFor(path: string, uid: number, gid: number): void {
-  try {
-    closeSync(openSync(path, "ax", 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  if (lstatSync(path).uid === process.getuid?.()) lchownSync(path, uid, gid);
 }

@@ -37,6 +37,8 @@ interface ProviderSetup extends Configured {
   readonly conductor: string;
   /** Private folder for files about jobs of batch systems, not made yet. Other providers use it, too. */
   readonly folder: string;
+  /** Jobs run as the users who submit them. */
+  readonly isShared: boolean;
   /** Jobs that have not ended. */
   readonly liveJobs: () => readonly JobRecord[];
 }

@@ -1,9 +1,7 @@
 /** Reads the folders of jobs and attempts, `jobs/JOB/ATTEMPT`. Unreadable folders count as empty. */
+import { HOSTS } from "@tutti/host/attempt-folder.ts";
 import { readdirSync } from "@tutti/host/ports/fs.ts";
 import { join } from "@tutti/host/ports/path.ts";
-
-/** The file with the CPUs of an attempt. The front end writes it before it starts anything. */
-export const HOSTS = "hosts";
 
 /**
  * The highest number of an attempt of a job whose folder has files of a shim; 0: there is none. A front end

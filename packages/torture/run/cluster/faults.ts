@@ -13,7 +13,7 @@ const OF_ONE_MACHINE: ReadonlySet<string> = new Set([
   ...["drain with a kill in it", "window with a kill in it", "machine suspended"],
   ...["jobs paused with a kill in it"],
 ]);
-/** Within this time, no connection is given up (packages/slurm/connector.ts) and no node is lost. */
+/** Within this time, no connection is given up (executor/cluster/connector.ts) and no node is lost. */
 const HARMLESS_MS = 8000;
 const MINUTE_MS = 60_000;
 

@@ -15,7 +15,7 @@ const GRID_MS = 10_000;
 type StateMessage = Extract<FromConductor, { type: "state" }>;
 
 /** What a conductor says about its gangs. */
-export type NodeMessage = Exclude<FromConductor, { type: "pong" | "vacant" | "leaving" }>;
+export type NodeMessage = Exclude<FromConductor, { type: "pong" | "vacant" | "leaving" | "output" }>;
 
 interface NodeOptions {
   readonly clock: Clock;
@@ -164,7 +164,7 @@ export class ClusterNode {
 
   /** A job has lost an attempt on it. */
   addLostJob(job: number): void {
-    if (this.lostJobs.has(job)) return;
+    if (this.lostJobs.has(job) || this.#options.cluster.readmits) return;
     this.lostJobs.add(job);
     this.#options.cluster.setLostJobs(this.name, [...this.lostJobs]);
   }
@@ -217,7 +217,7 @@ export class ClusterNode {
       if (this.isLeaving) return;
       this.isLeaving = true;
       this.#options.onLeaving(this);
-    } else {
+    } else if (message.type !== "output") {
       if (message.type === "state") {
         this.state = message;
         this.isStale = false;

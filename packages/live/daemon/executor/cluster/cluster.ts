@@ -95,10 +95,15 @@ export interface Cluster extends NodeSource {
   readonly isFinding?: boolean;
   link(node: string, listener: LinkListener): NodeLink;
   /**
-   * The command that starts the tasks of a gang on its nodes, for the conductor of its first node: one shim
-   * per task, `/bin/sh FOLDER/tasks/RANK/launch`.
+   * A lost node takes part again as soon as it is back and nothing is left on it, also for jobs that have
+   * lost an attempt there: no other nodes will ever follow.
    */
-  step(spec: LaunchSpec): readonly string[];
+  readonly readmits?: true;
+  /**
+   * The command that starts the tasks of a gang on its nodes, for the conductor of its first node: one shim
+   * per task, `/bin/sh FOLDER/tasks/RANK/launch`. Left out: the conductors start the tasks of their nodes.
+   */
+  step?(spec: LaunchSpec): readonly string[];
   /**
    * Variables for the command of a gang that runs once, so that srun and mpirun in it use the gang's nodes.
    */

@@ -26,7 +26,7 @@ export function gangWorld({ clock, cluster, steps, nodeOf, rowsChanged, report }
     report,
     rowsChanged,
     variables: (spec) => cluster.variables(spec),
-    step: (spec) => cluster.step(spec),
+    step: cluster.step?.bind(cluster),
     takeStep: (gang, call) => steps.take(gang, call),
     giveStep: (gang) => steps.give(gang),
     stepObstacle: (gang) => steps.obstacle(gang),

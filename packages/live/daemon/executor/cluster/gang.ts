@@ -39,7 +39,8 @@ export interface GangWorld {
   /** The rows must be sent again. */
   readonly rowsChanged: () => void;
   readonly variables: (spec: LaunchSpec) => Readonly<Record<string, string>>;
-  readonly step: (spec: LaunchSpec) => readonly string[];
+  /** As in `Cluster`. */
+  readonly step: ((spec: LaunchSpec) => readonly string[]) | undefined;
   /** Calls back when one more step may run; `giveStep` gives it back. */
   readonly takeStep: (gang: Gang, call: () => void) => void;
   readonly giveStep: (gang: Gang) => void;
@@ -345,7 +346,7 @@ export class Gang {
       const env = { ...spec.env, ...this.#world.variables(spec) };
       this.#world.send(node, { type: "launch", spec: { ...spec, env } });
     } else this.#world.send(node, { type: "join", member: memberOf(spec, this.facts.nodes, node) });
-    if (this.#hasStep && isLead) this.#sendStep(spec);
+    if (this.#hasStep) this.#sendStep(spec, member);
     if (this.#isEnding) this.#sendStop(node);
     this.#world.afterAll(node, () => {
       if (member.phase === "asked") member.phase = "joined";
@@ -360,7 +361,7 @@ export class Gang {
     if (this.facts.isEach && !this.#hasStep) {
       this.#world.takeStep(this, () => {
         this.#hasStep = true;
-        if (!this.#isEnding) this.#sendStep(spec);
+        if (!this.#isEnding) for (const member of this.#members) this.#sendStep(spec, member);
       });
       return;
     }
@@ -371,8 +372,10 @@ export class Gang {
     this.#world.rowsChanged();
   }
 
-  #sendStep(spec: LaunchSpec): void {
-    this.#world.send(this.#lead.node, { type: "step", spec, step: this.#world.step(spec) });
+  #sendStep(spec: LaunchSpec, member: Member): void {
+    const { step, send } = this.#world;
+    if (step === undefined) send(member.node, { type: "step", spec });
+    else if (member === this.#lead) send(member.node, { type: "step", spec, step: step(spec) });
   }
 
   #sendStop(node: string): void {

@@ -9,6 +9,8 @@ export interface Claims {
   readonly isClaimed: (spec: LaunchSpec) => boolean;
   /** Prevents every later start of the attempt. False if it may have been started. */
   readonly block: (spec: LaunchSpec) => boolean;
+  /** Conductors keep what they have started for ever: what none of its nodes knows was never started. */
+  readonly areKept?: true;
 }
 
 interface Place {
@@ -51,7 +53,7 @@ export function launchGang(spec: LaunchSpec, place: Place): void {
   }
   const isClaimed = claims.isClaimed(spec);
   const silent = nodes.map(({ node }) => node).filter((node) => healthOf(node)?.state !== "up");
-  if (isClaimed && silent.length === 0) {
+  if (isClaimed && silent.length === 0 && !claims.areKept) {
     // All conductors have listed what they know, so it was started by those of an earlier allocation, whose
     // nodes may have had the same names. The present ones would take it for one that never began.
     const neverBegan = claims.block(spec);
@@ -59,7 +61,7 @@ export function launchGang(spec: LaunchSpec, place: Place): void {
     return;
   }
   const gang = gangs.add(spec, !isClaimed);
-  if (isClaimed) gang.seek(silent);
+  if (isClaimed && silent.length > 0) gang.seek(silent);
   // An earlier front end may have started it there.
   for (const { node } of nodes) {
     const health = healthOf(node);

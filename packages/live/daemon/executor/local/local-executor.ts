@@ -74,5 +74,5 @@ function reportOf(message: FromConductor): Report | undefined {
 }
 
 function isOfCluster(message: FromConductor): message is FromClusterConductor {
-  return ["pong", "staged", "turning", "ready", "input-taken"].includes(message.type);
+  return ["output", "pong", "staged", "turning", "ready", "input-taken"].includes(message.type);
 }

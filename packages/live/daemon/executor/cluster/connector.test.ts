@@ -1,4 +1,4 @@
-/** Tests connectors with a script in the place of srun. */
+/** Tests connectors with a script in the place of srun or ssh. */
 
 import { systemClock } from "@tutti/host/clock.ts";
 import { afterEach, expect, test, vi } from "vitest";
@@ -8,13 +8,18 @@ const PONG = '{"type":"pong","id":1,"nowMs":2}';
 let connector: Connector | undefined;
 afterEach(() => connector?.close());
 
-/** What a link reports, with the script as srun. */
-function connect(script: string | undefined): string[] {
+/** What a link reports, with the script as the program of the provider. */
+function connect(script: string | undefined, preface?: (line: string) => boolean): string[] {
   const reports: string[] = [];
   connector = new Connector({
     node: "n1",
     clock: systemClock,
-    command: () => (script === undefined ? undefined : ["/bin/sh", "-c", script]),
+    way: {
+      command: () => (script === undefined ? "there is no pilot" : ["/bin/sh", "-c", script]),
+      env: process.env,
+      lastWords: (stderr) => stderr.trim().split("\n").at(-1) ?? "",
+      ...(preface !== undefined && { preface }),
+    },
     listener: {
       opened: () => {
         reports.push("opened");
@@ -31,20 +36,12 @@ function connect(script: string | undefined): string[] {
 test("joins the streams, and connects again when they end", async () => {
   const reports = connect(`read line && echo '${PONG}'`);
   await vi.waitFor(() => expect(reports.length).toBeGreaterThanOrEqual(5), 120_000);
-  expect(reports.slice(0, 5)).toEqual([
-    "opened",
-    "pong",
-    "closed: srun ended with status 0",
-    "opened",
-    "pong",
-  ]);
+  expect(reports.slice(0, 5)).toEqual(["opened", "pong", "closed: sh ended with status 0", "opened", "pong"]);
   expect(connector!.lastHeardMs).toBeGreaterThan(systemClock.nowMs() - 5000);
 });
 
 test("says why, in the words of the program on the node", async () => {
-  const reports = connect(
-    'echo "no conductor" >&2; echo "srun: error: n1: task 0: Exited with exit code 1" >&2; exit 1',
-  );
+  const reports = connect('echo "no conductor" >&2; exit 1');
   await vi.waitFor(() => expect(reports).toContain("closed: no conductor"), 120_000);
 });
 
@@ -54,6 +51,16 @@ test("a program that sends anything else is ended", async () => {
     () => expect(reports).toContain("closed: what arrives is not a message of a conductor"),
     120_000,
   );
+});
+
+test("gives the provider what comes before the messages", async () => {
+  const preface: string[] = [];
+  const reports = connect(`echo Welcome; echo '{}'; echo go; echo '${PONG}'; cat > /dev/null`, (line) => {
+    preface.push(line);
+    return line === "go";
+  });
+  await vi.waitFor(() => expect(reports).toEqual(["opened", "pong"]), 120_000);
+  expect(preface).toEqual(["Welcome", "{}", "go"]);
 });
 
 test("waits while there is no pilot", async () => {

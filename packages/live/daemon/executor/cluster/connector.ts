@@ -1,21 +1,20 @@
 /**
- * Connects to the conductor of a node: a step of one task, whose program joins the standard streams of srun
- * with the conductor's socket. No port is open, and Slurm authenticates. When srun or this process dies,
- * Slurm ends the connector's step and nothing else.
+ * Connects to the conductor of a node by a program of the provider, such as srun or ssh: what that starts on
+ * the node joins the program's standard streams with the conductor's socket. No port is open, and the
+ * provider authenticates. When the program or this process dies, the connection ends and nothing else.
  */
 
 import type { Clock } from "@tutti/host/clock.ts";
 import { type ChildProcessWithoutNullStreams, spawn } from "@tutti/host/ports/child-process.ts";
-import type { LinkListener, NodeLink } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader } from "@tutti/protocol/wire.ts";
-import { commandEnvironment, lastWords } from "./commands.ts";
+import type { LinkListener, NodeLink } from "./cluster.ts";
 
 /** Waits between two connections, by the number of failures in a row. */
 const RETRY_MS = [200, 1000, 2000, 5000, 10_000, 15_000];
 /**
- * A conductor answers hello within this time, or its srun hangs: srun itself would wait for ever. Longer than
- * the program on the node waits for a conductor (conductor/connect.ts).
+ * A conductor answers hello within this time, or the program hangs: srun itself would wait for ever. Longer
+ * than the program on the node waits for a conductor (conductor/connect.ts).
  */
 const FIRST_ANSWER_MS = 45_000;
 /**
@@ -26,12 +25,25 @@ const WATCH_MS = 1000;
 const MAX_UNSENT_BYTES = 64 * 2 ** 20;
 const MAX_ERROR_LENGTH = 4096;
 
+/** How a provider reaches a node. */
+export interface Way {
+  /** The command to run, or why there is none now: it is asked for again later. */
+  command(): readonly [program: string, ...args: string[]] | string;
+  readonly env: NodeJS.ProcessEnv;
+  /** What the program said last on its standard error, for people; empty: nothing. */
+  lastWords(stderr: string): string;
+  /**
+   * Gets the lines that come before the messages. @returns whether this was the last one. Left out: there are
+   * none.
+   */
+  preface?(line: string): boolean;
+}
+
 interface ConnectorSetup {
   readonly node: string;
   readonly clock: Clock;
   readonly listener: LinkListener;
-  /** The command to run; undefined: there is no pilot now, ask again later. */
-  command(): readonly [program: string, ...args: string[]] | undefined;
+  readonly way: Way;
   onClose(): void;
 }
 
@@ -44,6 +56,7 @@ export class Connector implements NodeLink {
   #hasAnswered = false;
   #lastHeardMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
+  #isPreface = false;
 
   constructor(setup: ConnectorSetup) {
     this.node = setup.node;
@@ -68,7 +81,7 @@ export class Connector implements NodeLink {
     this.#isClosed = true;
     this.#stopTimer();
     this.#setup.onClose();
-    // The task reads the end of its input and ends, and so does srun. If it hangs, Slurm ends the step.
+    // What runs on the node reads the end of its input and ends, and so does the program.
     const child = this.#child;
     if (child === undefined) return;
     child.stdin.end();
@@ -79,15 +92,17 @@ export class Connector implements NodeLink {
 
   #connect(): void {
     if (this.#isClosed) return;
-    const command = this.#setup.command();
-    if (command === undefined) {
-      this.#lost("there is no pilot");
+    const { way } = this.#setup;
+    const command = way.command();
+    if (typeof command === "string") {
+      this.#lost(command);
       return;
     }
     const [program, ...args] = command;
-    const child = spawn(program, args, { cwd: "/", env: commandEnvironment(process.env) });
+    const child = spawn(program, args, { cwd: "/", env: way.env });
     this.#child = child;
     this.#hasAnswered = false;
+    this.#isPreface = way.preface !== undefined;
     const lines = new LineReader();
     let errors = "";
     let problem = "";
@@ -115,15 +130,20 @@ export class Connector implements NodeLink {
     child.on("close", (code) => {
       stopWatching();
       this.#child = undefined;
-      const said = problem === "" ? lastWords(errors) : problem;
-      if (!this.#isClosed) this.#lost(said === "" ? `srun ended with status ${code}` : said);
+      const said = problem === "" ? way.lastWords(errors) : problem;
+      const name = program.split("/").at(-1);
+      if (!this.#isClosed) this.#lost(said === "" ? `${name} ended with status ${code}` : said);
     });
-    // srun keeps what is written now until its task has started.
+    // The program keeps what is written now until it has started something on the node.
     this.#setup.listener.opened();
   }
 
   /** @returns false if the line is not a message */
   #read(line: string): boolean {
+    if (this.#isPreface) {
+      this.#isPreface = this.#setup.way.preface?.(line) === false;
+      return true;
+    }
     let message: FromConductor;
     try {
       message = JSON.parse(line);
