@@ -27,6 +27,8 @@ const JUDGING_PROCESSES = [
 const WITH_SLURM = ["test/slurm/*.test.ts"];
 /** They mostly wait for Slurm, so several can run at a time, each on a Slurm of its own. */
 const WAITING_FOR_SLURM = ["test/slurm/{cluster,doctor,elastic,import,native,need,pilot-end}.test.ts"];
+/** Tests that make hosts with an sshd each. */
+const WITH_HOSTS = ["test/ssh/*.test.ts"];
 /** Tests that run programs, take the papers or a whole list through something, or try very many inputs. */
 const LONG = [
   "packages/**/paper.test.ts",
@@ -79,7 +81,7 @@ export default defineConfig({
           ...common,
           name: "computing-long",
           include: LONG,
-          exclude: [...WITH_PROCESSES, ...WITH_SLURM, ...QUICK_AFTER_ALL],
+          exclude: [...WITH_PROCESSES, ...WITH_SLURM, ...WITH_HOSTS, ...QUICK_AFTER_ALL],
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
         },
@@ -116,6 +118,16 @@ export default defineConfig({
           maxWorkers: 1,
           retry: 1,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "ssh-waiting",
+          include: WITH_HOSTS,
+          maxWorkers: 1,
+          retry: 1,
+          sequence: { groupOrder: 3 },
         },
       },
       {

@@ -62,12 +62,31 @@ export async function bundle(dist: string): Promise<void> {
     metafile: true,
     plugins: [builtInModules],
   });
+  const carried = await build({
+    ...common,
+    // Each is one file, and needs no package.json where it is carried to (packages/ssh/carried.ts).
+    outdir: `${dist}/carried`,
+    outExtension: { ".js": ".mjs" },
+    entryPoints: {
+      conductor: "packages/live/conductor/main.ts",
+      connect: "packages/live/conductor/connect.ts",
+      facts: "packages/live/conductor/facts.ts",
+    },
+    format: "esm",
+    metafile: true,
+    plugins: [builtInModules],
+  });
   const torture = await buildWorldPrograms();
   mkdirSync(`${dist}/torture`);
   writeFileSync(`${dist}/torture/programs.js`, moduleOf(torture));
   const wasm = fileURLToPath(import.meta.resolve("@sqlite.org/sqlite-wasm/sqlite3.wasm"));
   copyFileSync(wasm, `${dist}/torture/sqlite3.wasm`);
-  writeSources(dist, { ...clients, tutti: metafile, torture: torture.metafile });
+  writeSources(dist, {
+    ...clients,
+    tutti: metafile,
+    carried: carried.metafile,
+    torture: torture.metafile,
+  });
 }
 
 /**

@@ -71,6 +71,15 @@ export function installTestTools(tools: readonly TestTool[] = TOOLS): void {
   }
 }
 
+/** The script that makes hosts with an sshd each for tests. */
+const SSH_TEST_HOSTS = fileURLToPath(new URL("../test/ssh/ssh-test-hosts", import.meta.url));
+
+/** Installs an sshd that is not started, if possible: tests with hosts start their own, in namespaces. */
+export function installSshd(): void {
+  const isAllowed = process.env.TUTTI_NO_INSTALL !== "1" && process.getuid?.() === 0 && isInPath("apt-get");
+  if (isAllowed) spawnSync(SSH_TEST_HOSTS, ["install"], { stdio: "inherit" });
+}
+
 function consequence({ tests, orElse }: TestTool): string {
   const isReplaced = orElse !== undefined && isInPath(orElse);
   return isReplaced ? `; ${tests} use ${orElse}` : `; ${tests} will be skipped`;
@@ -110,5 +119,6 @@ function apt(...parameters: string[]): boolean {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   installTestTools();
+  installSshd();
   installSlurm();
 }

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { isBundleFresh } from "../bin/bundle.js";
-import { installSlurm, installTestTools, SLURM_TEST_CLUSTER } from "./install-test-tools.ts";
+import { installSlurm, installSshd, installTestTools, SLURM_TEST_CLUSTER } from "./install-test-tools.ts";
 
 interface VitestReport {
   readonly testResults: readonly {
@@ -134,6 +134,7 @@ function list(title: string, lines: readonly string[]): void {
 
 const parameters = process.argv.slice(2);
 installTestTools();
+installSshd();
 // Programs that tests start from the sources take five times as much CPU time as the bundles.
 if (!isBundleFresh("tutti")) check("build", "../scripts/build.ts", []);
 check("types", "typescript/bin/tsc", ["--noEmit"]);

@@ -11,6 +11,7 @@ const PROGRAMS = [
   "packages/cli/main.ts",
   "packages/slurm-names/main.ts",
   "packages/live/conductor/connect.ts",
+  "packages/live/conductor/facts.ts",
   "packages/live/conductor/hooks/runner.ts",
   "packages/live/conductor/hooks/webhook.ts",
   "packages/live/conductor/main.ts",

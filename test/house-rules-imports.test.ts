@@ -54,6 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["core", "host", "protocol", "structures", "words", "daemon"],
   slurm: ["core", "host", "protocol", "conductor", "daemon"],
+  ssh: ["core", "host", "protocol", "conductor", "daemon"],
   // Its world runs in programs and in browsers.
   torture: [
     ...["core", "host", "protocol", "structures", "machines", "simulator", "workload", "metrics", "policies"],
@@ -77,7 +78,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       "own-policies",
       "results",
     ],
-    ...["report", "words", "lab", "wings", "papers", "conductor", "daemon", "api", "slurm", "torture"],
+    ...["report", "words", "lab", "wings", "papers", "conductor", "daemon", "api", "slurm", "ssh", "torture"],
   ],
   "slurm-names": ["core", "host", "protocol", "api", "slurm", "cli"],
 };
@@ -89,22 +90,22 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The doctor examines this machine without a scheduler.
   [
     /^packages\/live\/conductor\//,
-    /^packages\/(live\/conductor|live\/daemon\/executor\/(local|cluster|queue)|slurm|cli\/verbs\/doctor\.ts$)/,
+    /^packages\/(live\/conductor|live\/daemon\/executor\/(local|cluster|queue)|slurm|ssh|cli\/verbs\/doctor\.ts$)/,
   ],
   [
     /^packages\/protocol\/(conductor|wire)\.ts/,
-    /^packages\/(live\/conductor|protocol|live\/daemon\/executor\/(local|cluster)|slurm)\//,
+    /^packages\/(live\/conductor|protocol|live\/daemon\/executor\/(local|cluster)|slurm|ssh)\//,
   ],
   // The door of the providers is their list, which loads them; a simulated world knows only pilots.
   [
-    /^packages\/(live\/daemon\/executor\/(local|cluster|queue)|slurm)\//,
-    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
+    /^packages\/(live\/daemon\/executor\/(local|cluster|queue)|slurm|ssh)\//,
+    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|ssh\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
   ],
   // The door of the wings is their list; one view shows a wing in motion.
   [/^packages\/papers\/wings\/(sites|tasks|phases)\//, /^packages\/(papers|web\/lab\/turns)\//],
 ];
 /** Where Node is reached only by its ports, so that a simulated world can take its place. */
-const BY_PORTS: readonly string[] = ["host", "conductor", "daemon", "slurm"];
+const BY_PORTS: readonly string[] = ["host", "conductor", "daemon", "slurm", "ssh"];
 const PORT = /^packages\/host\/ports\/[\w-]+\.ts$/;
 /**
  * Imports that close a circle of folders. This list may only become shorter: a test fails when one of them no

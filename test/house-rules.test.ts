@@ -44,7 +44,7 @@ describe("the state folder", () => {
     expect(makesParents("mkdirSync(path, { recursive: true, mode: 0o700 })")).toBe(true);
     expect(makesParents("rmSync(path, { recursive: true, force: true })")).toBe(false);
     const live = sources.filter(
-      ({ room, isTest }) => ["conductor", "daemon", "slurm"].includes(room) && !isTest,
+      ({ room, isTest }) => ["conductor", "daemon", "slurm", "ssh"].includes(room) && !isTest,
     );
     expect(live.length).toBeGreaterThan(150);
     const found = live.filter(({ text }) => makesParents(text)).map(({ path }) => path);
@@ -56,7 +56,9 @@ describe("clocks", () => {
   const CLOCK = "packages/host/clock.ts";
   const live = sources.filter(
     ({ path, room, isTest }) =>
-      ["host", "protocol", "conductor", "daemon", "api", "slurm"].includes(room) && !isTest && path !== CLOCK,
+      ["host", "protocol", "conductor", "daemon", "api", "slurm", "ssh"].includes(room) &&
+      !isTest &&
+      path !== CLOCK,
   );
   /** Each with its reason. */
   const MAY_ASK: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** The options of `tutti serve` for a scheduler on Slurm, and their meaning. */
+/** The options of `tutti serve` for a scheduler on other machines: on Slurm, or on hosts that ssh reaches. */
 
 import type { Span } from "@tutti/kernel/core/node-plan.ts";
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";
@@ -11,7 +11,8 @@ type PilotKind = Parameters<(typeof PROVIDERS)["slurm"]>[0]["kinds"][number];
 
 /** As commander reads them. Durations in seconds. */
 export interface SlurmFlags {
-  readonly on?: "local" | "slurm";
+  readonly on?: "local" | "slurm" | "ssh";
+  readonly hosts?: string;
   readonly nodes?: Span;
   /** Seconds. */
   readonly time?: Span;
@@ -44,13 +45,17 @@ const typed = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${lett
 
 export function addSlurmOptions(command: Command): void {
   command
-    .argument("[sbatch...]", "after --, with --on slurm: options for sbatch, such as --partition=long")
-    .addOption(
-      new Option("--on <place>", "run jobs on this machine, or on nodes of Slurm").choices([
-        "local",
-        "slurm",
-      ]),
+    .argument(
+      "[options...]",
+      "after --: options for sbatch with --on slurm, such as --partition=long, or for ssh with --on ssh, such as -F config",
     )
+    .addOption(
+      new Option(
+        "--on <place>",
+        "run jobs on this machine, on nodes of Slurm, or on hosts that ssh reaches",
+      ).choices(["local", "slurm", "ssh"]),
+    )
+    .option("--hosts <file>", "on ssh: file of hosts, one on each line, as ssh knows them")
     .option("--nodes <n>", "on Slurm: nodes of a pilot, such as 4, or 1..8 by what waits", nodeSpan)
     .option(
       "--time <duration>",
@@ -106,10 +111,18 @@ export function refuseWithoutPilot(flags: SlurmFlags): void {
 
 /** @throws UsageError for options that contradict each other */
 export async function providerOf(flags: SlurmFlags, sbatch: readonly string[]): Promise<Provider> {
+  if (flags.hosts !== undefined && flags.on !== "ssh")
+    throw new UsageError("Cannot use --hosts without --on ssh: add --on ssh");
   if (flags.on !== "slurm") {
     const alien = ONLY_ON_SLURM.find((flag) => flags[flag] !== undefined);
-    if (alien !== undefined)
-      throw new UsageError(`Cannot use ${typed(alien)} on one machine: add --on slurm`);
+    if (alien !== undefined) {
+      const place =
+        flags.on === "ssh"
+          ? "on hosts that ssh reaches: only Slurm has it"
+          : "on one machine: add --on slurm";
+      throw new UsageError(`Cannot use ${typed(alien)} ${place}`);
+    }
+    if (flags.on === "ssh") return onHosts(flags, sbatch);
     if (sbatch.length > 0) throw new UsageError(`Cannot use "${sbatch[0]}": tutti serve has no arguments`);
     return PROVIDERS.local();
   }
@@ -182,4 +195,11 @@ function pilotKind(text: string, before: readonly PilotKind[] | undefined): read
     sbatch: words,
   };
   return [...(before ?? []), kind];
+}
+
+function onHosts({ hosts }: SlurmFlags, words: readonly string[]): Promise<Provider> {
+  if (hosts !== undefined) return PROVIDERS.ssh({ hosts, words });
+  throw new UsageError(
+    "Cannot reach hosts without their names: expected --hosts with a file of hosts, one on each line, such as anna@elm",
+  );
 }

@@ -187,7 +187,7 @@ function announcement({ api, provider, frontEnd }: RunningScheduler): string {
     ...(api.http === undefined ? [] : [["API", apiText(api)] as const]),
     ...(nodes === undefined
       ? []
-      : [["nodes", `${commandName()} allocations shows the job that holds them`] as const]),
+      : [["nodes", `${commandName()} allocations shows what holds them`] as const]),
   ];
   const turns = capabilities.timeSharing
     ? `, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`

@@ -41,8 +41,17 @@ export interface Machine {
 
 type PartSpec = Pick<
   LaunchSpec,
-  | "job" | "attempt" | "identity" | "folder" | "uid" | "user" | "ownFolder" | "graceMs"
-  | "memoryBytes" | "limitMs" | "limitSignal"
+  | "job"
+  | "attempt"
+  | "identity"
+  | "folder"
+  | "uid"
+  | "user"
+  | "ownFolder"
+  | "graceMs"
+  | "memoryBytes"
+  | "limitMs"
+  | "limitSignal"
 >;
 
 export abstract class GangPart<Spec extends PartSpec = PartSpec> {

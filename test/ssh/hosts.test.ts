@@ -1,0 +1,272 @@
+/**
+ * Whole schedulers on three hosts with a real sshd each (ssh-test-hosts says what is real): gangs over all
+ * hosts, their output, users, and hosts that vanish and return.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { signal } from "@tutti/host/processes.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describeWithHosts, HostsScheduler, TestHosts } from "./hosts.ts";
+
+/** Each task says where it runs, and under which user. */
+const SAY = ["sh", "-c", 'echo "$TUTTI_RANK of $TUTTI_NTASKS on $(hostname) as $(id -un)"'];
+/** A gang of all CPUs of three hosts. */
+const ALL = ["-n", 6, "--tasks-run", "each"];
+
+function linesIn(file: string): string[] {
+  return readFileSync(file, "utf8").trimEnd().split("\n").sort();
+}
+
+describeWithHosts("root, homes that all hosts share", () => {
+  const hosts = new TestHosts({ hosts: 3 });
+  let scheduler: HostsScheduler;
+  beforeAll(async () => {
+    hosts.start();
+    scheduler = new HostsScheduler(hosts);
+    await scheduler.start();
+  });
+  afterAll(async () => {
+    await scheduler.down();
+    const left = hosts.leftovers();
+    hosts.stop();
+    expect(left).toEqual([]);
+  });
+
+  test("a gang of all CPUs runs a task on each, in the order of hosts, and its output is fetched", async () => {
+    const out = join(scheduler.folder, "all.txt");
+    const job = await scheduler.submit([...ALL, "-o", out, "--", ...SAY]);
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done", code: 0 });
+    expect(linesIn(out)).toEqual(
+      [0, 1, 2, 3, 4, 5].map((rank) => `${rank} of 6 on h${1 + (rank >> 1)} as root`),
+    );
+  });
+
+  test("a command that runs once finds the gang's hosts; its errors, script and exit code come back", async () => {
+    const script = join(scheduler.folder, "job.sh");
+    writeFileSync(script, '#!/bin/sh\nhostname; cat "$TUTTI_HOSTFILE"; echo "$1" >&2; exit 3\n');
+    const job = await scheduler.submit(["-n", 4, script, "for errors"]);
+    expect(await scheduler.ended(job)).toMatchObject({ state: "failed", code: 3 });
+    expect(await scheduler.tutti(["logs", job])).toBe("h1\nh1 slots=2\nh2 slots=2\n");
+    expect(await scheduler.tutti(["logs", job, "--stderr"])).toBe("for errors\n");
+  });
+
+  test("output of 3 MB without a line end comes whole, and lines of a running job come while it runs", async () => {
+    const out = join(scheduler.folder, "large.txt");
+    const goOn = join(hosts.folder, "go-on");
+    const command = `head -c 3000000 /dev/zero; echo; echo first; until [ -e ${goOn} ]; do sleep 0.05; done; printf last`;
+    const job = await scheduler.submit(["-n", 1, "-o", out, "--", "sh", "-c", command]);
+    await scheduler.until(60_000, "the first line is here", () => statSync(out).size === 3_000_007);
+    writeFileSync(goOn, "");
+    await scheduler.ended(job);
+    expect(statSync(out).size).toBe(3_000_011);
+    expect(readFileSync(out, "utf8").slice(-12)).toBe("\0\nfirst\nlast");
+  });
+
+  test("the programs are carried over once, and again only if they are damaged", async () => {
+    const programs = () => {
+      const [own] = readdirSync(join(hosts.varTmpOf("h2"), "tutti-0"));
+      const folder = join(hosts.varTmpOf("h2"), "tutti-0", own, "programs");
+      return join(folder, readdirSync(folder)[0]);
+    };
+    const carriedAt = statSync(programs()).ino;
+    await scheduler.killFrontEnd();
+    await scheduler.start();
+    expect(statSync(programs()).ino).toBe(carriedAt);
+    await scheduler.killFrontEnd();
+    // A conductor that runs needs no programs, so only the next one would find them damaged.
+    hosts.crash("h2");
+    writeFileSync(join(programs(), "facts.mjs"), "throw new Error('damaged')");
+    hosts.boot("h2");
+    await scheduler.start();
+    expect(statSync(programs()).ino).not.toBe(carriedAt);
+  });
+
+  test("a gang goes on while the front end is dead, and its output is whole", async () => {
+    const out = join(scheduler.folder, "alone.txt");
+    const goOn = join(hosts.folder, "go-on-alone");
+    const command = `echo begin $TUTTI_RANK; until [ -e ${goOn} ]; do sleep 0.05; done; echo end $TUTTI_RANK`;
+    const job = await scheduler.submit([...ALL, "-o", out, "--", "sh", "-c", command]);
+    await scheduler.until(60_000, "all begins are here", () => existsSync(out) && linesIn(out).length === 6);
+    await scheduler.killFrontEnd();
+    writeFileSync(goOn, "");
+    await scheduler.start();
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 1 });
+    const ranks = [0, 1, 2, 3, 4, 5];
+    expect(linesIn(out)).toEqual([
+      ...ranks.map((rank) => `begin ${rank}`),
+      ...ranks.map((rank) => `end ${rank}`),
+    ]);
+  });
+
+  test("a conductor that dies is started again, and its gang goes on", async () => {
+    const goOn = join(hosts.folder, "go-on-again");
+    const command = `until [ -e ${goOn} ]; do sleep 0.05; done`;
+    const job = await scheduler.submit([...ALL, "--", "sh", "-c", command]);
+    await scheduler.running(job);
+    const [conductor] = hosts.conductorsOf("h2");
+    signal(conductor, "SIGKILL");
+    await scheduler.until(60_000, "there is another conductor", () =>
+      hosts.conductorsOf("h2").some((pid) => pid !== conductor),
+    );
+    writeFileSync(goOn, "");
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 1 });
+  });
+
+  test("a host that crashes and comes back takes part again, and the gang runs again by its retries", async () => {
+    const goOn = join(hosts.folder, "go-on-after");
+    const job = await scheduler.submit([
+      ...ALL,
+      ...["--retries", 3, "--", "sh", "-c", `until [ -e ${goOn} ]; do sleep 0.05; done`],
+    ]);
+    await scheduler.running(job);
+    hosts.crash("h2");
+    await scheduler.until(60_000, "h2 is lost", async () =>
+      ((await scheduler.status()).nodes ?? []).some(({ node, state }) => node === "h2" && state === "lost"),
+    );
+    hosts.boot("h2");
+    await scheduler.up();
+    writeFileSync(goOn, "");
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 2 });
+  });
+
+  test("a host whose network is cut for longer than a node may be silent loses its gang once", async () => {
+    const out = join(hosts.folder, "cut.txt");
+    const goOn = join(hosts.folder, "go-on-joined");
+    const command = `echo $TUTTI_ATTEMPT $TUTTI_RANK >> ${out}; until [ -e ${goOn} ]; do sleep 0.05; done`;
+    const job = await scheduler.submit([...ALL, "--retries", 3, "--", "sh", "-c", command]);
+    await scheduler.running(job);
+    hosts.cut("h3");
+    await scheduler.until(60_000, "h3 is lost", async () =>
+      ((await scheduler.status()).nodes ?? []).some(({ node, state }) => node === "h3" && state === "lost"),
+    );
+    hosts.join("h3");
+    await scheduler.up();
+    await scheduler.running(job);
+    writeFileSync(goOn, "");
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 2 });
+    const ranks = [0, 1, 2, 3, 4, 5];
+    expect(linesIn(out)).toEqual([...ranks.map((rank) => `1 ${rank}`), ...ranks.map((rank) => `2 ${rank}`)]);
+  });
+});
+
+describeWithHosts("two users, and hosts with homes and user ids of their own", () => {
+  const users = [`tua${process.pid}`, `tub${process.pid}`];
+  const hosts = new TestHosts({ hosts: 3, users, ownHomes: true });
+  beforeAll(() => hosts.start());
+  afterAll(() => hosts.stop());
+
+  describe("served by root", () => {
+    let scheduler: HostsScheduler;
+    beforeAll(async () => {
+      scheduler = new HostsScheduler(hosts, { isShared: true });
+      await scheduler.start();
+    });
+    afterAll(async () => {
+      await scheduler.down();
+      expect(hosts.leftovers()).toEqual([]);
+    });
+
+    test("each job runs as its user by name, and its output belongs to the user", async () => {
+      const jobs = await Promise.all(
+        users.map((user) =>
+          scheduler.submit(
+            [...ALL, "-o", "out.txt", "--", "sh", "-c", 'echo "$(hostname) $(id -un) $(id -u)"'],
+            user,
+          ),
+        ),
+      );
+      for (const [i, job] of jobs.entries()) {
+        expect(await scheduler.ended(job)).toMatchObject({ state: "done" });
+        const out = join(hosts.folder, "home", users[i], "out.txt");
+        const { uid } = statSync(join(hosts.folder, "home", users[i]));
+        expect(linesIn(out)).toEqual(
+          [1, 1, 2, 2, 3, 3].map((host) => `h${host} ${users[i]} ${uid + 1000 * host}`),
+        );
+        expect(statSync(out).uid).toBe(uid);
+      }
+    });
+
+    test("a user cannot read what another one's job has on a host, nor signal it", async () => {
+      const goOn = join(hosts.folder, "two-users");
+      const waits = `until [ -e ${goOn} ]; do sleep 0.05; done`;
+      const first = await scheduler.submit(["-n", 1, "--", "sh", "-c", waits], users[0]);
+      await scheduler.running(first);
+      const [root] = readdirSync(hosts.varTmpOf("h1"));
+      const look = `cat /var/tmp/${root}/*/jobs/*/*/* /var/tmp/${root}/*/home/* 2>&1; kill -9 -1 2> /dev/null; echo looked`;
+      const second = await scheduler.submit(["-n", 1, "--", "sh", "-c", `trap '' TERM; ${look}`], users[1]);
+      await scheduler.ended(second);
+      expect((await scheduler.job(first)).state).toBe("running");
+      writeFileSync(goOn, "");
+      expect(await scheduler.ended(first)).toMatchObject({ state: "done", code: 0 });
+    });
+
+    test("a folder that a host does not have is named with the host", async () => {
+      const folder = join(hosts.folder, "home", users[0], "only-here");
+      const made = await scheduler.hosts.spawn(["mkdir", "-m", "777", folder]);
+      await new Promise((resolve) => made.once("close", resolve));
+      const job = await scheduler.submit(["-n", 1, "--cwd", folder, "--", "true"], users[0]);
+      const ended = await scheduler.ended(job);
+      expect(ended.state).not.toBe("done");
+      expect(ended.reason).toContain(`On h1: Cannot change to the folder "${folder}"`);
+    });
+  });
+
+  test("a user without rights serves own jobs, with output fetched", async () => {
+    const scheduler = new HostsScheduler(hosts, { user: users[0] });
+    await scheduler.start();
+    const job = await scheduler.submit([...ALL, "-o", "own.txt", "--", ...SAY]);
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done" });
+    expect(linesIn(join(hosts.folder, "home", users[0], "own.txt"))).toEqual(
+      [0, 1, 2, 3, 4, 5].map((rank) => `${rank} of 6 on h${1 + (rank >> 1)} as ${users[0]}`),
+    );
+    await scheduler.down();
+    expect(hosts.leftovers()).toEqual([]);
+  });
+});
+
+describeWithHosts("what cannot work", () => {
+  const users = [`tuc${process.pid}`];
+  const hosts = new TestHosts({ hosts: 2, users });
+  beforeAll(() => hosts.start());
+  afterAll(() => hosts.stop());
+
+  async function refusal(options: ConstructorParameters<typeof HostsScheduler>[1]): Promise<string> {
+    const scheduler = new HostsScheduler(hosts, options);
+    await expect(scheduler.start()).rejects.toThrow("The front end ended");
+    const { output } = scheduler;
+    await scheduler.down();
+    return output;
+  }
+
+  test("a host that runs jobs of all users needs root there", async () => {
+    const said = await refusal({ isShared: true, lines: ["h1", `${users[0]}@h2`] });
+    expect(said).toContain(`Cannot use the host "h2": ssh logs in as ${users[0]}, expected root`);
+  });
+
+  test("CPUs that a host does not have are refused, and hosts that nobody knows", async () => {
+    expect(await refusal({ lines: ["h1 cpus=0-4095"] })).toMatch(/the host "h1": it has no CPU .*4095/);
+    expect(await refusal({ lines: ["h9"] })).toMatch(/Cannot reach any host: h9: /);
+  });
+
+  test("a host that does not answer at the start takes part later", async () => {
+    hosts.cut("h2");
+    const scheduler = new HostsScheduler(hosts);
+    await scheduler.start(1);
+    hosts.join("h2");
+    await scheduler.up(2);
+    await scheduler.down();
+    expect(hosts.leftovers()).toEqual([]);
+  });
+
+  test("two names of one host are refused", async () => {
+    const config = hosts.configOf("root");
+    writeFileSync(
+      config,
+      `Host h1again\n  HostName 10.84.0.1\n  HostKeyAlias 10.84.0.1\n${readFileSync(config, "utf8")}`,
+    );
+    expect(await refusal({ lines: ["h1 cpus=0-1", "h1again cpus=0-1"] })).toContain(
+      'Cannot use the hosts "h1" and "h1again": they are the same machine',
+    );
+    expect(hosts.leftovers()).toEqual([]);
+  });
+});
