@@ -111,7 +111,7 @@ fi
 [ "$1" = connect ] || exec "$programs/node" "$programs/facts.mjs" "$base" < /dev/null
 keeper=${quote(KEEPER)}
 setsid /bin/sh -c "$keeper" tutti-keeper "$root" "$programs/node" "$programs" "$4" < /dev/null > /dev/null 2>&1 &
-exec "$programs/node" "$programs/connect.mjs" "$root/home"
+exec "$programs/node" "$programs/connect.mjs" "$root/home" --say
 `;
 
 export interface HostCommand {

@@ -9,6 +9,7 @@ import { runSsh, sshCommand } from "./ssh-command.ts";
 
 /** Carrying Node over takes a second on most networks, and a minute on slow ones. */
 const CARRY_MS = 600_000;
+const KNOWN_MS = 5000;
 
 /** What a question to a host has brought. */
 export type Answer =
@@ -48,7 +49,9 @@ export class Hosts {
 
   /** Asks what the host is like; the programs are carried over if they are missing there, or different. */
   async ask(host: Host): Promise<Answer> {
-    const asked = await runSsh(this.command(host, "facts"));
+    // One that is known takes part when it answers: a start does not wait for a host that is off.
+    const isKnown = this.#setup.content.hosts[host.node] !== undefined;
+    const asked = await runSsh(this.command(host, "facts"), undefined, isKnown ? KNOWN_MS : undefined);
     const { greeting, facts } = answerIn(asked.stdout);
     if (greeting?.state !== "missing" || asked.failure !== undefined) return this.#judged(host, asked, facts);
     if (host.nodeProgram === undefined && greeting.machine !== OWN_MACHINE) {

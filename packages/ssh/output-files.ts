@@ -1,7 +1,7 @@
 /**
  * Writes what jobs have written on hosts into their output files on this machine, as the jobs' users. Nothing
  * is written twice or left out when this process dies in between: what is known of a file is on disk before
- * and after each piece.
+ * and after each piece, and only this process writes it.
  */
 import { spawn } from "@tutti/host/ports/child-process.ts";
 import { once } from "@tutti/host/ports/events.ts";
@@ -15,11 +15,10 @@ export interface OutputTarget {
   readonly umask: number;
 }
 
-/** Arguments: path, umask. Prints the size, and what is in the file from a byte on: the third argument. */
+/** Arguments: path, umask. Prints the size. */
 const LOOK = `
 [ -f "$1" ] || { echo 0; exit 0; }
-stat -L -c %s -- "$1" || exit 1
-tail -c "+$(($3 + 1))" -- "$1" | head -c "$4"
+stat -L -c %s -- "$1"
 `;
 /** Appends its input, and prints the size. A pipe that nobody reads would take for ever. */
 const APPEND = `
@@ -35,41 +34,48 @@ stat -L -c %s -- "$1"
 
 /** @throws Error with a reason for people */
 export async function sizeOf(target: OutputTarget): Promise<number> {
-  return Number(String(await run(target, LOOK, ["0", "0"])).split("\n")[0]);
-}
-
-/** What the file has from a byte on, as far as needed. @throws Error with a reason for people */
-export async function tailOf(target: OutputTarget, from: number, maxBytes: number): Promise<Buffer> {
-  const answer = await run(target, LOOK, [String(from), String(maxBytes)]);
-  return answer.subarray(answer.indexOf(10) + 1);
+  return Number(await run(target, LOOK));
 }
 
 /** @returns the size of the file @throws Error with a reason for people */
 export async function append(target: OutputTarget, content: Buffer): Promise<number> {
-  return Number(String(await run(target, APPEND, [], content)));
+  return Number(await run(target, APPEND, content));
 }
 
-async function run(
-  { path, uid, gid, umask }: OutputTarget,
-  script: string,
-  words: readonly string[],
-  input?: Buffer,
-): Promise<Buffer> {
-  const shell = ["/bin/sh", "-c", script, "tutti-output", path, umask.toString(8), ...words];
+/**
+ * Changes of one file follow each other, whichever host they come from: so what a piece has added is known.
+ */
+export class FileQueues {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  add<Result>({ path }: OutputTarget, act: () => Promise<Result>): Promise<Result> {
+    const result = (this.#last.get(path) ?? Promise.resolve()).then(act, act);
+    this.#last.set(path, result);
+    const clear = () => {
+      if (this.#last.get(path) === result) this.#last.delete(path);
+    };
+    result.then(clear, clear);
+    return result;
+  }
+}
+
+async function run({ path, uid, gid, umask }: OutputTarget, script: string, input?: Buffer): Promise<string> {
+  const shell = ["/bin/sh", "-c", script, "tutti-output", path, umask.toString(8)];
   const isOwn = uid === process.getuid!();
   const user = [`--reuid=${uid}`, `--regid=${gid}`, "--init-groups", "--"];
   const [program = "", ...args] = isOwn ? shell : [findSetpriv() ?? "setpriv", ...user, ...shell];
   const child = spawn(program, args, { cwd: "/", env: { PATH: process.env.PATH, LC_ALL: "C" } });
-  const chunks: Buffer[] = [];
-  let errors = "";
-  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  let [stdout, errors] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString("latin1");
+  });
   child.stderr.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString("utf8")).slice(-1000);
   });
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   const [code] = (await once(child, "close")) as [number | null];
-  if (code === 0) return Buffer.concat(chunks);
+  if (code === 0) return stdout;
   throw new Error(
     `Cannot write output to "${path}": ${errors.trim().split("\n").at(-1) ?? `status ${code}`}`,
   );

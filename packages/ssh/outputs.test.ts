@@ -7,6 +7,7 @@ import { Random } from "@tutti/kernel/core/random.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { ToConductor } from "@tutti/protocol/conductor.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FileQueues } from "./output-files.ts";
 import { Outputs, sentAttempts } from "./outputs.ts";
 
 const IDENTITY = "0123456789abcdef0123456789abcdef";
@@ -14,6 +15,7 @@ const KEY = { job: 3, attempt: 1, identity: IDENTITY };
 const OWN = { uid: process.getuid!(), gid: process.getgid!() };
 let [folder, kept, notices] = ["", "", [] as string[]];
 const running: Outputs[] = [];
+let queues = new FileQueues();
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tutti-outputs-"));
@@ -59,6 +61,7 @@ class Conductor {
       node: "elm",
       clock: systemClock,
       folder: kept,
+      queues,
       send,
       notice: (text) => notices.push(text),
     });
@@ -104,13 +107,17 @@ test("a next front end goes on where the last one has stopped, wherever that was
     await vi.waitFor(() => expect(isOver()).toBe(true), 60_000);
     first.close();
     const [file] = readdirSync(kept).filter((name) => name.endsWith(".json"));
-    const state = JSON.parse(contentOf(join(kept, file)));
+    const keptState = () => JSON.parse(contentOf(join(kept, file)));
+    await vi.waitFor(() => expect(keptState().positions.out.adding).toBeUndefined(), 60_000);
+    const state = keptState();
     // It was killed after it had appended a piece, or a part of it, and before it could keep that.
-    const { at, size } = state.positions.out;
-    if (size !== undefined) {
-      const more = random.below(15);
-      writeFileSync(path, contentOf(path).slice(0, size) + text.slice(at, at + more));
-    }
+    const { at } = state.positions.out;
+    const bytes = Math.min(random.below(15), text.length - at);
+    const size = contentOf(path).length;
+    writeFileSync(path, contentOf(path) + text.slice(at, at + random.below(bytes + 1)));
+    state.positions.out.adding = { bytes, size };
+    writeFileSync(join(kept, file), JSON.stringify(state));
+    queues = new FileQueues();
     conductor.answers = Number.POSITIVE_INFINITY;
     const second = conductor.outputs();
     await done(second);

@@ -11,7 +11,7 @@ import { readdirSync, renameSync, rmSync, writeFileSync } from "@tutti/host/port
 import { join } from "@tutti/host/ports/path.ts";
 import type { IdentifiedAttempt, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { FromConductor, OutputFile, ToConductor } from "@tutti/protocol/conductor.ts";
-import { append, type OutputTarget, sizeOf, tailOf } from "./output-files.ts";
+import { append, type FileQueues, type OutputTarget, sizeOf } from "./output-files.ts";
 import { isFetched } from "./relocate.ts";
 
 const POLL_MS = 1000;
@@ -27,10 +27,8 @@ const FILES: readonly OutputFile[] = ["out", "err"];
 interface Position {
   /** Bytes that are here. */
   at: number;
-  /** Size of the file here after these; left out: nothing was written yet. */
-  size?: number;
-  /** The front end may have died before it kept the position. */
-  isUnsure?: boolean;
+  /** A piece that is being appended, and the size of the file before it. */
+  adding?: { readonly bytes: number; readonly size: number };
 }
 
 interface Kept {
@@ -56,6 +54,8 @@ interface OutputsSetup {
   readonly node: string;
   readonly clock: Clock;
   readonly folder: string;
+  /** Those of all hosts. */
+  readonly queues: FileQueues;
   readonly send: (message: ToConductor) => void;
   readonly notice: (text: string) => void;
 }
@@ -75,8 +75,13 @@ export class Outputs {
       if (!name.endsWith(ending)) continue;
       const kept = keptIn(readText(join(setup.folder, name), "utf8"));
       if (kept === undefined) continue;
-      for (const position of Object.values(kept.positions)) position.isUnsure = true;
-      this.#add(kept, join(setup.folder, name));
+      const tracked = this.#add(kept, join(setup.folder, name));
+      // Before anything else is appended to the file.
+      for (const file of FILES) {
+        const target = tracked.targets[file];
+        if (target === undefined || tracked.positions[file].adding === undefined) continue;
+        setup.queues.add(target, () => this.#settle(tracked, file, target)).catch(() => {});
+      }
     }
     this.#poll();
   }
@@ -184,42 +189,61 @@ export class Outputs {
         const output = await this.#ask(tracked.key, file, position.at);
         if (output === undefined) return false;
         const all = Buffer.from(output.base64, "base64");
-        const piece = isLast && output.left === 0 ? all : wholeLines(all);
-        if (piece.length > 0) await this.#write(tracked, file, target, piece);
+        const piece = isLast ? all : wholeLines(all);
+        if (piece.length > 0)
+          await this.#write(tracked, file, target, { piece, endAt: output.from + piece.length });
         if (output.left === 0 || piece.length === 0) break;
       }
     }
     return true;
   }
 
-  async #write(tracked: Tracked, file: OutputFile, target: OutputTarget, piece: Buffer): Promise<void> {
+  async #write(
+    tracked: Tracked,
+    file: OutputFile,
+    target: OutputTarget,
+    { piece, endAt }: { readonly piece: Buffer; readonly endAt: number },
+  ): Promise<void> {
+    const { queues, clock } = this.#setup;
     const position = tracked.positions[file];
-    for (let tries = 1; ; tries++) {
+    for (let tries = 1; position.at < endAt; tries++) {
       try {
-        let known = 0;
-        if (position.size === undefined) {
-          position.size = await sizeOf(target);
-          this.#keep(tracked);
-        } else if (position.isUnsure) known = await knownPart(target, position.size, piece);
-        position.isUnsure = true;
-        const size =
-          known === piece.length ? position.size + known : await append(target, piece.subarray(known));
-        position.size = size;
-        position.at += piece.length;
-        delete position.isUnsure;
-        try {
-          this.#keep(tracked);
-        } catch {
-          // The position on disk is an earlier one: then the next front end finds the piece in the file.
-        }
-        return;
+        await queues.add(target, async () => {
+          await this.#settle(tracked, file, target);
+          if (position.at < endAt)
+            await this.#append(tracked, file, target, piece.subarray(position.at - endAt));
+        });
       } catch (error) {
         if (tries === TRIES) throw error;
         await new Promise<void>((resolve) => {
-          const { clock } = this.#setup;
           clock.at(clock.nowMs() + POLL_MS, resolve);
         });
       }
+    }
+  }
+
+  async #append(tracked: Tracked, file: OutputFile, target: OutputTarget, piece: Buffer): Promise<void> {
+    const position = tracked.positions[file];
+    position.adding = { bytes: piece.length, size: await sizeOf(target) };
+    this.#keep(tracked);
+    try {
+      await append(target, piece);
+    } finally {
+      await this.#settle(tracked, file, target);
+    }
+  }
+
+  /** Finds out how much of a piece is in the file: nobody else appends meanwhile. */
+  async #settle(tracked: Tracked, file: OutputFile, target: OutputTarget): Promise<void> {
+    const position = tracked.positions[file];
+    if (position.adding === undefined) return;
+    const { bytes, size } = position.adding;
+    position.at += Math.min(bytes, Math.max(0, (await sizeOf(target)) - size));
+    delete position.adding;
+    try {
+      this.#keep(tracked);
+    } catch {
+      // The next front end settles it again.
     }
   }
 
@@ -277,10 +301,4 @@ function keptIn(text: string | undefined): Kept | undefined {
 function wholeLines(content: Buffer): Buffer {
   const end = content.lastIndexOf(10) + 1;
   return end === 0 && content.length >= MAX_LINE_BYTES ? content : content.subarray(0, end);
-}
-
-/** How much of a piece an earlier front end has appended behind `size`. */
-async function knownPart(target: OutputTarget, size: number, piece: Buffer): Promise<number> {
-  const tail = await tailOf(target, size, piece.length);
-  return tail.length > 0 && tail.equals(piece.subarray(0, tail.length)) ? tail.length : 0;
 }

@@ -4,6 +4,7 @@ import { makeFolder } from "@tutti/host/make-folders.ts";
 import { readPasswd, userNameOf } from "@tutti/host/passwd.ts";
 import { join } from "@tutti/host/ports/path.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
+import { CONNECTED } from "@tutti/live/conductor/server.ts";
 import type {
   Cluster,
   ClusterListener,
@@ -18,6 +19,7 @@ import { cpusOf, greetingIn, type HostFacts } from "./host-facts.ts";
 import { type Answer, Hosts } from "./hosts.ts";
 import type { Host } from "./hosts-file.ts";
 import type { HostsContent } from "./hosts-store.ts";
+import { FileQueues } from "./output-files.ts";
 import { nameOf, sentAttempts } from "./outputs.ts";
 import type { Destination } from "./relocate.ts";
 import { lastWords, runSsh, sshEnvironment } from "./ssh-command.ts";
@@ -93,6 +95,7 @@ class SshCluster implements Cluster {
   /** Where hosts have said that their folders are; until then, where they were last. */
   readonly #roots = new Map<string, string>();
   readonly #sent: Set<string>;
+  readonly #queues = new FileQueues();
   #listener: ClusterListener | undefined;
   #nodes: readonly Host[] = [];
   #isBusy = true;
@@ -142,6 +145,7 @@ class SshCluster implements Cluster {
       clock,
       listener,
       outputs: this.#outputs,
+      queues: this.#queues,
       way: {
         command: () =>
           isCarrying ? "the programs are being carried over" : this.#hosts.command(host, "connect"),
@@ -151,7 +155,7 @@ class SshCluster implements Cluster {
           const greeting = greetingIn(line);
           if (greeting?.state === "missing") carry();
           if (greeting !== undefined) this.#roots.set(node, greeting.root);
-          return greeting?.state === "ready";
+          return line === CONNECTED;
         },
       },
       destination: () => this.#destinationOf(host),

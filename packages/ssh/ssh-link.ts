@@ -7,6 +7,7 @@ import type { LinkListener, NodeLink } from "@tutti/live/daemon/executor/cluster
 import { Connector, type Way } from "@tutti/live/daemon/executor/cluster/connector.ts";
 import type { AttemptState, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
+import type { FileQueues } from "./output-files.ts";
 import { Outputs } from "./outputs.ts";
 import { type Destination, launchFor, memberFor } from "./relocate.ts";
 
@@ -17,6 +18,7 @@ interface SshLinkSetup {
   readonly way: Way;
   /** Folder of what is known about output. */
   readonly outputs: string;
+  readonly queues: FileQueues;
   /** Undefined until the host has answered. */
   readonly destination: () => Destination | undefined;
   /** The account here under which the output of a job is written. */
@@ -43,6 +45,7 @@ export class SshLink implements NodeLink {
       node,
       clock,
       folder: setup.outputs,
+      queues: setup.queues,
       send: (message) => this.#connector.send(message),
       notice,
     });

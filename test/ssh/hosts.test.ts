@@ -5,8 +5,10 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { signal } from "@tutti/host/processes.ts";
+import { SIZES, TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeWithHosts, HostsScheduler, TestHosts } from "./hosts.ts";
+import { turnOnHosts } from "./turning-run.ts";
 
 /** Each task says where it runs, and under which user. */
 const SAY = ["sh", "-c", 'echo "$TUTTI_RANK of $TUTTI_NTASKS on $(hostname) as $(id -un)"'];
@@ -149,6 +151,37 @@ describeWithHosts("root, homes that all hosts share", () => {
   });
 });
 
+describeWithHosts("turns", () => {
+  const hosts = new TestHosts({ hosts: 3 });
+  beforeAll(() => hosts.start());
+  afterAll(() => hosts.stop());
+
+  test(
+    "two gangs of all CPUs are never on a CPU at once, and begin on all hosts in the same slots",
+    TRIES,
+    async () => {
+      const slotMs = 100;
+      const scheduler = new HostsScheduler(hosts, { slotMs });
+      try {
+        await scheduler.start();
+        const lastsS = (SIZES.hostSwitches * slotMs) / 1000;
+        const turning = await turnOnHosts(scheduler, { lastsS, slotMs });
+        const { nodes, shares, skewP50Ms, skewP99Ms, whole, partial } = turning;
+        console.log(JSON.stringify({ skewP50Ms, skewP99Ms, whole, partial, shares: [...shares], nodes }));
+        expect(nodes.map(({ node }) => node)).toEqual(hosts.names);
+        for (const { node, switches, togetherMs } of nodes) {
+          expect(switches, node).toBeGreaterThan(SIZES.hostSwitches / 2);
+          expect(togetherMs, node).toBeLessThanOrEqual(switches / 100);
+        }
+        for (const share of shares.values()) expect(Math.abs(2 * share - 1)).toBeLessThan(0.05);
+        expect(partial).toBeLessThan(whole / 10);
+      } finally {
+        await scheduler.down();
+      }
+    },
+  );
+});
+
 describeWithHosts("two users, and hosts with homes and user ids of their own", () => {
   const users = [`tua${process.pid}`, `tub${process.pid}`];
   const hosts = new TestHosts({ hosts: 3, users, ownHomes: true });
@@ -198,6 +231,23 @@ describeWithHosts("two users, and hosts with homes and user ids of their own", (
       expect((await scheduler.job(first)).state).toBe("running");
       writeFileSync(goOn, "");
       expect(await scheduler.ended(first)).toMatchObject({ state: "done", code: 0 });
+    });
+
+    test("a user whom a host does not know is named, and nothing runs on the other hosts", async () => {
+      const passwd = join(hosts.folder, "h2/etc/passwd");
+      const known = readFileSync(passwd, "utf8");
+      // Written in place: the file is mounted.
+      writeFileSync(
+        passwd,
+        known
+          .split("\n")
+          .filter((line) => !line.startsWith(`${users[1]}:`))
+          .join("\n"),
+      );
+      const job = await scheduler.submit([...ALL, "--", "sh", "-c", "touch ran"], users[1]);
+      expect((await scheduler.ended(job)).reason).toContain(`there is no user "${users[1]}" on h2`);
+      expect(hosts.names.filter((name) => existsSync(join(hosts.homeOf(name, users[1]), "ran")))).toEqual([]);
+      writeFileSync(passwd, known);
     });
 
     test("a folder that a host does not have is named with the host", async () => {

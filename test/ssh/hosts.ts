@@ -48,6 +48,8 @@ export interface HostsOptions {
   readonly users?: readonly string[];
   /** Hosts have homes of their own, in which the users' ids differ. */
   readonly ownHomes?: true;
+  /** /var/tmp of each host is a disk of its own. */
+  readonly smallDisks?: true;
 }
 
 export class TestHosts {
@@ -66,10 +68,11 @@ export class TestHosts {
   }
 
   start(): void {
-    const { hosts, users = [], ownHomes } = this.#options;
+    const { hosts, users = [], ownHomes, smallDisks } = this.#options;
     const more = [
       ...(users.length > 0 ? ["--users", users.join()] : []),
       ...(ownHomes ? ["--own-homes"] : []),
+      ...(smallDisks ? ["--small-disks"] : []),
     ];
     this.#verb("start", hosts, ...more);
   }
@@ -225,8 +228,10 @@ export class HostsScheduler {
       } catch (error) {
         said = error;
       }
-      if (performance.now() > untilMs)
-        throw new Error(`Waited ${ms} ms in vain until ${what}: ${said ?? ""}\n${this.output}`);
+      if (performance.now() > untilMs) {
+        const { stdout } = await this.run(["status"]);
+        throw new Error(`Waited ${ms} ms in vain until ${what}: ${said ?? ""}\n${stdout}\n${this.output}`);
+      }
       await sleep(50);
     }
   }

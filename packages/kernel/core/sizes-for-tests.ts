@@ -71,6 +71,10 @@ export const SIZES = {
   pageSteps: size(30, 2160),
   /** Seconds for which gangs on several nodes take turns. */
   turningS: size(20, 60),
+  /** Switches of gangs on hosts that ssh reaches. */
+  hostSwitches: size(100, 1000),
+  /** Blows to such hosts, their network, disks and programs, while jobs run. */
+  hostBlows: size(9, 100),
   /** Jobs that arrive while pilots of a minute follow each other. */
   pilotJobs: size(14, 30),
 } as const;

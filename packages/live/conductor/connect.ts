@@ -18,7 +18,7 @@ import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { isAtGateOf } from "./attempts/shim.ts";
 import { removeIfDead } from "./dead-homes.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
-import { SOCKET_NAME } from "./server.ts";
+import { CONNECTED, SOCKET_NAME } from "./server.ts";
 
 /**
  * The conductor may be just starting, or starting again. Front ends give a node up after 23 s, so they have
@@ -28,11 +28,14 @@ const PATIENCE_MS = 25_000;
 /** Killed processes end within this time; more may come from those that were just starting others. */
 const KILL_MS = 5000;
 const RETRY_MS = 50;
+/** Says when it is connected: what is sent before that waits, so it would measure no round trip. */
+const SAY = "--say";
 const NOT_THERE = ["ENOENT", "ECONNREFUSED"];
 
-const [usualHome, cluster = "", patienceMs = PATIENCE_MS] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const [usualHome, cluster = "", patienceMs = PATIENCE_MS] = words.filter((word) => word !== SAY);
 if (usualHome === undefined) {
-  console.error("Usage: connect HOME [CLUSTER [PATIENCE_MS]]");
+  console.error("Usage: connect HOME [CLUSTER [PATIENCE_MS]] [--say]");
   process.exit(2);
 }
 process.chdir("/");
@@ -111,6 +114,7 @@ function joinStreams(socket: Socket): void {
   socket.removeAllListeners("error");
   socket.on("error", () => {});
   process.stdin.on("error", () => socket.destroy());
+  if (words.includes(SAY)) process.stdout.write(`${CONNECTED}\n`);
   process.stdin.pipe(socket);
   socket.pipe(process.stdout, { end: false });
   // What was received is written first.

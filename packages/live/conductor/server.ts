@@ -18,6 +18,8 @@ const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 const OWNER_STAYS_MS = 10_000;
 
 export const SOCKET_NAME = "socket";
+/** What the program that connects to the socket from elsewhere (connect.ts) says when it has done so. */
+export const CONNECTED = "tutti-connected";
 
 export class ConductorServer {
   readonly #path: string;

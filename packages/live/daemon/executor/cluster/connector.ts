@@ -33,8 +33,8 @@ export interface Way {
   /** What the program said last on its standard error, for people; empty: nothing. */
   lastWords(stderr: string): string;
   /**
-   * Gets the lines that come before the messages. @returns whether this was the last one. Left out: there are
-   * none.
+   * Gets the lines that come before the messages; the link is open after the last one.
+   * @returns whether this was the last one. Left out: there are none.
    */
   preface?(line: string): boolean;
 }
@@ -135,13 +135,14 @@ export class Connector implements NodeLink {
       if (!this.#isClosed) this.#lost(said === "" ? `${name} ended with status ${code}` : said);
     });
     // The program keeps what is written now until it has started something on the node.
-    this.#setup.listener.opened();
+    if (!this.#isPreface) this.#setup.listener.opened();
   }
 
   /** @returns false if the line is not a message */
   #read(line: string): boolean {
     if (this.#isPreface) {
       this.#isPreface = this.#setup.way.preface?.(line) === false;
+      if (!this.#isPreface && !this.#isClosed) this.#setup.listener.opened();
       return true;
     }
     let message: FromConductor;
