@@ -3,8 +3,13 @@
  * expect.
  */
 
+import { plural } from "@tutti/kernel/core/format.ts";
+import { cpusText } from "@tutti/kernel/core/machine.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import { type Diagnosis, diagnose, type Spread } from "@tutti/live/conductor/doctor.ts";
+import type { HostDiagnosis } from "@tutti/ssh/hosts-doctor.ts";
+import { bytesText } from "@tutti/words/times.ts";
+import { visibleLine } from "@tutti/words/visible.ts";
 import { type Command, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { bold, bullet, factLines, writeOut } from "../text/text.ts";
@@ -36,24 +41,35 @@ const USERS = { all: "jobs run as the user who submits them", own: "jobs run as 
 
 interface DoctorOptions {
   readonly json?: boolean;
-  readonly on: "local" | "slurm";
+  readonly on: "local" | "slurm" | "ssh";
+  readonly hosts?: string;
 }
 
 export function configure(command: Command): void {
   command
-    .argument("[options...]", "with --on slurm, after --: options of sbatch, such as --partition=long")
+    .argument(
+      "[options...]",
+      "after --: options of sbatch with --on slurm, such as --partition=long, or of ssh with --on ssh, such as -F config",
+    )
     .option("--json", "print as JSON")
     .addOption(
-      new Option("--on <where>", "what to examine: this machine, or a cluster with Slurm")
-        .choices(["local", "slurm"])
+      new Option(
+        "--on <where>",
+        "what to examine: this machine, a cluster with Slurm, or hosts that ssh reaches",
+      )
+        .choices(["local", "slurm", "ssh"])
         .default("local"),
     )
+    .option("--hosts <file>", "with --on ssh: the file of hosts")
     .addHelpText(
       "after",
-      "\nMeasures for about three seconds. Other work on the machine makes the numbers\nworse. On Slurm, a short job on one node is started, examined and cancelled.",
+      "\nMeasures for about three seconds. Other work on the machine makes the numbers\nworse. On Slurm, a short job on one node is started, examined and cancelled. On\nssh, Node is carried to each host and removed again.",
     )
     .action(async (words: readonly string[], options: DoctorOptions) => {
+      if (options.hosts !== undefined && options.on !== "ssh")
+        throw new UsageError("Cannot use --hosts without --on ssh: add --on ssh");
       if (options.on === "slurm") return examineSite(words, options);
+      if (options.on === "ssh") return examineHosts(words, options);
       if (words.length > 0) throw new UsageError(`Cannot use "${words[0]}": expected --on slurm before it`);
       const diagnosis = await diagnose();
       const advice = adviceFor(diagnosis);
@@ -61,6 +77,28 @@ export function configure(command: Command): void {
         options.json ? jsonDocument("tutti.doctor/1", { ...diagnosis, advice }) : text(diagnosis, advice),
       );
     });
+}
+
+async function examineHosts(words: readonly string[], { json, hosts }: DoctorOptions): Promise<void> {
+  if (hosts === undefined)
+    throw new UsageError("Cannot examine hosts without their names: expected --hosts with a file of hosts");
+  const { diagnoseHosts } = await import("@tutti/ssh/hosts-doctor.ts");
+  const diagnoses = await diagnoseHosts({ hosts, words });
+  writeOut(json ? jsonDocument("tutti.doctor-ssh/1", { hosts: diagnoses }) : hostsText(diagnoses));
+}
+
+function hostsText(diagnoses: readonly HostDiagnosis[]): string {
+  const lines = diagnoses.map(({ node, failure, cpus = [], ...facts }) => {
+    if (failure !== undefined) return [node, visibleLine(`cannot be used: ${failure}`)] as const;
+    const { user, kernel, nodeVersion, memoryBytes = 0, clockMs = 0, tookMs = 0 } = facts;
+    const clock = `wall clock ${clockMs < 0 ? "" : "+"}${clockMs} ms (± ${Math.ceil(tookMs / 2)})`;
+    const has = `${plural(cpus.length, "CPU")} (${cpusText(cpus)}), ${bytesText(memoryBytes)}`;
+    return [
+      node,
+      visibleLine(`jobs as ${user}; ${has}; Linux ${kernel}, Node ${nodeVersion}; ${clock}`),
+    ] as const;
+  });
+  return [...factLines(Object.fromEntries(lines)), ""].join("\n");
 }
 
 async function examineSite(words: readonly string[], { json }: DoctorOptions): Promise<void> {

@@ -1,0 +1,60 @@
+/**
+ * Finds out what `tutti serve --on ssh` would meet: carries the programs to each host, and removes them
+ * again.
+ */
+import { unixMs } from "@tutti/host/clock.ts";
+import { mkdtempSync, rmSync } from "@tutti/host/ports/fs.ts";
+import { tmpdir } from "@tutti/host/ports/os.ts";
+import { join } from "@tutti/host/ports/path.ts";
+import { cpusOf } from "./host-facts.ts";
+import { Hosts } from "./hosts.ts";
+import { type Host, readHosts } from "./hosts-file.ts";
+import { newContent } from "./hosts-store.ts";
+import { runSsh } from "./ssh-command.ts";
+import { checkSshOptions, type SshOptions } from "./ssh-options.ts";
+
+/** What a host is like, or why it cannot be used. */
+export interface HostDiagnosis {
+  readonly node: string;
+  readonly failure?: string;
+  readonly user?: string;
+  readonly kernel?: string;
+  readonly nodeVersion?: string;
+  readonly cpus?: readonly number[];
+  readonly memoryBytes?: number;
+  /** Its wall clock minus this machine's; right within half of the time that the answer took. */
+  readonly clockMs?: number;
+  readonly tookMs?: number;
+}
+
+/** @throws InputError for a file of hosts, or options of ssh, that cannot be used */
+export async function diagnoseHosts({ hosts: file, words }: SshOptions): Promise<readonly HostDiagnosis[]> {
+  checkSshOptions(words);
+  const hosts = readHosts(file);
+  const folder = mkdtempSync(join(tmpdir(), "tutti-doctor-"));
+  try {
+    const asker = new Hosts({ words, folder, content: newContent(), isShared: false });
+    return await Promise.all(hosts.map((host) => diagnose(asker, host)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function diagnose(asker: Hosts, host: Host): Promise<HostDiagnosis> {
+  const { node } = host;
+  try {
+    const first = await asker.ask(host);
+    if ("failure" in first) return { node, failure: first.failure };
+    // The programs are there now, so this takes no longer than one connection.
+    const sentMs = unixMs();
+    const answer = await asker.ask(host);
+    const tookMs = unixMs() - sentMs;
+    if ("failure" in answer) return { node, failure: answer.failure };
+    const { user, kernel, node: nodeVersion, memoryBytes, unixMs: thereMs } = answer.facts;
+    const cpus = cpusOf(host, answer.facts, false);
+    const clockMs = Math.round(thereMs - (sentMs + tookMs / 2));
+    return { node, user, kernel, nodeVersion, cpus, memoryBytes, clockMs, tookMs };
+  } finally {
+    await runSsh(asker.command(host, "remove"));
+  }
+}
