@@ -267,6 +267,8 @@ const OTHERS = [
   ],
   ...["packages/live/conductor/guardian.ts", "packages/host/cgroups.ts"],
   ...["packages/slurm/batch-script.ts", "packages/slurm/site-doctor.ts"],
+  // Conductors on hosts have an environment of their own; mpirun has its launcher give a gang its mark.
+  ...["packages/ssh/carried.ts", "packages/ssh/host-script.ts", "packages/ssh/output-files.ts"],
   // Shells of a simulated machine, where no program of this one is started.
   ...[
     "packages/torture/shell/awk.ts",
