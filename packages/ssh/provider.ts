@@ -2,6 +2,7 @@
 import { join } from "@tutti/host/ports/path.ts";
 import { ON_CLUSTER } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import { ClusterExecutor } from "@tutti/live/daemon/executor/cluster/cluster-executor.ts";
+import type { Capabilities } from "@tutti/live/daemon/executor/executor.ts";
 import { KeptFile } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";
 import { readHosts } from "./hosts-file.ts";
@@ -9,13 +10,19 @@ import { hostsContent, newContent } from "./hosts-store.ts";
 import { sshCluster } from "./ssh-cluster.ts";
 import { checkSshOptions, configOnHosts, type SshOptions } from "./ssh-options.ts";
 
+const ON_HOSTS: Capabilities = {
+  ...ON_CLUSTER,
+  takesInput: "pipes",
+  resources: "each host has GPUs and licences of its own, which nobody counts",
+};
+
 /** @throws InputError for a file of hosts, or options of ssh, that cannot be used */
 export function sshProvider({ hosts: file, words }: SshOptions): Provider {
   checkSshOptions(words);
   const hosts = readHosts(file);
   return {
     servesAllUsers: true,
-    capabilities: ON_CLUSTER,
+    capabilities: ON_HOSTS,
     nodes: hosts.length,
     place: "reached by ssh",
     choosesNodes: true,
@@ -33,6 +40,7 @@ export function sshProvider({ hosts: file, words }: SshOptions): Provider {
         owner: cluster.owner,
         // No batch system bounds them.
         steps: Number.POSITIVE_INFINITY,
+        capabilities: ON_HOSTS,
         claims: {
           isClaimed: (spec) => cluster.isSent(spec),
           block: (spec) => !cluster.isSent(spec),

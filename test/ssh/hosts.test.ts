@@ -52,6 +52,18 @@ describeWithHosts("root, homes that all hosts share", () => {
     expect(await scheduler.tutti(["logs", job, "--stderr"])).toBe("for errors\n");
   });
 
+  test("a job reads what is sent to it, gets a signal before its limit on all hosts, and keeps within its memory", async () => {
+    expect(await scheduler.shell("printf 'a\\nb\\n' | tutti run -n 1 -- sort -r")).toBe("b\na\n");
+    const trap = ["sh", "-c", 'exec 2>/dev/null; trap "echo got; exit 7" USR1; while :; do sleep 0.1; done'];
+    const out = join(scheduler.folder, "signal.txt");
+    const words = [...ALL, "--time", "6s", "--signal", "USR1@3", "-o", out, "--", ...trap];
+    expect(await scheduler.ended(await scheduler.submit(words))).toMatchObject({ state: "failed", code: 7 });
+    expect(linesIn(out)).toEqual(Array<string>(6).fill("got"));
+    const large = ["perl", "-e", '$x = "a" x 200_000_000; sleep 100'];
+    const job = await scheduler.submit(["-n", 1, "--mem", "50M", "--", ...large]);
+    expect(await scheduler.ended(job)).toMatchObject({ state: "failed", reason: "memory limit" });
+  });
+
   test("output of 3 MB without a line end comes whole, and lines of a running job come while it runs", async () => {
     const out = join(scheduler.folder, "large.txt");
     const goOn = join(hosts.folder, "go-on");

@@ -283,6 +283,21 @@ export class HostsScheduler {
     });
   }
 
+  /** Runs a line of a shell on the desk, in which `tutti` is the command. @returns both of its outputs */
+  shell(line: string): Promise<string> {
+    const tutti = `tutti() { "${process.execPath}" "${program}" "$@"; }; cd /; ${line}`;
+    const child = this.hosts.spawn(["sh", "-c", tutti], {
+      env: { TUTTI_SOCKET: this.socket, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (piece: string) => {
+        said += piece;
+      });
+    return new Promise((resolve) => child.on("close", () => resolve(said)));
+  }
+
   /** @param words those of `tutti submit` @returns number of the job */
   async submit(words: readonly (string | number)[], user?: string): Promise<number> {
     const answer: JobsAnswer = JSON.parse(await this.tutti(["submit", "--json", ...words], user));

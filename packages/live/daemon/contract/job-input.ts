@@ -6,7 +6,7 @@ const INSTEAD = "let it read a file, as in sh -c './a.out < data.txt', and give 
 
 export function checkInput(
   { input, array, values, retries = 0, tasksRun }: SubmitJob,
-  { takesInput }: { readonly takesInput?: true | undefined },
+  { takesInput }: { readonly takesInput?: true | "pipes" | undefined },
 ): Refusal | undefined {
   if (input === undefined) return undefined;
   const what = input === "pipe" ? "standard input" : "a terminal (--pty)";
@@ -16,6 +16,12 @@ export function checkInput(
       input === "pipe"
         ? `Cannot give the job standard input: it is a job of a batch system, and nothing connects it with you; ${INSTEAD}`
         : "Cannot give the job a terminal (--pty): it is a job of a batch system, and nothing connects it with yours; use srun --pty there",
+    );
+  }
+  if (input === "terminal" && takesInput === "pipes") {
+    return refuse(
+      "invalid",
+      "Cannot give the job a terminal (--pty): what jobs write on these hosts is fetched later, expected a job without one; tutti run shows its output, and its standard input reaches the job",
     );
   }
   if (tasksRun === "each") {

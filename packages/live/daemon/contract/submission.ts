@@ -27,8 +27,8 @@ import type { Caller } from "./service.ts";
 export interface SubmissionLimits extends MachineLimits, NewsLimits {
   /** Whether the command of a job can run once per task. */
   readonly tasksRunEach: boolean;
-  /** Whether jobs can read from a client or have a terminal; left out: they cannot. */
-  readonly takesInput?: true | undefined;
+  /** As of the executor. */
+  readonly takesInput?: true | "pipes" | undefined;
   readonly queues: readonly QueueSetting[];
 }
 

@@ -92,8 +92,11 @@ export interface Capabilities {
   readonly signalsBeforeLimit: Ability;
   /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
   readonly resources: Ability;
-  /** Jobs can read from a client or have a terminal: `input` of a job. Left out: they cannot. */
-  readonly takesInput?: true;
+  /**
+   * Jobs can read from a client: `input` of a job. pipes: but have no terminal, since what they write reaches
+   * this machine later. Left out: they cannot.
+   */
+  readonly takesInput?: true | "pipes";
   /** What is started begins at once. If not, it waits in another queue, and may begin in a window. */
   readonly beginsAtOnce: Ability;
   /** Gangs can take turns on the same processors. If not, all policies share space only. */
