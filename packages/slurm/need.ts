@@ -154,13 +154,9 @@ export class Need {
     const bounds = {
       ...{ maxNodes, leftNodeS: leftNodeMs / 1000, stopBeforeS: stopBeforeMs / 1000 },
       beginS: beginMs(this.#settings.kinds) / 1000,
+      wantsAny: this.#wantsAny,
     };
-    const request = nextRequest(wishes, this.#kinds, held, bounds);
-    const isNone = held.every(({ isEnding }) => isEnding);
-    if (request !== undefined || !this.#wantsAny || !isNone) return request;
-    const [kind] = this.#kinds;
-    const plain = { kind, nodes: kind.nodes.min, timeS: kind.timeS.max };
-    return plain.nodes * plain.timeS <= bounds.leftNodeS ? plain : "exhausted";
+    return nextRequest(wishes, this.#kinds, held, bounds);
   }
 
   /** Whether nothing runs on the pilot, and what waits can only use others. */

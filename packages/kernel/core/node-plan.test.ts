@@ -89,6 +89,17 @@ describe("a request", () => {
     expect(nextRequest([job(8, 601)], [long, small], [awaited], bounds)).toMatchObject({ kind: long });
   });
 
+  test("is for the fewest nodes and the longest time if nodes are wanted without a job, and none stay", () => {
+    const any = { ...bounds, wantsAny: true };
+    const plain = { kind: long, nodes: 2, timeS: 24 * H };
+    expect(nextRequest([], [long, small], [], any)).toEqual(plain);
+    expect(nextRequest([], [long, small], [{ nodes: 9, isEnding: true }], any)).toEqual(plain);
+    expect(nextRequest([], [long, small], [{ nodes: 9, isEnding: false }], any)).toBeUndefined();
+    expect(nextRequest([], [long, small], [], { ...any, leftNodeS: 48 * H - 1 })).toBe("exhausted");
+    // A job comes first.
+    expect(nextRequest([job(1, 60)], [small, long], [], any)).toMatchObject({ kind: small, timeS: 600 });
+  });
+
   test("keeps the most nodes at once; nodes that end do not count for a job that nothing present takes", () => {
     const held: HeldNodes = { nodes: 18, isEnding: false };
     expect(nextRequest([job(32)], [small], [held], bounds)).toBeUndefined();

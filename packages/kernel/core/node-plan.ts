@@ -62,6 +62,8 @@ interface NodeBounds {
   readonly stopBeforeS: number;
   /** How much later than its nodes a job may begin and still must end in time. */
   readonly beginS: number;
+  /** Nodes are wanted although no job needs any: the fewest of the first kind, for as long as it can. */
+  readonly wantsAny?: boolean | undefined;
 }
 
 export interface NodeRequest {
@@ -97,7 +99,9 @@ export function nextRequest(
     if (request !== undefined) return request;
     isExhausted = true;
   }
-  return isExhausted ? "exhausted" : undefined;
+  if (isExhausted) return "exhausted";
+  const isNone = held.every(({ isEnding }) => isEnding);
+  return bounds.wantsAny && isNone ? plainest(kinds[0], bounds) : undefined;
 }
 
 /** The wishes without those that awaited nodes will hold. */
@@ -173,6 +177,11 @@ function widest(
 function narrowest(kind: NodeKind, wish: NodeWish, bounds: NodeBounds): NodeRequest | undefined {
   const timeS = timeFor(kind, wish.limitS, bounds);
   return affordable({ kind, nodes: leastNodes(kind, wish), timeS }, bounds);
+}
+
+/** For no job. */
+function plainest(kind: NodeKind, bounds: NodeBounds): NodeRequest | "exhausted" {
+  return affordable({ kind, nodes: kind.nodes.min, timeS: kind.timeS.max }, bounds) ?? "exhausted";
 }
 
 function timeFor({ timeS }: NodeKind, jobsS: number, { stopBeforeS, beginS }: NodeBounds): number {

@@ -1,7 +1,5 @@
 /**
  * Runs a space-sharing policy in real time: the machine of machines/pool-machine.ts with an external clock.
- * This class chooses the CPUs of a job: the smallest free stretch that is large enough, else the lowest free
- * CPUs.
  *
  * Jobs can end later than their estimates say: a process that is killed at its limit takes a while to end.
  * After the expected end, the policy would count on processors that are not free. So the owner makes a new
@@ -12,6 +10,7 @@ import type { JobIndex } from "@tutti/kernel/core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition, StartRule } from "@tutti/kernel/core/policy.ts";
 import type { ResourceKind } from "@tutti/kernel/core/resources.ts";
 import type { Observer } from "@tutti/kernel/core/schedule.ts";
+import { chooseProcessors } from "@tutti/kernel/machines/free-processors.ts";
 import { PoolMachine } from "@tutti/kernel/machines/pool-machine.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import {
@@ -290,23 +289,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
       kept.every((processor) => this.#isFree[processor] === 1)
     )
       return kept;
-    let best = -1;
-    let bestLength = Number.POSITIVE_INFINITY;
-    for (let first = 0; first < this.processors; first++) {
-      if (this.#isFree[first] === 0) continue;
-      let end = first;
-      while (end < this.processors && this.#isFree[end] === 1) end++;
-      if (end - first >= size && end - first < bestLength) {
-        best = first;
-        bestLength = end - first;
-      }
-      first = end;
-    }
-    if (best >= 0) return Array.from({ length: size }, (_, i) => best + i);
-    const chosen: number[] = [];
-    for (let processor = 0; chosen.length < size; processor++)
-      if (this.#isFree[processor] === 1) chosen.push(processor);
-    return chosen;
+    return chooseProcessors(this.#isFree, size);
   }
 
   protected override jobName(row: JobIndex): string {
