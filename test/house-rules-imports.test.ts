@@ -102,7 +102,7 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
     /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|ssh\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
   ],
   // The door of the wings is their list; one view shows a wing in motion.
-  [/^packages\/papers\/wings\/(sites|tasks|phases)\//, /^packages\/(papers|web\/lab\/turns)\//],
+  [/^packages\/papers\/wings\/(sites|tasks|phases|pilots)\//, /^packages\/(papers|web\/lab\/turns)\//],
 ];
 /** Where Node is reached only by its ports, so that a simulated world can take its place. */
 const BY_PORTS: readonly string[] = ["host", "conductor", "daemon", "slurm", "ssh"];

@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { makeChoice } from "@tutti/kernel/policies/parse-policy.ts";
 import { describe, expect, test } from "vitest";
 import { filesOf, runOnWing } from "./on-wings.ts";
@@ -15,6 +19,21 @@ const experiment = {
 };
 
 describe("filesOf()", () => {
+  test("unpacks gzip, as `compare` does, and says which file is damaged", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tutti-wing-"));
+    const [packed, damaged] = [join(folder, "packed"), join(folder, "damaged")];
+    const bytes = gzipSync("; MaxProcs: 8\n");
+    await writeFile(packed, bytes);
+    await writeFile(damaged, bytes.subarray(0, 12));
+    const read = (path: string) => filesOf(parseWing(`pilots:file=${path}`) as WingChoice);
+    try {
+      expect(read(packed)).toEqual({ [packed]: "; MaxProcs: 8\n" });
+      expect(() => read(damaged)).toThrow(`Cannot read ${damaged}: unexpected end of file`);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test("reads what parameters name, and says which file cannot be read", () => {
     const [file, missing] = [import.meta.filename, "no-such-file.csv"];
     const read = (path: string) => filesOf(parseWing(`phases:file=${path}`) as WingChoice);

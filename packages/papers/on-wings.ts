@@ -1,5 +1,6 @@
 /** Runs the policies of a wing (wings/wing.ts) on the wing's own jobs, once for each policy and seed. */
 import { existsSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { type Provenance, provenance } from "@tutti/host/version.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
@@ -10,6 +11,8 @@ import type { WorkerOptions } from "@tutti/lab/experiments/workers.ts";
 import { runCells } from "./run-cells.ts";
 import type { Measure, WingFiles, WingRun } from "./wings/wing.ts";
 import { parseWing, type WingChoice } from "./wings/wings.ts";
+
+const GZIP_MAGIC = 0x1f8b;
 
 interface WingExperiment {
   readonly source: string;
@@ -55,7 +58,7 @@ export function chooseWing(text: string): WingChoice | undefined {
 }
 
 /**
- * What the parameters of the kind `file` name.
+ * What the parameters of the kind `file` name, plain or gzip.
  * @throws InputError for a file that cannot be read
  */
 export function filesOf({ wing, parameters }: WingChoice): WingFiles {
@@ -65,9 +68,12 @@ export function filesOf({ wing, parameters }: WingChoice): WingFiles {
   return Object.fromEntries(paths.map((path) => [path, textOf(path)]));
 }
 
-function textOf(path: string): string {
+/** @throws InputError for a file that cannot be read */
+export function textOf(path: string): string {
   try {
-    return readFileSync(path === "-" ? 0 : path, "utf8");
+    const bytes = readFileSync(path === "-" ? 0 : path);
+    const isPacked = bytes.length >= 2 && bytes.readUInt16BE() === GZIP_MAGIC;
+    return (isPacked ? gunzipSync(bytes) : bytes).toString("utf8");
   } catch (error) {
     throw new InputError(`Cannot read ${path}: ${whyUnreadable(error)}`);
   }

@@ -79,12 +79,15 @@ function longestWait({ replications = [], replicationHashes }: ComparedPolicy) {
   return { waitS: max, remark: `${seed === undefined ? "" : `seed ${seed}, `}job ${maxJobId}` };
 }
 
+/** Hours are node-hours: their titles name them, and no other unit suits them better. */
+type ShownUnit = "s" | "h" | "1";
+
 /**
  * Means and half widths in one unit.
  * @param next intervals next to which these stand; they decide the unit
  */
 export function intervalColumn(
-  { title, unit }: Pick<ReplicatedMetric, "title" | "unit">,
+  { title, unit }: { readonly title: string; readonly unit: ShownUnit },
   intervals: readonly (Interval | undefined)[],
   next = intervals,
 ): TextColumn {
@@ -103,8 +106,8 @@ export function intervalColumn(
  * How the values of a column with this unit are printed.
  * @param next values that decide the unit of time
  */
-export function layoutOf(unit: "s" | "1", title: string, values: readonly number[], next = values) {
-  if (unit === "1") return { heading: title, format: columnFormatter(values) };
+export function layoutOf(unit: ShownUnit, title: string, values: readonly number[], next = values) {
+  if (unit !== "s") return { heading: title, format: columnFormatter(values) };
   const { heading, format } = durationColumn(values, durationColumn(next).unit);
   return { heading: heading(title), format };
 }

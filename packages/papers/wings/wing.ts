@@ -77,7 +77,7 @@ export interface Measure {
   /** Stable name for JSON and CSV. */
   readonly name: string;
   readonly title: string;
-  readonly unit: "s" | "1" | "share";
+  readonly unit: "s" | "h" | "1" | "share";
   /** NaN if there is no value. */
   readonly value: number;
   /** Whether tables compare policies by this measure. */

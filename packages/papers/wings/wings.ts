@@ -2,11 +2,12 @@
 import { parameterSuffix, parseParameters } from "@tutti/kernel/core/parameters.ts";
 import type { ParameterValues } from "@tutti/kernel/core/policy.ts";
 import { phases } from "./phases/wing.ts";
+import { pilots } from "./pilots/wing.ts";
 import { sites } from "./sites/wing.ts";
 import { tasks } from "./tasks/wing.ts";
 import type { Wing } from "./wing.ts";
 
-export const WINGS: readonly Wing[] = [sites, tasks, phases];
+export const WINGS: readonly Wing[] = [sites, tasks, phases, pilots];
 
 /** A wing with its parameters filled in. */
 export interface WingChoice {
