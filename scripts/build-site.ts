@@ -74,6 +74,7 @@ const GROUPS: readonly (readonly [heading: string, paths: readonly string[]])[] 
     [
       "docs/findings.html",
       "docs/phases.html",
+      "docs/pilots.html",
       "docs/comparison.html",
       "docs/golden.html",
       "docs/torture.html",

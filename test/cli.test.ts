@@ -334,6 +334,41 @@ describe("results", () => {
     expectRefusal(await tuttiHere(folder, missing), 66, "none.csv: there is no such file");
   });
 
+  test("pilots for the jobs of a packed log: waits and node-hours, and which pilot took a job", async () => {
+    const job = (id: number, submit: number, run: number, size: number, limit: number) =>
+      `${id} ${submit} -1 ${run} ${size} -1 -1 ${size} ${limit} -1 1 1 1 -1 1 -1 -1 -1`;
+    const log = ["; MaxProcs: 16", job(1, 0, 3594, 4, 3600), job(2, 6900, 3594, 2, 3600), ""].join("\n");
+    writeFileSync(join(folder, "site.swf.gz"), gzipSync(log));
+    const source = "pilots:file=site.swf.gz:cpus=2";
+    const policies = "pilots-fixed,pilots-elastic:idle=0,pilots-elastic:idle=none";
+    const words = ["compare", source, "--policy", policies, "--audit", "--json"];
+    const { policies: found } = JSON.parse((await tuttiHere(folder, words)).stdout);
+    const numbers = found.map(({ measures }: { measures: { name: string; values: number[] }[] }) =>
+      ["wait", "used", "idle", "pilots"].map((name) => measures.find((one) => one.name === name)!.values[0]),
+    );
+    // By hand: all 8 nodes for 10,494 s, of which jobs have 2 and then 1 for 3,594 s. With idle=0, two pilots
+    // that begin 3 s after the jobs come, and 3 s before these start. With idle=none, a pilot of one node is
+    // asked for 300 s before the limit of each, 3,720 s after its begin, and replaces it if nothing runs on
+    // it: 2 nodes from 3 s to 3,600 s, then one each from 3,426, from 6,849 and from 10,272 s. When the
+    // second job comes, it may start on the third pilot for another 9 s.
+    const busyNodeS = 3 * 3594;
+    const hours = (usedNodeS: number) => [usedNodeS / 3600, (usedNodeS - busyNodeS) / 3600];
+    expect(numbers).toEqual([
+      [0, ...hours(8 * 10_494), 1],
+      [6, ...hours(3 * 3597), 2],
+      [3, ...hours(2 * 3597 + (6849 - 3426) + (10_494 - 6849) + (10_494 - 10_272)), 4],
+    ]);
+    const explain = ["simulate", source, "--policy", "pilots-elastic:idle=0", "--explain", "2"];
+    expect((await tuttiHere(folder, explain)).stdout).toMatch(/started at 6 s on 1 node of pilot 2/);
+    expectRefusal(await tuttiHere(folder, [...explain, "--json"]), 2, "--explain", "pilots");
+    const short = ["compare", source, "--policy", "pilots-fixed,pilots-elastic:longest=3600"];
+    const { status, stderr } = await tuttiHere(folder, short);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining("pilots-elastic:longest=3600 never ended 2 jobs"),
+    ]);
+  });
+
   test("--csv has one line per policy, metric and class, and no empty heading", async () => {
     const [heading, ...lines] = (
       await tuttiHere(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", "--csv"])

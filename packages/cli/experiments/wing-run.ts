@@ -38,7 +38,7 @@ export async function runWing(
   const { policies, seed, replications, workers, audit = false, explain } = options;
   if (explain !== undefined) {
     if (options.json)
-      throw new UsageError("Cannot use --json with --explain of a gang: it is sentences only");
+      throw new UsageError(`Cannot use --json with --explain on "${choice.wing.name}": it is sentences only`);
     return explainJob(choice, policies[0], seed, explain);
   }
   const { wing, parameters } = choice;

@@ -27,9 +27,11 @@ export function explainPilots(
   const waits = jobs.submitS.filter(
     (otherS, other) => otherS <= submitS && other !== job && startS[other] > submitS,
   ).length;
-  const asked =
-    pilot.askedS < submitS ? `${formatNumber(submitS - pilot.askedS)} s earlier` : `at ${at(pilot.askedS)}`;
-  const pilotText = `Pilot ${pilotOf[job] + 1} was asked for ${asked}, ran from ${at(pilot.runsS)} and could take jobs from ${at(pilot.servesS)}; its stop is at ${at(pilot.stopS)}.`;
+  const number = `Pilot ${pilotOf[job] + 1}`;
+  const pilotText =
+    pilot.servesS <= submitS
+      ? `${number} was asked for ${formatNumber(submitS - pilot.askedS)} s earlier and served; its stop is at ${at(pilot.stopS)}.`
+      : `${number} was asked for ${pilot.askedS < submitS ? `${formatNumber(submitS - pilot.askedS)} s earlier` : `at ${at(pilot.askedS)}`} and served from ${at(pilot.servesS)}; its stop is at ${at(pilot.stopS)}.`;
   return [
     first,
     `${waits === 0 ? "No other job" : plural(waits, "other job")} waited when it came.`,
