@@ -143,6 +143,7 @@ const SENDS: Readonly<Record<string, readonly Send[] | string>> = {
       .split(" ")
       .map((id) => [id, "administrators only"]),
   ),
+  sendInput: "not kept: a piece of at most 64 KiB waits here, and what was not taken stays with its sender",
   makeLink: "16 of a user (api/server/web/links.ts)",
   makeSession: "not kept: a session is a signed text",
 };
