@@ -125,7 +125,7 @@ export default defineConfig({
           ...common,
           name: "ssh-waiting",
           include: WITH_HOSTS,
-          maxWorkers: 1,
+          maxWorkers: 3,
           retry: 1,
           sequence: { groupOrder: 3 },
         },

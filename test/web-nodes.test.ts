@@ -63,15 +63,17 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     fake.allocations = {
       allocations: [
         { name: "71", state: "RUNNING", nodes: ["n1", "n2"], leftMs: 5_400_000 },
-        { name: "72", state: "PENDING", nodes: [] },
+        { name: "72", state: "PENDING", nodes: [], askedNodes: 2, kind: "wide" },
       ],
+      bill: { askedNodeMs: 36_000_000, usedNodeMs: 5_400_000, idleNodeMs: 1_800_000 },
     };
     const lines = (page: Page) => page.getByRole("region", { name: "Allocations" }).getByRole("listitem");
     await open("health", async (page) => {
       await lines(page).first().waitFor();
       expect(await lines(page).allTextContents()).toEqual([
         "71  RUNNING on n1, n2, ends in 1.50 h",
-        "72  PENDING (follows)",
+        "72 (wide)  PENDING, asks for 2 nodes",
+        "10.0 node-hours asked for, 1.5 used, 0.50 of them idle",
       ]);
     });
     fake.allocations = {

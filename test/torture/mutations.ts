@@ -124,8 +124,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the limit is looked at before the end",
     file: `${CONDUCTOR}/attempts/attempt.ts`,
-    find: "if (this.ranMs(nowMs) >= this.#limitMs && !this.#hasEnded)",
-    replace: "if (this.ranMs(nowMs) >= this.#limitMs)",
+    find: "if (this.ranMs(nowMs) >= this.limitMs && !this.#hasEnded)",
+    replace: "if (this.ranMs(nowMs) >= this.limitMs)",
     why: "a job that ended by itself while its conductor hung is one that took too long",
   },
   {
