@@ -1,17 +1,15 @@
 /**
  * Pilots come with jobs and go without: none at first, one for a job, none after the idle time, another one
- * for the next job, and for a job that needs a lost node. A job that no pilot could hold, or that asks for an
- * input, brings none. What has begun on a lost node ends everywhere.
+ * for the next job, and for a job that needs a lost node. A job that no pilot could hold brings none. What
+ * has begun on a lost node ends everywhere.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestCluster } from "./cluster.ts";
 import { SlurmScheduler } from "./scheduler.ts";
 import { describeWithSlurm } from "./with-slurm.ts";
 
-const program = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 const cluster = new TestCluster({ nodes: 4, cpus: 2 });
 describeWithSlurm("the need for pilots", () => {
   beforeAll(() => cluster.start());
@@ -42,17 +40,6 @@ describeWithSlurm("the need for pilots", () => {
       expect(tooLong).toMatchObject({
         status: 4,
         stderr: expect.stringContaining("Cannot run for 541 s: CPUs are there for at most 540 s"),
-      });
-      const withInput = (redirection: string) =>
-        cluster.exec(
-          ...["env", `TUTTI_SOCKET=${scheduler.socket}`, "sh", "-c", `exec "$@" ${redirection}`, "sh"],
-          ...[process.execPath, program, "run", "--", "true"],
-        );
-      expect(await withInput(`< ${program}`)).toMatchObject({
-        status: 4,
-        stderr: expect.stringContaining(
-          "Cannot give the job standard input: this scheduler runs jobs on a cluster",
-        ),
       });
       expect(await pilots("-t", "all")).toEqual([]);
 
