@@ -24,6 +24,8 @@ import { beginMs, type PilotKind } from "./slurm-options.ts";
 /** Nodes that are lost come back to Slurm, but not to the pilot. */
 export const LOST_PATIENCE_MS = 600_000;
 const MAX_UNUSED = 3;
+/** A pilot whose nodes have not answered for this long is of no use. */
+export const UNSERVED_MS = 120_000;
 
 /** What a kind can get, as Slurm says. */
 export interface KindSize {
@@ -207,8 +209,9 @@ export class Need {
     const wishes = this.#demand?.wishes;
     for (const [name, service] of this.#service) {
       const isTaken = wishes?.some(({ takenBy }) => takenBy.includes(name)) ?? true;
-      if (isTaken || !service.isServing || this.isBusy(name)) service.idleSinceMs = undefined;
-      else service.idleSinceMs ??= nowMs;
+      if (isTaken || this.isBusy(name)) service.idleSinceMs = undefined;
+      else if (service.isServing) service.idleSinceMs = Math.min(service.idleSinceMs ?? nowMs, nowMs);
+      else service.idleSinceMs ??= nowMs + UNSERVED_MS;
     }
     const isBusy = [...this.#service.keys()].some((name) => this.isBusy(name));
     if (wishes?.length !== 0 || isBusy) this.#quietSinceMs = undefined;

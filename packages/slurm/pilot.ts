@@ -5,6 +5,7 @@ import type { Allocation } from "@tutti/live/daemon/executor/cluster/cluster.ts"
 import type { AllocationState, Bill } from "@tutti/live/daemon/executor/executor.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { QueuedJob } from "./formats/queue.ts";
+import { UNSERVED_MS } from "./need.ts";
 import { markOf, PatientStore, type PilotContent, type StoredPilot, storedOf } from "./pilot-file.ts";
 
 /**
@@ -160,6 +161,11 @@ export function setLostJobs(pilot: Pilot, node: string, jobs: readonly number[])
   pilot.lostJobs = jobs.length > 0 ? { ...others, [node]: [...jobs] } : others;
 }
 
+/** Number of its nodes on which jobs have lost attempts. */
+export function lostNodes({ lostJobs = {} }: StoredPilot): number {
+  return Object.values(lostJobs).filter((jobs) => jobs.length > 0).length;
+}
+
 /** Whether the pilot goes back to Slurm as soon as no gang runs. */
 export function isAtEnd(
   pilot: Pilot,
@@ -187,7 +193,8 @@ export function heldOf(pilot: Pilot, isServing: boolean, nowMs: number): HeldNod
   if (isGivenUp) return { nodes, isEnding: false };
   const held = { nodes: allocation?.nodes.length ?? nodes, isEnding: isEnding(pilot, nowMs) };
   // One that has run is not waited for: Slurm has forgotten it, and it may go on.
-  const isAwaited = allocation === undefined ? !pilot.hasBegun : !isServing && !held.isEnding;
+  const mayStillServe = !isServing && nowMs < pilot.startedMs + UNSERVED_MS;
+  const isAwaited = allocation === undefined ? !pilot.hasBegun : mayStillServe && !held.isEnding;
   if (!isAwaited || kind === undefined || timeMs === undefined) return held;
   return { ...held, awaited: { kind, timeS: timeMs / 1000 } };
 }

@@ -161,6 +161,7 @@ describe("jobs that can use only other nodes", () => {
 
   test("let nothing else start after they have waited ten minutes for lost nodes", async () => {
     const stage = await serving();
+    stage.pilots.setLostJobs("n2", [7]);
     stage.want(LOST_AND_HERE);
     await stage.pass(10 * MIN - 1 * S);
     expect(stage.reports).toHaveLength(1);

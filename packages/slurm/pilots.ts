@@ -29,6 +29,7 @@ import {
   heldOf,
   isAtEnd,
   LEFT_TOLERANCE_S,
+  lostNodes,
   lostText,
   MAX_REFUSALS,
   NO_BILL,
@@ -194,8 +195,10 @@ export class Pilots {
     this.close();
     await this.#turning;
     this.#setup.endConductors(undefined);
+    this.#count();
     for (const pilot of [...this.#pilots]) {
       await this.#giveUp(pilot);
+      this.#content.bill = added(this.#content.bill ?? NO_BILL, pilot);
       this.#list.remove(pilot);
     }
     delete this.#content.halted;
@@ -395,7 +398,10 @@ export class Pilots {
     }
     // One that was attached did not say what it had asked for.
     pilot.nodes ??= job.nodes.length;
-    pilot.startedMs = clock.nowMs() - (pilot.ranMs ?? 0);
+    // What it had used when no front end was there, Slurm knows.
+    const passedMs = job.leftS === undefined ? 0 : (pilot.timeMs ?? 0) - 1000 * job.leftS;
+    pilot.ranMs = Math.max(pilot.ranMs ?? 0, passedMs);
+    pilot.startedMs = clock.nowMs() - pilot.ranMs;
     pilot.hasBegun = true;
     pilot.isSeen = true;
     pilot.wasAllocated = true;
@@ -430,7 +436,8 @@ export class Pilots {
   #closeLost(): void {
     if (!this.#need.hasWaitedForLost(this.#setup.clock.nowMs())) return;
     for (const pilot of this.#inUse) {
-      if (pilot.isClosing) continue;
+      const hasLost = pilot.allocation!.nodes.length < (pilot.nodes ?? 0) || lostNodes(pilot) > 0;
+      if (pilot.isClosing || !hasLost) continue;
       pilot.isClosing = true;
       const text = `The pilot ${pilot.jobId} has lost nodes that jobs wait for: nothing else starts on it, and another pilot follows when no gang runs`;
       this.#notice("pilot-closed", text);

@@ -65,7 +65,10 @@ export async function cancelStrays(slurm: Slurm, mark: string, known: readonly P
   const prefix = mark.replace(/\d+$/, "");
   const strays = (await slurm.queue()).filter(
     ({ id, comment, state }) =>
-      comment.startsWith(prefix) && !ENDED.has(state) && known.every(({ jobId }) => jobId !== id),
+      comment.startsWith(prefix) &&
+      !ENDED.has(state) &&
+      // The answer of sbatch may be lost: the next turn finds it by its mark.
+      known.every(({ jobId, mark }) => jobId !== id && (jobId !== undefined || mark !== comment)),
   );
   for (const { id } of strays) await slurm.cancel(id);
   return strays.map(({ id }) => id);

@@ -120,6 +120,7 @@ export class Dispatcher {
       case "make-room": {
         const { machine } = this.#context.scheduler;
         const part = machine.part(report.part);
+        if (part === undefined) return;
         part.close(nowMs);
         this.#context.scheduler.invalidate(report.reason);
         for (const record of [...this.#context.book.withProcess()]) {

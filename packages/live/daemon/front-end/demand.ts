@@ -13,9 +13,11 @@ export function demandOf(book: JobBook, scheduler: Scheduler, nowMs: number): De
   const wishes: Wish[] = [];
   for (const record of book.withProcess()) {
     const ranMs = scheduler.ranMs(record.job, nowMs);
+    const own = machine.partWith(record.nodes);
     // One that is not started again after these processors wants none.
-    if (restartsAtEnd(record) > 0 && machine.partWith(record.nodes).mayOutlive(record, ranMs, nowMs))
-      wishes.push({ ...shapeOf(record), takenBy: [], isForLost: false });
+    if (restartsAtEnd(record) === 0 || !own.mayOutlive(record, ranMs, nowMs)) continue;
+    const takers = machine.parts.filter((part) => part !== own && part.takes(record, nowMs));
+    wishes.push({ ...shapeOf(record), takenBy: takers.map(({ name }) => name), isForLost: false });
   }
   for (const record of book.all()) {
     if (wishes.length >= MOST_WISHES) break;

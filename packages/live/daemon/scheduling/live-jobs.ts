@@ -84,11 +84,17 @@ export class LiveJobs {
     );
   }
 
-  /** The units that the policy may give to jobs, with those of the jobs that it knows. */
-  kinds(): readonly ResourceKind[] {
+  /**
+   * The units that the policy may give to jobs, with those of the jobs that it knows.
+   * @param elsewhere jobs with processes on other parts of the machine
+   */
+  kinds(elsewhere: readonly JobNumber[]): readonly ResourceKind[] {
     return asKinds(this.#options.machine.counted).map(({ name, amount }, k) => ({
       name,
-      amount: amount - (this.#kept[k] ?? 0),
+      amount:
+        amount -
+        (this.#kept[k] ?? 0) -
+        elsewhere.reduce((sum, job) => sum + (this.#held.held.get(job)?.[k] ?? 0), 0),
     }));
   }
 

@@ -146,9 +146,11 @@ export class LiveMachine {
     return this.#nodes.nodes.some((own) => own.node === node);
   }
 
-  /** The part of this name; the machine itself if it is one part. */
-  part(name: string | undefined): LiveMachine {
-    return (name === undefined ? undefined : this.#parts.get(name)) ?? this;
+  /** The part of this name, or all if none is named; undefined: there is no such part. */
+  part(name: string | undefined): LiveMachine | undefined {
+    if (name === undefined) return this;
+    if (this.#isDivided) return this.#parts.get(name);
+    return name === (this.#capacity.name ?? name) ? this : undefined;
   }
 
   #take(capacity: Capacity): void {

@@ -2,8 +2,8 @@
  * Runs a policy on several parts of the machine, such as allocations with different ends, which no gang can
  * leave: each part has a driver and a policy object of its own. A waiting job is in the queue of every part
  * that may take it. The first part that starts it withdraws it from the others (multiple simultaneous
- * requests: Sabin, Kettimuthu, Rajan and Sadayappan, JSSPP 2003). If the policy cannot withdraw jobs, the
- * owner makes new drivers after each start.
+ * requests: Sabin, Kettimuthu, Rajan and Sadayappan, JSSPP 2003). If the policy cannot withdraw jobs, or
+ * the job has units of which others must not count, the owner makes new drivers after its start.
  *
  * Under space sharing, the parts decide in order. Under time sharing, a part that has room for another row
  * starts everything. So a new job is first in the queue of the part on which its share of time is largest,
@@ -54,8 +54,13 @@ export class PartDrivers implements LiveDriver {
   readonly #queues = new Map<JobNumber, Set<DrivenPart>>();
   /** The parts whose queues get the job if its first part does not start it. */
   readonly #others = new Map<JobNumber, Map<DrivenPart, LiveJob>>();
-  /** A job has started on a part, and the policy cannot withdraw it from the others. */
+  /**
+   * A job has started on a part, and the policy cannot withdraw it from the others, or these must not give
+   * its units again.
+   */
   isSpent = false;
+  /** Waiting jobs that need units of countable resources, which all parts share. */
+  readonly #withUnits = new Set<JobNumber>();
 
   /** @param nodes of the whole machine */
   constructor(parts: readonly DrivenPart[], nodes: NodeTable, sharing: "space" | "time") {
@@ -110,6 +115,7 @@ export class PartDrivers implements LiveDriver {
 
   #enqueue(part: DrivenPart, job: LiveJob, nowMs: number): void {
     part.driver.arrive(job, nowMs);
+    if (job.demand?.some((units) => units > 0)) this.#withUnits.add(job.job);
     this.#queues.set(job.job, (this.#queues.get(job.job) ?? new Set()).add(part));
   }
 
@@ -154,7 +160,8 @@ export class PartDrivers implements LiveDriver {
         starts.push({ ...start, processors: this.#numbered(start.processors, part.nodes) });
         this.#started(start, part, nowMs);
       }
-      this.isSpent = !this.canWithdraw && decision.starts.length > 0;
+      const takesUnits = decision.starts.some(({ job }) => this.#withUnits.has(job));
+      this.isSpent = decision.starts.length > 0 && (!this.canWithdraw || takesUnits);
       if (this.isSpent) break;
     }
     for (const [job, offers] of this.#others) {

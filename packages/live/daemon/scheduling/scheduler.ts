@@ -203,7 +203,8 @@ export class Scheduler {
     this.jobs.departed(job);
     const outside = this.#outside.departed(job);
     if (outside?.heldMemory) this.invalidate("a paused job has ended", "administrators");
-    if (this.jobs.hasOddUnits) this.invalidate("units may have become free", "administrators");
+    const isShared = this.machine.parts.length > 1 && this.machine.counted.length > 0;
+    if (isShared || this.jobs.hasOddUnits) this.invalidate("units may have become free", "administrators");
     if (outside !== undefined || this.#isStale || this.#driver === undefined) return;
     if (this.#handover !== undefined) this.invalidate("a gang has ended that was in the policy's way");
     if (this.#known.has(job))
@@ -460,7 +461,7 @@ export class Scheduler {
     const { parts } = machine;
     const [only] = parts;
     if (parts.length === 1) {
-      const adopted = this.#takeOverPart(only, records, nowMs);
+      const adopted = this.#takeOverPart(only, records, [], nowMs);
       only.use(adopted.nodes);
       return adopted;
     }
@@ -468,7 +469,8 @@ export class Scheduler {
     const adopted = parts.map((part) => {
       const own = [...left].filter(({ nodes }) => part.has(nodes));
       for (const record of own) left.delete(record);
-      return this.#takeOverPart(part, own, nowMs);
+      const elsewhere = records.filter((record) => !own.includes(record)).map(({ job }) => job);
+      return this.#takeOverPart(part, own, elsewhere, nowMs);
     });
     for (const [i, { nodes }] of adopted.entries()) parts[i].use(nodes);
     const inTheWay = adopted.flatMap((one) => one.inTheWay ?? []);
@@ -479,7 +481,13 @@ export class Scheduler {
     };
   }
 
-  #takeOverPart(part: LiveMachine, records: readonly JobRecord[], nowMs: number): Adopted {
+  /** @param elsewhere gangs of other parts */
+  #takeOverPart(
+    part: LiveMachine,
+    records: readonly JobRecord[],
+    elsewhere: readonly JobNumber[],
+    nowMs: number,
+  ): Adopted {
     const { maxRows, originMs } = this.options;
     const { choice, machine } = this;
     const begunMs = records.map((record) => {
@@ -500,7 +508,7 @@ export class Scheduler {
         originMs: Math.min(originMs, ...begunMs),
         epochMs: this.#epochMs,
         limits: { maxRows, memoryBytes: part.memoryBytes - pausedBytes },
-        resources: this.jobs.kinds(),
+        resources: this.jobs.kinds(elsewhere),
         known: records.length + this.#book.liveCount,
         rows: own,
         nowMs,

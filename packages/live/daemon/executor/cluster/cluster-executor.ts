@@ -268,8 +268,10 @@ export class ClusterExecutor implements Executor {
     const made: ClusterNode[] = [];
     for (const node of held.allocation.nodes) {
       const other = this.#nodes.get(node.node);
-      if (other?.health.isDown) other.close();
-      else if (other !== undefined) {
+      if (other?.health.isDown) {
+        for (const one of this.#held.values()) one.nodes = one.nodes.filter((node) => node !== other);
+        other.close();
+      } else if (other !== undefined) {
         this.#notice(
           "node-twice",
           `node ${node.node} is in two allocations: it does not take part in ${held.name}`,
