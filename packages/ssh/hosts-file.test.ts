@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseHosts } from "./hosts-file.ts";
+import { parseHosts, readHosts } from "./hosts-file.ts";
 
 test("a host has its name, and what its line says", () => {
   const text = `# our desks
@@ -36,4 +36,10 @@ test.each([
 ])("%j is refused with its place", (text, message) => {
   expect(() => parseHosts(text, "my hosts")).toThrow(message);
   expect(() => parseHosts(text, "my hosts")).toThrow('Cannot use "my hosts"');
+});
+
+test("a file that is not there is named as the file of hosts", () => {
+  expect(() => readHosts("/nowhere/hosts.txt")).toThrow(
+    'Cannot read the file of hosts "/nowhere/hosts.txt": there is no such file, expected a text file with one host',
+  );
 });

@@ -11,9 +11,10 @@
  * node     a Node program of the host; left out: that of the scheduler is carried over
  */
 import { parseCpus } from "@tutti/host/machine.ts";
+import { readFileSync } from "@tutti/host/ports/fs.ts";
 import { replaceablePart } from "@tutti/host/trusted-path.ts";
+import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
-import { readText } from "@tutti/live/daemon/config/config-text.ts";
 
 export interface Host {
   /** Name of the node: the destination without the user. */
@@ -40,7 +41,17 @@ export function readHosts(file: string): readonly Host[] {
       `Cannot use "${file}" as root's file of hosts: ${problem}, so another user could change where jobs run; expected a file and folders that only root can change, such as /etc/tutti.hosts`,
     );
   }
-  return parseHosts(readText(file), file);
+  return parseHosts(textOf(file), file);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new InputError(
+      `Cannot read the file of hosts "${file}": ${whyUnreadable(error)}, expected a text file with one host on each line, such as anna@elm`,
+    );
+  }
 }
 
 /** @param file its name, for messages */

@@ -1,5 +1,6 @@
 /** Parses the text of the configuration file, JSON or TOML, and finds the line of a field. */
 import { readFileSync } from "@tutti/host/ports/fs.ts";
+import { whyUnreadable } from "@tutti/host/unreadable.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { parse, TomlError } from "smol-toml";
 
@@ -8,14 +9,8 @@ export function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const known: Readonly<Record<string, string>> = {
-      ENOENT: "there is no such file",
-      EACCES: "you are not allowed to read it",
-      EISDIR: "it is a folder",
-    };
     throw new InputError(
-      `Cannot read the configuration "${file}": ${known[code ?? ""] ?? message}, expected a file in JSON or TOML; tutti config schema lists its fields`,
+      `Cannot read the configuration "${file}": ${whyUnreadable(error)}, expected a file in JSON or TOML; tutti config schema lists its fields`,
     );
   }
 }
