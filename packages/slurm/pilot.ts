@@ -82,6 +82,8 @@ export interface Pilot extends StoredPilot {
   /** Nothing more starts on it. */
   isClosing: boolean;
   startedMs: number;
+  /** When this process has handed out its nodes; −∞: it has not. */
+  handedOutMs: number;
   /** This process has used it. */
   wasAllocated: boolean;
   /** Seconds until its limit when it was last seen running; Infinity: never seen, or no limit. */
@@ -107,6 +109,7 @@ export function newPilot(stored: StoredPilot, nowMs: number): Pilot {
     lostBatchHost: false,
     isClosing: false,
     startedMs: nowMs,
+    handedOutMs: Number.NEGATIVE_INFINITY,
     wasAllocated: false,
     leftS: Number.POSITIVE_INFINITY,
     cancelledMs: Number.NEGATIVE_INFINITY,
@@ -193,7 +196,7 @@ export function heldOf(pilot: Pilot, isServing: boolean, nowMs: number): HeldNod
   if (isGivenUp) return { nodes, isEnding: false };
   const held = { nodes: allocation?.nodes.length ?? nodes, isEnding: isEnding(pilot, nowMs) };
   // One that has run is not waited for: Slurm has forgotten it, and it may go on.
-  const mayStillServe = !isServing && nowMs < pilot.startedMs + UNSERVED_MS;
+  const mayStillServe = !isServing && nowMs < pilot.handedOutMs + UNSERVED_MS;
   const isAwaited = allocation === undefined ? !pilot.hasBegun : mayStillServe && !held.isEnding;
   if (!isAwaited || kind === undefined || timeMs === undefined) return held;
   return { ...held, awaited: { kind, timeS: timeMs / 1000 } };

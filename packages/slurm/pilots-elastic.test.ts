@@ -172,6 +172,49 @@ describe("pilots", () => {
     expect(stage.pilots.bill).toEqual({ askedNodeMs, usedNodeMs, idleNodeMs });
   });
 
+  test("are no strays while only the answer of sbatch is lost, although another one starts meanwhile", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.losesAnswers = true;
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.want(() => [wish(2, 3 * HOUR)]);
+    await stage.pass(10 * S);
+    stage.slurm.losesAnswers = false;
+    await stage.pass(20 * S);
+    expect(stage.slurm.cancelled).toEqual([]);
+    expect(stage.stored.pilots.map(({ jobId }) => jobId)).toEqual(["1", "2"]);
+    expect(stage.notices).not.toContain("pilots-halted");
+  });
+
+  test("whose nodes never answer go back after the idle time, and do not keep others from coming", async () => {
+    const stage = new Stage({ ...KINDS, kinds: [LONG] }, waits(wish(2, 2 * HOUR)));
+    await stage.pass(5 * S);
+    stage.answers = false;
+    stage.slurm.run("1", ["n1"]);
+    stage.want(() => [wish(2, 2 * HOUR)]);
+    await stage.pass(1 * MIN);
+    expect(stage.slurm.jobs).toHaveLength(1);
+    stage.setBusy(false);
+    await stage.pass(2 * MIN);
+    expect(stage.slurm.jobs.length).toBeGreaterThan(1);
+    await stage.pass(8 * MIN);
+    expect(stage.slurm.find("1").state).toBe("CANCELLED");
+  });
+
+  test("that are all given back by tutti down stay in the bill", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.setBusy({ "1": 2 });
+    await stage.pass(10 * MIN);
+    await Promise.all([stage.pilots.release(), stage.pass(30 * S)]);
+    stage.startFrontEnd();
+    await stage.pass(5 * S);
+    expect(Math.abs(stage.pilots.bill.usedNodeMs - 20 * MIN)).toBeLessThan(1 * MIN);
+  });
+
   test("that an earlier front end has used are all looked for before any jobs are called lost", async () => {
     const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
     await stage.pass(5 * S);

@@ -402,6 +402,7 @@ export class Pilots {
     const passedMs = job.leftS === undefined ? 0 : (pilot.timeMs ?? 0) - 1000 * job.leftS;
     pilot.ranMs = Math.max(pilot.ranMs ?? 0, passedMs);
     pilot.startedMs = clock.nowMs() - pilot.ranMs;
+    pilot.handedOutMs = clock.nowMs();
     pilot.hasBegun = true;
     pilot.isSeen = true;
     pilot.wasAllocated = true;

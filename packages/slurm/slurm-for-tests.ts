@@ -177,6 +177,8 @@ export class Stage {
   /** What jobs want of the pilot in use, or of the first one. */
   demand: Want;
   isHeard = true;
+  /** Whether the nodes of pilots that begin answer, so that jobs can have them. */
+  answers = true;
   isDiskFull = false;
   endedConductors = 0;
   readonly inUse = new Set<string>();
@@ -199,7 +201,7 @@ export class Stage {
   }
 
   #tellDemand(): void {
-    const names = [...this.inUse];
+    const names = this.answers ? [...this.inUse] : [];
     const parts = names.map((name) => ({ ...NO_SHARE, name }));
     this.pilots.setDemand({ of: { ...NO_SHARE, parts }, wishes: this.demand(names) });
   }

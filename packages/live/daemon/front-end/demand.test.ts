@@ -15,7 +15,11 @@ const OTHERS = { ...NONE, others: true };
 const LOST = { ...OTHERS, lost: true };
 
 /** A front end without processors, and what its executor knows: whether jobs run or can, or want others. */
-function bare(): { readonly bench: Bench; readonly wish: () => typeof NONE | undefined } {
+function bare(): {
+  readonly bench: Bench;
+  readonly wish: () => typeof NONE | undefined;
+  readonly wishes: () => Demand["wishes"] | undefined;
+} {
   const bench = cluster("gang", []);
   let demand: Demand | undefined;
   Object.assign(bench.machine, {
@@ -25,6 +29,7 @@ function bare(): { readonly bench: Bench; readonly wish: () => typeof NONE | und
   });
   return {
     bench,
+    wishes: () => demand?.wishes,
     wish: () => {
       if (demand === undefined) return undefined;
       const { of, wishes } = demand;
@@ -131,4 +136,33 @@ test("a job that would not start again after the end of these processors wants n
   expect([...machine.attempts.values()]).toMatchObject([{ spec: { job: 1, attempt: 2 } }]);
   clock.advanceTo(31_000);
   expect(wish()).toEqual(PRESENT);
+});
+
+test("a job that may outlive its part wants the other part, which is not of no use, or else another one", async () => {
+  const { bench, wishes } = bare();
+  const { clock } = bench;
+  const part = (name: string, nodes: typeof FOUR, more = {}) => ({
+    ...{ name, nodes: new NodeTable(nodes), memoryBytes: 2 ** 40 },
+    ...more,
+  });
+  const end = { drainAtMs: 10_000, stopAtMs: 20_000 };
+  const old = part("old", [N1, N2], { end });
+  have(bench, [N1, N2], { whole: undefined, end, name: "old" });
+  await submit(bench, 2);
+  clock.advanceTo(11_000);
+  expect(wishes()?.map(({ takenBy }) => takenBy)).toEqual([[]]);
+  have(bench, [N1, N2, N3], { whole: undefined, parts: [old, part("new", [N3])] });
+  expect(wishes()?.map(({ takenBy }) => takenBy)).toEqual([["new"]]);
+});
+
+test("the end of a part that jobs never had stops nothing elsewhere", async () => {
+  const { bench } = bare();
+  have(bench, [N1, N2], { whole: undefined, name: "a" });
+  await submit(bench, 2);
+  bench.machine.report({ type: "make-room", reason: "allocation b ends", part: "b" });
+  bench.clock.settle();
+  expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "running" }]);
+  bench.machine.report({ type: "make-room", reason: "allocation a ends", part: "a" });
+  bench.clock.settle();
+  expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "queued" }]);
 });
