@@ -13,6 +13,8 @@ const { values } = parseArgs({ options: { switches: { type: "string", default: "
 
 const lastsS = Math.ceil((Number(values.switches) * SLOT_MS) / 1000);
 
+const msText = (ms = Number.NaN) => `${ms.toFixed(2)} ms`;
+
 const hosts = new TestHosts({ hosts: 3 });
 hosts.start();
 const scheduler = new HostsScheduler(hosts, { slotMs: SLOT_MS });
@@ -29,7 +31,7 @@ try {
   console.log(`turns on all hosts, on some: ${turning.whole}, ${turning.partial}`);
   for (const node of (await scheduler.status()).nodes ?? [])
     console.log(
-      `${node.node}: clock known within ${node.uncertaintyMs} ms; begins slots ${node.skewP50Ms} ms (p50), ${node.skewP99Ms} ms (p99) after the first`,
+      `${node.node}: clock known within ${msText(node.uncertaintyMs)}; begins slots ${msText(node.skewP50Ms)} (p50), ${msText(node.skewP99Ms)} (p99) after the first`,
     );
 } finally {
   await scheduler.down();

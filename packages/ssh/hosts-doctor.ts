@@ -22,9 +22,8 @@ export interface HostDiagnosis {
   readonly nodeVersion?: string;
   readonly cpus?: readonly number[];
   readonly memoryBytes?: number;
-  /** Its wall clock minus this machine's; right within half of the time that the answer took. */
+  /** Its wall clock minus this machine's, to about a tenth of a second. */
   readonly clockMs?: number;
-  readonly tookMs?: number;
 }
 
 /** @throws InputError for a file of hosts, or options of ssh, that cannot be used */
@@ -43,17 +42,13 @@ export async function diagnoseHosts({ hosts: file, words }: SshOptions): Promise
 async function diagnose(asker: Hosts, host: Host): Promise<HostDiagnosis> {
   const { node } = host;
   try {
-    const first = await asker.ask(host);
-    if ("failure" in first) return { node, failure: first.failure };
-    // The programs are there now, so this takes no longer than one connection.
-    const sentMs = unixMs();
     const answer = await asker.ask(host);
-    const tookMs = unixMs() - sentMs;
+    // The host has looked at its clock last, just before it answered.
+    const nowMs = unixMs();
     if ("failure" in answer) return { node, failure: answer.failure };
     const { user, kernel, node: nodeVersion, memoryBytes, unixMs: thereMs } = answer.facts;
     const cpus = cpusOf(host, answer.facts, false);
-    const clockMs = Math.round(thereMs - (sentMs + tookMs / 2));
-    return { node, user, kernel, nodeVersion, cpus, memoryBytes, clockMs, tookMs };
+    return { node, user, kernel, nodeVersion, cpus, memoryBytes, clockMs: Math.round(thereMs - nowMs) };
   } finally {
     await runSsh(asker.command(host, "remove"));
   }

@@ -66,16 +66,16 @@ export class Hosts {
 
   #judged(
     host: Host,
-    { failure, stdout }: Awaited<ReturnType<typeof runSsh>>,
+    { failure, isRemote }: Awaited<ReturnType<typeof runSsh>>,
     facts: HostFacts | undefined,
   ): Answer {
-    // What the script says concerns the host itself; before that, ssh speaks.
-    const isReached = answerIn(stdout).greeting !== undefined;
-    if (failure !== undefined) return { failure, isUnfit: isReached };
+    // What worked before may work again, when the disk has room, for example.
+    const isKnown = this.#setup.content.hosts[host.node] !== undefined;
+    if (failure !== undefined) return { failure, isUnfit: isRemote && !isKnown };
     if (facts === undefined)
       return {
         failure: "what it answers is not understood, expected the answer of a POSIX shell",
-        isUnfit: true,
+        isUnfit: !isKnown,
       };
     const problem = unfit(host, facts, this.#setup.isShared);
     return problem === undefined ? { facts } : { failure: problem, isUnfit: true };

@@ -22,7 +22,7 @@ const SPEC: LaunchSpec = {
   folder: join(jobs, "12/1"),
   command: ["sh", script, "an argument"],
   cwd: "/home/anna",
-  env: { TUTTI_HOSTFILE: join(jobs, "12/1/hosts"), LANG: "C" },
+  env: { TUTTI_HOSTFILE: join(jobs, "12/1/hosts"), OMPI_MCA_hosts: join(jobs, "12/1/hosts"), LANG: "C" },
   stdout: "/home/anna/out.txt",
   stderr: "/dev/null",
   uid: 1000,
@@ -33,7 +33,6 @@ const SHARED = {
   root: "/var/tmp/t",
   login: undefined,
   userOf: (uid: number) => `user${uid}`,
-  variables: { A: "1" },
 };
 const ONE_USER = { ...SHARED, login: { uid: 7, gid: 8 } };
 
@@ -43,7 +42,7 @@ test("a launch names the host's folders, carries host file and script, and its u
     user: "user1000",
     folder: `${THERE}/1`,
     command: ["sh", `${THERE}/script/job.sh`, "an argument"],
-    env: { TUTTI_HOSTFILE: `${THERE}/1/hosts`, LANG: "C", A: "1" },
+    env: { TUTTI_HOSTFILE: `${THERE}/1/hosts`, OMPI_MCA_hosts: `${THERE}/1/hosts`, LANG: "C" },
     stdout: `${THERE}/1/out`,
     stderr: "/dev/null",
     ownFolder: {

@@ -20,8 +20,6 @@ export interface Destination {
   readonly login: { readonly uid: number; readonly gid: number } | undefined;
   /** Name of a user of this machine. */
   readonly userOf: (uid: number) => string;
-  /** Variables for the command. */
-  readonly variables: Readonly<Record<string, string>>;
 }
 
 type Placed = Pick<LaunchSpec, "job" | "attempt" | "identity" | "folder" | "uid" | "gid">;
@@ -41,17 +39,16 @@ export function launchFor(spec: LaunchSpec, to: Destination): LaunchSpec {
   const folder = folderFor(spec, to);
   const script = scriptOf(spec, to);
   const here = scriptWord(spec);
-  const { TUTTI_HOSTFILE: hostFile } = spec.env;
+  // Also under the names that mpirun knows.
+  const [hostFile, there] = [join(spec.folder, HOSTS), join(folder, HOSTS)];
   return {
     ...spec,
     ...userFor(spec, to),
     folder,
     command: spec.command.map((word) => (word === here && script !== undefined ? script.path : word)),
-    env: {
-      ...spec.env,
-      ...to.variables,
-      ...(hostFile !== undefined && { TUTTI_HOSTFILE: join(folder, basename(hostFile)) }),
-    },
+    env: Object.fromEntries(
+      Object.entries(spec.env).map(([name, value]) => [name, value === hostFile ? there : value]),
+    ),
     stdout: outputFor(spec.stdout, folder, "out"),
     stderr: outputFor(spec.stderr, folder, spec.stderr === spec.stdout ? "out" : "err"),
     ownFolder: { hosts: hostsOf(spec), ...(script && { script }) },

@@ -177,11 +177,17 @@ class SshCluster implements Cluster {
     if (lead === undefined) return {};
     const host = this.#hostOf(lead.node);
     const agent = join(this.#hosts.programsOn(host, this.#rootOf(host)), AGENT);
+    // Open MPI looks for its agent on all hosts, where its path is another one. Only that of the first host
+    // is used, if no host starts daemons on the next.
     const wanted = {
-      OMPI_MCA_plm_rsh_agent: agent,
-      PRTE_MCA_plm_ssh_agent: agent,
+      OMPI_MCA_plm_rsh_agent: `${agent} : ssh`,
+      OMPI_MCA_plm_rsh_no_tree_spawn: "1",
+      PRTE_MCA_plm_ssh_agent: `${agent} : ssh`,
+      PRTE_MCA_plm_ssh_no_tree_spawn: "1",
       OMPI_MCA_orte_default_hostfile: env.TUTTI_HOSTFILE,
+      PRTE_MCA_prte_default_hostfile: env.TUTTI_HOSTFILE,
       HYDRA_LAUNCHER_EXEC: agent,
+      HYDRA_HOST_FILE: env.TUTTI_HOSTFILE,
     };
     return Object.fromEntries(
       Object.entries(wanted).filter(([name, value]) => value !== undefined && env[name] === undefined),
@@ -268,7 +274,6 @@ class SshCluster implements Cluster {
       root: this.#rootOf(host),
       login: this.#setup.isShared ? undefined : { uid, gid },
       userOf: userNameOf,
-      variables: {},
     };
   }
 

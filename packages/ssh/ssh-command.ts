@@ -10,6 +10,8 @@ import type { Host } from "./hosts-file.ts";
 /** A host that does not answer is given up after this time. */
 const TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 2 ** 20;
+/** Exit status of ssh itself. */
+const SSH_FAILED = 255;
 /**
  * They win over the configuration. Each connection is one of its own: it must end when the network is cut,
  * and must not end with another one.
@@ -54,6 +56,8 @@ interface Outcome {
   readonly stdout: string;
   /** Why it failed, for people; undefined: it did not. */
   readonly failure: string | undefined;
+  /** The command on the host has failed, and not the way to it. */
+  readonly isRemote: boolean;
 }
 
 /**
@@ -94,9 +98,10 @@ export async function runSsh(
   });
   try {
     const [code] = (await once(child, "close").catch(() => [null])) as [number | null];
-    if (code === 0 && problem === "") return { stdout, failure: undefined };
+    if (code === 0 && problem === "") return { stdout, failure: undefined, isRemote: false };
     const said = problem === "" ? lastWords(stderr) : problem;
-    return { stdout, failure: said === "" ? `ssh ended with status ${code}` : said };
+    const failure = said === "" ? `ssh ended with status ${code}` : said;
+    return { stdout, failure, isRemote: problem === "" && code !== null && code !== SSH_FAILED };
   } finally {
     clearTimeout(timer);
   }

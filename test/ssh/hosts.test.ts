@@ -2,11 +2,22 @@
  * Whole schedulers on three hosts with a real sshd each (ssh-test-hosts says what is real): gangs over all
  * hosts, their output, users, and hosts that vanish and return.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { signal } from "@tutti/host/processes.ts";
 import { SIZES, TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isInPath } from "../../scripts/install-test-tools.ts";
 import { describeWithHosts, HostsScheduler, TestHosts } from "./hosts.ts";
 import { turnOnHosts } from "./turning-run.ts";
 
@@ -272,6 +283,49 @@ describeWithHosts("two users, and hosts with homes and user ids of their own", (
       expect(ended.reason).toContain(`On h1: Cannot change to the folder "${folder}"`);
     });
   });
+
+  test.skipIf(!isInPath("mpirun"))(
+    "mpirun starts its ranks on all hosts by ssh, and they belong to the gang",
+    async () => {
+      const [user] = users;
+      for (const name of hosts.names) {
+        const home = hosts.homeOf(name, user);
+        const { uid, gid } = statSync(home);
+        mkdirSync(join(home, ".ssh"), { mode: 0o700 });
+        for (const file of ["config", "key"]) {
+          copyFileSync(join(hosts.configOf(user), "..", file), join(home, ".ssh", file));
+          chownSync(join(home, ".ssh", file), uid, gid);
+        }
+        // The key of the desk belongs to the user's id there.
+        appendFileSync(
+          join(home, ".ssh/config"),
+          `Host *\n  IdentityFile ${hosts.homeOf("", user)}/.ssh/key\n`,
+        );
+        chownSync(join(home, ".ssh"), uid, gid);
+      }
+      const scheduler = new HostsScheduler(hosts, { user });
+      await scheduler.start();
+      const rank = 'echo "$OMPI_COMM_WORLD_RANK on $(hostname) of $TUTTI_GANG"';
+      const job = await scheduler.submit([
+        "-n",
+        6,
+        "--",
+        "sh",
+        "-c",
+        `mpirun --oversubscribe sh -c '${rank}'`,
+      ]);
+      expect(await scheduler.ended(job)).toMatchObject({ state: "done" });
+      expect(
+        (await scheduler.tutti(["logs", job]))
+          .replace(/of \S+\//g, "of ")
+          .trimEnd()
+          .split("\n")
+          .sort(),
+      ).toEqual([0, 1, 2, 3, 4, 5].map((rank) => `${rank} on h${1 + (rank >> 1)} of ${job}.1`));
+      await scheduler.down();
+      expect(hosts.leftovers()).toEqual([]);
+    },
+  );
 
   test("a user without rights serves own jobs, with output fetched", async () => {
     const scheduler = new HostsScheduler(hosts, { user: users[0] });

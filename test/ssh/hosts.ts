@@ -8,6 +8,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
@@ -52,22 +53,26 @@ export interface HostsOptions {
   readonly smallDisks?: true;
 }
 
+/** Groups of hosts of this process so far. */
+let made = 0;
+
 export class TestHosts {
   readonly names: readonly string[];
   /** Private folder, which the hosts see. */
   readonly folder: string;
+  readonly schedulers: HostsScheduler[] = [];
   readonly #options: HostsOptions;
   readonly #parent: string;
 
   constructor(options: HostsOptions) {
     this.#options = options;
     this.names = Array.from({ length: options.hosts }, (_, i) => `h${i + 1}`);
-    this.#parent = mkdtempSync(join(tmpdir(), "tutti-ssh-"));
-    chmodSync(this.#parent, 0o755);
+    this.#parent = join(tmpdir(), `tutti-ssh-${process.pid}-${++made}`);
     this.folder = join(this.#parent, "hosts");
   }
 
   start(): void {
+    mkdirSync(this.#parent, { mode: 0o755 });
     const { hosts, users = [], ownHomes, smallDisks } = this.#options;
     const more = [
       ...(users.length > 0 ? ["--users", users.join()] : []),
@@ -77,7 +82,9 @@ export class TestHosts {
     this.#verb("start", hosts, ...more);
   }
 
+  /** Also ends front ends that a failed test has left. */
   stop(): void {
+    for (const scheduler of this.schedulers) scheduler.abandon();
     this.#verb("stop");
     rmSync(this.#parent, { recursive: true, force: true });
   }
@@ -108,8 +115,11 @@ export class TestHosts {
     return join(this.folder, name, "var-tmp");
   }
 
+  /** A home as this machine sees it; with an empty name, as the host itself sees it. */
   homeOf(name: string, user: string): string {
-    return this.#options.ownHomes ? join(this.folder, name, "home", user) : join(this.folder, "home", user);
+    return this.#options.ownHomes && name !== ""
+      ? join(this.folder, name, "home", user)
+      : join(this.folder, "home", user);
   }
 
   /** OpenSSH's configuration of a user of the desk. */
@@ -179,6 +189,7 @@ export class HostsScheduler {
 
   constructor(hosts: TestHosts, options: HostsSchedulerOptions = {}) {
     this.hosts = hosts;
+    hosts.schedulers.push(this);
     this.#options = options;
     this.folder = mkdtempSync(join(tmpdir(), "tutti-desk-"));
     chmodSync(this.folder, 0o755);
@@ -248,6 +259,11 @@ export class HostsScheduler {
 
   get frontEndPid(): number | undefined {
     return this.#frontEnd?.pid;
+  }
+
+  abandon(): void {
+    this.#frontEnd?.kill("SIGKILL");
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   async killFrontEnd(): Promise<void> {

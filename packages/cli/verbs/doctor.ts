@@ -90,8 +90,8 @@ async function examineHosts(words: readonly string[], { json, hosts }: DoctorOpt
 function hostsText(diagnoses: readonly HostDiagnosis[]): string {
   const lines = diagnoses.map(({ node, failure, cpus = [], ...facts }) => {
     if (failure !== undefined) return [node, visibleLine(`cannot be used: ${failure}`)] as const;
-    const { user, kernel, nodeVersion, memoryBytes = 0, clockMs = 0, tookMs = 0 } = facts;
-    const clock = `wall clock ${clockMs < 0 ? "" : "+"}${clockMs} ms (± ${Math.ceil(tookMs / 2)})`;
+    const { user, kernel, nodeVersion, memoryBytes = 0, clockMs = 0 } = facts;
+    const clock = `wall clock ${clockMs < 0 ? "" : "+"}${(clockMs / 1000).toFixed(1)} s`;
     const has = `${plural(cpus.length, "CPU")} (${cpusText(cpus)}), ${bytesText(memoryBytes)}`;
     return [
       node,
