@@ -1,6 +1,14 @@
 /** Tests the program that joins its standard streams to a conductor's socket, with a real conductor. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { allPids, signal } from "@tutti/host/processes.ts";
@@ -170,6 +178,19 @@ test("if another user has taken the place of the folder, the conductor and its c
   expect(messages[0]).toMatchObject({ type: "state" });
   conductor.kill("SIGKILL");
   expect(await ended(child)).toBe(0);
+});
+
+test("a folder that another keeper of the same user makes at the same moment is used by both", () => {
+  const base = join(stage.folder, "at-once");
+  // The other one is faster by a moment: when mkdir is called, the folder is there.
+  const faster = 'mkdir() { command mkdir "$@"; command mkdir "$@"; }';
+  const { stdout } = spawnSync(
+    "/bin/sh",
+    ["-c", `${faster}\n${OWN_FOLDER}\nown_folder "$1"; echo "$base"`, "sh", base],
+    { encoding: "utf8" },
+  );
+  expect(stdout).toBe(`${base}\n`);
+  expect(readdirSync(stage.folder).filter((name) => name.startsWith("at-once"))).toEqual(["at-once"]);
 });
 
 test("waits for a conductor that is only starting, and ends when it ends", async () => {

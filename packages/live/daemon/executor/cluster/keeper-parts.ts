@@ -23,13 +23,16 @@ may_start() {
 
 /**
  * Sets `base` to a folder of this user: $1, such as /tmp/tutti-UID, or $1.* if another
- * user has taken that name; conductor/connect.ts looks there, too. Nobody can forge the owner.
+ * user has taken that name; conductor/connect.ts looks there, too. Nobody can forge the owner. Several may
+ * ask at once: the folder that another one has just made is this user's as well.
  */
 export const OWN_FOLDER = `
 own_folder() {
-  for base in "$1" "$1".*; do
-    [ ! -L "$base" ] && [ -d "$base" ] && [ -O "$base" ] && return
+  for look in first again; do
+    for base in "$1" "$1".*; do
+      [ ! -L "$base" ] && [ -d "$base" ] && [ -O "$base" ] && return
+    done
+    mkdir "$1" 2> /dev/null
   done
-  base=$1
-  mkdir "$base" 2> /dev/null || base=$(mktemp -d "$1.XXXXXXXX")
+  base=$(mktemp -d "$1.XXXXXXXX")
 }`;
