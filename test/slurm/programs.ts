@@ -10,6 +10,8 @@ export interface Programs {
   readonly beat: string;
   /** `ring FOLDER ROUNDS MIN_SECONDS` exchanges messages by MPI and checks them. */
   readonly ring: string;
+  /** `grain ROUNDS STEPS` computes and exchanges in turn. */
+  readonly grain: string;
 }
 
 /** @param folder for the programs */
@@ -20,5 +22,10 @@ export function compilePrograms(folder: string): Programs {
     execFileSync(compiler, ["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, source]);
     return program;
   };
-  return { busy: compile("gcc", "busy"), beat: compile("gcc", "beat"), ring: compile("mpicc", "ring") };
+  return {
+    busy: compile("gcc", "busy"),
+    beat: compile("gcc", "beat"),
+    ring: compile("mpicc", "ring"),
+    grain: compile("mpicc", "grain"),
+  };
 }
