@@ -34,6 +34,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   engine: ["engine.ts", ...ENGINE, ...POLICIES, "--runs", "2"],
   turns: TURNS,
   "short turns": [...TURNS, "--slot-ms", "20"],
+  nodes: ["front-end-nodes.ts", "--nodes", "64", "--seconds", "5", "--windows", "1"],
   hostile: ["hostile.ts", "--seconds", "10", "--runs", "1"],
 };
 const { values } = parseArgs({
