@@ -114,7 +114,9 @@ export class ClusterExecutor implements Executor {
       clock,
       nodes: () => [...this.#nodes.values()],
       slotMs: () => this.#rows.slotMs,
-      report: (report) => this.#report(report),
+      report: (report) => {
+        if (!this.#isClosed) this.#report(report);
+      },
     });
     this.#news = new NodeNews({
       gangs: this.#gangs,
@@ -286,6 +288,7 @@ export class ClusterExecutor implements Executor {
         frontEnd,
         owner,
         epochMs: () => this.#epochMs,
+        slotMs: () => this.#rows.slotMs,
         stopAtMs: () => held.allocation.end?.stopAtMs,
         mayAsk: () => held.ownership.mayAsk(index, clock.nowMs()),
         onMessage: (from, message) => {
@@ -340,10 +343,9 @@ export class ClusterExecutor implements Executor {
     if (this.#held.size > 0) {
       for (const gang of this.#gangs.all())
         if (gang.facts.nodes.some((node) => nodes.has(node))) gang.allGone(`its ${ended}`);
-      for (const node of nodes) this.#turning.left(node);
       this.#changeCapacity(ended);
       this.#rows.changed();
-      this.#observer.reportNodes();
+      this.#observer.nodesChanged();
       this.#gangsChanged();
       this.#tryToConnect();
       return;
@@ -352,7 +354,7 @@ export class ClusterExecutor implements Executor {
     this.#turning.reset();
     this.#rows.clear();
     this.#observer.clear();
-    this.#observer.reportNodes();
+    this.#observer.nodesChanged();
     for (const gang of this.#gangs.all()) gang.allGone(`its ${ended}`);
     this.#changeCapacity(ended);
     this.#gangsChanged();
@@ -363,7 +365,11 @@ export class ClusterExecutor implements Executor {
   }
 
   #drop(held: HeldAllocation): void {
-    for (const node of held.nodes) if (this.#nodes.get(node.name) === node) this.#nodes.delete(node.name);
+    for (const node of held.nodes) {
+      if (this.#nodes.get(node.name) !== node) continue;
+      this.#nodes.delete(node.name);
+      this.#turning.left(node.name);
+    }
     held.close();
     this.#held.delete(held.name);
   }
@@ -407,7 +413,7 @@ export class ClusterExecutor implements Executor {
     for (const { name } of answered.flatMap(({ awaited }) => awaited)) {
       this.#notice("node-silent", `node ${name} has not answered yet, and is lost if it does not soon`, name);
     }
-    this.#observer.reportNodes();
+    this.#observer.nodesChanged();
     this.#gangsChanged();
   }
 
@@ -465,7 +471,7 @@ export class ClusterExecutor implements Executor {
     const isTableAnother = this.#capacity.nodes.nodes.some((entry) => entry.node === name) === node.isGivenUp;
     if (isTableAnother) this.#changeCapacity(`node ${name} is ${state}`);
     this.#rows.changed();
-    this.#observer.reportNodes();
+    this.#observer.nodesChanged();
     this.#gangsChanged();
   }
 

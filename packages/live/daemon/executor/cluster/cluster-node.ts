@@ -1,16 +1,26 @@
 /**
- * One node of the allocation: the link to its conductor, its heartbeat and its clock. A ping each half
- * second is both heartbeat and measurement; the first ones follow each other at once.
+ * One node of the allocation: the link to its conductor, its heartbeat and its clock. Whatever its conductor
+ * says is a heartbeat; a ping is sent when it says nothing, and when its clock must be measured again. The
+ * first pings follow each other at once.
  */
 import type { Clock } from "@tutti/host/clock.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import type { AllocatedNode, Cluster, NodeLink } from "./cluster.ts";
 import { LOST_MS, NodeHealth, type NodeState, SILENT_MS } from "./node-health.ts";
-import { ClockOffset, type Offset } from "./offset.ts";
+import { ClockOffset, MAX_DRIFT, MIN_TRIPS, type Offset } from "./offset.ts";
 
+/** A conductor that has said nothing for so long is asked. While gangs take turns, it reports each second. */
+const QUIET_MS = 1250;
 const PING_MS = 500;
 const FIRST_PING_MS = 10;
+/** The clock should be known to this part of a slot. */
+const CLOCK_SLOTS = 0.025;
+/** Slow round trips do not improve it: after this number, what is known has to do for a while. */
+const CLOCK_TRIES = 4;
 const GRID_MS = 10_000;
+/** A smaller correction of the grid is not worth a message, which the conductor writes to its disk. */
+const GRID_STEP_MS = 0.05;
+const STOP_STEP_MS = 100;
 
 type StateMessage = Extract<FromConductor, { type: "state" }>;
 
@@ -27,6 +37,7 @@ interface NodeOptions {
   readonly epochMs: () => number | undefined;
   /** When what still runs there is stopped, on this machine's clock; undefined: the node stays. */
   readonly stopAtMs: () => number | undefined;
+  readonly slotMs: () => number;
   /** Whether this front end may ask to own its jobs. */
   readonly mayAsk: () => boolean;
   readonly onMessage: (node: ClusterNode, message: NodeMessage) => void;
@@ -65,7 +76,16 @@ export class ClusterNode {
   #closedBecause: string | undefined;
   #lastPing = 0;
   #pings = new Map<number, { readonly sentMs: number; readonly call: (() => void) | undefined }>();
-  #gridMs = Number.NEGATIVE_INFINITY;
+  /** The grid that it was sent last, and when. */
+  #grid: { readonly sentMs: number; readonly epochMs: number; readonly stopAtMs: number | undefined } = {
+    sentMs: Number.NEGATIVE_INFINITY,
+    epochMs: Number.NaN,
+    stopAtMs: undefined,
+  };
+  #heardMs = Number.NEGATIVE_INFINITY;
+  /** When its clock must be measured again, and how often that was tried since. */
+  #clockDueMs = Number.NEGATIVE_INFINITY;
+  #clockTries = 0;
   #timer: (() => void) | undefined;
 
   constructor({ node, cpus, lostJobs = [] }: AllocatedNode, options: NodeOptions) {
@@ -144,13 +164,14 @@ export class ClusterNode {
     const epochMs = this.#options.epochMs();
     const { offset } = this;
     if (epochMs === undefined || offset === undefined) return;
-    this.#gridMs = this.#options.clock.nowMs();
     const stopAtMs = this.#options.stopAtMs();
-    this.send({
-      type: "grid",
+    this.#grid = {
+      sentMs: this.#options.clock.nowMs(),
       epochMs: epochMs + offset.offsetMs,
       stopAtMs: stopAtMs && stopAtMs + offset.offsetMs,
-    });
+    };
+    const { sentMs: _, ...grid } = this.#grid;
+    this.send({ type: "grid", ...grid });
   }
 
   /** It does not do what it should, although it answers. */
@@ -210,6 +231,10 @@ export class ClusterNode {
   #message(message: FromConductor): void {
     if (this.#isClosed) return;
     this.#closedBecause = undefined;
+    const isFirst = this.state === undefined;
+    if (message.type === "state") this.state = message;
+    // That one is not from a conductor.
+    if (message.type !== "vacant") this.#heard();
     if (message.type === "pong") this.#pong(message.id, message.nowMs);
     else if (message.type === "vacant") {
       if (this.health.state === "lost") this.#options.onVacant(this);
@@ -219,17 +244,28 @@ export class ClusterNode {
       this.#options.onLeaving(this);
     } else if (message.type !== "output") {
       if (message.type === "state") {
-        this.state = message;
         this.isStale = false;
         this.sendGrid();
+        if (isFirst) this.#tick();
       } else if (isNews(message)) this.isStale = true;
       this.#options.onMessage(this, message);
     }
   }
 
+  /** It has said something, which counts unless it leaves a ping without an answer all the same. */
+  #heard(): void {
+    const nowMs = this.#options.clock.nowMs();
+    this.#heardMs = nowMs;
+    const [oldest] = this.#pings.values();
+    const isDeaf = oldest !== undefined && nowMs >= oldest.sentMs + SILENT_MS;
+    if (this.state !== undefined && !isDeaf) this.#changed(this.health.heard(nowMs));
+  }
+
   #ping(call?: () => void): void {
     if (!this.#isOpen || !this.#isGreeted) return;
-    this.#pings.set(++this.#lastPing, { sentMs: this.#options.clock.nowMs(), call });
+    const nowMs = this.#options.clock.nowMs();
+    if (this.#pings.size === 0) this.health.asked(nowMs);
+    this.#pings.set(++this.#lastPing, { sentMs: nowMs, call });
     this.send({ type: "ping", id: this.#lastPing });
   }
 
@@ -239,10 +275,12 @@ export class ClusterNode {
     this.#pings.delete(id);
     const nowMs = this.#options.clock.nowMs();
     this.#offset.add(ping.sentMs, nodeMs, nowMs);
-    if (this.state !== undefined) this.#changed(this.health.heard(nowMs));
     const hadClock = this.#hasClock;
-    this.#hasClock = this.#offset.at(nowMs) !== undefined;
-    if (!hadClock) this.#tick();
+    const offset = this.#offset.at(nowMs);
+    this.#hasClock = offset !== undefined;
+    if (offset !== undefined) this.#measured(offset.uncertaintyMs, nowMs);
+    // The first answer, or the last one of the first measurement: other pauses from now on.
+    if (hadClock !== this.#hasClock) this.#tick();
     if (this.#hasClock && !hadClock) {
       this.sendGrid();
       this.#options.onClock(this);
@@ -250,7 +288,15 @@ export class ClusterNode {
     ping.call?.();
   }
 
-  /** Sends the next ping, and notices silence. */
+  /** Finds when the clock must be measured again: when drift has made it too uncertain. */
+  #measured(uncertaintyMs: number, nowMs: number): void {
+    const wantedMs = CLOCK_SLOTS * this.#options.slotMs();
+    if (uncertaintyMs > wantedMs / 2 && ++this.#clockTries < CLOCK_TRIES) return;
+    this.#clockTries = 0;
+    this.#clockDueMs = nowMs + Math.max(wantedMs - uncertaintyMs, wantedMs / 2) / MAX_DRIFT;
+  }
+
+  /** Sends the next ping if one is due, and notices silence. */
   #tick(): void {
     if (this.#isClosed) return;
     const { clock } = this.#options;
@@ -258,10 +304,36 @@ export class ClusterNode {
     this.#changed(this.health.advance(clock.nowMs()));
     if (this.#isClosed) return;
     if (this.#isOpen && !this.#isGreeted) this.greet();
-    if (this.#hasClock && clock.nowMs() >= this.#gridMs + GRID_MS) this.sendGrid();
-    this.#ping();
-    const pauseMs = this.#isGreeted && !this.#hasClock ? FIRST_PING_MS : PING_MS;
-    this.#timer = clock.at(clock.nowMs() + pauseMs, () => this.#tick());
+    const nowMs = clock.nowMs();
+    if (this.#hasClock && nowMs >= this.#grid.sentMs + GRID_MS) this.#correctGrid();
+    if (nowMs >= this.#pingDueMs) this.#ping();
+    const dueMs = Math.max(this.#pingDueMs, nowMs + this.#pauseMs);
+    this.#timer = clock.at(Math.min(dueMs, Math.max(nowMs + 1, this.health.dueMs)), () => this.#tick());
+  }
+
+  /** When the next ping is due, whether the last one was answered or not. */
+  get #pingDueMs(): number {
+    if (!this.#hasClock || !this.#isGreeted) return Number.NEGATIVE_INFINITY;
+    return Math.min(this.#heardMs + QUIET_MS, this.#clockDueMs);
+  }
+
+  get #pauseMs(): number {
+    const isFirst = this.#isGreeted && this.state !== undefined && !this.#hasClock;
+    return isFirst && this.#pings.size < MIN_TRIPS ? FIRST_PING_MS : PING_MS;
+  }
+
+  #correctGrid(): void {
+    const epochMs = this.#options.epochMs();
+    const { offset } = this;
+    if (epochMs === undefined || offset === undefined) return;
+    const { epochMs: sentMs, stopAtMs: sentStopMs } = this.#grid;
+    const stopAtMs = this.#options.stopAtMs();
+    const isSameStop =
+      stopAtMs === undefined
+        ? sentStopMs === undefined
+        : sentStopMs !== undefined && Math.abs(stopAtMs + offset.offsetMs - sentStopMs) < STOP_STEP_MS;
+    const isSameGrid = Math.abs(epochMs + offset.offsetMs - sentMs) < GRID_STEP_MS;
+    if (!isSameGrid || !isSameStop) this.sendGrid();
   }
 
   #changed(state: NodeState | undefined): void {

@@ -24,7 +24,7 @@ import type {
 } from "@tutti/protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { compositeEnd } from "./gang-end.ts";
-import { memberOf } from "./node-tasks.ts";
+import { memberOf, ranksByNode } from "./node-tasks.ts";
 
 /** What a gang needs from the executor. */
 export interface GangWorld {
@@ -69,8 +69,13 @@ export class Gang {
   readonly facts: GangFacts;
   readonly #world: GangWorld;
   readonly #members: readonly Member[];
+  readonly #byNode: ReadonlyMap<string, Member>;
+  /** Number of members by phase, and of those without an end: each node's word is weighed in one step. */
+  readonly #inPhase: Record<Member["phase"], number>;
+  #withoutEnd: number;
   /** Undefined for a gang of an earlier front end. */
   #spec: LaunchSpec | undefined;
+  #ranks: ReturnType<typeof ranksByNode> = new Map();
   /** While it is sought: nodes that may have it and have listed nothing yet. */
   #sought: Set<string> | undefined;
   #hasStep = false;
@@ -87,6 +92,7 @@ export class Gang {
   /** Last known running time. */
   #ranMs = 0;
   readonly #memoryShares = new Map<string, number>();
+  #memoryShare = 0;
   #end: AttemptEnd | undefined;
 
   /** @param isFresh certainly no earlier front end has started it */
@@ -95,6 +101,9 @@ export class Gang {
     this.#neverBegan = isFresh;
     this.facts = facts;
     this.#members = facts.nodes.map((node) => ({ node, phase: "asked", end: undefined, isGone: false }));
+    this.#byNode = new Map(this.#members.map((member) => [member.node, member]));
+    this.#inPhase = { asked: this.#members.length, joined: 0, ready: 0, ended: 0 };
+    this.#withoutEnd = this.#members.length;
   }
 
   get end(): AttemptEnd | undefined {
@@ -126,6 +135,10 @@ export class Gang {
 
   get #lead(): Member {
     return this.#members[0];
+  }
+
+  get #hasEndedEverywhere(): boolean {
+    return this.#inPhase.ended === this.#members.length;
   }
 
   get #isEnding(): boolean {
@@ -170,6 +183,7 @@ export class Gang {
   /** Launches it, or repeats that on nodes that may not have got it. */
   begin(spec: LaunchSpec): void {
     this.#spec = spec;
+    this.#ranks = ranksByNode(spec);
     if (this.#end !== undefined) this.#world.report({ type: "ended", end: this.#end });
     else if (this.#launched !== undefined) this.#world.report(this.#launched);
     for (const { node } of this.#members) this.#ask(node);
@@ -207,7 +221,7 @@ export class Gang {
   ready(node: string): void {
     const member = this.#member(node);
     if (member === undefined || member.phase === "ended") return;
-    member.phase = "ready";
+    this.#setPhase(member, "ready");
     this.#advance();
   }
 
@@ -225,16 +239,17 @@ export class Gang {
    */
   ran(node: string, ms: number, memoryShare: number): void {
     this.#ranMs = Math.max(this.#ranMs, ms);
+    this.#memoryShare += memoryShare - (this.#memoryShares.get(node) ?? 0);
     this.#memoryShares.set(node, memoryShare);
-    const share = [...this.#memoryShares.values()].reduce((sum, one) => sum + one, 0);
-    if (share > 1 && !this.#isEnding) this.stop(true, "memory-limit");
+    if (this.#memoryShare > 1 && !this.#isEnding) this.stop(true, "memory-limit");
   }
 
   ended(node: string, end: AttemptEnd): void {
     const member = this.#member(node);
     if (member === undefined || member.phase === "ended") return;
-    member.phase = "ended";
+    this.#setPhase(member, "ended");
     member.end = end;
+    this.#withoutEnd--;
     // The command cannot know that its tasks on this node are gone.
     if (this.#resultOf() === undefined) this.#lost ??= end.lost;
     // Its other parts end for the same reason.
@@ -262,7 +277,7 @@ export class Gang {
     } else if (here !== undefined && this.#isEnding) this.#sendStop(node);
     else {
       // What it has said before may not hold for a conductor that was started again.
-      member.phase = "asked";
+      this.#setPhase(member, "asked");
       this.#ask(node);
       if (this.#isKept) this.#world.send(node, { type: "keep", ...this.#named });
     }
@@ -311,7 +326,13 @@ export class Gang {
   }
 
   #member(node: string): Member | undefined {
-    return this.#members.find((member) => member.node === node);
+    return this.#byNode.get(node);
+  }
+
+  #setPhase(member: Member, phase: Member["phase"]): void {
+    this.#inPhase[member.phase]--;
+    this.#inPhase[phase]++;
+    member.phase = phase;
   }
 
   get #named() {
@@ -345,11 +366,14 @@ export class Gang {
     if (isLead && !this.facts.isEach) {
       const env = { ...spec.env, ...this.#world.variables(spec) };
       this.#world.send(node, { type: "launch", spec: { ...spec, env } });
-    } else this.#world.send(node, { type: "join", member: memberOf(spec, this.facts.nodes, node) });
+    } else {
+      const member = memberOf(spec, this.facts.nodes, this.#ranks.get(node));
+      this.#world.send(node, { type: "join", member });
+    }
     if (this.#hasStep) this.#sendStep(spec, member);
     if (this.#isEnding) this.#sendStop(node);
     this.#world.afterAll(node, () => {
-      if (member.phase === "asked") member.phase = "joined";
+      if (member.phase === "asked") this.#setPhase(member, "joined");
       this.#advance();
     });
   }
@@ -357,7 +381,7 @@ export class Gang {
   #advance(): void {
     const spec = this.#spec;
     if (this.#isOpen || this.#end !== undefined || this.#isEnding || spec === undefined) return;
-    if (this.#members.some(({ phase, isGone }) => phase === "asked" || phase === "ended" || isGone)) return;
+    if (this.#inPhase.asked > 0 || this.#inPhase.ended > 0) return;
     if (this.facts.isEach && !this.#hasStep) {
       this.#world.takeStep(this, () => {
         this.#hasStep = true;
@@ -365,7 +389,7 @@ export class Gang {
       });
       return;
     }
-    if (this.#members.some(({ phase }) => phase !== "ready")) return;
+    if (this.#inPhase.joined > 0) return;
     this.#isOpen = true;
     // From now on, the command may begin.
     this.#neverBegan = false;
@@ -394,7 +418,7 @@ export class Gang {
 
   /** Whether the end of this member is the end of all. */
   #endsWith({ node, end }: Member): boolean {
-    if (this.#members.every(({ phase }) => phase === "ended")) return false;
+    if (this.#hasEndedEverywhere) return false;
     if (end?.reason === "memory-limit") return true;
     if (this.facts.isEach) {
       // A gang that was asked to end, or reached its time limit, has its grace time on all nodes.
@@ -406,6 +430,7 @@ export class Gang {
 
   /** The end as far as the processes of the command tell; undefined while they have not ended. */
   #resultOf(): readonly AttemptEnd[] | undefined {
+    if (this.facts.isEach && this.#withoutEnd > 0) return undefined;
     const members = this.facts.isEach ? this.#members : [this.#lead];
     const ends = members.flatMap(({ end }) => (end === undefined ? [] : [end]));
     return ends.length === members.length ? ends : undefined;
@@ -425,13 +450,13 @@ export class Gang {
     const member = this.#member(node);
     if (member === undefined || this.#end !== undefined) return;
     if (!this.#hasOwnEnd) this.#lost ??= because;
-    member.phase = "ended";
+    this.#setPhase(member, "ended");
     this.#kill();
     this.#finish();
   }
 
   #finish(): void {
-    if (this.#end !== undefined || this.#members.some(({ phase }) => phase !== "ended")) return;
+    if (this.#end !== undefined || !this.#hasEndedEverywhere) return;
     this.#end = compositeEnd({
       key: this.facts.key,
       ends: this.#resultOf(),

@@ -2,12 +2,13 @@
  * All gangs of the executor: finds the gang that a command or a message names, and rebuilds the gangs of an
  * earlier front end from what the nodes' conductors list.
  */
-import type {
-  AttemptKey,
-  AttemptState,
-  IdentifiedAttempt,
-  LaunchSpec,
-  SlotStatistics,
+import {
+  type AttemptKey,
+  type AttemptState,
+  gangName,
+  type IdentifiedAttempt,
+  type LaunchSpec,
+  type SlotStatistics,
 } from "@tutti/protocol/attempts.ts";
 import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import type { Report } from "../executor.ts";
@@ -24,6 +25,9 @@ interface ListingNode {
 export class Gangs {
   readonly #world: GangWorld;
   readonly #gangs = new Map<string, Gang>();
+  /** The same gangs by node, and by the number of job and attempt. */
+  readonly #onNode = new Map<string, Set<Gang>>();
+  readonly #numbered = new Map<string, Set<Gang>>();
   /** Gangs of an earlier front end that never began, until the front end launches them again or not. */
   readonly #unclaimed = new Set<Gang>();
 
@@ -67,11 +71,12 @@ export class Gangs {
   /** @param identity left out: any attempt of that number */
   find({ job, attempt }: AttemptKey, identity?: string): Gang | undefined {
     if (identity !== undefined) return this.#gangs.get(nameOf({ job, attempt, identity }));
-    return this.all().find(({ facts: { key } }) => key.job === job && key.attempt === attempt);
+    const [first] = this.#numbered.get(gangName({ job, attempt })) ?? [];
+    return first;
   }
 
   on(node: string): Gang[] {
-    return this.all().filter((gang) => gang.isOn(node));
+    return [...(this.#onNode.get(node) ?? [])];
   }
 
   /** Keeps the running times, in case nothing more is heard of a gang, and watches its memory. */
@@ -101,8 +106,16 @@ export class Gangs {
     const key = { job, attempt, identity };
     const names = nodes.map(({ node }) => node);
     const about = { uid, command, cwd, folder, nodes: names, tasksRun };
-    const gang = new Gang(this.#world, { key, nodes: names, isEach: tasksRun === "each", about }, isFresh);
+    return this.#put(
+      new Gang(this.#world, { key, nodes: names, isEach: tasksRun === "each", about }, isFresh),
+    );
+  }
+
+  #put(gang: Gang): Gang {
+    const { key, nodes } = gang.facts;
     this.#gangs.set(nameOf(key), gang);
+    for (const node of nodes) addTo(this.#onNode, node, gang);
+    addTo(this.#numbered, gangName(key), gang);
     return gang;
   }
 
@@ -121,7 +134,10 @@ export class Gangs {
     const gang = this.find(attempt, identity);
     if (gang?.end === undefined) return;
     gang.forget();
-    this.#gangs.delete(nameOf(gang.facts.key));
+    const { key, nodes } = gang.facts;
+    this.#gangs.delete(nameOf(key));
+    for (const node of nodes) dropFrom(this.#onNode, node, gang);
+    dropFrom(this.#numbered, gangName(key), gang);
     this.#unclaimed.delete(gang);
   }
 
@@ -130,6 +146,7 @@ export class Gangs {
    * @param onStep called for a gang that has a step
    */
   rebuild(nodes: readonly ListingNode[], onStep: (gang: Gang) => void): void {
+    const byName = new Map(nodes.map((node) => [node.name, node]));
     const listed = new Map<string, Map<string, AttemptState>>();
     for (const { name, state } of nodes) {
       for (const attempt of state?.attempts ?? []) {
@@ -137,14 +154,13 @@ export class Gangs {
         listed.set(nameOf(attempt), places.set(name, attempt));
       }
     }
-    for (const [name, places] of listed)
-      if (!this.#gangs.has(name)) this.#gangs.set(name, this.#make(places));
+    for (const [name, places] of listed) if (!this.#gangs.has(name)) this.#put(this.#make(places));
     for (const [name, gang] of this.#gangs) {
       const places = listed.get(name) ?? new Map<string, AttemptState>();
       const isBegun = [...places.values()].some(hasBegun);
       if (!isBegun && gang.end === undefined) this.#unclaimed.add(gang);
       else if (gang.facts.isEach && gang.end === undefined) onStep(gang);
-      if (gang.end === undefined) sync(gang, places, nodes);
+      if (gang.end === undefined) sync(gang, places, byName);
     }
   }
 
@@ -164,14 +180,30 @@ export class Gangs {
  * Nodes that list the gang come first: they know whether it has begun. A node that has listed nothing yet
  * says what it has when it answers.
  */
-function sync(gang: Gang, places: ReadonlyMap<string, AttemptState>, nodes: readonly ListingNode[]): void {
+function sync(
+  gang: Gang,
+  places: ReadonlyMap<string, AttemptState>,
+  nodes: ReadonlyMap<string, ListingNode>,
+): void {
   for (const [node, attempt] of places) gang.sync(node, attempt);
   for (const node of gang.facts.nodes) {
-    const entry = nodes.find(({ name }) => name === node);
+    const entry = nodes.get(node);
     if (entry === undefined || entry.health.isDown) gang.nodeDown(node, `its node ${node} is gone`);
     else if (entry.health.state === "lost") gang.nodeLost(node, `its node ${node} does not answer`);
     else if (!places.has(node) && entry.state !== undefined) gang.sync(node, undefined);
   }
+}
+
+function addTo(sets: Map<string, Set<Gang>>, name: string, gang: Gang): void {
+  const set = sets.get(name);
+  if (set === undefined) sets.set(name, new Set([gang]));
+  else set.add(gang);
+}
+
+function dropFrom(sets: Map<string, Set<Gang>>, name: string, gang: Gang): void {
+  const set = sets.get(name);
+  set?.delete(gang);
+  if (set?.size === 0) sets.delete(name);
 }
 
 export function unknownText({ job, attempt }: AttemptKey): string {

@@ -52,3 +52,15 @@ test("a lost node takes part again only when it is admitted, and never if the cl
   expect(health.down(25_000)).toBe("lost");
   expect(health.admit(26_000)).toBeUndefined();
 });
+
+test("a node that had nothing to say has 2.5 s for an answer", () => {
+  const health = new NodeHealth(0);
+  health.heard(0);
+  // Asked before half a second is over, it has the rest of its 3 s.
+  health.asked(400);
+  expect(health.dueMs).toBe(3000);
+  health.heard(1000);
+  health.asked(2250);
+  expect(health.advance(4749)).toBeUndefined();
+  expect(health.advance(4750)).toBe("silent");
+});

@@ -1,5 +1,6 @@
 /**
- * Decides from its heartbeat whether a node takes part:
+ * Decides from its heartbeat whether a node takes part. Whatever it says is a heartbeat; it is asked when it
+ * says nothing.
  *
  *   starting ──heard──▶ up ──3 s without a heartbeat──▶ silent ──20 s──▶ lost
  *                       ▲ ◀─────────heard again────────────┘              │
@@ -14,6 +15,8 @@ export type NodeState = "starting" | "up" | "silent" | "lost";
 
 /** A node that does not answer for this long is silent. */
 export const SILENT_MS = 3000;
+/** However long it had nothing to say, it has this time for an answer. */
+const ANSWER_MS = 2500;
 /** A node that is silent for this long is lost. */
 export const LOST_MS = 20_000;
 /** A node must answer for the first time within this time. */
@@ -54,6 +57,11 @@ export class NodeHealth {
     this.#state = "up";
     this.#sinceMs = nowMs;
     return before === "up" ? undefined : "up";
+  }
+
+  /** It is asked for the first time since it was heard. */
+  asked(nowMs: number): void {
+    if (this.#state === "up") this.#sinceMs = Math.max(this.#sinceMs, nowMs + ANSWER_MS - SILENT_MS);
   }
 
   /** @returns the new state, if it has changed */

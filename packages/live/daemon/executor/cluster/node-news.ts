@@ -67,7 +67,7 @@ export class NodeNews {
     if (nowMs < this.#askedAgainMs + ASK_AGAIN_MS) return;
     this.#askedAgainMs = nowMs;
     for (const node of nodes) {
-      const isAwaited = this.#options.gangs.all().some((gang) => gang.awaitsEndOn(node.name));
+      const isAwaited = this.#options.gangs.on(node.name).some((gang) => gang.awaitsEndOn(node.name));
       if (isAwaited || (node.health.state === "lost" && !node.health.isDown)) node.greet();
     }
   }

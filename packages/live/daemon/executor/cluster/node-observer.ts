@@ -8,13 +8,11 @@ import { mergeStatistics, SkewRecord } from "./slot-statistics.ts";
 const NODES_MS = 10_000;
 /** Uncertainty of a clock, in slots, above which people are warned. */
 const UNCERTAIN_SLOTS = 0.1;
-const DEFAULT_SLOT_MS = 100;
 
 interface NodeObserverOptions {
   readonly clock: Clock;
   readonly nodes: () => readonly ClusterNode[];
-  /** Undefined while there is no matrix. */
-  readonly slotMs: () => number | undefined;
+  readonly slotMs: () => number;
   readonly report: (report: Report) => void;
 }
 
@@ -24,6 +22,7 @@ export class NodeObserver {
   readonly #skew = new SkewRecord();
   readonly #uncertain = new Set<string>();
   #reportedMs = Number.NEGATIVE_INFINITY;
+  #isDue = false;
 
   constructor(options: NodeObserverOptions) {
     this.#options = options;
@@ -31,7 +30,7 @@ export class NodeObserver {
 
   slots(node: string, statistics: SlotStatistics): void {
     this.#statistics.set(node, statistics);
-    this.#skew.add(node, statistics, this.#options.slotMs() ?? DEFAULT_SLOT_MS);
+    this.#skew.add(node, statistics, this.#options.slotMs());
   }
 
   /** Called each second. */
@@ -42,13 +41,19 @@ export class NodeObserver {
     if (statistics !== undefined) report({ type: "slots", statistics });
     if (clock.nowMs() < this.#reportedMs + NODES_MS) return;
     for (const node of nodes()) this.#warnIfUncertain(node);
-    this.reportNodes();
+    this.nodesChanged();
   }
 
-  reportNodes(): void {
+  /** Reports all nodes, once for all changes of this moment. */
+  nodesChanged(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
     const { clock, nodes, report } = this.#options;
     this.#reportedMs = clock.nowMs();
-    report({ type: "nodes", nodes: nodes().map((node) => this.#healthOf(node)) });
+    clock.soon(() => {
+      this.#isDue = false;
+      report({ type: "nodes", nodes: nodes().map((node) => this.#healthOf(node)) });
+    });
   }
 
   /** Another allocation has begun, with another grid of slots. */
@@ -65,7 +70,7 @@ export class NodeObserver {
 
   #warnIfUncertain({ name, offset, isUp }: ClusterNode): void {
     const { slotMs, report } = this.#options;
-    const mostMs = UNCERTAIN_SLOTS * (slotMs() ?? DEFAULT_SLOT_MS);
+    const mostMs = UNCERTAIN_SLOTS * slotMs();
     // A node that does not answer is less certain every second, which is no fault of its clock.
     if (offset === undefined || !isUp) return;
     if (offset.uncertaintyMs <= mostMs / 2) this.#uncertain.delete(name);

@@ -30,8 +30,13 @@ export function nodeTasks({ nodes = [], tasks, threads = 1 }: Gang): NodeTasks[]
 /**
  * What the conductor of a node needs to know about its part of a gang.
  * @param nodes names of all nodes of the gang
+ * @param ranks of the tasks on the node; see `ranksByNode`
  */
-export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: string): MemberSpec {
+export function memberOf(
+  spec: LaunchSpec,
+  nodes: readonly string[],
+  ranks: readonly number[] = [],
+): MemberSpec {
   const { job, attempt, identity, folder, uid, gid, graceMs, limitMs, limitSignal, memoryBytes } = spec;
   const isEach = spec.tasksRun === "each";
   return {
@@ -47,15 +52,21 @@ export function memberOf(spec: LaunchSpec, nodes: readonly string[], node: strin
     limitMs,
     limitSignal,
     memoryBytes,
-    ranks: isEach ? ranksOn(spec, node) : [],
+    ranks,
   };
 }
 
-function ranksOn(spec: LaunchSpec, node: string): number[] {
+/** The ranks of tasks that run each. A gang whose command runs once has none. */
+export function ranksByNode(spec: LaunchSpec): ReadonlyMap<string, readonly number[]> {
+  const ranks = new Map<string, readonly number[]>();
+  if (spec.tasksRun !== "each") return ranks;
   let first = 0;
-  for (const { node: name, tasks } of nodeTasks(spec)) {
-    if (name === node) return Array.from({ length: tasks }, (_, i) => first + i);
+  for (const { node, tasks } of nodeTasks(spec)) {
+    ranks.set(
+      node,
+      Array.from({ length: tasks }, (_, i) => first + i),
+    );
     first += tasks;
   }
-  return [];
+  return ranks;
 }

@@ -18,14 +18,15 @@ interface RoundTrip extends Offset {
 
 /** Number of round trips before the offset counts as known. */
 export const MIN_TRIPS = 20;
-const WINDOW_MS = 10_000;
 /** Two quartz clocks differ by at most 100 ppm each. */
 export const MAX_DRIFT = 2e-4;
 /** Reading a clock and computing with large times. */
 const GRAIN_MS = 0.001;
 
 export class ClockOffset {
-  #trips: RoundTrip[] = [];
+  /** The most certain one. All become less certain at the same rate, so the others never count again. */
+  #best: RoundTrip | undefined;
+  #count = 0;
 
   /** @param nodeMs the node's clock when it read the ping; the other times are of this machine's clock */
   add(sentMs: number, nodeMs: number, receivedMs: number): void {
@@ -34,22 +35,22 @@ export class ClockOffset {
     const uncertaintyMs = halfMs * (1 + MAX_DRIFT) + GRAIN_MS;
     const trip = { atMs, offsetMs: nodeMs - atMs, uncertaintyMs };
     // The node has been started again: its clock is another one.
-    if (this.#trips.some((other) => !agree(trip, other))) this.#trips = [];
-    this.#trips.push(trip);
-    const tooOld = this.#trips.findIndex((other) => other.atMs >= receivedMs - WINDOW_MS);
-    this.#trips.splice(0, Math.min(tooOld, this.#trips.length - MIN_TRIPS));
+    if (this.#best !== undefined && !agree(trip, this.#best)) this.#best = undefined;
+    if (this.#best === undefined) this.#count = 0;
+    this.#count++;
+    if (this.#best === undefined || uncertaintyAt(trip, atMs) <= uncertaintyAt(this.#best, atMs))
+      this.#best = trip;
   }
 
   /** Undefined until there were enough round trips. */
   at(nowMs: number): Offset | undefined {
-    if (this.#trips.length < MIN_TRIPS) return undefined;
-    let best: Offset = { offsetMs: 0, uncertaintyMs: Number.POSITIVE_INFINITY };
-    for (const { atMs, offsetMs, uncertaintyMs } of this.#trips) {
-      const nowUncertainMs = uncertaintyMs + Math.max(0, nowMs - atMs) * MAX_DRIFT;
-      if (nowUncertainMs < best.uncertaintyMs) best = { offsetMs, uncertaintyMs: nowUncertainMs };
-    }
-    return best;
+    if (this.#best === undefined || this.#count < MIN_TRIPS) return undefined;
+    return { offsetMs: this.#best.offsetMs, uncertaintyMs: uncertaintyAt(this.#best, nowMs) };
   }
+}
+
+function uncertaintyAt({ atMs, uncertaintyMs }: RoundTrip, nowMs: number): number {
+  return uncertaintyMs + (nowMs - atMs) * MAX_DRIFT;
 }
 
 /** Whether one clock can have given both. The instants of the readings are uncertain, too. */

@@ -1,55 +1,112 @@
 /** Brings the front end's matrix to the nodes whenever it, or what is in it, has changed. */
 import type { Clock } from "@tutti/host/clock.ts";
+import { type AttemptKey, gangName } from "@tutti/protocol/attempts.ts";
 import type { ConductorMatrix } from "@tutti/protocol/conductor.ts";
 import type { Matrix } from "../executor.ts";
 import type { Gangs } from "./gangs.ts";
 import type { Turning, Wish } from "./turning.ts";
+
+/** While there is no matrix. */
+const DEFAULT_SLOT_MS = 100;
 
 type PlacedGang = Matrix["rows"][number][number];
 
 /** Whether a gang takes its turns now: not if one of its nodes does not answer. */
 type Admission = "open" | "closed" | "absent";
 
-/** A wish, and a text that is equal for two wishes that run the same gangs in the same slots. */
-interface Rows extends Wish {
-  readonly text: string;
+type Rows = PlacedOnNode[][];
+type PlacedOnNode = ConductorMatrix["rows"][number][number];
+
+const NO_SLOTS: ReadonlyMap<string, string> = new Map();
+
+interface RowsFacts {
+  readonly admissionOf: (gang: PlacedGang) => Admission;
+  /** Nodes of a gang; undefined: they are not known, so it may be on each. */
+  readonly nodesOf: (gang: AttemptKey) => readonly string[] | undefined;
 }
 
-function rowsOf(
-  { slotMs, fromSlot = 0, rows, paused }: Matrix,
-  admissionOf: (gang: PlacedGang) => Admission,
-): Rows {
-  const placed = rows.map((gangs) =>
-    gangs.flatMap((gang) => {
-      const admission = admissionOf(gang);
-      return admission === "absent" ? [] : [{ ...gang, isClosed: admission === "closed" }];
-    }),
-  );
-  const onNode = (node: string): ConductorMatrix["rows"] =>
-    placed.map((gangs) =>
-      gangs.flatMap(({ job, attempt, nodes, isClosed }) => {
-        const cpus = nodes.filter((entry) => entry.node === node).flatMap((entry) => entry.cpus);
-        return cpus.length === 0 ? [] : [{ job, attempt, cpus, ...(isClosed && { closed: true as const }) }];
-      }),
-    );
-  // The row of slot 0, 1, … in this order, so that the same round from another slot gives the same text.
-  // A closed gang changes nothing, so its rows need not be sent before it is ready.
+/** The front end's matrix, from the view of each node. */
+function wishOf(matrix: Matrix, { admissionOf, nodesOf }: RowsFacts): Wish {
+  const { slotMs, fromSlot = 0, rows: placed, paused = [] } = matrix;
   const count = placed.length;
-  const running = placed.map((gangs) => gangs.filter(({ isClosed }) => !isClosed));
-  const inOrder = running.map((_, slot) => running[(((slot - fromSlot) % count) + count) % count]);
-  const isIdle = running.every((gangs) => gangs.length === 0);
+  const byNode = new Map<string, Rows>();
+  /** The same object for the same text: nodes have mostly the same gangs. */
+  const slotsOf = new Map<string, string>();
+  for (const [index, gangs] of placed.entries()) {
+    // Its slots are those with this remainder.
+    const slots = `${slotMs} ${count} ${(((index + fromSlot) % count) + count) % count}`;
+    for (const gang of gangs) {
+      const admission = admissionOf(gang);
+      if (admission === "absent") continue;
+      const isClosed = admission === "closed";
+      const { job, attempt } = gang;
+      if (!isClosed) {
+        const name = gangName(gang);
+        slotsOf.set(name, slotsOf.has(name) ? `${slotsOf.get(name)}+${slots}` : slots);
+      }
+      for (const [node, cpus] of cpusByNode(gang)) {
+        let rows = byNode.get(node);
+        if (rows === undefined) {
+          rows = placed.map(() => []);
+          byNode.set(node, rows);
+        }
+        rows[index].push({ job, attempt, cpus, ...(isClosed && { closed: true as const }) });
+      }
+    }
+  }
+  const pausedOn = (node: string) => paused.filter((gang) => nodesOf(gang)?.includes(node) !== false);
+  const none: Rows = placed.map(() => []);
   return {
     slotMs,
-    text: JSON.stringify([slotMs, isIdle ? [] : inOrder, paused]),
-    on: (node, sequence) => ({
-      sequence,
-      slotMs,
-      mode: "gang",
-      fromSlot,
-      strict: true,
-      rows: onNode(node),
-      paused,
+    on: kept((node) => {
+      const rows = byNode.get(node) ?? none;
+      const pausedHere = paused.length === 0 ? paused : pausedOn(node);
+      // A closed gang changes nothing, so its rows need not be sent before it is ready.
+      const running = rows.flat().filter(({ closed }) => closed === undefined);
+      const slotsHere =
+        running.length === 0
+          ? NO_SLOTS
+          : new Map(running.map((gang) => [gangName(gang), slotsOf.get(gangName(gang))!]));
+      const cpusHere = running.map((gang) => `${gangName(gang)}:${gang.cpus}`);
+      return {
+        text:
+          running.length + pausedHere.length === 0
+            ? ""
+            : `${[...slotsHere].join(" ")} ${cpusHere.join(" ")} ${pausedHere.map(gangName)}`,
+        slotsOf: slotsHere,
+        matrix: (sequence) => ({
+          sequence,
+          slotMs,
+          mode: "gang",
+          fromSlot,
+          strict: true,
+          rows,
+          ...(matrix.paused !== undefined && { paused: pausedHere }),
+        }),
+      };
     }),
+  };
+}
+
+function cpusByNode({ nodes }: PlacedGang): ReadonlyMap<string, readonly number[]> {
+  const all = new Map<string, readonly number[]>();
+  for (const { node, cpus } of nodes) {
+    const others = all.get(node);
+    all.set(node, others === undefined ? cpus : [...others, ...cpus]);
+  }
+  return all;
+}
+
+/** The same answer for the same question. */
+function kept<Value>(of: (node: string) => Value): (node: string) => Value {
+  const answers = new Map<string, Value>();
+  return (node) => {
+    let answer = answers.get(node);
+    if (answer === undefined) {
+      answer = of(node);
+      answers.set(node, answer);
+    }
+    return answer;
   };
 }
 
@@ -64,15 +121,14 @@ interface RowSenderOptions {
 export class RowSender {
   readonly #options: RowSenderOptions;
   #matrix: Matrix | undefined;
-  #text = "";
   #isDue = false;
 
   constructor(options: RowSenderOptions) {
     this.#options = options;
   }
 
-  get slotMs(): number | undefined {
-    return this.#matrix?.slotMs;
+  get slotMs(): number {
+    return this.#matrix?.slotMs ?? DEFAULT_SLOT_MS;
   }
 
   set(matrix: Matrix): void {
@@ -83,20 +139,22 @@ export class RowSender {
   /** The nodes are others, and have no rows yet. */
   clear(): void {
     this.#matrix = undefined;
-    this.#text = "";
   }
 
-  /** Sends the rows again, once for all changes of this moment, and only if they are others. */
+  /** Sends the rows again, once for all changes of this moment, to the nodes that have others. */
   changed(): void {
     if (this.#isDue) return;
     this.#isDue = true;
     this.#options.clock.soon(() => {
       this.#isDue = false;
       if (this.#matrix === undefined) return;
-      const rows = rowsOf(this.#matrix, (gang) => this.#admissionOf(gang));
-      if (rows.text === this.#text) return;
-      this.#text = rows.text;
-      this.#options.turning.wish(rows);
+      const { gangs, turning } = this.#options;
+      turning.wish(
+        wishOf(this.#matrix, {
+          admissionOf: (gang) => this.#admissionOf(gang),
+          nodesOf: (gang) => gangs.find(gang)?.facts.nodes,
+        }),
+      );
     });
   }
 

@@ -15,8 +15,12 @@ export function mergeStatistics(all: readonly SlotStatistics[]): SlotStatistics 
   if (first === undefined) return undefined;
   const most = (of: (statistics: SlotStatistics) => number) => Math.max(...all.map(of));
   const gangs = new Map<number, SlotStatistics["gangs"][number][]>();
-  for (const gang of all.flatMap((statistics) => statistics.gangs)) {
-    gangs.set(gang.job, [...(gangs.get(gang.job) ?? []), gang]);
+  for (const { gangs: parts } of all) {
+    for (const part of parts) {
+      const others = gangs.get(part.job);
+      if (others === undefined) gangs.set(part.job, [part]);
+      else others.push(part);
+    }
   }
   return {
     slots: most(({ slots }) => slots),
@@ -34,40 +38,105 @@ export function mergeStatistics(all: readonly SlotStatistics[]): SlotStatistics 
   };
 }
 
-/** Collects the lateness of all nodes by slot, for the last minute. */
+/**
+ * Keeps the lateness of all nodes by slot, for the last minute: a place for each slot, which a later slot
+ * takes over. So an answer costs as many steps as a minute has slots, however many nodes there are.
+ */
 export class SkewRecord {
-  readonly #slots = new Map<number, Map<string, number>>();
+  /** Lateness of the first node of each slot, and how many nodes have reported it. */
+  #first = new Places(0);
+  #reports = new Uint32Array(0);
+  readonly #nodes = new Map<string, Places>();
+  #slotMs = 0;
+  #newest = Number.NEGATIVE_INFINITY;
 
   add(node: string, { lateOfSlots = [] }: SlotStatistics, slotMs: number): void {
-    for (const [slot, lateMs] of lateOfSlots) {
-      const nodes = this.#slots.get(slot) ?? new Map<string, number>();
-      this.#slots.set(slot, nodes.set(node, lateMs));
+    // Slots of another length have other numbers.
+    if (slotMs !== this.#slotMs) this.#begin(slotMs);
+    let own = this.#nodes.get(node);
+    if (own === undefined) {
+      own = new Places(this.#first.size);
+      this.#nodes.set(node, own);
     }
-    const newest = lateOfSlots.at(-1)?.[0];
-    if (newest === undefined) return;
-    const oldest = newest - WINDOW_MS / slotMs;
-    for (const slot of this.#slots.keys()) if (slot < oldest) this.#slots.delete(slot);
+    for (const [slot, lateMs] of lateOfSlots) {
+      const isAgain = own.get(own.placeOf(slot), slot) !== undefined;
+      const place = own.set(slot, lateMs);
+      if (place === undefined) continue;
+      this.#newest = Math.max(this.#newest, slot);
+      const firstMs = this.#first.get(place, slot);
+      if (firstMs === undefined || lateMs < firstMs) this.#first.set(slot, lateMs);
+      if (firstMs === undefined) this.#reports[place] = 1;
+      else if (!isAgain) this.#reports[place]++;
+    }
   }
 
   /** Undefined if no slot of this node was reported by another node, too. */
   of(node: string): Skew | undefined {
-    const skews: number[] = [];
-    for (const nodes of this.#slots.values()) {
-      const lateMs = nodes.get(node);
-      if (lateMs !== undefined && nodes.size > 1) skews.push(lateMs - Math.min(...nodes.values()));
-    }
-    if (skews.length === 0) return undefined;
-    skews.sort((a, b) => a - b);
-    return { skewP50Ms: quantile(skews, 0.5), skewP99Ms: quantile(skews, 0.99) };
+    const own = this.#nodes.get(node);
+    if (own === undefined) return undefined;
+    const skews = new Float64Array(own.size);
+    let count = 0;
+    own.since(this.#newest - own.size + 1, (slot, lateMs, place) => {
+      const firstMs = this.#first.get(place, slot);
+      if (firstMs !== undefined && this.#reports[place] > 1) skews[count++] = lateMs - firstMs;
+    });
+    if (count === 0) return undefined;
+    const ascending = skews.subarray(0, count).sort();
+    return { skewP50Ms: quantile(ascending, 0.5), skewP99Ms: quantile(ascending, 0.99) };
   }
 
   /** The slots are counted from another beginning. */
   clear(): void {
-    this.#slots.clear();
+    this.#begin(0);
+  }
+
+  #begin(slotMs: number): void {
+    this.#slotMs = slotMs;
+    const size = slotMs === 0 ? 0 : Math.ceil(WINDOW_MS / slotMs) + 1;
+    this.#first = new Places(size);
+    this.#reports = new Uint32Array(size);
+    this.#nodes.clear();
+    this.#newest = Number.NEGATIVE_INFINITY;
   }
 }
 
-function quantile(ascending: readonly number[], share: number): number {
+/** A value for each of the last slots. */
+class Places {
+  readonly size: number;
+  readonly #slots: Float64Array;
+  readonly #values: Float64Array;
+
+  constructor(size: number) {
+    this.size = size;
+    this.#slots = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
+    this.#values = new Float64Array(size);
+  }
+
+  placeOf(slot: number): number {
+    return ((slot % this.size) + this.size) % this.size;
+  }
+
+  /** @returns the place of the slot; undefined: a later slot has it */
+  set(slot: number, value: number): number | undefined {
+    const place = this.placeOf(slot);
+    if (this.#slots[place] > slot) return undefined;
+    this.#slots[place] = slot;
+    this.#values[place] = value;
+    return place;
+  }
+
+  get(place: number, slot: number): number | undefined {
+    return this.#slots[place] === slot ? this.#values[place] : undefined;
+  }
+
+  /** Calls for each slot from this one on. */
+  since(oldest: number, call: (slot: number, value: number, place: number) => void): void {
+    for (let place = 0; place < this.size; place++)
+      if (this.#slots[place] >= oldest) call(this.#slots[place], this.#values[place], place);
+  }
+}
+
+function quantile(ascending: Float64Array, share: number): number {
   return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)];
 }
 

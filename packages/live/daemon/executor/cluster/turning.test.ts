@@ -28,14 +28,19 @@ interface Turned {
   readonly last: readonly (readonly number[])[];
 }
 
+/** One row, with this gang on all nodes. */
 const wishOf = (job: number): Wish => ({
   slotMs: SLOT_MS,
-  on: (_, sequence) => ({
-    sequence,
-    slotMs: SLOT_MS,
-    mode: "gang",
-    strict: true,
-    rows: [[{ job, attempt: 1, cpus: [0] }]],
+  on: () => ({
+    text: String(job),
+    slotsOf: new Map([[String(job), "all"]]),
+    matrix: (sequence) => ({
+      sequence,
+      slotMs: SLOT_MS,
+      mode: "gang",
+      strict: true,
+      rows: [[{ job, attempt: 1, cpus: [0] }]],
+    }),
   }),
 });
 

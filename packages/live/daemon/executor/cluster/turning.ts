@@ -1,17 +1,23 @@
 /**
- * Brings all nodes to the same matrix in the same slot:
+ * Brings nodes to other rows, all that must change together in the same slot:
  *
- *   wish ──▶ stage to all ──all staged──▶ turn at slot k to all ──all turning──▶ in force from k on
+ *   wish ──▶ groups of nodes; for each a round:
+ *            stage to all ──all staged──▶ turn at slot k to all ──all turning──▶ in force from k on
  *                 ▲                              │ one is missing when half of the time until k is over
  *                 └──────── revoke to all ◀──────┘
  *
+ * Two nodes must change together if a gang gets other slots that is on both: so a gang has its slots on all
+ * of its nodes or on none. A node whose rows stay the same takes no part, and only nodes that share a changed
+ * gang with a slow one wait for it. What a node has is certain once all of its round have answered.
+ *
  * k is at least two slots ahead, and twice as far after each failure. So a revocation has as much time as
  * the turn had. If it is late all the same, because everything on the way is, a node changes alone, until the
- * next round, which begins at once. A node that keeps the old matrix makes all others keep it, until it
+ * next round, which begins at once. A node that keeps the old matrix makes its group keep it, until it
  * answers or counts as silent. Only the newest wish counts.
  */
 import type { Clock } from "@tutti/host/clock.ts";
 import type { ConductorMatrix, ToTurning } from "@tutti/protocol/conductor.ts";
+import { groupsOf } from "./turning-groups.ts";
 
 /** A node that does not answer for this long leaves the rows. */
 const PATIENCE_MS = 1000;
@@ -23,11 +29,19 @@ const MIN_AHEAD_SLOTS = 2;
 /** A matrix is at most this much later than without failures. */
 const MAX_FACTOR = 8;
 
-/** The matrix of all nodes, still without a number. */
+/** What a node should turn, still without a number. */
+interface NodeRows {
+  /** Equal for two that run the same gangs in the same slots; empty if none runs. */
+  readonly text: string;
+  /** The gangs that run, by name, each with a text that is equal if its slots are the same. */
+  readonly slotsOf: ReadonlyMap<string, string>;
+  readonly matrix: (sequence: number) => ConductorMatrix;
+}
+
+/** The rows of all nodes. */
 export interface Wish {
   readonly slotMs: number;
-  /** What this node gets. */
-  readonly on: (node: string, sequence: number) => ConductorMatrix;
+  readonly on: (node: string) => NodeRows;
 }
 
 interface TurningOptions {
@@ -41,31 +55,39 @@ interface TurningOptions {
   readonly onMissing: (node: string) => void;
 }
 
-type Phase =
-  | { readonly kind: "idle" }
-  | Round<"staging">
-  | (Round<"turning"> & { readonly atSlot: number })
-  /** All nodes have acknowledged; the slot has not begun. */
-  | { readonly kind: "turned" };
-
-interface Round<Kind> {
-  readonly kind: Kind;
-  readonly wish: Wish;
+/** Rows that a node may have. */
+interface Held {
   readonly sequence: number;
-  readonly missing: Set<string>;
+  readonly rows: Pick<NodeRows, "text" | "slotsOf">;
+}
+
+/** What a conductor has that never got a matrix. */
+const NOTHING: Held = { sequence: -1, rows: { text: "", slotsOf: new Map() } };
+
+interface Round {
+  readonly sequence: number;
+  readonly slotMs: number;
+  /** The nodes that it brings to other rows. */
+  readonly rows: Map<string, NodeRows>;
+  /** Turned: all have acknowledged, and its slot has not begun. */
+  phase: "staging" | "turning" | "turned";
+  /** Nodes that have not acknowledged the phase. */
+  missing: Set<string>;
+  /** While it is turning or turned. */
+  atSlot: number;
+  stopTimer: () => void;
 }
 
 export class Turning {
   readonly #options: TurningOptions;
   #sequence = 0;
-  #phase: Phase = { kind: "idle" };
-  /** The newest wish that no round has taken yet. */
-  #next: Wish | undefined;
-  /** The wish of the last round that did not fail. */
-  #last: { readonly wish: Wish; readonly sequence: number } | undefined;
-  #timer: (() => void) | undefined;
-  /** How many times as far ahead the next matrix begins, because others had too little time. */
-  #factor = 1;
+  #wish: Wish | undefined;
+  readonly #rounds = new Set<Round>();
+  readonly #roundOf = new Map<string, Round>();
+  /** What each node may have: one is certain, none is known to be anything. */
+  readonly #held = new Map<string, readonly Held[]>();
+  /** How many times as far ahead a node's next matrix begins, because it had too little time. */
+  readonly #factor = new Map<string, number>();
   /** When a node was asked for the first time without an answer since. */
   readonly #askedMs = new Map<string, number>();
 
@@ -74,7 +96,7 @@ export class Turning {
   }
 
   wish(wish: Wish): void {
-    this.#next = wish;
+    this.#wish = wish;
     this.#advance();
   }
 
@@ -84,160 +106,225 @@ export class Turning {
   }
 
   staged(node: string, sequence: number): void {
-    this.#askedMs.delete(node);
-    if (this.#phase.kind !== "staging" || this.#phase.sequence !== sequence) return;
-    this.#phase.missing.delete(node);
-    this.#settle();
+    this.#answered(node, sequence, "staging");
   }
 
   turning(node: string, sequence: number): void {
-    this.#askedMs.delete(node);
-    if (this.#phase.kind !== "turning" || this.#phase.sequence !== sequence) return;
-    this.#phase.missing.delete(node);
-    this.#settle();
+    this.#answered(node, sequence, "turning");
   }
 
   /** A node has connected, with this matrix in force and these about to be. */
   greeted(node: string, sequence: number, turning: readonly number[]): void {
     this.#askedMs.delete(node);
     this.raise(Math.max(sequence, ...turning));
-    const phase = this.#phase;
     const newest = turning.at(-1) ?? sequence;
-    if (phase.kind === "turning" && newest === phase.sequence) {
-      this.turning(node, newest);
-    } else if (phase.kind === "staging") {
-      // What was sent before may be lost.
-      this.#next ??= phase.wish;
-      this.#advance();
-    } else if (phase.kind !== "turning" && newest !== this.#last?.sequence) this.again();
+    const round = this.#roundOf.get(node);
+    if (round?.phase === "turning") {
+      // If the turn was lost, the round fails.
+      if (newest === round.sequence) this.turning(node, newest);
+      return;
+    }
+    this.#learn(node, newest);
+    if (round?.phase === "staging") {
+      // What was sent before may be lost, and an answer may be of an earlier conductor.
+      round.missing.add(node);
+      this.#stageOn(round, node);
+    } else this.#advance();
   }
 
-  /** Sends the present matrix again, for example because other nodes take part. */
+  /** Other nodes take part. */
   again(): void {
-    if (this.#phase.kind === "staging") this.#next ??= this.#phase.wish;
-    else if (this.#phase.kind === "turning") this.#next ??= this.#phase.wish;
-    else this.#next ??= this.#last?.wish;
     this.#advance();
   }
 
-  /** A node no longer takes part. */
+  /** A node no longer takes part. What it gets and does from now on is unknown. */
   left(node: string): void {
     this.#askedMs.delete(node);
-    if (this.#phase.kind !== "staging" && this.#phase.kind !== "turning") return;
-    this.#phase.missing.delete(node);
-    this.#settle();
+    this.#factor.delete(node);
+    this.#held.delete(node);
+    const round = this.#roundOf.get(node);
+    if (round === undefined) return;
+    this.#roundOf.delete(node);
+    round.rows.delete(node);
+    round.missing.delete(node);
+    if (round.rows.size === 0) this.#drop(round);
+    else this.#settle(round);
   }
 
   /** Forgets everything: the nodes are others. */
   reset(): void {
-    this.#timer?.();
+    for (const round of this.#rounds) this.#drop(round);
     this.#askedMs.clear();
-    this.#next = undefined;
-    this.#last = undefined;
-    this.#phase = { kind: "idle" };
+    this.#factor.clear();
+    this.#held.clear();
+    this.#wish = undefined;
   }
 
-  /** Begins a round with the newest wish, unless an earlier one is about to take effect. */
+  #answered(node: string, sequence: number, phase: Round["phase"]): void {
+    this.#askedMs.delete(node);
+    const round = this.#roundOf.get(node);
+    if (round?.phase !== phase || round.sequence !== sequence) return;
+    round.missing.delete(node);
+    this.#settle(round);
+  }
+
+  /** The node says that this is its newest matrix. */
+  #learn(node: string, sequence: number): void {
+    const known = [...(this.#held.get(node) ?? []), NOTHING].find((held) => held.sequence === sequence);
+    if (known !== undefined) this.#held.set(node, [known]);
+    else this.#held.delete(node);
+  }
+
+  /** Begins rounds for nodes that must change, unless earlier ones of these are about to take effect. */
   #advance(): void {
-    if (this.#phase.kind === "turning" || this.#phase.kind === "turned") return;
-    const wish = this.#next;
-    const { clock, nodes, send } = this.#options;
-    const all = nodes();
-    if (wish === undefined || all.length === 0) return;
-    this.#next = undefined;
-    const sequence = ++this.#sequence;
-    this.#phase = { kind: "staging", wish, sequence, missing: new Set(all) };
-    const nowMs = clock.nowMs();
-    for (const node of all) {
-      if (!this.#askedMs.has(node)) this.#askedMs.set(node, nowMs);
-      send(node, { type: "stage", matrix: wish.on(node, sequence) });
+    const wish = this.#wish;
+    if (wish === undefined) return;
+    const changes = new Map<string, NodeRows>();
+    for (const node of this.#options.nodes()) {
+      const rows = wish.on(node);
+      const held = this.#held.get(node);
+      if (held?.length !== 1 || held[0].rows.text !== rows.text) changes.set(node, rows);
     }
-    this.#at(nowMs + AGAIN_MS, () => this.#stageAgain(nowMs + PATIENCE_MS));
+    const groups = groupsOf(changes, (node) => this.#held.get(node)?.map(({ rows }) => rows));
+    const going = new Set<Round>();
+    const next: Map<string, NodeRows>[] = [];
+    for (const group of groups) {
+      const rounds = new Set([...group.keys()].flatMap((node) => this.#roundOf.get(node) ?? []));
+      const [only] = rounds;
+      if (rounds.size === 1 && isStaging(only, group)) going.add(only);
+      else if ([...rounds].every(({ phase }) => phase === "staging")) next.push(group);
+    }
+    for (const round of this.#rounds) if (round.phase === "staging" && !going.has(round)) this.#drop(round);
+    for (const rows of next) this.#stage(rows, wish.slotMs);
   }
 
-  #stageAgain(untilMs: number): void {
-    const phase = this.#phase;
-    if (phase.kind !== "staging") return;
+  #stage(rows: Map<string, NodeRows>, slotMs: number): void {
+    const sequence = ++this.#sequence;
+    const missing = new Set(rows.keys());
+    const round: Round = {
+      sequence,
+      slotMs,
+      rows,
+      phase: "staging",
+      missing,
+      atSlot: 0,
+      stopTimer: () => {},
+    };
+    this.#rounds.add(round);
+    for (const node of missing) {
+      this.#roundOf.set(node, round);
+      this.#stageOn(round, node);
+    }
+    const untilMs = Math.min(...[...missing].map((node) => this.#askedMs.get(node)!)) + PATIENCE_MS;
+    this.#at(round, this.#options.clock.nowMs() + AGAIN_MS, () => this.#stageAgain(round, untilMs));
+  }
+
+  #stageOn({ rows, sequence }: Round, node: string): void {
+    this.#ask(node, { type: "stage", matrix: rows.get(node)!.matrix(sequence) });
+  }
+
+  #stageAgain(round: Round, untilMs: number): void {
     const nowMs = this.#options.clock.nowMs();
     if (nowMs >= untilMs) {
-      this.#failIfMissing(phase);
+      this.#failIfMissing(round);
       return;
     }
-    const { sequence, wish } = phase;
-    for (const node of phase.missing)
-      this.#options.send(node, { type: "stage", matrix: wish.on(node, sequence) });
-    this.#at(Math.min(nowMs + AGAIN_MS, untilMs), () => this.#stageAgain(untilMs));
+    for (const node of round.missing) this.#stageOn(round, node);
+    this.#at(round, Math.min(nowMs + AGAIN_MS, untilMs), () => this.#stageAgain(round, untilMs));
   }
 
   /** Goes on if no answer is missing. */
-  #settle(): void {
-    const phase = this.#phase;
-    if (phase.kind === "staging" && phase.missing.size === 0) this.#turn(phase);
-    else if (phase.kind === "turning" && phase.missing.size === 0) {
-      this.#phase = { kind: "turned" };
-      this.#last = phase;
-      this.#factor = 1;
+  #settle(round: Round): void {
+    if (round.missing.size > 0) return;
+    if (round.phase === "staging") this.#turn(round);
+    else if (round.phase === "turning") {
+      round.phase = "turned";
+      for (const [node, rows] of round.rows) {
+        this.#held.set(node, [{ sequence: round.sequence, rows }]);
+        this.#factor.delete(node);
+      }
       // The next matrix is staged when this one is in force, also on clocks that are a little behind.
-      this.#at(this.#startOf(phase.atSlot, phase.wish) + phase.wish.slotMs / 4, () => this.#rest());
+      this.#at(round, this.#startOf(round) + round.slotMs / 4, () => {
+        this.#drop(round);
+        this.#advance();
+      });
     }
   }
 
-  #turn({ wish, sequence }: Round<"staging">): void {
-    const { clock, epochMs, nodes, send } = this.#options;
+  #turn(round: Round): void {
+    const { clock, epochMs } = this.#options;
+    const { slotMs, sequence, rows } = round;
     const nowMs = clock.nowMs();
-    const aheadMs = this.#factor * Math.max(MIN_AHEAD_SLOTS * wish.slotMs, MIN_AHEAD_MS);
-    const atSlot = Math.ceil((nowMs + aheadMs - epochMs()) / wish.slotMs);
-    const all = nodes();
-    const phase = { kind: "turning", wish, sequence, missing: new Set(all), atSlot } as const;
-    this.#phase = phase;
-    for (const node of all) {
-      if (!this.#askedMs.has(node)) this.#askedMs.set(node, nowMs);
-      send(node, { type: "turn", sequence, atSlot });
+    const factor = Math.max(...[...rows.keys()].map((node) => this.#factor.get(node) ?? 1));
+    const aheadMs = factor * Math.max(MIN_AHEAD_SLOTS * slotMs, MIN_AHEAD_MS);
+    const atSlot = Math.ceil((nowMs + aheadMs - epochMs()) / slotMs);
+    round.phase = "turning";
+    round.atSlot = atSlot;
+    round.missing = new Set(rows.keys());
+    for (const [node, own] of rows) {
+      // Before it answers, it may have either. What nobody knows stays unknown.
+      const before = this.#held.get(node);
+      if (before !== undefined) this.#held.set(node, [...before, { sequence, rows: own }]);
+      this.#ask(node, { type: "turn", sequence, atSlot });
     }
-    this.#at((nowMs + this.#startOf(atSlot, wish)) / 2, () => this.#failIfMissing(phase));
-    this.#settle();
+    this.#at(round, (nowMs + this.#startOf(round)) / 2, () => this.#failIfMissing(round));
   }
 
   /** A timer that is late comes before answers that have arrived in time, so these are read first. */
-  #failIfMissing(phase: Phase): void {
+  #failIfMissing(round: Round): void {
+    const { phase } = round;
     this.#options.clock.soon(() => {
-      if (this.#phase === phase) this.#fail();
+      if (this.#rounds.has(round) && round.phase === phase) this.#fail(round);
     });
   }
 
   /** Answers are missing. The nodes that have not answered for long leave; then the others go on alone. */
-  #fail(): void {
-    const { phase } = { phase: this.#phase };
-    if (phase.kind !== "staging" && phase.kind !== "turning") return;
-    const { clock, nodes, send, onMissing } = this.#options;
-    if (phase.kind === "turning") {
-      this.#factor = Math.min(MAX_FACTOR, 2 * this.#factor);
+  #fail(round: Round): void {
+    const { clock, send, onMissing } = this.#options;
+    const nowMs = clock.nowMs();
+    if (round.phase === "turning") {
+      for (const node of round.missing)
+        this.#factor.set(node, Math.min(MAX_FACTOR, 2 * (this.#factor.get(node) ?? 1)));
       // From its slot on, the matrix is in force on the nodes that have answered.
-      const isRevocable = clock.nowMs() < this.#startOf(phase.atSlot, phase.wish);
-      if (isRevocable) for (const node of nodes()) send(node, { type: "revoke", sequence: phase.sequence });
+      const isRevocable = nowMs < this.#startOf(round);
+      if (isRevocable)
+        for (const node of round.rows.keys()) send(node, { type: "revoke", sequence: round.sequence });
     }
-    this.#next ??= phase.wish;
-    this.#phase = { kind: "idle" };
-    const beforeMs = clock.nowMs() - PATIENCE_MS;
-    for (const node of [...phase.missing]) {
-      if ((this.#askedMs.get(node) ?? Number.POSITIVE_INFINITY) > beforeMs) continue;
+    this.#drop(round);
+    for (const node of round.missing) {
+      if ((this.#askedMs.get(node) ?? Number.POSITIVE_INFINITY) > nowMs - PATIENCE_MS) continue;
       this.#askedMs.delete(node);
       onMissing(node);
     }
     this.#advance();
   }
 
-  #rest(): void {
-    this.#phase = { kind: "idle" };
-    this.#advance();
+  #ask(node: string, message: ToTurning): void {
+    if (!this.#askedMs.has(node)) this.#askedMs.set(node, this.#options.clock.nowMs());
+    this.#options.send(node, message);
   }
 
-  #startOf(slot: number, { slotMs }: Wish): number {
-    return this.#options.epochMs() + slot * slotMs;
+  #drop(round: Round): void {
+    round.stopTimer();
+    this.#rounds.delete(round);
+    for (const node of round.rows.keys()) if (this.#roundOf.get(node) === round) this.#roundOf.delete(node);
   }
 
-  #at(atMs: number, call: () => void): void {
-    this.#timer?.();
-    this.#timer = this.#options.clock.at(atMs, call);
+  #startOf({ atSlot, slotMs }: Round): number {
+    return this.#options.epochMs() + atSlot * slotMs;
   }
+
+  #at(round: Round, atMs: number, call: () => void): void {
+    round.stopTimer();
+    round.stopTimer = this.#options.clock.at(atMs, call);
+  }
+}
+
+/** Whether the round is about to bring these nodes, and no others, to these rows. */
+function isStaging({ phase, rows }: Round, wanted: ReadonlyMap<string, NodeRows>): boolean {
+  return (
+    phase === "staging" &&
+    rows.size === wanted.size &&
+    [...wanted].every(([node, { text }]) => rows.get(node)?.text === text)
+  );
 }
