@@ -1,10 +1,12 @@
 /**
  * Measures what the nodes of a cluster cost the front end: CPU time by getrusage, and memory, of a process
  * with a front end and its executor alone. The nodes are simulated conductors in other processes, behind
- * real sockets. Gangs are as wide as the cluster, so each is on every node, and nodes have 64 CPUs.
+ * real sockets, and pass messages on to each other as real ones do. Gangs are as wide as the cluster, so each
+ * is on every node, and nodes have 64 CPUs.
  *
  *   npm run bench:nodes                                     64, 256 and 1,000 nodes, 3 gangs
  *   npm run bench:nodes -- --nodes 1000 --gangs 30 --seconds 20 --windows 3
+ *   npm run bench:nodes -- --direct 1000                    a connection to each node
  *
  * Goals: at most linear in the number of nodes, 20 ms of CPU time a second and 2 MB a node at 1,000.
  */
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     gangs: { type: "string", default: "3" },
     seconds: { type: "string", default: "10" },
     windows: { type: "string", default: "3" },
+    direct: { type: "string", default: "16" },
   },
 });
 const children = new Set<ChildProcess>();
@@ -90,7 +93,8 @@ async function measured(nodes: number): Promise<[FrontEndNumbers, string]> {
     groups.push(started("conductors", place, first, count));
   }
   for (const group of groups) await nextLine(group);
-  const front = started("front-end", place, nodes, values.gangs, values.seconds, values.windows);
+  const { gangs, seconds, windows, direct } = values;
+  const front = started("front-end", place, nodes, gangs, seconds, windows, direct);
   const numbers = JSON.parse(await nextLine(front)) as FrontEndNumbers;
   const hash = createHash("sha256");
   for (const group of groups) {

@@ -1,16 +1,18 @@
 /**
- * Simulated conductors of many nodes in one process, behind real sockets: `node conductors.ts FOLDER FIRST
- * COUNT`. Node I listens on FOLDER/nI. Prints "listening"; at the end of its input, it prints which gangs
- * each node has in its rows, as a line of JSON.
+ * Simulated conductors of many nodes in one process, behind the real server and the real relays: `node
+ * conductors.ts FOLDER FIRST COUNT`. The nodes have addresses of this machine as names. Each listens on
+ * FOLDER/NAME/socket, and on its port for others of the pilot. Prints "listening"; at the end of its input,
+ * it prints which gangs each node has in its rows, as a line of JSON.
  */
-import { createServer, type Socket } from "node:net";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@tutti/host/clock.ts";
-import { listenOnSocket } from "@tutti/host/unix-socket.ts";
 import { Random } from "@tutti/kernel/core/random.ts";
+import { PeerDoor } from "@tutti/live/conductor/peers.ts";
+import { ConductorServer } from "@tutti/live/conductor/server.ts";
 import { FakeConductor } from "@tutti/live/daemon/executor/cluster/conductor-for-tests.ts";
 import type { FromConductor } from "@tutti/protocol/conductor.ts";
-import { LineReader } from "@tutti/protocol/wire.ts";
+import { BENCH_KEY, nodeName } from "./names.ts";
 
 const [folder = "", first = "1", count = "1"] = process.argv.slice(2);
 const random = new Random(Number(first), "lateness");
@@ -25,7 +27,8 @@ const world = {
   spread: () => {},
 };
 const conductors: FakeConductor[] = [];
-for (let i = Number(first); i < Number(first) + Number(count); i++) conductors.push(await nodeAt(`n${i}`));
+for (let i = Number(first); i < Number(first) + Number(count); i++)
+  conductors.push(await conductorOf(nodeName(i)));
 console.log("listening");
 process.stdin.resume().on("end", () => {
   const rows = conductors.map(({ node, matrix }) => [
@@ -35,7 +38,7 @@ process.stdin.resume().on("end", () => {
   process.stdout.write(`${JSON.stringify(rows)}\n`, () => process.exit());
 });
 
-async function nodeAt(node: string): Promise<FakeConductor> {
+async function conductorOf(node: string): Promise<FakeConductor> {
   const offsetMs = Math.round(random.uniform() * 1e7);
   const conductor = new FakeConductor(
     node,
@@ -43,19 +46,13 @@ async function nodeAt(node: string): Promise<FakeConductor> {
     () => systemClock.nowMs() + offsetMs,
     (nodeMs) => nodeMs - offsetMs,
   );
-  const server = createServer((socket) => serve(socket, conductor));
-  await listenOnSocket(server, join(folder, node), { mode: 0o600 });
+  const home = join(folder, node);
+  mkdirSync(home);
+  const server = new ConductorServer(home, (message) => conductor.receive(message), BENCH_KEY);
+  conductor.connect((message) => server.send(late(message)));
+  await server.listen();
+  new PeerDoor(BENCH_KEY, node, (socket) => server.accept(socket));
   return conductor;
-}
-
-function serve(socket: Socket, conductor: FakeConductor): void {
-  const lines = new LineReader();
-  socket.on("error", () => socket.destroy());
-  socket.on("close", () => conductor.disconnect());
-  conductor.connect((message) => socket.write(`${JSON.stringify(late(message))}\n`));
-  socket.on("data", (chunk: Buffer) => {
-    for (const line of lines.push(chunk) ?? []) conductor.receive(JSON.parse(line));
-  });
 }
 
 /** As a real conductor, which is never quite punctual. */

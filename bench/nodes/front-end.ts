@@ -1,21 +1,24 @@
 /**
- * A front end over many nodes in a process of its own: `node front-end.ts FOLDER NODES GANGS SECONDS
- * WINDOWS`. Prints one line of JSON, a `FrontEndNumbers`.
+ * A front end over many nodes in a process of its own: `node front-end.ts FOLDER NODES GANGS SECONDS WINDOWS
+ * DIRECT`. Prints one line of JSON, a `FrontEndNumbers`.
  */
 import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "@tutti/host/clock.ts";
+import { SOCKET_NAME } from "@tutti/live/conductor/server.ts";
 import { DEFAULT_CONFIG } from "@tutti/live/daemon/config/config.ts";
 import type { Caller } from "@tutti/live/daemon/contract/service.ts";
-import type { Cluster, LinkListener, NodeLink } from "@tutti/live/daemon/executor/cluster/cluster.ts";
+import type { Cluster, LinkListener } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import { ClusterExecutor } from "@tutti/live/daemon/executor/cluster/cluster-executor.ts";
+import { type DirectLink, LinkTree } from "@tutti/live/daemon/executor/cluster/link-tree.ts";
 import { Launcher } from "@tutti/live/daemon/executor/launcher.ts";
 import { FrontEnd } from "@tutti/live/daemon/front-end/front-end.ts";
 import { Store } from "@tutti/live/daemon/store/store.ts";
 import { isRefusal } from "@tutti/protocol/refusal.ts";
 import { LineReader } from "@tutti/protocol/wire.ts";
+import { nodeName } from "./names.ts";
 
 export interface FrontEndNumbers {
   /** From the first connection until all nodes take part. */
@@ -38,33 +41,39 @@ const PATIENCE_MS = 60_000;
 const ME: Caller = { uid: process.getuid!(), user: "me", isAdministrator: true };
 
 const [folder = "", ...numbers] = process.argv.slice(2);
-const [nodes = 1, gangs = 1, seconds = 1, windows = 1] = numbers.map(Number);
-const names = Array.from({ length: nodes }, (_, i) => `n${i + 1}`);
+const [nodes = 1, gangs = 1, seconds = 1, windows = 1, mostDirect = 1] = numbers.map(Number);
+const names = Array.from({ length: nodes }, (_, i) => nodeName(i + 1));
 const cpus = Array.from({ length: CPUS }, (_, i) => i);
 let lines = 0;
 
-/** A link over the socket of a node, without a way to connect again. */
-function link(node: string, listener: LinkListener): NodeLink {
-  const socket = createConnection(join(folder, node));
+/** A connection to the socket of a node, without a way to connect again. */
+function connect(node: string, listener: LinkListener, onRelayed: (line: string) => void): DirectLink {
+  const socket = createConnection(join(folder, node, SOCKET_NAME));
   const reader = new LineReader();
+  let lastHeardMs = Number.NEGATIVE_INFINITY;
   socket.once("connect", () => listener.opened());
   socket.on("error", (error) => listener.closed(error.message));
   socket.on("data", (chunk: Buffer) => {
+    lastHeardMs = systemClock.nowMs();
     for (const line of reader.push(chunk) ?? []) {
       lines++;
-      listener.message(JSON.parse(line));
+      if (line.startsWith("@")) onRelayed(line);
+      else listener.message(JSON.parse(line));
     }
   });
   return {
-    node,
-    send: (message) => {
+    get lastHeardMs() {
+      return lastHeardMs;
+    },
+    sendLine: (line) => {
       lines++;
-      socket.write(`${JSON.stringify(message)}\n`);
+      socket.write(`${line}\n`);
     },
     close: () => socket.destroy(),
   };
 }
 
+const tree = new LinkTree({ clock: systemClock, connect, canRelay: () => true, mostDirect });
 const cluster: Cluster = {
   allocations: [],
   again: () => {},
@@ -78,7 +87,7 @@ const cluster: Cluster = {
         memoryBytes: 2 ** 40,
       }),
     ),
-  link,
+  link: (node, listener) => tree.link(node, listener),
   step: () => [],
   variables: () => ({}),
   setLostJobs: () => {},

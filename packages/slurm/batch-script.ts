@@ -23,7 +23,10 @@ export function stepOptions(bindsTasks: boolean): readonly string[] {
   return ["--overlap", "--no-kill", ...binding, "--mpi=none", "--chdir=/"];
 }
 
-/** Arguments: node program, program of the conductor, name of the cluster. */
+/**
+ * Arguments: node program, program of the conductor, name of the cluster. Its input is the key by which the
+ * conductors know each other (conductor/peers.ts), or nothing.
+ */
 const KEEPER = `
 umask 077
 ${OWN_FOLDER}
@@ -41,12 +44,16 @@ parent() {
   set -- \${stat##*) }
   echo "$2"
 }
+if read -r key; then
+  printf '%s\\n' "$key" > "$home/key"
+fi
+key=
 ${MAY_START}
 stepd=$(parent)
 ended=
 trap 'ended=yes; kill -TERM "$conductor" 2> /dev/null' TERM INT
 while may_start; do
-  "$1" "$2" "$home" signals --cluster "$3" --parent $$ < /dev/null >> "$home/conductor.log" 2>&1 &
+  "$1" "$2" "$home" signals --cluster "$3" --parent $$ --node "$SLURMD_NODENAME" < /dev/null >> "$home/conductor.log" 2>&1 &
   conductor=$!
   while kill -0 "$conductor" 2> /dev/null; do
     if [ "$(parent)" != "$stepd" ]; then
@@ -81,18 +88,21 @@ interface BatchScript {
   /** Name of the cluster, the same on all nodes. */
   readonly name: string;
   readonly bindsTasks: boolean;
+  /** File with the key by which conductors know each other; undefined: they do not talk to each other. */
+  readonly keyFile: string | undefined;
 }
 
-export function batchScript({ node, conductor, name, bindsTasks }: BatchScript): string {
+export function batchScript({ node, conductor, name, bindsTasks, keyFile }: BatchScript): string {
   const options = stepOptions(bindsTasks).join(" ");
   return `#!/bin/sh
 # The pilot of a Tutti scheduler: it holds nodes, and Tutti runs gangs on them. See docs/slurm.md.
 keeper=${quote(KEEPER)}
 ${MAY_START}
+${keyFile === undefined ? "input=none" : `input=${quote(keyFile)}\n[ -r "$input" ] || input=none`}
 keep() {
   while may_start; do
     # The exit status of srun says nothing: it is 0 for a step that was lost, too.
-    said=$(srun ${options} --input=none --nodes=1 --ntasks=1 --nodelist="$1" \\
+    said=$(srun ${options} --input="$input" --nodes=1 --ntasks=1 --nodelist="$1" \\
       /bin/sh -c "$keeper" tutti-keeper ${[node, conductor, name].map(quote).join(" ")})
     status=$?
     [ "$said" = ended ] && return

@@ -1,7 +1,7 @@
 /** The nodes of pilots in Slurm, for the executor of a cluster. */
 
 import type { Clock } from "@tutti/host/clock.ts";
-import { accessSync, constants, writeFileSync } from "@tutti/host/ports/fs.ts";
+import { accessSync, constants, existsSync, writeFileSync } from "@tutti/host/ports/fs.ts";
 import { delimiter, join } from "@tutti/host/ports/path.ts";
 import { fileURLToPath } from "@tutti/host/ports/url.ts";
 import { programFile } from "@tutti/host/programs.ts";
@@ -13,6 +13,7 @@ import type {
   NodeLink,
 } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import { Connector } from "@tutti/live/daemon/executor/cluster/connector.ts";
+import { LinkTree, MOST_DIRECT } from "@tutti/live/daemon/executor/cluster/link-tree.ts";
 import type { AllocationState, Demand } from "@tutti/live/daemon/executor/executor.ts";
 import { KeptFile } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
@@ -21,6 +22,7 @@ import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { commandEnvironment, lastWords, runCommand } from "./commands.ts";
 import type { KindSize } from "./need.ts";
 import { learnSizes, newContent, type PilotContent, pilotContent, type StoredPilot } from "./pilot-file.ts";
+import { keyFileOf, makeKey } from "./pilot-key.ts";
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
 import { IN_SLURM, type Slurm, SlurmCommands } from "./slurm.ts";
@@ -118,7 +120,8 @@ class SlurmCluster implements Cluster {
   readonly mostLimitMs: number;
   readonly #setup: KnownSetup;
   readonly #pilots: Pilots;
-  readonly #connectors = new Set<Connector>();
+  /** Links to the nodes of each pilot, by its mark. */
+  readonly #trees = new Map<string, LinkTree>();
   readonly #srun: string;
 
   constructor(setup: KnownSetup) {
@@ -141,24 +144,48 @@ class SlurmCluster implements Cluster {
         partitionOf: (kind) => partitionOf(options, kind),
         submission: (pilot) => ({
           options: sbatchOptions(options, folder, pilot),
-          script: script(pilot.mark, bindsTasks),
+          script: script(pilot.mark, bindsTasks, this.#keyFor(pilot)),
         }),
       },
       sizes,
-      isHeard: ({ nodes }) =>
-        this.#connectorsTo(nodes.map(({ node }) => node)).some(
-          ({ lastHeardMs }) => clock.nowMs() - lastHeardMs < HEARD_MS,
-        ),
+      isHeard: ({ nodes }) => {
+        const names = nodes.map(({ node }) => node);
+        return [...this.#trees.values()].some((tree) => clock.nowMs() - tree.lastHeardMs(names) < HEARD_MS);
+      },
       endConductors: (nodes) => {
-        for (const connector of this.#connectorsTo(nodes))
-          connector.send({ type: "shutdown", killJobs: true });
+        for (const tree of this.#trees.values()) tree.sendAll({ type: "shutdown", killJobs: true }, nodes);
       },
     });
   }
 
-  /** @param nodes undefined: to all */
-  #connectorsTo(nodes: readonly string[] | undefined): Connector[] {
-    return [...this.#connectors].filter(({ node }) => nodes?.includes(node) ?? true);
+  /** Undefined: each node of the pilot has a connection of its own. */
+  #keyFor({ mark, nodes = 1 }: StoredPilot): string | undefined {
+    const { options, folder, content } = this.#setup;
+    if (nodes <= (options.direct ?? MOST_DIRECT)) return undefined;
+    return makeKey(
+      folder,
+      nameOf(mark),
+      content.pilots.map((pilot) => nameOf(pilot.mark)),
+    );
+  }
+
+  #treeOf(mark: string): LinkTree {
+    const { options, folder, clock } = this.#setup;
+    let tree = this.#trees.get(mark);
+    if (tree !== undefined) return tree;
+    for (const [name, one] of this.#trees) if (one.isEmpty) this.#trees.delete(name);
+    const env = commandEnvironment(process.env);
+    tree = new LinkTree({
+      clock,
+      mostDirect: options.direct,
+      canRelay: () => existsSync(keyFileOf(folder, nameOf(mark))),
+      connect: (node, listener, onRelayed) => {
+        const way = { command: () => this.#connectCommand(node), env, lastWords };
+        return new Connector({ node, clock, listener, onRelayed, way });
+      },
+    });
+    this.#trees.set(mark, tree);
+    return tree;
   }
 
   start(listener: ClusterListener): void {
@@ -170,25 +197,13 @@ class SlurmCluster implements Cluster {
   }
 
   link(node: string, listener: LinkListener): NodeLink {
-    const connector = new Connector({
-      node,
-      clock: this.#setup.clock,
-      listener: {
-        ...listener,
-        closed: (because) => {
-          this.#pilots.suspect();
-          listener.closed(because);
-        },
+    return this.#treeOf(this.#pilots.pilotOf(node)?.mark ?? "").link(node, {
+      ...listener,
+      closed: (because) => {
+        this.#pilots.suspect();
+        listener.closed(because);
       },
-      way: {
-        command: () => this.#connectCommand(node),
-        env: commandEnvironment(process.env),
-        lastWords,
-      },
-      onClose: () => this.#connectors.delete(connector),
     });
-    this.#connectors.add(connector);
-    return connector;
   }
 
   step(spec: LaunchSpec): readonly string[] {
@@ -255,7 +270,7 @@ class SlurmCluster implements Cluster {
   }
 
   #closeLinks(): void {
-    for (const connector of this.#connectors) connector.close();
+    for (const tree of this.#trees.values()) tree.close();
   }
 
   /** A gang is on one pilot. */
@@ -293,8 +308,9 @@ const CONNECT = fileURLToPath(
   programFile("connect", new URL("../live/conductor/connect.ts", import.meta.url)),
 );
 
-function script(mark: string, bindsTasks: boolean): string {
-  return batchScript({ node: process.execPath, conductor: CONDUCTOR, name: nameOf(mark), bindsTasks });
+function script(mark: string, bindsTasks: boolean, keyFile: string | undefined): string {
+  const node = process.execPath;
+  return batchScript({ node, conductor: CONDUCTOR, name: nameOf(mark), bindsTasks, keyFile });
 }
 
 /** OWNER-COUNTER, from the mark tutti:OWNER:COUNTER. */

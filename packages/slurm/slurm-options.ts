@@ -31,6 +31,8 @@ export interface SlurmOptions {
   readonly stopBeforeMs: number;
   /** The most steps of gangs at once; undefined: the default of the executor. */
   readonly steps?: number | undefined;
+  /** Pilots of at most this many nodes have a connection to each; undefined: the default of the tree. */
+  readonly direct?: number | undefined;
   /** Options for sbatch for pilots of all kinds, such as --partition=long. */
   readonly sbatch: readonly string[];
   /** Uses the pilot of this job id, which a front end with another state folder has submitted. */

@@ -24,6 +24,7 @@ export interface SlurmFlags {
   readonly drain?: number;
   readonly stopBefore?: number;
   readonly steps?: number;
+  readonly direct?: number;
   readonly attach?: string;
   readonly native?: boolean;
 }
@@ -35,7 +36,7 @@ const MAX_NODES = 65_536;
 /** Flags that mean nothing on one machine. */
 const ONLY_ON_SLURM: readonly (keyof SlurmFlags)[] = [
   ...(["nodes", "time", "pilot", "maxNodes", "maxNodeHours", "pilots", "idle", "drain"] as const),
-  ...(["stopBefore", "steps", "attach", "native"] as const),
+  ...(["stopBefore", "steps", "direct", "attach", "native"] as const),
 ];
 /** Flags that only pilots have. */
 const ONLY_FOR_PILOTS = ONLY_ON_SLURM.filter((flag) => flag !== "nodes" && flag !== "native");
@@ -94,6 +95,11 @@ export function addSlurmOptions(command: Command): void {
       duration("above zero"),
     )
     .option("--steps <n>", "on Slurm: at most this many steps of Slurm at once (default: 16)", integer(1))
+    .option(
+      "--direct <n>",
+      "on Slurm: pilots of more nodes than this have one connection, and their nodes pass messages on (default: 16)",
+      integer(1),
+    )
     .option("--attach <job>", "on Slurm: use a pilot that another state folder has submitted")
     .option("--native", "on Slurm: without a pilot, each job is a job of Slurm; only policies without turns");
 }
@@ -139,6 +145,7 @@ export async function providerOf(flags: SlurmFlags, sbatch: readonly string[]): 
     drainMs: drain * 1000,
     stopBeforeMs: stopBefore * 1000,
     steps: flags.steps,
+    direct: flags.direct,
     sbatch,
     attach: flags.attach,
   });

@@ -47,11 +47,11 @@ const site = (here: ProcessLimit, there: ProcessLimit): SiteDiagnosis => ({
 const none: ProcessLimit = { most: null, used: 3 };
 
 test("a limit of processes is named if a pilot on all nodes would meet it", () => {
-  // 100 nodes take 500 here, and 600 and 20 on the first node.
-  expect(siteAdvice(site({ most: 540, used: 40 }, { most: 630, used: 10 }))).toEqual([]);
+  // 100 nodes take 600 and 20 on the first node. Here, 17 connections are enough for any number.
+  expect(siteAdvice(site({ most: 125, used: 40 }, { most: 630, used: 10 }))).toEqual([]);
   expect(siteAdvice(site(none, none))).toEqual([]);
-  expect(siteAdvice(site({ most: 539, used: 40 }, none))).toEqual([
-    "your limit of processes on this machine (ulimit -u) is enough for a pilot of 99 nodes: each takes 5 processes here and 6 on the first node; stay below with --nodes, or ask for a higher limit",
+  expect(siteAdvice(site({ most: 124, used: 40 }, none))).toEqual([
+    "your limit of processes on this machine (ulimit -u) is enough for a pilot of 16 nodes: the first 16 take 5 processes each here; stay below with --nodes, or ask for a higher limit",
   ]);
   expect(siteAdvice(site(none, { most: 629, used: 10 }))).toEqual([
     expect.stringContaining("your limit of processes on n1 (ulimit -u) is enough for a pilot of 99 nodes"),
@@ -59,6 +59,13 @@ test("a limit of processes is named if a pilot on all nodes would meet it", () =
   expect(siteAdvice({ ...SITE, step: "no node", processes: { most: 42, used: 40 } })).toContainEqual(
     expect.stringContaining("enough for a pilot of 0 nodes"),
   );
+});
+
+test("what the first node spends on a pilot of all nodes, as far as such pilots were tried", () => {
+  expect(siteDiagnosisText(SITE, []).replace(/\s+/g, " ")).toContain(
+    "pilots up to 1,000 nodes were tried; on 100 nodes, the first one spends 1000 MB on srun for the others",
+  );
+  expect(siteDiagnosisText({ ...SITE, nodes: 5000 }, []).replace(/\s+/g, " ")).toContain("on 1,000 nodes");
 });
 
 test("both limits are shown", () => {

@@ -1,6 +1,7 @@
 /** Says in words what a site's Slurm allows, and what to do about it. */
 
 import { plural } from "@tutti/kernel/core/format.ts";
+import { MOST_DIRECT } from "@tutti/live/daemon/executor/cluster/link-tree.ts";
 import type { ProcessLimit, SiteDiagnosis, StepDiagnosis } from "@tutti/slurm/site-doctor.ts";
 import { offsetText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
@@ -9,12 +10,17 @@ import { bold, bullet, factLines } from "./text.ts";
 /** A round trip below this leaves enough time to agree on a slot two slots ahead, at 100 ms. */
 const SLOW_MS = 20;
 /**
- * Threads for each node of a pilot: those of srun here; and on the pilot's first node those of another srun
- * and of the shell that waits for it, besides the first node's own.
+ * Threads of srun here, for each node to which there is a connection; and on the pilot's first node, for each
+ * node, those of another srun and of the shell that waits for it, besides the first node's own.
  */
 const THREADS_HERE = 5;
 const THREADS_ON_FIRST = 6;
 const THREADS_OF_FIRST = 20;
+/** Memory of these there. */
+const MB_ON_FIRST = 10;
+const HERE = "on this machine";
+/** Simulated conductors behind real sockets (bench/front-end-nodes.ts). */
+const MOST_TRIED = 1000;
 
 export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]): string {
   const { step } = site;
@@ -28,6 +34,7 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     controller: controllerText(site),
     accounting: site.accounting ? "sacct works: tutti import can use it" : "none: tutti import has no source",
     processes: processText(site),
+    pilots: pilotsText(site),
     ...(typeof step === "string" ? { steps: `not examined: ${step}` } : stepFacts(step)),
   };
   const visible = Object.fromEntries(
@@ -51,16 +58,24 @@ function processText({ processes, step }: SiteDiagnosis): string {
   return `you may have, threads counted, here ${text(processes)}${there}`;
 }
 
+function pilotsText({ nodes }: SiteDiagnosis): string {
+  const tried = `up to ${plural(MOST_TRIED, "node")} were tried`;
+  const most = Math.min(nodes, MOST_TRIED);
+  return `${tried}; on ${plural(most, "node")}, the first one spends ${MB_ON_FIRST * most} MB on srun for the others`;
+}
+
 /** How many nodes a pilot can have before its sruns meet a limit, and where. */
 function mostNodes({ processes, step }: SiteDiagnosis): { readonly nodes: number; readonly where: string } {
   const room = ({ most, used }: ProcessLimit) => (most ?? Number.POSITIVE_INFINITY) - used;
-  const here = Math.floor(room(processes) / THREADS_HERE);
+  const connections = Math.floor(room(processes) / THREADS_HERE);
+  // Pilots of more nodes have one connection, and sometimes these as well.
+  const here = connections > MOST_DIRECT ? Number.POSITIVE_INFINITY : connections;
   const first =
     typeof step === "string"
       ? Number.POSITIVE_INFINITY
       : Math.floor((room(step.processes) - THREADS_OF_FIRST) / THREADS_ON_FIRST);
   return here <= first || typeof step === "string"
-    ? { nodes: Math.max(0, here), where: "on this machine" }
+    ? { nodes: Math.max(0, here), where: HERE }
     : { nodes: Math.max(0, first), where: `on ${step.node}` };
 }
 
@@ -107,7 +122,7 @@ export function siteAdvice(site: SiteDiagnosis): string[] {
   const { nodes, where } = mostNodes(site);
   if (nodes < site.nodes) {
     advice.push(
-      `your limit of processes ${where} (ulimit -u) is enough for a pilot of ${plural(nodes, "node")}: each takes ${THREADS_HERE} processes here and ${THREADS_ON_FIRST} on the first node; stay below with --nodes, or ask for a higher limit`,
+      `your limit of processes ${where} (ulimit -u) is enough for a pilot of ${plural(nodes, "node")}: ${where === HERE ? `the first ${MOST_DIRECT} take ${THREADS_HERE} processes each here` : `each takes ${THREADS_ON_FIRST} processes on the first node`}; stay below with --nodes, or ask for a higher limit`,
     );
   }
   if (!mpiTypes.some((type) => type.startsWith("pmix"))) {

@@ -7,7 +7,8 @@
  * processes that a gang starts on another node can be found only by their mark. Such a conductor kills its
  * gangs and ends when it gets TERM, and when the process that started it (the keeper) has ended, because the
  * cluster then takes the node away. The keeper gives its pid as `--parent`, because it may end before the
- * conductor can ask for it.
+ * conductor can ask for it. With a key in HOME, and the node's name as `--node`, they also pass on messages
+ * to each other (peers.ts).
  *
  * With `--independent`, nobody takes the node away: the gangs go on when the conductor or its keeper ends, as
  * on this machine. The exit status is 0 only if the conductor and all that it knows are no longer needed.
@@ -22,6 +23,7 @@ import { Conductor } from "./conductor.ts";
 import { removeDeadHomes } from "./dead-homes.ts";
 import { FREEZER_KINDS, openContainment } from "./freezers/open-containment.ts";
 import { HomeLock, olderConductor, titleOf } from "./home.ts";
+import { PeerDoor, pilotKeyIn } from "./peers.ts";
 import { takePriority } from "./priority.ts";
 import { ConductorServer } from "./server.ts";
 
@@ -51,7 +53,7 @@ closeInherited();
 // Ignore the caller's umask: jobs may read their control groups, and our own files have explicit modes.
 process.umask(0o022);
 
-const { home, kind, cluster, parent, independent } = readArguments();
+const { home, kind, cluster, parent, independent, node } = readArguments();
 /** Ends its gangs with the keeper. */
 const isLent = cluster !== undefined && !independent;
 // Do not prevent any folder from being removed or unmounted.
@@ -87,8 +89,11 @@ if (containment === undefined) {
 }
 takePriority();
 
-const server: ConductorServer = new ConductorServer(home, (message) =>
-  guarded(() => conductor.receive(message)),
+const key = node === undefined ? undefined : pilotKeyIn(home);
+const server: ConductorServer = new ConductorServer(
+  home,
+  (message) => guarded(() => conductor.receive(message)),
+  key,
 );
 const conductor = new Conductor(
   home,
@@ -108,6 +113,7 @@ conductor.onShutdown(() => giveUp(0));
 
 await conductor.start();
 await server.listen();
+if (key !== undefined && node !== undefined) new PeerDoor(key, node, (socket) => server.accept(socket));
 if (cluster !== undefined && isLent) removeDeadHomes(home, cluster);
 
 let lonelySinceMs = monotonicMs();
@@ -128,20 +134,26 @@ function readArguments() {
     args: process.argv.slice(2),
     allowPositionals: true,
     strict: false,
-    options: { cluster: { type: "string" }, parent: { type: "string" }, independent: { type: "boolean" } },
+    options: {
+      cluster: { type: "string" },
+      parent: { type: "string" },
+      independent: { type: "boolean" },
+      node: { type: "string" },
+    },
   });
   const [home, kind] = positionals as [string?, FreezerKind?];
-  const { cluster } = values;
+  const { cluster, node } = values;
   const parent = Number(values.parent ?? process.ppid);
   const isKind = kind === undefined || FREEZER_KINDS.includes(kind);
   const isName = cluster === undefined || (typeof cluster === "string" && CLUSTER_NAME.test(cluster));
-  if (home === undefined || !isKind || !isName || (cluster !== undefined && kind !== "signals")) {
+  const isNode = node === undefined || (typeof node === "string" && cluster !== undefined);
+  if (home === undefined || !isKind || !isName || !isNode || (cluster !== undefined && kind !== "signals")) {
     console.error(
-      `Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}], or conductor HOME signals --cluster NAME [--independent]`,
+      `Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}], or conductor HOME signals --cluster NAME [--independent] [--node NAME]`,
     );
     process.exit(2);
   }
-  return { home, kind, cluster, parent, independent: values.independent === true };
+  return { home, kind, cluster, parent, independent: values.independent === true, node };
 }
 
 /** Jobs of this machine go on. Those of a cluster cannot: it ends its processes on the node in a moment. */

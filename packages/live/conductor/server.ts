@@ -1,6 +1,7 @@
 /**
  * Serves the conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from
- * the start.
+ * the start. In a cluster, a front end may also come through the conductor of another node, and each
+ * connection may have lines for others (relay.ts).
  */
 
 import { monotonicMs } from "@tutti/host/clock.ts";
@@ -11,6 +12,7 @@ import { listenOnSocket } from "@tutti/host/unix-socket.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader, parseMessage } from "@tutti/protocol/wire.ts";
 import { isSameFile } from "./home.ts";
+import { Relay } from "./relay.ts";
 
 /** A front end that does not read is disconnected, so that its messages do not fill the memory. */
 const MAX_UNREAD_BYTES = 64 * 2 ** 20;
@@ -24,6 +26,7 @@ export const CONNECTED = "tutti-connected";
 export class ConductorServer {
   readonly #path: string;
   readonly #receive: (message: ToConductor) => void;
+  readonly #key: string | undefined;
   #server: Server | undefined;
   #file: Stats | undefined;
   #frontEnd: Socket | undefined;
@@ -31,9 +34,11 @@ export class ConductorServer {
   #owner: { readonly owner: string; readonly frontEnd: string } | undefined;
   #leftAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(home: string, receive: (message: ToConductor) => void) {
+  /** @param key of the pilot; undefined: it passes nothing on */
+  constructor(home: string, receive: (message: ToConductor) => void, key?: string) {
     this.#path = join(home, SOCKET_NAME);
     this.#receive = receive;
+    this.#key = key;
   }
 
   get isConnected(): boolean {
@@ -48,7 +53,7 @@ export class ConductorServer {
   /** May be called again if the socket's file is gone. A connected front end stays connected. */
   async listen(): Promise<void> {
     this.#server?.close();
-    const server = createServer((socket) => this.#accept(socket));
+    const server = createServer((socket) => this.accept(socket));
     this.#server = server;
     this.#file = await listenOnSocket(server, this.#path, { mode: 0o600 });
   }
@@ -70,10 +75,13 @@ export class ConductorServer {
     }
   }
 
-  #accept(socket: Socket): void {
+  /** The other end may be the front end: it has the rights of the conductor's user. */
+  accept(socket: Socket): void {
     const lines = new LineReader();
+    const relay = this.#relayFor(socket);
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
+      relay?.close();
       if (this.#frontEnd !== socket) return;
       this.#frontEnd = undefined;
       this.#leftAtMs = monotonicMs();
@@ -85,7 +93,19 @@ export class ConductorServer {
         socket.destroy();
         return;
       }
-      for (const line of complete) if (line.trim() !== "") this.#read(socket, line);
+      for (const line of complete)
+        if (line.trim() !== "" && relay?.receive(line) !== true) this.#read(socket, line);
+    });
+  }
+
+  #relayFor(socket: Socket): Relay | undefined {
+    if (this.#key === undefined) return undefined;
+    return new Relay({
+      key: this.#key,
+      send: (text) => {
+        if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
+        else if (!socket.destroyed) socket.write(text);
+      },
     });
   }
 

@@ -13,10 +13,11 @@ import { ClockOffset, MAX_DRIFT, MIN_TRIPS, type Offset } from "./offset.ts";
 const QUIET_MS = 1250;
 const PING_MS = 500;
 const FIRST_PING_MS = 10;
+const TOGETHER_MS = 100;
 /** The clock should be known to this part of a slot. */
 const CLOCK_SLOTS = 0.025;
 /** Slow round trips do not improve it: after this number, what is known has to do for a while. */
-const CLOCK_TRIES = 4;
+const CLOCK_TRIES = 3;
 const GRID_MS = 10_000;
 /** A smaller correction of the grid is not worth a message, which the conductor writes to its disk. */
 const GRID_STEP_MS = 0.05;
@@ -291,7 +292,7 @@ export class ClusterNode {
   /** Finds when the clock must be measured again: when drift has made it too uncertain. */
   #measured(uncertaintyMs: number, nowMs: number): void {
     const wantedMs = CLOCK_SLOTS * this.#options.slotMs();
-    if (uncertaintyMs > wantedMs / 2 && ++this.#clockTries < CLOCK_TRIES) return;
+    if (uncertaintyMs > wantedMs && ++this.#clockTries < CLOCK_TRIES) return;
     this.#clockTries = 0;
     this.#clockDueMs = nowMs + Math.max(wantedMs - uncertaintyMs, wantedMs / 2) / MAX_DRIFT;
   }
@@ -301,14 +302,18 @@ export class ClusterNode {
     if (this.#isClosed) return;
     const { clock } = this.#options;
     this.#timer?.();
-    this.#changed(this.health.advance(clock.nowMs()));
-    if (this.#isClosed) return;
+    // Who was busy for long has not read yet what it said.
+    if (clock.nowMs() >= this.health.dueMs) clock.soon(() => this.#advance());
     if (this.#isOpen && !this.#isGreeted) this.greet();
     const nowMs = clock.nowMs();
     if (this.#hasClock && nowMs >= this.#grid.sentMs + GRID_MS) this.#correctGrid();
     if (nowMs >= this.#pingDueMs) this.#ping();
-    const dueMs = Math.max(this.#pingDueMs, nowMs + this.#pauseMs);
+    const dueMs = together(Math.max(this.#pingDueMs, nowMs + this.#pauseMs), nowMs);
     this.#timer = clock.at(Math.min(dueMs, Math.max(nowMs + 1, this.health.dueMs)), () => this.#tick());
+  }
+
+  #advance(): void {
+    if (!this.#isClosed) this.#changed(this.health.advance(this.#options.clock.nowMs()));
   }
 
   /** When the next ping is due, whether the last one was answered or not. */
@@ -339,6 +344,11 @@ export class ClusterNode {
   #changed(state: NodeState | undefined): void {
     if (state !== undefined) this.#options.onHealth(this, state);
   }
+}
+
+/** Nodes that may wait are looked at together: waking up costs more than looking at a node. */
+function together(dueMs: number, nowMs: number): number {
+  return dueMs < nowMs + TOGETHER_MS ? dueMs : Math.ceil(dueMs / TOGETHER_MS) * TOGETHER_MS;
 }
 
 /** Whether a message changes what a state would list. */

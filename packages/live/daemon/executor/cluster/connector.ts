@@ -44,7 +44,9 @@ interface ConnectorSetup {
   readonly clock: Clock;
   readonly listener: LinkListener;
   readonly way: Way;
-  onClose(): void;
+  /** A line that its conductor passes on from another one; see conductor/relay.ts. */
+  readonly onRelayed?: (line: string) => void;
+  onClose?(): void;
 }
 
 export class Connector implements NodeLink {
@@ -70,17 +72,21 @@ export class Connector implements NodeLink {
   }
 
   send(message: ToConductor): void {
+    this.sendLine(JSON.stringify(message));
+  }
+
+  sendLine(line: string): void {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) return;
     if (child.stdin.writableLength > MAX_UNSENT_BYTES) child.kill("SIGKILL");
-    else child.stdin.write(`${JSON.stringify(message)}\n`);
+    else child.stdin.write(`${line}\n`);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopTimer();
-    this.#setup.onClose();
+    this.#setup.onClose?.();
     // What runs on the node reads the end of its input and ends, and so does the program.
     const child = this.#child;
     if (child === undefined) return;
@@ -143,6 +149,11 @@ export class Connector implements NodeLink {
     if (this.#isPreface) {
       this.#isPreface = this.#setup.way.preface?.(line) === false;
       if (!this.#isPreface && !this.#isClosed) this.#setup.listener.opened();
+      return true;
+    }
+    if (line.startsWith("@")) {
+      this.#lastHeardMs = this.#setup.clock.nowMs();
+      this.#setup.onRelayed?.(line);
       return true;
     }
     let message: FromConductor;

@@ -1,4 +1,5 @@
 /** Merges what the nodes say about the punctuality of their slots, and finds the skew between nodes. */
+import { selectInPlace } from "@tutti/kernel/core/selection.ts";
 import type { SlotStatistics } from "@tutti/protocol/attempts.ts";
 
 const WINDOW_MS = 60_000;
@@ -46,6 +47,8 @@ export class SkewRecord {
   /** Lateness of the first node of each slot, and how many nodes have reported it. */
   #first = new Places(0);
   #reports = new Uint32Array(0);
+  /** For the answer in the making. */
+  #skews = new Float64Array(0);
   readonly #nodes = new Map<string, Places>();
   #slotMs = 0;
   #newest = Number.NEGATIVE_INFINITY;
@@ -74,15 +77,16 @@ export class SkewRecord {
   of(node: string): Skew | undefined {
     const own = this.#nodes.get(node);
     if (own === undefined) return undefined;
-    const skews = new Float64Array(own.size);
+    const [skews, first, reports] = [this.#skews, this.#first, this.#reports];
+    const oldest = this.#newest - own.size + 1;
     let count = 0;
-    own.since(this.#newest - own.size + 1, (slot, lateMs, place) => {
-      const firstMs = this.#first.get(place, slot);
-      if (firstMs !== undefined && this.#reports[place] > 1) skews[count++] = lateMs - firstMs;
-    });
+    for (let place = 0; place < own.size; place++) {
+      const slot = own.slots[place];
+      if (slot >= oldest && first.slots[place] === slot && reports[place] > 1)
+        skews[count++] = own.values[place] - first.values[place];
+    }
     if (count === 0) return undefined;
-    const ascending = skews.subarray(0, count).sort();
-    return { skewP50Ms: quantile(ascending, 0.5), skewP99Ms: quantile(ascending, 0.99) };
+    return { skewP50Ms: quantileInPlace(skews, count, 0.5), skewP99Ms: quantileInPlace(skews, count, 0.99) };
   }
 
   /** The slots are counted from another beginning. */
@@ -95,6 +99,7 @@ export class SkewRecord {
     const size = slotMs === 0 ? 0 : Math.ceil(WINDOW_MS / slotMs) + 1;
     this.#first = new Places(size);
     this.#reports = new Uint32Array(size);
+    this.#skews = new Float64Array(size);
     this.#nodes.clear();
     this.#newest = Number.NEGATIVE_INFINITY;
   }
@@ -103,13 +108,13 @@ export class SkewRecord {
 /** A value for each of the last slots. */
 class Places {
   readonly size: number;
-  readonly #slots: Float64Array;
-  readonly #values: Float64Array;
+  readonly slots: Float64Array;
+  readonly values: Float64Array;
 
   constructor(size: number) {
     this.size = size;
-    this.#slots = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
-    this.#values = new Float64Array(size);
+    this.slots = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
+    this.values = new Float64Array(size);
   }
 
   placeOf(slot: number): number {
@@ -119,25 +124,22 @@ class Places {
   /** @returns the place of the slot; undefined: a later slot has it */
   set(slot: number, value: number): number | undefined {
     const place = this.placeOf(slot);
-    if (this.#slots[place] > slot) return undefined;
-    this.#slots[place] = slot;
-    this.#values[place] = value;
+    if (this.slots[place] > slot) return undefined;
+    this.slots[place] = slot;
+    this.values[place] = value;
     return place;
   }
 
   get(place: number, slot: number): number | undefined {
-    return this.#slots[place] === slot ? this.#values[place] : undefined;
-  }
-
-  /** Calls for each slot from this one on. */
-  since(oldest: number, call: (slot: number, value: number, place: number) => void): void {
-    for (let place = 0; place < this.size; place++)
-      if (this.#slots[place] >= oldest) call(this.#slots[place], this.#values[place], place);
+    return this.slots[place] === slot ? this.values[place] : undefined;
   }
 }
 
-function quantile(ascending: Float64Array, share: number): number {
-  return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)];
+/** The smallest of the first values for which at least this share of them is not greater. */
+function quantileInPlace(values: Float64Array, count: number, share: number): number {
+  const rank = Math.max(0, Math.ceil(share * count) - 1);
+  selectInPlace(values, 0, count - 1, rank);
+  return values[rank];
 }
 
 function mean(values: readonly number[]): number {
