@@ -33,6 +33,8 @@ import { Turning } from "./turning.ts";
 /** Steps that run at once, unless configured. */
 const STEPS = 16;
 const REPORT_MS = 1000;
+/** Nodes that become silent, or answer again, change the rows of all nodes together with others. */
+const HEALTH_MS = 100;
 /** An allocation that another front end uses is asked for again after this time. */
 const OCCUPIED_MS = 15_000;
 
@@ -77,6 +79,7 @@ export class ClusterExecutor implements Executor {
   /** End the waits for allocations that another front end uses. */
   readonly #cancelRetries = new Map<string, () => void>();
   #cancelTick: (() => void) | undefined;
+  #cancelHealth: (() => void) | undefined;
 
   constructor(options: ClusterOptions) {
     const { cluster, clock, steps = STEPS } = options;
@@ -179,6 +182,7 @@ export class ClusterExecutor implements Executor {
     this.#isClosed = true;
     this.#isConnected = false;
     this.#cancelTick?.();
+    this.#cancelHealth?.();
     for (const cancel of this.#cancelRetries.values()) cancel();
     this.#turning.reset();
     for (const held of this.#held.values()) held.close();
@@ -462,17 +466,26 @@ export class ClusterExecutor implements Executor {
       this.#tryToConnect();
       return;
     }
-    if (state === "up") {
-      this.#notice("node-back", `node ${name} answers again and takes part`, name);
-      this.#turning.again();
-    } else this.#turning.left(name);
+    if (state === "up") this.#notice("node-back", `node ${name} answers again and takes part`, name);
+    else this.#turning.left(name);
     if (state === "silent") this.#notice("node-silent", `node ${name}: ${node.silentRule}`, name);
     if (state === "lost") this.#nodeLost(node);
     const isTableAnother = this.#capacity.nodes.nodes.some((entry) => entry.node === name) === node.isGivenUp;
     if (isTableAnother) this.#changeCapacity(`node ${name} is ${state}`);
-    this.#rows.changed();
+    this.#healthChanged();
     this.#observer.nodesChanged();
     this.#gangsChanged();
+  }
+
+  /** Other nodes take turns. When many come and go, the rows are sent once for all of a moment. */
+  #healthChanged(): void {
+    if (this.#cancelHealth !== undefined) return;
+    const { clock } = this.#options;
+    this.#cancelHealth = clock.at(clock.nowMs() + HEALTH_MS, () => {
+      this.#cancelHealth = undefined;
+      this.#turning.again();
+      this.#rows.changed();
+    });
   }
 
   #nodeLost({ name, health, lostRule: rule, lostText }: ClusterNode): void {

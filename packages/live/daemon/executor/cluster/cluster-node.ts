@@ -15,7 +15,7 @@ const PING_MS = 500;
 const FIRST_PING_MS = 10;
 const TOGETHER_MS = 100;
 /** The clock should be known to this part of a slot. */
-const CLOCK_SLOTS = 0.025;
+const CLOCK_SLOTS = 0.04;
 /** Slow round trips do not improve it: after this number, what is known has to do for a while. */
 const CLOCK_TRIES = 3;
 const GRID_MS = 10_000;

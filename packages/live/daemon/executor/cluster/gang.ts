@@ -25,6 +25,7 @@ import type {
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { compositeEnd } from "./gang-end.ts";
 import { memberOf, ranksByNode } from "./node-tasks.ts";
+import { packedNames } from "./packed-names.ts";
 
 /** What a gang needs from the executor. */
 export interface GangWorld {
@@ -75,6 +76,7 @@ export class Gang {
   #withoutEnd: number;
   /** Undefined for a gang of an earlier front end. */
   #spec: LaunchSpec | undefined;
+  #names: readonly string[] | undefined;
   #ranks: ReturnType<typeof ranksByNode> = new Map();
   /** While it is sought: nodes that may have it and have listed nothing yet. */
   #sought: Set<string> | undefined;
@@ -367,7 +369,8 @@ export class Gang {
       const env = { ...spec.env, ...this.#world.variables(spec) };
       this.#world.send(node, { type: "launch", spec: { ...spec, env } });
     } else {
-      const member = memberOf(spec, this.facts.nodes, this.#ranks.get(node));
+      this.#names ??= packedNames(this.facts.nodes);
+      const member = memberOf(spec, this.#names, this.#ranks.get(node));
       this.#world.send(node, { type: "join", member });
     }
     if (this.#hasStep) this.#sendStep(spec, member);

@@ -14,6 +14,7 @@ import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import type { Report } from "../executor.ts";
 import { Gang, type GangWorld, hasBegun } from "./gang.ts";
 import type { NodeState } from "./node-health.ts";
+import { unpackedNames } from "./packed-names.ts";
 
 /** A node that can list its attempts. */
 interface ListingNode {
@@ -169,8 +170,9 @@ export class Gangs {
     const { job, attempt, identity } = states[0];
     const abouts = states.flatMap(({ about }) => (about === undefined ? [] : [about]));
     // The lead knows most: its conductor has the command.
-    const about = abouts.find(({ command }) => command.length > 0) ?? abouts[0];
-    const nodes = abouts.find((one) => one.nodes !== undefined)?.nodes ?? [...places.keys()];
+    const known = abouts.find(({ command }) => command.length > 0) ?? abouts[0];
+    const nodes = unpackedNames(abouts.find((one) => one.nodes !== undefined)?.nodes ?? [...places.keys()]);
+    const about = known && { ...known, nodes };
     const key = { job, attempt, identity };
     return new Gang(this.#world, { key, nodes, isEach: about?.tasksRun === "each", about }, false);
   }

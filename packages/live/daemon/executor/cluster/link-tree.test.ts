@@ -288,8 +288,8 @@ test("when the root dies or hangs, the next node takes its place", () => {
   stage.pass(1500);
   expect(stage.answering()).toEqual(stage.names.slice(1));
   stage.node("n2").isHung = true;
-  // 5 s until the root is given up, and as long for those that it was to reach as a relay.
-  stage.pass(12_000);
+  // 8 s until the root is given up, and 5 s for those that it was to reach as a relay.
+  stage.pass(15_000);
   expect(stage.answering()).toEqual(stage.names.slice(2));
 });
 

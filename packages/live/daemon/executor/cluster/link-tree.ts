@@ -20,11 +20,16 @@ export const MOST_DIRECT = 16;
 const FAN_OUT = 16;
 /** A relay that says nothing for this long, although it is asked, has no other nodes any longer. */
 const RELAY_QUIET_MS = 2500;
-const ROOT_QUIET_MS = 5000;
+const ROOT_QUIET_MS = 8000;
 /** A root answers for the first time within this time: its conductor may be just starting. */
 const ROOT_ANSWER_MS = 15_000;
 /** It is used again after this time. */
 const AVOID_MS = 15_000;
+/** If more relays than this part say nothing, something else is slow, and other ways would make it slower. */
+const FEW_RELAYS = 1 / 8;
+const MANY_QUIET_MS = 10_000;
+/** Nodes that are being connected at a time: each needs a handshake on its relay. */
+const MOST_OPENING = 128;
 /** A conductor is connected within this time, or another way is tried. */
 const OPEN_MS = 5000;
 const WATCH_MS = 500;
@@ -32,11 +37,14 @@ const WATCH_MS = 500;
 const RETRY_MS = [0, 200, 1000, 2000, 5000, 10_000];
 /** A node that no relay can take now tries again after this time. */
 const LATER_MS = 1000;
-/** After this number of failures, a node gets a connection of its own. */
+/**
+ * After this number of failures, and this time, a node gets a connection of its own: conductors begin to
+ * listen one after the other, and before a node counts as lost.
+ */
 const TREE_TRIES = 2;
+const TREE_MS = 8000;
 /** The first nodes are roots in turn. */
 const ROOTS = 8;
-const LINE = /^@(\S+) (.*)$/s;
 
 /** A connection of its own to the conductor of a node, which connects again by itself. */
 export interface DirectLink {
@@ -80,6 +88,8 @@ class TreeNode {
   readonly children = new Set<TreeNode>();
   direct: DirectLink | undefined;
   failures = 0;
+  /** Since when it is not reached; undefined: it has never been. */
+  sinceMs: number | undefined;
   heardMs = Number.NEGATIVE_INFINITY;
   /** It is no relay before this time. */
   avoidUntilMs = Number.NEGATIVE_INFINITY;
@@ -96,6 +106,9 @@ export class LinkTree {
   readonly #nodes = new Map<string, TreeNode>();
   #root: Root | undefined;
   readonly #mail = new Mail();
+  readonly #opening = new Set<TreeNode>();
+  /** Those that wait until others are connected. */
+  readonly #queue = new Set<TreeNode>();
   /** Undefined: the nodes, or the root, are others than before. */
   #plan: Plan | undefined;
   /** Number of roots so far, and of those in a row that have not answered. */
@@ -181,8 +194,8 @@ export class LinkTree {
         for (const text of this.#mail.take()) if (this.#root === root) root.link.sendLine(text);
       });
     }
-    if (node === root.node) this.#mail.add([], undefined, line);
-    else this.#mail.add(node.relay === undefined ? [] : [node.relay.node], node.node, line);
+    if (node === root.node) this.#mail.addOwn(line);
+    else this.#mail.add(node.relay?.node, node.node, line);
   }
 
   // The root.
@@ -258,11 +271,16 @@ export class LinkTree {
     const root = this.#root;
     if (node.phase !== "closed" || node.direct !== undefined || root?.openedMs === undefined) return;
     if (node === root.node || this.#nodes.get(node.node) !== node) return;
-    if (node.failures >= TREE_TRIES && this.#mayBeDirect) {
+    const isLong = this.#options.clock.nowMs() >= (node.sinceMs ?? root.openedMs) + TREE_MS;
+    if (node.failures >= TREE_TRIES && isLong && this.#mayBeDirect) {
       this.#connectDirectly(node);
       return;
     }
     node.stopTimer();
+    if (this.#opening.size >= MOST_OPENING) {
+      this.#queue.add(node);
+      return;
+    }
     const relay = this.#relayFor(node, root.node);
     if (relay === "later") {
       this.#openLater(node, LATER_MS);
@@ -271,6 +289,7 @@ export class LinkTree {
     node.relay = relay;
     relay?.children.add(node);
     node.phase = "opening";
+    this.#opening.add(node);
     this.#write(node, "+");
     const { clock } = this.#options;
     node.stopTimer = clock.at(clock.nowMs() + OPEN_MS, () => this.#lost(node, "no connection to it"));
@@ -311,14 +330,15 @@ export class LinkTree {
   }
 
   #receive(line: string): void {
-    const [, first = "", rest = ""] = LINE.exec(line) ?? [];
-    const relay = this.#nodes.get(first);
-    const [, second, deeper = ""] = LINE.exec(rest) ?? [];
-    const node = second === undefined ? relay : this.#nodes.get(second);
+    const [first, rest] = addressed(line);
+    const isDeeper = rest.startsWith("@");
+    const [second, deeper] = isDeeper ? addressed(rest) : [first, rest];
+    const relay = isDeeper ? this.#nodes.get(first) : undefined;
+    const node = this.#nodes.get(second);
     // What comes on an earlier way counts no more.
-    if (node === undefined || node.relay !== (second === undefined ? undefined : relay)) return;
+    if (node === undefined || node.relay !== relay || (isDeeper && relay === undefined)) return;
     if (node.phase === "closed" || node.direct !== undefined) return;
-    this.#heard(node, second === undefined ? rest : deeper);
+    this.#heard(node, deeper);
   }
 
   #heard(node: TreeNode, text: string): void {
@@ -343,15 +363,28 @@ export class LinkTree {
     if (node.phase !== "opening") return;
     node.stopTimer();
     node.phase = "open";
+    this.#openNext(node);
     node.heardMs = this.#options.clock.nowMs();
     this.#works = true;
     node.listener.opened();
-    // Those that wait for a relay.
-    if (node.relay === undefined) for (const other of this.#nodes.values()) this.#openIfWaiting(other);
+    this.#openBehind(node);
   }
 
-  #openIfWaiting(node: TreeNode): void {
-    if (node.phase === "closed" && node.failures === 0) this.#open(node);
+  /** This one is connected, or is not going to be. */
+  #openNext(node: TreeNode): void {
+    this.#queue.delete(node);
+    if (!this.#opening.delete(node)) return;
+    const [next] = this.#queue;
+    if (next === undefined) return;
+    this.#queue.delete(next);
+    this.#open(next);
+  }
+
+  /** Those that have waited for this relay. */
+  #openBehind(relay: TreeNode): void {
+    if (this.#plan?.relays.includes(relay) !== true) return;
+    for (const [node, planned] of this.#plan.relayOf)
+      if (planned === relay && node.phase === "closed" && node.failures === 0) this.#open(node);
   }
 
   #lost(node: TreeNode, because: string): void {
@@ -362,8 +395,7 @@ export class LinkTree {
     this.#closed(node, because);
     this.#openLater(node, waitMs);
     this.#moveChildren(node);
-    // Those that have waited for it.
-    for (const other of this.#nodes.values()) if (other !== node) this.#openIfWaiting(other);
+    this.#openBehind(node);
   }
 
   #openLater(node: TreeNode, waitMs: number): void {
@@ -388,7 +420,9 @@ export class LinkTree {
 
   #closed(node: TreeNode, because: string): void {
     const wasOpen = node.phase !== "closed";
+    if (node.phase === "open") node.sinceMs = this.#options.clock.nowMs();
     node.phase = "closed";
+    this.#openNext(node);
     if (wasOpen && this.#nodes.get(node.node) === node) node.listener.closed(because);
   }
 
@@ -423,6 +457,7 @@ export class LinkTree {
     if (node.phase === "open" && node !== this.#root?.node) this.#write(node, "-");
     node.direct?.close();
     this.#nodes.delete(node.node);
+    this.#openNext(node);
     this.#plan = undefined;
     this.#moveChildren(node);
     this.#leave(node);
@@ -458,10 +493,13 @@ export class LinkTree {
       }
       // What the root does not pass on says nothing about others.
       if (nowMs >= link.lastHeardMs + 2 * WATCH_MS) return;
-      for (const relay of this.#nodes.values()) {
-        if (relay.children.size === 0) continue;
-        const heardMs = Math.max(relay.heardMs, ...[...relay.children].map((child) => child.heardMs));
-        if (nowMs < heardMs + RELAY_QUIET_MS) continue;
+      const relays = [...this.#nodes.values()].filter(({ children }) => children.size > 0);
+      const quietMs = (relay: TreeNode) =>
+        nowMs - Math.max(relay.heardMs, ...[...relay.children].map((child) => child.heardMs));
+      const quiet = relays.filter((relay) => quietMs(relay) >= RELAY_QUIET_MS);
+      const isFew = quiet.length <= Math.max(1, FEW_RELAYS * relays.length);
+      for (const relay of quiet) {
+        if (!isFew && quietMs(relay) < MANY_QUIET_MS) continue;
         relay.avoidUntilMs = nowMs + AVOID_MS;
         this.#moveChildren(relay);
       }
@@ -469,6 +507,12 @@ export class LinkTree {
     stop = clock.at(dueMs, look);
     return () => stop();
   }
+}
+
+/** The name and the rest of a line that begins with a name. */
+function addressed(line: string): [name: string, rest: string] {
+  const end = line.indexOf(" ");
+  return [line.slice(1, end), line.slice(end + 1)];
 }
 
 /** Lines on their way. Equal ones for nodes of one relay are one line; each node gets its own in order. */
@@ -482,25 +526,26 @@ class Mail {
     return this.#letters.length === 0;
   }
 
-  /** @param node undefined: for the root itself */
-  add(relays: readonly string[], node: string | undefined, line: string): void {
-    const way = relays.map((relay) => `@${relay} `).join("");
-    const contents = `${way}${line}`;
-    const last = node === undefined ? undefined : this.#lastOf.get(contents);
-    // A relay passes on what it has got in order, so its own letters count as those of its nodes.
-    const before = [...relays, ...(node === undefined ? [] : [node])].map(
-      (name) => this.#lastFor.get(name) ?? -1,
-    );
-    if (node !== undefined && last !== undefined && last >= Math.max(...before)) {
-      this.#letters[last].nodes.push(node);
-      this.#lastFor.set(node, last);
+  /** @param relay undefined: the root itself passes it on to the node */
+  add(relay: string | undefined, node: string, line: string): void {
+    const way = relay === undefined ? "" : `@${relay} `;
+    const contents = way + line;
+    const same = this.#lastOf.get(contents);
+    // Its relay may just have been connected again.
+    const before = Math.max(this.#lastFor.get(node) ?? -1, this.#lastFor.get(relay ?? node) ?? -1);
+    if (same !== undefined && same >= before) {
+      this.#letters[same].nodes.push(node);
+      this.#lastFor.set(node, same);
       return;
     }
-    const number = this.#letters.length;
-    this.#letters.push({ way, nodes: node === undefined ? [] : [node], line });
-    if (node === undefined) return;
-    this.#lastOf.set(contents, number);
-    this.#lastFor.set(node, number);
+    this.#lastOf.set(contents, this.#letters.length);
+    this.#lastFor.set(node, this.#letters.length);
+    this.#letters.push({ way, nodes: [node], line });
+  }
+
+  /** For the root itself. */
+  addOwn(line: string): void {
+    this.#letters.push({ way: "", nodes: [], line });
   }
 
   take(): string[] {

@@ -29,7 +29,7 @@ export function nodeTasks({ nodes = [], tasks, threads = 1 }: Gang): NodeTasks[]
 
 /**
  * What the conductor of a node needs to know about its part of a gang.
- * @param nodes names of all nodes of the gang
+ * @param nodes names of all nodes of the gang, packed
  * @param ranks of the tasks on the node; see `ranksByNode`
  */
 export function memberOf(
