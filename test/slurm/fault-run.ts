@@ -70,6 +70,8 @@ export interface FaultPlan {
   /** In any order. */
   readonly blows: readonly Blow[];
   readonly proctrack: "linuxproc" | "cgroup";
+  /** Further words of `tutti serve`. */
+  readonly words?: readonly string[];
   readonly log?: (line: string) => void;
 }
 
@@ -141,10 +143,10 @@ class FaultRun {
   }
 
   async all(): Promise<FaultOutcome> {
-    const { jobs, blows } = this.#plan;
+    const { jobs, blows, words = [] } = this.#plan;
     await this.#cluster.start();
     this.#beat = compilePrograms(this.#cluster.home).beat;
-    this.#scheduler = new SlurmScheduler(this.#cluster, { nodes: SHAPE.nodes });
+    this.#scheduler = new SlurmScheduler(this.#cluster, { nodes: SHAPE.nodes, words });
     mkdirSync(join(this.#cluster.home, "beats"));
     this.#jobs = Array.from({ length: jobs }, (_, i) => this.#makeJob(i));
     await this.#theScheduler.start();

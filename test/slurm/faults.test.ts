@@ -21,18 +21,20 @@ const WITH_CGROUP: readonly Blow[] = [
 
 describeWithSlurm("faults", () => {
   test.concurrent.each([
-    ["linuxproc", WITH_LINUXPROC, 12],
-    ["cgroup", WITH_CGROUP, 8],
+    ["linuxproc", WITH_LINUXPROC, 12, []],
+    // Conductors pass on what is for others, as in a pilot of many nodes.
+    ["cgroup", WITH_CGROUP, 8, ["--direct", "1"]],
   ] as const)(
     "processes tracked by %s: no job is lost, none runs twice, nothing is left stopped or running",
     { timeout: 600_000 },
-    async (proctrack, blows, count) => {
+    async (proctrack, blows, count, words) => {
       expect(blows).toHaveLength(count);
       const { problems, reasons, ...counts } = await runWithFaults({
         seed: 5,
         jobs: 100,
         blows,
         proctrack,
+        words,
         log: (line) => console.log(`${proctrack}: ${line}`),
       });
       console.log(proctrack, JSON.stringify({ ...counts, reasons: [...reasons], problems }));
