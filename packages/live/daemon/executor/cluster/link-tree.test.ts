@@ -293,6 +293,16 @@ test("when the root dies or hangs, the next node takes its place", () => {
   expect(stage.answering()).toEqual(stage.names.slice(2));
 });
 
+test("when the root belongs to another pilot, the next node takes its place at once", () => {
+  const stage = new Stage(40, { fanOut: 6 });
+  stage.pass(1500);
+  stage.node("n1").isHung = true;
+  stage.links.get("n1")!.close();
+  stage.pass(1500);
+  expect(stage.answering()).toEqual(stage.names.slice(1));
+  expect(stage.net.direct).toBe(1);
+});
+
 test("where conductors do not reach each other, each node has a connection", () => {
   const stage = new Stage(20, { isBlocked: true });
   stage.pass(30_000);

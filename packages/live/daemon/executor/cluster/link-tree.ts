@@ -265,6 +265,16 @@ export class LinkTree {
     });
   }
 
+  /** A node that another allocation has got may be the root: it leads nowhere any longer. */
+  #replaceRoot(gone: TreeNode): void {
+    const root = this.#root;
+    if (root?.node !== gone) return;
+    // All may be about to close, each with a last message.
+    this.#options.clock.soon(() => {
+      if (this.#root === root) this.#uproot(`${gone.node} belongs to it no longer`);
+    });
+  }
+
   // Nodes behind it.
 
   #open(node: TreeNode): void {
@@ -461,7 +471,10 @@ export class LinkTree {
     this.#plan = undefined;
     this.#moveChildren(node);
     this.#leave(node);
-    if (this.#nodes.size > 0) return;
+    if (this.#nodes.size > 0) {
+      this.#replaceRoot(node);
+      return;
+    }
     // What was said last is still to be sent.
     for (const text of this.#mail.take()) this.#root?.link.sendLine(text);
     this.#root?.link.close();
