@@ -65,9 +65,9 @@ function connect(node: string, listener: LinkListener, onRelayed: (line: string)
     get lastHeardMs() {
       return lastHeardMs;
     },
-    sendLine: (line) => {
-      lines++;
-      socket.write(`${line}\n`);
+    sendLines: (several) => {
+      lines += several.length;
+      socket.write(`${several.join("\n")}\n`);
     },
     close: () => socket.destroy(),
   };

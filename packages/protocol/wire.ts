@@ -17,10 +17,13 @@ export class LineReader {
     const lines: string[] = [];
     let from = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      this.#parts.push(chunk.subarray(from, end));
-      lines.push(Buffer.concat(this.#parts).toString("utf8"));
-      this.#parts = [];
-      this.#length = 0;
+      if (this.#parts.length === 0) lines.push(chunk.toString("utf8", from, end));
+      else {
+        this.#parts.push(chunk.subarray(from, end));
+        lines.push(Buffer.concat(this.#parts).toString("utf8"));
+        this.#parts = [];
+        this.#length = 0;
+      }
       from = end + 1;
     }
     if (from < chunk.length) {

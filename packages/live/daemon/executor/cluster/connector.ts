@@ -72,14 +72,14 @@ export class Connector implements NodeLink {
   }
 
   send(message: ToConductor): void {
-    this.sendLine(JSON.stringify(message));
+    this.sendLines([JSON.stringify(message)]);
   }
 
-  sendLine(line: string): void {
+  sendLines(lines: readonly string[]): void {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) return;
     if (child.stdin.writableLength > MAX_UNSENT_BYTES) child.kill("SIGKILL");
-    else child.stdin.write(`${line}\n`);
+    else child.stdin.write(`${lines.join("\n")}\n`);
   }
 
   close(): void {

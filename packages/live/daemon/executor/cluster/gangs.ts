@@ -82,9 +82,13 @@ export class Gangs {
 
   /** Keeps the running times, in case nothing more is heard of a gang, and watches its memory. */
   ran(node: string, { gangs }: SlotStatistics): void {
-    const onNode = this.on(node).filter(({ end }) => end === undefined);
+    const onNode = this.#onNode.get(node) ?? [];
     for (const { job, ranMs = 0, memoryShare = 0 } of gangs) {
-      onNode.find(({ facts }) => facts.key.job === job)?.ran(node, ranMs, memoryShare);
+      for (const gang of onNode) {
+        if (gang.end !== undefined || gang.facts.key.job !== job) continue;
+        gang.ran(node, ranMs, memoryShare);
+        break;
+      }
     }
   }
 

@@ -149,7 +149,9 @@ class FakeNet {
       get lastHeardMs() {
         return lastHeardMs;
       },
-      sendLine: (line) => link?.send(line),
+      sendLines: (lines) => {
+        for (const line of lines) link?.send(line);
+      },
       close: () => {
         isClosed = true;
         this.direct--;

@@ -50,7 +50,7 @@ const ROOTS = 8;
 export interface DirectLink {
   /** When anything arrived last, in monotonic ms; −∞: never. */
   readonly lastHeardMs: number;
-  sendLine(line: string): void;
+  sendLines(lines: readonly string[]): void;
   close(): void;
 }
 
@@ -181,7 +181,7 @@ export class LinkTree {
 
   #send(node: TreeNode, line: string): void {
     if (this.#nodes.get(node.node) !== node) return;
-    if (node.direct !== undefined) node.direct.sendLine(line);
+    if (node.direct !== undefined) node.direct.sendLines([line]);
     else if (node.phase === "open") this.#write(node, line);
   }
 
@@ -191,7 +191,8 @@ export class LinkTree {
     if (root === undefined) return;
     if (this.#mail.isEmpty) {
       this.#options.clock.soon(() => {
-        for (const text of this.#mail.take()) if (this.#root === root) root.link.sendLine(text);
+        const lines = this.#mail.take();
+        if (this.#root === root && lines.length > 0) root.link.sendLines(lines);
       });
     }
     if (node === root.node) this.#mail.addOwn(line);
@@ -476,7 +477,7 @@ export class LinkTree {
       return;
     }
     // What was said last is still to be sent.
-    for (const text of this.#mail.take()) this.#root?.link.sendLine(text);
+    if (!this.#mail.isEmpty) this.#root?.link.sendLines(this.#mail.take());
     this.#root?.link.close();
     this.#root = undefined;
     this.#roots = 0;

@@ -3,7 +3,7 @@ import type { Clock } from "@tutti/host/clock.ts";
 import type { SlotStatistics } from "@tutti/protocol/attempts.ts";
 import type { NodeHealth, Report } from "../executor.ts";
 import type { ClusterNode } from "./cluster-node.ts";
-import { mergeStatistics, SkewRecord } from "./slot-statistics.ts";
+import { MergedStatistics, SkewRecord } from "./slot-statistics.ts";
 
 const NODES_MS = 10_000;
 /** Uncertainty of a clock, in slots, above which people are warned. */
@@ -18,7 +18,7 @@ interface NodeObserverOptions {
 
 export class NodeObserver {
   readonly #options: NodeObserverOptions;
-  readonly #statistics = new Map<string, SlotStatistics>();
+  readonly #statistics = new MergedStatistics();
   readonly #skew = new SkewRecord();
   readonly #uncertain = new Set<string>();
   #reportedMs = Number.NEGATIVE_INFINITY;
@@ -29,15 +29,14 @@ export class NodeObserver {
   }
 
   slots(node: string, statistics: SlotStatistics): void {
-    this.#statistics.set(node, statistics);
+    this.#statistics.add(statistics);
     this.#skew.add(node, statistics, this.#options.slotMs());
   }
 
   /** Called each second. */
   tick(): void {
     const { clock, nodes, report } = this.#options;
-    const statistics = mergeStatistics([...this.#statistics.values()]);
-    this.#statistics.clear();
+    const statistics = this.#statistics.take();
     if (statistics !== undefined) report({ type: "slots", statistics });
     if (clock.nowMs() < this.#reportedMs + NODES_MS) return;
     for (const node of nodes()) this.#warnIfUncertain(node);
@@ -58,7 +57,7 @@ export class NodeObserver {
 
   /** Another allocation has begun, with another grid of slots. */
   clear(): void {
-    this.#statistics.clear();
+    this.#statistics.take();
     this.#skew.clear();
     this.#uncertain.clear();
   }

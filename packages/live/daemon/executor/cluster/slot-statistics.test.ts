@@ -2,7 +2,7 @@
 
 import type { SlotStatistics } from "@tutti/protocol/attempts.ts";
 import { expect, test } from "vitest";
-import { mergeStatistics, SkewRecord } from "./slot-statistics.ts";
+import { MergedStatistics, SkewRecord } from "./slot-statistics.ts";
 
 const statistics = (fields: Partial<SlotStatistics>): SlotStatistics => ({
   slots: 10,
@@ -18,11 +18,12 @@ const statistics = (fields: Partial<SlotStatistics>): SlotStatistics => ({
 
 test("the merged statistics are those of the worst node; shares are means", () => {
   const gang = (job: number, share: number) => ({ job, share, gradeCompute: share / 2 });
-  const merged = mergeStatistics([
-    statistics({ lateP50Ms: 1, lateP99Ms: 9, lateMaxMs: 9, gangs: [gang(1, 1), gang(2, 0.5)] }),
+  const merged = new MergedStatistics();
+  merged.add(statistics({ lateP50Ms: 1, lateP99Ms: 9, lateMaxMs: 9, gangs: [gang(1, 1), gang(2, 0.5)] }));
+  merged.add(
     statistics({ slots: 11, lateP50Ms: 2, lateP99Ms: 3, lateMaxMs: 30, skipped: 1, gangs: [gang(1, 0.5)] }),
-  ]);
-  expect(merged).toEqual(
+  );
+  expect(merged.take()).toEqual(
     statistics({
       slots: 11,
       lateP50Ms: 2,
@@ -32,7 +33,10 @@ test("the merged statistics are those of the worst node; shares are means", () =
       gangs: [gang(1, 0.75), gang(2, 0.5)],
     }),
   );
-  expect(mergeStatistics([])).toBeUndefined();
+  expect(merged.take()).toBeUndefined();
+  // What was taken counts no longer.
+  merged.add(statistics({ slots: 9, gangs: [gang(1, 0.25)] }));
+  expect(merged.take()).toEqual(statistics({ slots: 9, gangs: [gang(1, 0.25)] }));
 });
 
 test("the skew of a node is how much later than the first one it began the same slots", () => {

@@ -10,32 +10,61 @@ interface Skew {
   readonly skewP99Ms: number;
 }
 
-/** As bad as the worst node; shares of gangs are means over their nodes. Undefined without any. */
-export function mergeStatistics(all: readonly SlotStatistics[]): SlotStatistics | undefined {
-  const [first] = all;
-  if (first === undefined) return undefined;
-  const most = (of: (statistics: SlotStatistics) => number) => Math.max(...all.map(of));
-  const gangs = new Map<number, SlotStatistics["gangs"][number][]>();
-  for (const { gangs: parts } of all) {
-    for (const part of parts) {
-      const others = gangs.get(part.job);
-      if (others === undefined) gangs.set(part.job, [part]);
-      else others.push(part);
+/**
+ * As bad as the worst node; shares of gangs are means over their nodes. What a node says is not kept: objects
+ * that live for a second are copied by the garbage collector, which cost more than reading them.
+ */
+export class MergedStatistics {
+  readonly #worst = noStatistics();
+  readonly #gangs = new Map<number, { count: number; share: number; gradeCompute: number }>();
+  #count = 0;
+
+  add(statistics: SlotStatistics): void {
+    this.#count++;
+    const worst = this.#worst;
+    worst.slots = Math.max(worst.slots, statistics.slots);
+    worst.lateP50Ms = Math.max(worst.lateP50Ms, statistics.lateP50Ms);
+    worst.lateP99Ms = Math.max(worst.lateP99Ms, statistics.lateP99Ms);
+    worst.lateMaxMs = Math.max(worst.lateMaxMs, statistics.lateMaxMs);
+    worst.switchP50Us = Math.max(worst.switchP50Us, statistics.switchP50Us);
+    worst.switchP99Us = Math.max(worst.switchP99Us, statistics.switchP99Us);
+    worst.skipped = Math.max(worst.skipped, statistics.skipped);
+    for (const { job, share, gradeCompute } of statistics.gangs) {
+      const sum = this.#gangs.get(job);
+      if (sum === undefined) this.#gangs.set(job, { count: 1, share, gradeCompute });
+      else {
+        sum.count++;
+        sum.share += share;
+        sum.gradeCompute += gradeCompute;
+      }
     }
   }
-  return {
-    slots: most(({ slots }) => slots),
-    lateP50Ms: most(({ lateP50Ms }) => lateP50Ms),
-    lateP99Ms: most(({ lateP99Ms }) => lateP99Ms),
-    lateMaxMs: most(({ lateMaxMs }) => lateMaxMs),
-    switchP50Us: most(({ switchP50Us }) => switchP50Us),
-    switchP99Us: most(({ switchP99Us }) => switchP99Us),
-    skipped: most(({ skipped }) => skipped),
-    gangs: [...gangs].map(([job, parts]) => ({
+
+  /** What was added since the last call; undefined: nothing. */
+  take(): SlotStatistics | undefined {
+    if (this.#count === 0) return undefined;
+    const gangs = [...this.#gangs].map(([job, { count, share, gradeCompute }]) => ({
       job,
-      share: mean(parts.map(({ share }) => share)),
-      gradeCompute: mean(parts.map(({ gradeCompute }) => gradeCompute)),
-    })),
+      share: share / count,
+      gradeCompute: gradeCompute / count,
+    }));
+    const merged = { ...this.#worst, gangs };
+    this.#count = 0;
+    this.#gangs.clear();
+    Object.assign(this.#worst, noStatistics());
+    return merged;
+  }
+}
+
+function noStatistics() {
+  return {
+    slots: 0,
+    lateP50Ms: 0,
+    lateP99Ms: 0,
+    lateMaxMs: 0,
+    switchP50Us: 0,
+    switchP99Us: 0,
+    skipped: 0,
   };
 }
 
@@ -140,8 +169,4 @@ function quantileInPlace(values: Float64Array, count: number, share: number): nu
   const rank = Math.max(0, Math.ceil(share * count) - 1);
   selectInPlace(values, 0, count - 1, rank);
   return values[rank];
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
