@@ -159,6 +159,71 @@ test("rows of parts are joined to one round, in which every gang has its share",
   expect(states(bench).every((text) => text.endsWith("done"))).toBe(true);
 });
 
+const LICENCE = { name: "licence", units: ["a", "b"], isShared: false, variables: [] };
+
+describe.each(["fcfs", "easy", "first-fit", "gang", "buddy"])(
+  "%s: licences, which all parts share",
+  (policy) => {
+    const config = { policy, slotMs: 100, resources: [{ ...LICENCE, units: ["a"] }] };
+
+    test("a job on one part holds them for jobs of others, also for those that begin later", async () => {
+      const bench = cluster(policy, [], { config });
+      changeCapacity(bench.machine, [N1, N2], { mostProcessors: 8, name: "a" });
+      bench.clock.settle();
+      await submit(bench, 4, { use: { licence: 1 } });
+      await submit(bench, 4, { use: { licence: 1 } });
+      bench.clock.advanceTo(bench.clock.nowMs() + 1 * S);
+      expect(states(bench)).toEqual(["1 running", "2 queued"]);
+      setParts(bench, part("a", [N1, N2]), part("b", [N3, N4]));
+      bench.clock.advanceTo(bench.clock.nowMs() + 1 * S);
+      expect(states(bench)).toEqual(["1 running", "2 queued"]);
+      // Others are accepted meanwhile.
+      expect(await submit(bench, 1)).not.toHaveProperty("refused");
+      bench.clock.advanceTo(bench.clock.nowMs() + 200 * S);
+      expect(states(bench)).toEqual(["1 done", "2 done", "3 done"]);
+      expect(bench.machine.launched.filter((text) => !text.startsWith("3"))).toEqual(["1/1", "2/1"]);
+    });
+
+    test("two jobs at once on idle parts get the one that there is one after the other", async () => {
+      const bench = halves(policy, { config });
+      await submit(bench, 8, { use: { licence: 1 } });
+      expect(await submit(bench, 8, { use: { licence: 1 } })).not.toHaveProperty("refused");
+      bench.clock.advanceTo(bench.clock.nowMs() + 1 * S);
+      expect(states(bench)).toEqual(["1 running", "2 queued"]);
+      bench.clock.advanceTo(bench.clock.nowMs() + 61 * S);
+      expect(states(bench)).toEqual(["1 done", "2 running"]);
+    });
+
+    test("no unit is held twice under a random stream, and every job ends", async () => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const random = new Random(seed, "licences");
+        const runMs = (job: number) => 200 + ((job * 7919) % 3000);
+        const bench = halves(policy, { slotted: true, runMs, config: { ...config, resources: [LICENCE] } });
+        const originMs = bench.clock.nowMs();
+        for (let i = 0; i < 40; i++) {
+          const licence = random.below(3);
+          const more = { ...(licence > 0 && { use: { licence } }) };
+          const tasks = 1 + random.below(8);
+          bench.clock.at(originMs + random.below(20_000), () => void submit(bench, tasks, more));
+        }
+        for (let ms = 0; ms < 60_000; ms += 50) {
+          bench.clock.advanceTo(originMs + ms);
+          const held = [...bench.machine.attempts.values()]
+            .filter(({ phase }) => phase !== "ended")
+            .flatMap(({ spec }) => spec.env.TUTTI_LICENCE?.split(",").filter((unit) => unit !== "") ?? []);
+          expect(held, `seed ${seed}, ${ms} ms`).toHaveLength(new Set(held).size);
+        }
+        bench.clock.advanceTo(originMs + 200 * S);
+        expect(
+          states(bench).filter((text) => !text.endsWith("done")),
+          `seed ${seed}`,
+        ).toEqual([]);
+        expect(states(bench)).toHaveLength(40);
+      }
+    });
+  },
+);
+
 const SPACE = ["fcfs", "easy", "conservative", "first-fit", "dynp", "fpmpfs"];
 const TIME = ["gang", "gang:place=any", "gang:rows=2", "buddy", "br", "brms", "wlv"];
 

@@ -131,3 +131,31 @@ test("a lost node of one allocation takes nothing from the others", () => {
   expect(capacity(bench)).toMatchObject({ nodes: ["n1", "n3", "n4"], parts: ["1a 2", "1b 4"] });
   expect(bench.nodes.busy.get("1b")).toBe(2);
 });
+
+test("a node that one allocation has lost and another one has now belongs to the other one, with its gangs", () => {
+  const bench = new Bench({ groups: GROUPS });
+  bench.run({ job: 1, on: ["n1"], script: ENDLESS }, { job: 2, on: ["n3"], script: ENDLESS });
+  bench.pass(3000);
+  bench.nodes.down("n2");
+  bench.pass(2000);
+  bench.nodes.begin("c", ["n2"]);
+  bench.pass(3000);
+  expect(capacity(bench)).toMatchObject({ parts: ["1a 2", "1b 4", "c 2"] });
+  // One of its two nodes is left, so half of its memory, and what it had is known.
+  expect(bench.executor.capacity.parts?.[0]).toMatchObject({ memoryBytes: 2 ** 39 });
+  expect(bench.executor.capacity.parts?.[0].whole?.nodes.processors).toBe(4);
+  bench.scripts.set(4, ENDLESS);
+  const spec = specOf(4, ["n2"]);
+  const others = [specOf(1, ["n1"]), specOf(2, ["n3"])];
+  bench.executor.apply([
+    { type: "launch", spec },
+    { type: "matrix", matrix: bench.matrix([[spec, ...others]]) },
+  ]);
+  bench.pass(2000);
+  expect(Object.fromEntries(bench.nodes.busy)).toEqual({ "1a": 1, "1b": 1, c: 1 });
+  bench.nodes.endGroup(0, "its time is over", ["n2"]);
+  bench.pass(2000);
+  expect(bench.ends().map(({ job }) => job)).toEqual([1]);
+  expect(bench.nodes.processesOf(4)).toBe(1);
+  expect(capacity(bench)).toMatchObject({ parts: ["1b 4", "c 2"] });
+});

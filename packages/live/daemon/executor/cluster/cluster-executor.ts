@@ -274,10 +274,8 @@ export class ClusterExecutor implements Executor {
     const made: ClusterNode[] = [];
     for (const node of held.allocation.nodes) {
       const other = this.#nodes.get(node.node);
-      if (other?.health.isDown) {
-        for (const one of this.#held.values()) one.nodes = one.nodes.filter((node) => node !== other);
-        other.close();
-      } else if (other !== undefined) {
+      if (other?.health.isDown) other.close();
+      else if (other !== undefined) {
         this.#notice(
           "node-twice",
           `node ${node.node} is in two allocations: it does not take part in ${held.name}`,
@@ -342,7 +340,7 @@ export class ClusterExecutor implements Executor {
     const held = name === undefined ? undefined : this.#held.get(name);
     if (name !== undefined) this.#cancelRetry(name);
     const ended = name === undefined ? because : `allocation ${name} has ended: ${because}`;
-    const nodes = new Set(held?.nodes.map((node) => node.name));
+    const nodes = new Set(held && this.#ownNodes(held).map((node) => node.name));
     if (held !== undefined) this.#drop(held);
     if (this.#held.size > 0) {
       for (const gang of this.#gangs.all())
@@ -368,11 +366,15 @@ export class ClusterExecutor implements Executor {
     if (!isKnown) this.#settle();
   }
 
+  /** Without those that it has lost and another allocation has now. */
+  #ownNodes({ nodes }: HeldAllocation): ClusterNode[] {
+    return nodes.filter((node) => this.#nodes.get(node.name) === node);
+  }
+
   #drop(held: HeldAllocation): void {
-    for (const node of held.nodes) {
-      if (this.#nodes.get(node.name) !== node) continue;
-      this.#nodes.delete(node.name);
-      this.#turning.left(node.name);
+    for (const { name } of this.#ownNodes(held)) {
+      this.#nodes.delete(name);
+      this.#turning.left(name);
     }
     held.close();
     this.#held.delete(held.name);
@@ -395,7 +397,7 @@ export class ClusterExecutor implements Executor {
     if (answered.length === 0 || answered.every(({ nodes }) => !nodes.some(({ isUp }) => isUp))) return;
     // An attempt of an earlier front end can be anywhere.
     if (!this.#isConnected && (answered.length < waiting.length || cluster.isFinding === true)) return;
-    const nodes = answered.flatMap((held) => held.nodes);
+    const nodes = answered.flatMap((held) => this.#ownNodes(held));
     const up = nodes.filter(({ isUp }) => isUp);
     const stale = up.filter(({ isStale }) => isStale);
     for (const node of stale) node.greet();
@@ -507,9 +509,9 @@ export class ClusterExecutor implements Executor {
 
   #gangsChanged(): void {
     const running = this.#gangs.running();
-    const busy = [...this.#held.values()].map(({ name, nodes }) => {
-      const used = nodes.filter((node) => running.some((gang) => gang.isOn(node.name)));
-      return [name, used.length] as const;
+    const busy = [...this.#held.values()].map((held) => {
+      const used = this.#ownNodes(held).filter((node) => running.some((gang) => gang.isOn(node.name)));
+      return [held.name, used.length] as const;
     });
     this.#options.cluster.setBusy(new Map(busy));
     if (!this.#isShuttingDown || running.length > 0) return;

@@ -330,9 +330,9 @@ export class FakeNodes {
     if (next !== undefined) this.allocate(next);
   }
 
-  /** One of several allocations ends on all its nodes. */
-  endGroup(group: number, because: string): void {
-    for (const name of this.#groups[group]) this.crash(name);
+  /** One of several allocations ends on all its nodes. @param others nodes that are another one's by now */
+  endGroup(group: number, because: string, others: readonly string[] = []): void {
+    for (const name of this.#groups[group]) if (!others.includes(name)) this.crash(name);
     this.#over.add(group);
     this.#listener?.released(this.#nameOf(group), because);
   }
@@ -346,6 +346,13 @@ export class FakeNodes {
       for (const name of this.#groups[group]) this.startNode(name);
       this.#listener?.allocated(this.#allocationOf(group));
     });
+  }
+
+  /** One more allocation has these nodes, which another one may have lost. */
+  begin(name: string, nodes: readonly string[]): void {
+    for (const node of nodes) this.startNode(node);
+    const own = this.#options.nodes.filter(({ node }) => nodes.includes(node));
+    this.#listener?.allocated({ name, nodes: own, memoryBytes: 2 ** 40 });
   }
 
   /** The allocation ends on all nodes, and no front end is there to learn it. */
