@@ -113,6 +113,9 @@ const obstacle = z
       .object({ kind: z.literal("capacity-time"), limitMs: durationMs, mostMs: durationMs })
       .describe("It cannot start: its time limit is longer than any CPUs are there"),
     z
+      .object({ kind: z.literal("never"), message: z.string() })
+      .describe("It cannot start: no CPUs that may come would hold it, as the message says"),
+    z
       .object({
         kind: z.literal("drain"),
         stopAtMs: unixMs,

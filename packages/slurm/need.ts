@@ -11,15 +11,9 @@
  * If nothing has started on several pilots in a row, others would not help either.
  */
 
-import {
-  type HeldNodes,
-  type NodeKind,
-  type NodeRequest,
-  nextRequest,
-  type Span,
-} from "@tutti/kernel/core/node-plan.ts";
+import { type HeldNodes, type NodeRequest, nextRequest } from "@tutti/kernel/core/node-plan.ts";
 import type { Demand } from "@tutti/live/daemon/executor/executor.ts";
-import { beginMs, type PilotKind } from "./slurm-options.ts";
+import { type NodeKinds, wishOf } from "./node-kinds.ts";
 
 /** Nodes that are lost come back to Slurm, but not to the pilot. */
 export const LOST_PATIENCE_MS = 600_000;
@@ -27,22 +21,7 @@ const MAX_UNUSED = 3;
 /** A pilot whose nodes have not answered for this long is of no use. */
 export const UNSERVED_MS = 120_000;
 
-/** What a kind can get, as Slurm says. */
-export interface KindSize {
-  /** CPUs of the smallest and of the largest node. */
-  readonly cpus: Span;
-  /** Of the smallest node; left out: Slurm does not say. */
-  readonly memoryMib?: number | undefined;
-  /** CPUs of its largest pilot. */
-  readonly mostProcessors: number;
-}
-
 export interface NeedSettings {
-  readonly kinds: readonly PilotKind[];
-  /** The most nodes of all pilots together that neither drain nor go back. */
-  readonly maxNodes: number;
-  /** How long before its end what still runs is stopped. */
-  readonly stopBeforeMs: number;
   /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
   readonly idleMs?: number | undefined;
 }
@@ -59,7 +38,7 @@ interface Service {
 
 export class Need {
   readonly #settings: NeedSettings;
-  readonly #kinds: readonly NodeKind[];
+  readonly #kinds: NodeKinds;
   #demand: Demand | undefined;
   /** Of pilots in use, by name. */
   readonly #service = new Map<string, Service>();
@@ -69,13 +48,9 @@ export class Need {
   #isAsked = false;
   #unused = 0;
 
-  constructor(settings: NeedSettings, sizes: Readonly<Record<string, KindSize>>) {
+  constructor(settings: NeedSettings, kinds: NodeKinds) {
     this.#settings = settings;
-    this.#kinds = settings.kinds.map(({ name, nodes, timeMs }) => {
-      const { cpus, memoryMib } = sizes[name];
-      const timeS = { min: timeMs.min / 1000, max: timeMs.max / 1000 };
-      return { name, nodes, timeS, cpus, memoryBytes: memoryMib && memoryMib * 2 ** 20 };
-    });
+    this.#kinds = kinds;
   }
 
   /** A pilot is in use from now on: it may have gangs. */
@@ -147,18 +122,9 @@ export class Need {
 
   /** What to ask Slurm for now. @param held all pilots @param leftNodeMs infinity: there is no limit */
   request(held: readonly HeldNodes[], leftNodeMs: number): NodeRequest | "exhausted" | undefined {
-    const { maxNodes, stopBeforeMs } = this.#settings;
-    const wishes = (this.#demand?.wishes ?? []).map(({ limitMs = Infinity, takenBy, ...shape }) => ({
-      ...shape,
-      limitS: limitMs / 1000,
-      isTaken: takenBy.length > 0,
-    }));
-    const bounds = {
-      ...{ maxNodes, leftNodeS: leftNodeMs / 1000, stopBeforeS: stopBeforeMs / 1000 },
-      beginS: beginMs(this.#settings.kinds) / 1000,
-      wantsAny: this.#wantsAny,
-    };
-    return nextRequest(wishes, this.#kinds, held, bounds);
+    const wishes = (this.#demand?.wishes ?? []).map((wish) => wishOf(wish, wish.takenBy.length > 0));
+    const left = { leftNodeS: leftNodeMs / 1000, wantsAny: this.#wantsAny };
+    return nextRequest(wishes, this.#kinds.all, held, { ...left, ...this.#kinds.bounds });
   }
 
   /** Whether nothing runs on the pilot, and what waits can only use others. */

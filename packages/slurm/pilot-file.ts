@@ -13,7 +13,7 @@ import {
   whole,
 } from "@tutti/protocol/shape.ts";
 import { SlurmError } from "./commands.ts";
-import type { KindSize } from "./need.ts";
+import type { KindSize } from "./node-kinds.ts";
 import type { PilotKind } from "./slurm-options.ts";
 
 const storedPilot = object({
@@ -42,6 +42,7 @@ const bill = object({ askedNodeMs: whole(), usedNodeMs: whole(), idleNodeMs: who
 const kindSize = object({
   cpus: object({ min: whole(1), max: whole(1) }),
   memoryMib: optional(whole(1)),
+  mostMemoryMib: optional(whole(1)),
   mostProcessors: whole(1),
 });
 

@@ -236,6 +236,87 @@ describe("pilots", () => {
   });
 });
 
+describe("a job", () => {
+  const one = { tasks: 1 };
+
+  test("with the longest limit that is accepted gets a pilot, also if times are no whole minutes", async () => {
+    const kinds = [{ ...LONG, timeMs: { min: 5430 * S, max: 5430 * S } }];
+    // By hand: 90.5 min are 91 min in Slurm, and jobs are stopped 1 min before the end.
+    const limitMs = 90 * MIN;
+    const stage = new Stage({ kinds }, waits(wish(1, limitMs)));
+    expect(stage.kinds.whyNever({ ...one, limitMs })).toBeUndefined();
+    await stage.pass(10 * S);
+    expect(alive(stage)).toEqual(["long 1 91"]);
+    expect(stage.kinds.whyNever({ ...one, limitMs: limitMs + 1 })).toBe(
+      'no kind of pilots can hold it: "long" is there for limits up to 1.50 h',
+    );
+  });
+
+  test("that is wide for one kind and long for the other is held by none, and each kind says why", () => {
+    const { kinds } = new Stage({ ...KINDS, size: { cpus: { min: 2, max: 2 }, memoryMib: 1024 } });
+    expect(kinds.whyNever({ tasks: 4, limitMs: 10 * MIN })).toBeUndefined();
+    expect(kinds.whyNever({ tasks: 8, limitMs: 7 * HOUR })).toBeUndefined();
+    // By hand: 8 h less a minute to begin and one before the stop.
+    expect(kinds.whyNever({ tasks: 5, limitMs: 8 * HOUR })).toBe(
+      'no kind of pilots can hold it: "small" has at most 2 nodes of 2 CPUs and 1.0 GiB; "long" is there for limits up to 7.97 h',
+    );
+    expect(kinds.whyNever({ ...one, memoryBytes: 4 * 2 ** 30 })).toBeUndefined();
+    expect(kinds.whyNever({ ...one, memoryBytes: 4 * 2 ** 30 + 1 })).toMatch(/^no kind of pilots/);
+  });
+
+  test("that fits only on large nodes gets a pilot as wide as can be", async () => {
+    const size = { cpus: { min: 2, max: 2 }, memoryMib: 64, mostMemoryMib: 1024 };
+    const wide = wish(1, HOUR, { memoryBytes: 300 * 2 ** 20 });
+    const stage = new Stage({ kinds: [LONG], size }, waits(wide));
+    await stage.pass(10 * S);
+    expect(alive(stage)).toEqual(["long 4 62"]);
+  });
+
+  test("wider than all pilots together may be is held by none, although the kind has more nodes", () => {
+    const { kinds } = new Stage({ kinds: [LONG], maxNodes: 3 });
+    expect(kinds.whyNever({ tasks: 6 })).toBeUndefined();
+    expect(kinds.whyNever({ tasks: 7 })).toBe(
+      'no kind of pilots can hold it: "long" has at most 3 nodes of 2 CPUs',
+    );
+  });
+
+  test("alone in the queue gets a pilot if, and only if, it was accepted", async () => {
+    const span = (min: number, most: number) =>
+      fc
+        .tuple(fc.integer({ min, max: most }), fc.integer({ min, max: most }))
+        .map(([a, b]) => ({ min: Math.min(a, b), max: Math.max(a, b) }));
+    const kind = fc.record({ nodes: span(1, 6), timeMs: span(10 * MIN, 3 * HOUR) });
+    const job = fc.record({
+      tasks: fc.integer({ min: 1, max: 30 }),
+      threads: fc.integer({ min: 1, max: 6 }),
+      limitMs: fc.option(fc.integer({ min: 1, max: 3 * HOUR }), { nil: undefined }),
+      memoryBytes: fc.option(fc.integer({ min: 1, max: 6 * 2 ** 30 }), { nil: undefined }),
+    });
+    const size = fc.record({ cpus: span(1, 6), memory: span(64, 1024) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(kind, { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 0, max: 6 }),
+        job,
+        size,
+        async (some, more, shape, { cpus, memory }) => {
+          const stage = new Stage(
+            {
+              kinds: some.map((one, i) => ({ ...SMALL, ...one, name: `k${i}` })),
+              maxNodes: Math.max(...some.map(({ nodes }) => nodes.min)) + more,
+              size: { cpus, memoryMib: memory.min, mostMemoryMib: memory.max },
+            },
+            waits({ ...shape, takenBy: [], isForLost: false }),
+          );
+          await stage.pass(10 * S);
+          expect(stage.slurm.jobs).toHaveLength(stage.kinds.whyNever(shape) === undefined ? 1 : 0);
+        },
+      ),
+      { seed: 8, numRuns: 300 },
+    );
+  });
+});
+
 test("whatever waits, pilots keep their bounds, nothing of others is touched, and without jobs all go back", async () => {
   const job = fc.record({
     tasks: fc.integer({ min: 1, max: 8 }),

@@ -75,7 +75,7 @@ export class Pilots {
   constructor(setup: PilotSetup) {
     this.#setup = setup;
     this.#content = setup.content;
-    this.#need = new Need(setup.settings, setup.sizes);
+    this.#need = new Need(setup.settings, setup.kinds);
     this.#list = new PilotList(setup.content, setup.store, setup.clock.nowMs());
     this.#pilots = this.#list.all;
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkSbatchOptions, minutesOf, partitionIn, unitsOfNode } from "./sbatch-options.ts";
 import { KIND } from "./slurm-for-tests.ts";
-import { checkTimes } from "./slurm-options.ts";
+import { checkKinds } from "./slurm-options.ts";
 
 test.each([
   [["--partition=long", "-A", "project", "--qos=high", "--constraint", "haswell", "--mem=0"]],
@@ -51,11 +51,20 @@ test("the partition is that of the last option", () => {
 
 test("a pilot in which nothing could start is refused; Slurm's limits are whole minutes", () => {
   const kinds = [{ ...KIND, timeMs: { min: 30_000, max: 8 * 3_600_000 } }];
-  const pilot = { kinds, maxNodes: 1, sbatch: [], drainMs: 20_000, stopBeforeMs: 10_000 };
+  const pilot = { kinds, maxNodes: 4, sbatch: [], drainMs: 20_000, stopBeforeMs: 10_000 };
   expect(minutesOf(30_000)).toBe(1);
-  expect(() => checkTimes(pilot)).not.toThrow();
-  expect(() => checkTimes({ ...pilot, drainMs: 60_000 })).toThrow(/--drain below --time/);
-  expect(() => checkTimes({ ...pilot, stopBeforeMs: 20_000 })).toThrow(/--stop-before below --drain/);
+  expect(() => checkKinds(pilot)).not.toThrow();
+  expect(() => checkKinds({ ...pilot, drainMs: 60_000 })).toThrow(/--drain below --time/);
+  expect(() => checkKinds({ ...pilot, stopBeforeMs: 20_000 })).toThrow(/--stop-before below --drain/);
+});
+
+test("a kind whose pilots have more nodes than all pilots may have together is refused", () => {
+  const kinds = [{ ...KIND, nodes: { min: 4, max: 8 } }];
+  const options = { kinds, sbatch: [], drainMs: 300_000, stopBeforeMs: 60_000 };
+  expect(() => checkKinds({ ...options, maxNodes: 4 })).not.toThrow();
+  expect(() => checkKinds({ ...options, maxNodes: 3 })).toThrow(
+    'Cannot keep all pilots within --max-nodes 3: one of the kind "all" has at least 4 nodes',
+  );
 });
 
 test.each([

@@ -20,13 +20,13 @@ import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { attach, firstAnswer } from "./attach.ts";
 import { batchScript, conductorHome, stepOptions } from "./batch-script.ts";
 import { commandEnvironment, lastWords, runCommand } from "./commands.ts";
-import type { KindSize } from "./need.ts";
+import { type KindSize, mostNodesOf, NodeKinds } from "./node-kinds.ts";
 import { learnSizes, newContent, type PilotContent, pilotContent, type StoredPilot } from "./pilot-file.ts";
 import { keyFileOf, makeKey } from "./pilot-key.ts";
 import { Pilots } from "./pilots.ts";
 import { checkSbatchOptions, minutesOf, partitionIn } from "./sbatch-options.ts";
 import { IN_SLURM, type Slurm, SlurmCommands } from "./slurm.ts";
-import { checkTimes, mostLimitMs, type PilotKind, type SlurmOptions } from "./slurm-options.ts";
+import { checkKinds, mostLimitMs, type PilotKind, type SlurmOptions } from "./slurm-options.ts";
 import { gangVariables, stepCommand, TASK_PROLOG } from "./step.ts";
 
 /** In the folder of pilots. */
@@ -49,7 +49,7 @@ interface ClusterSetup {
  * @throws InputError if Slurm refuses, or does not answer and no earlier front end has kept its answer
  */
 export async function slurmCluster({ options, name, folder, clock }: ClusterSetup): Promise<SlurmCluster> {
-  checkTimes(options);
+  checkKinds(options);
   for (const { name: kind } of options.kinds) checkSbatchOptions(sbatchOf(options, kind));
   const slurm = new SlurmCommands(runCommand);
   const store = new KeptFile(join(folder, "pilot.json"), pilotContent, IN_SLURM);
@@ -82,7 +82,7 @@ async function sizeOf(slurm: Slurm, kind: PilotKind, options: SlurmOptions): Pro
   const partition = partitionOf(options, kind.name);
   const known = await slurm.nodes(undefined, partition);
   const cpus = known.map((node) => node.cpus).sort((a, b) => b - a);
-  const { max: nodes } = kind.nodes;
+  const nodes = mostNodesOf(kind, options);
   if (cpus.length < nodes) {
     const where = partition === undefined ? "the default partition" : `the partition "${partition}"`;
     const found = cpus.length === 0 ? "does not exist, or has no nodes" : `has ${cpus.length}`;
@@ -90,10 +90,11 @@ async function sizeOf(slurm: Slurm, kind: PilotKind, options: SlurmOptions): Pro
       `Cannot ask for ${nodes} nodes: ${where} ${found}; use a smaller --nodes, or another partition after -- (sinfo lists them)`,
     );
   }
-  const memoryMib = Math.min(...known.map((node) => node.memoryMib));
+  const memories = known.map((node) => node.memoryMib);
+  const [memoryMib, mostMemoryMib] = [Math.min(...memories), Math.max(...memories)];
   return {
     cpus: { min: cpus[cpus.length - 1], max: cpus[0] },
-    ...(memoryMib > 1 && { memoryMib }),
+    ...(memoryMib > 1 && { memoryMib, mostMemoryMib }),
     mostProcessors: cpus.slice(0, nodes).reduce((sum, count) => sum + count, 0),
   };
 }
@@ -118,6 +119,7 @@ interface KnownSetup extends ClusterSetup {
 class SlurmCluster implements Cluster {
   readonly mostProcessors: number;
   readonly mostLimitMs: number;
+  readonly whyNever: Cluster["whyNever"];
   readonly #setup: KnownSetup;
   readonly #pilots: Pilots;
   /** Links to the nodes of each pilot, by its mark. */
@@ -134,6 +136,8 @@ class SlurmCluster implements Cluster {
       ...(content.pilots.length > 0 ? Object.values(sizes).map((size) => size.mostProcessors) : []),
     );
     this.mostLimitMs = mostLimitMs(options);
+    const kinds = new NodeKinds(options, sizes);
+    this.whyNever = (job) => kinds.whyNever(job);
     this.#pilots = new Pilots({
       slurm,
       clock,
@@ -147,7 +151,7 @@ class SlurmCluster implements Cluster {
           script: script(pilot.mark, bindsTasks, this.#keyFor(pilot)),
         }),
       },
-      sizes,
+      kinds,
       isHeard: ({ nodes }) => {
         const names = nodes.map(({ node }) => node);
         return [...this.#trees.values()].some((tree) => clock.nowMs() - tree.lastHeardMs(names) < HEARD_MS);

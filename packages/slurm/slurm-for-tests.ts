@@ -14,6 +14,7 @@ import { expect } from "vitest";
 import { SlurmError } from "./commands.ts";
 import type { JobNode, NodeReason, SlurmNode } from "./formats/nodes.ts";
 import type { QueuedJob } from "./formats/queue.ts";
+import { type KindSize, NodeKinds } from "./node-kinds.ts";
 import { newContent, type PilotContent, pilotContent } from "./pilot-file.ts";
 import { Pilots } from "./pilots.ts";
 import type { Slurm } from "./slurm.ts";
@@ -152,7 +153,10 @@ export const OTHERS: Want = () => [WIDE];
 export const BOTH: Want = (inUse) => [...HERE(inUse), WIDE];
 export const LOST: Want = () => [{ ...WIDE, isForLost: true }];
 
-interface StageLimits extends Partial<Pick<PilotSettings, "pilots" | "idleMs" | "maxNodes" | "maxNodeMs">> {
+interface StageLimits extends Partial<Pick<PilotSettings, "pilots" | "idleMs" | "maxNodeMs">> {
+  readonly maxNodes?: number;
+  /** CPUs and memory of nodes; default: 2 CPUs. */
+  readonly size?: Omit<KindSize, "mostProcessors">;
   readonly kinds?: readonly PilotKind[];
 }
 
@@ -185,6 +189,7 @@ export class Stage {
   /** Front ends that have found no pilot. */
   startsWithout = 0;
   pilots!: Pilots;
+  kinds!: NodeKinds;
   readonly #limits: StageLimits;
 
   /** @param demand left out: jobs run or wait, and at a drain more of them wait */
@@ -225,27 +230,23 @@ export class Stage {
         this.stored = structuredClone(content);
       },
     };
+    const { kinds = [KIND], size = { cpus: { min: 2, max: 2 } }, ...limits } = this.#limits;
+    const settings = { idleMs: 300_000, maxNodes: NODES.length, ...limits, stopBeforeMs: 60_000 };
+    const sizes = Object.fromEntries(kinds.map(({ name }) => [name, { ...size, mostProcessors: 8 }]));
+    this.kinds = new NodeKinds({ ...settings, kinds }, sizes);
     this.pilots = new Pilots({
       slurm: this.slurm,
       clock: this.clock,
       store,
       content: structuredClone(this.stored),
       settings: {
-        idleMs: 300_000,
-        maxNodes: NODES.length,
-        kinds: [KIND],
-        ...this.#limits,
+        ...settings,
+        kinds,
         drainMs: 300_000,
-        stopBeforeMs: 60_000,
         partitionOf: () => undefined,
         submission: ({ mark }) => ({ options: [mark], script: "" }),
       },
-      sizes: Object.fromEntries(
-        (this.#limits.kinds ?? [KIND]).map(({ name }) => [
-          name,
-          { cpus: { min: 2, max: 2 }, mostProcessors: 8 },
-        ]),
-      ),
+      kinds: this.kinds,
       isHeard: () => this.isHeard,
       endConductors: () => {
         this.endedConductors++;

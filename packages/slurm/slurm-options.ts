@@ -62,6 +62,11 @@ export function configOnSlurm({ config }: Configured): { readonly config: Config
   );
 }
 
+/** Slurm's limits are whole minutes. */
+export function timeOf({ timeMs }: Pick<PilotKind, "timeMs">): Span {
+  return { min: 60_000 * minutesOf(timeMs.min), max: 60_000 * minutesOf(timeMs.max) };
+}
+
 /** A job begins this much later than its pilot, at most. */
 const BEGIN_MS = 60_000;
 
@@ -77,18 +82,22 @@ export function beginMs(kinds: readonly PilotKind[]): number {
 
 /** The longest time limit that a job can have: a pilot lasts no longer until its jobs are stopped. */
 export function mostLimitMs({ kinds, stopBeforeMs }: SlurmOptions): number {
-  const longestMs = Math.max(...kinds.map(({ timeMs }) => timeMs.max));
-  return minutesOf(longestMs) * 60_000 - stopBeforeMs - beginMs(kinds);
+  return Math.max(...kinds.map((kind) => timeOf(kind).max)) - stopBeforeMs - beginMs(kinds);
 }
 
 /**
- * Refuses a pilot in which nothing could start.
+ * Refuses a pilot in which nothing could start, or that could never be asked for.
  * @throws InputError
  */
-export function checkTimes({ kinds, drainMs, stopBeforeMs }: SlurmOptions): void {
+export function checkKinds({ kinds, maxNodes, drainMs, stopBeforeMs }: SlurmOptions): void {
   const text = (ms: number) => `${ms / 1000} s`;
-  for (const { timeMs } of kinds) {
-    const limitMs = minutesOf(timeMs.min) * 60_000;
+  for (const kind of kinds) {
+    const { name, nodes } = kind;
+    if (nodes.min > maxNodes)
+      throw new InputError(
+        `Cannot keep all pilots within --max-nodes ${maxNodes}: one of the kind "${name}" has at least ${nodes.min} nodes, expected a larger --max-nodes, or a smaller --nodes`,
+      );
+    const limitMs = timeOf(kind).min;
     if (stopBeforeMs < drainMs && drainMs < limitMs) continue;
     throw new InputError(
       `Cannot use pilots of ${text(limitMs)} that drain ${text(drainMs)} and stop jobs ${text(stopBeforeMs)} before their end: nothing could start, expected --stop-before below --drain, and --drain below --time`,

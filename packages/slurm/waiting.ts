@@ -3,7 +3,8 @@ import type { Clock } from "@tutti/host/clock.ts";
 import type { Allocation } from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { EndSettings } from "./allocation.ts";
-import { type KindSize, LOST_PATIENCE_MS, type NeedSettings } from "./need.ts";
+import { LOST_PATIENCE_MS, type NeedSettings } from "./need.ts";
+import type { NodeKinds } from "./node-kinds.ts";
 import type { Pilot } from "./pilot.ts";
 import type { PilotContent, StoredPilot } from "./pilot-file.ts";
 import type { Slurm } from "./slurm.ts";
@@ -33,8 +34,7 @@ export interface PilotSetup {
   readonly store: KeptStore<PilotContent>;
   readonly content: PilotContent;
   readonly settings: PilotSettings;
-  /** What each kind of pilots can have. */
-  readonly sizes: Readonly<Record<string, KindSize>>;
+  readonly kinds: NodeKinds;
   /** Whether a conductor of the allocation has sent anything within the last seconds. */
   isHeard(allocation: Allocation): boolean;
   /** Ends the conductors of an allocation that Slurm may have forgotten; undefined: of all. */

@@ -19,6 +19,7 @@ const NOT_FORECAST: ReadonlySet<WhyAnswer["obstacles"][number]["kind"]> = new Se
   "capacity-threads",
   "capacity-units",
   "capacity-time",
+  "never",
   "policy-units",
   "drain",
   "drained",
@@ -154,6 +155,8 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
       const { limitMs, mostMs } = obstacle;
       return `It cannot start: its limit is ${limitText(limitMs)}, and CPUs are there for at most ${limitText(mostMs)}. tutti update --time gives it another limit; tutti cancel ends the wait.`;
     }
+    case "never":
+      return `It cannot start: ${visibleLine(obstacle.message)}. tutti update asks for less; tutti cancel ends the wait.`;
     case "drain": {
       const { stopAtMs, limitMs, restarts } = obstacle;
       if (restarts !== undefined) {

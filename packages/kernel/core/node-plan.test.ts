@@ -68,8 +68,12 @@ describe("a request", () => {
 
   test("has the memory that a job needs, if the memory of a node is known", () => {
     const wish = job(1, 60, { memoryBytes: 300 });
-    expect(nextRequest([wish], [{ ...small, memoryBytes: 100 }], [], bounds)).toMatchObject({ nodes: 3 });
+    const withMemory = (min: number, max: number) => [{ ...small, memoryBytes: { min, max } }];
+    expect(nextRequest([wish], withMemory(100, 100), [], bounds)).toMatchObject({ nodes: 3 });
     expect(nextRequest([wish], [small], [], bounds)).toMatchObject({ nodes: 1 });
+    // By hand: 5 of the small nodes, which is too many, but a large one holds it, too.
+    expect(nextRequest([wish], withMemory(64, 1024), [], bounds)).toMatchObject({ nodes: 4 });
+    expect(nextRequest([wish], withMemory(64, 74), [], bounds)).toBeUndefined();
   });
 
   test("is for as many nodes as small ones would have to be, within its most", () => {
@@ -87,6 +91,13 @@ describe("a request", () => {
     // Of a kind, one is on its way at a time.
     expect(nextRequest([job(8), job(8), job(8)], [small], [awaited], bounds)).toBeUndefined();
     expect(nextRequest([job(8, 601)], [long, small], [awaited], bounds)).toMatchObject({ kind: long });
+  });
+
+  test("does not ask again for a job that only large nodes would hold, if as many as can be are on their way", () => {
+    const mixed = { ...small, cpus: { min: 4, max: 16 } };
+    const awaited: HeldNodes = { nodes: 4, isEnding: false, awaited: { kind: "small", timeS: 720 } };
+    // By hand: 5 nodes of 4 CPUs, but a kind has 4, which may be larger.
+    expect(nextRequest([job(20, 60)], [mixed, long], [awaited], bounds)).toBeUndefined();
   });
 
   test("is for the fewest nodes and the longest time if nodes are wanted without a job, and none stay", () => {

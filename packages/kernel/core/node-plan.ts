@@ -25,8 +25,8 @@ export interface NodeKind {
   readonly nodes: Span;
   /** CPUs of the smallest and of the largest node: which of them come is not known. */
   readonly cpus: Span;
-  /** Memory of a node; default: enough. */
-  readonly memoryBytes?: number | undefined;
+  /** The same of their memory; default: enough. */
+  readonly memoryBytes?: Span | undefined;
   /** Time limit of a request. */
   readonly timeS: Span;
 }
@@ -53,15 +53,19 @@ export interface HeldNodes {
   readonly awaited?: { readonly kind: string; readonly timeS: number } | undefined;
 }
 
-interface NodeBounds {
+/** What bounds a request for one job alone. */
+interface OwnBounds {
   /** The most nodes at once. */
   readonly maxNodes: number;
-  /** The most node-seconds that may still be asked for. */
-  readonly leftNodeS: number;
   /** How long before its end a request takes no more time of jobs. */
   readonly stopBeforeS: number;
   /** How much later than its nodes a job may begin and still must end in time. */
   readonly beginS: number;
+}
+
+interface NodeBounds extends OwnBounds {
+  /** The most node-seconds that may still be asked for. */
+  readonly leftNodeS: number;
   /** Nodes are wanted although no job needs any: the fewest of the first kind, for as long as it can. */
   readonly wantsAny?: boolean | undefined;
 }
@@ -128,32 +132,46 @@ function unawaited(
   });
 }
 
-/** Nodes that the job fills, by its whole tasks or by its memory, if all nodes are small. */
-function share(kind: NodeKind, wish: NodeWish): number {
-  const small = shareOf(kind.cpus.min, kind, wish);
-  return small === Number.POSITIVE_INFINITY ? shareOf(kind.cpus.max, kind, wish) : small;
+/**
+ * Nodes that the job fills, by its whole tasks or by its memory, if all nodes are small; the most that there
+ * can be if it fits only on larger ones.
+ */
+function share({ cpus, memoryBytes, nodes }: NodeKind, wish: NodeWish): number {
+  const small = shareOf(cpus.min, memoryBytes?.min, wish);
+  const some = small === Number.POSITIVE_INFINITY ? shareOf(cpus.max, memoryBytes?.min, wish) : small;
+  return some === Number.POSITIVE_INFINITY ? some : Math.min(nodes.max, some);
 }
 
 function shareOf(
   cpus: number,
-  { memoryBytes: has = Number.POSITIVE_INFINITY }: NodeKind,
+  has = Number.POSITIVE_INFINITY,
   { tasks, threads = 1, memoryBytes = 0 }: NodeWish,
 ): number {
   const each = Math.floor(cpus / threads);
   return each === 0 ? Number.POSITIVE_INFINITY : Math.max(tasks / each, memoryBytes / has);
 }
 
-/** Nodes that hold the job, or as many as there can be if only larger nodes would hold it; Infinity: none. */
+/** Nodes of a request that hold the job; Infinity: none. */
 function leastNodes(kind: NodeKind, wish: NodeWish): number {
   const { min, max } = kind.nodes;
-  if (Math.ceil(shareOf(kind.cpus.max, kind, wish)) > max) return Number.POSITIVE_INFINITY;
-  return Math.min(max, Math.max(min, Math.ceil(share(kind, wish))));
+  if (Math.ceil(shareOf(kind.cpus.max, kind.memoryBytes?.max, wish)) > max) return Number.POSITIVE_INFINITY;
+  return Math.max(min, Math.ceil(share(kind, wish)));
 }
 
-function canHold(kind: NodeKind, wish: NodeWish, { stopBeforeS, beginS }: NodeBounds): boolean {
+function canHold(kind: NodeKind, wish: NodeWish, bounds: OwnBounds): boolean {
+  return lackOf(kind, wish, bounds) === undefined;
+}
+
+/** What keeps nodes of this kind from holding the job, even if it were alone; undefined: nothing. */
+export function lackOf(
+  kind: NodeKind,
+  wish: NodeWish,
+  { maxNodes, stopBeforeS, beginS }: OwnBounds,
+): "size" | "time" | undefined {
+  if (leastNodes(kind, wish) > Math.min(kind.nodes.max, maxNodes)) return "size";
   const isInTime =
     wish.limitS <= kind.timeS.max - stopBeforeS - beginS || wish.limitS === Number.POSITIVE_INFINITY;
-  return isInTime && leastNodes(kind, wish) <= kind.nodes.max;
+  return isInTime ? undefined : "time";
 }
 
 /** For all jobs of the group; undefined: too many node-seconds. */

@@ -31,6 +31,7 @@ describe("docs/tutti.toml", () => {
     const limits = {
       cpus: 512,
       cpusOfNode: undefined,
+      whyNever: () => undefined,
       mostTasks: () => Number.POSITIVE_INFINITY,
       limitMs: Number.POSITIVE_INFINITY,
       memoryBytes: 1,

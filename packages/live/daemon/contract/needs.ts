@@ -5,6 +5,8 @@ import { type Refusal, refuse } from "@tutti/protocol/refusal.ts";
 import type { Resource } from "@tutti/protocol/resources.ts";
 import type { SubmitJob } from "@tutti/protocol/schema.ts";
 
+type Shape = Pick<SubmitJob, "threads" | "memoryBytes" | "limitMs"> & { readonly tasks: number };
+
 /** What a job can have at most. */
 export interface MachineLimits {
   readonly cpus: number;
@@ -15,6 +17,8 @@ export interface MachineLimits {
   readonly memoryBytes: number;
   /** The longest time limit of a job; infinity: any. */
   readonly limitMs: number;
+  /** Why no CPUs that may come would hold the job, for people; undefined: some would. */
+  whyNever(job: Shape): string | undefined;
   readonly resources: readonly Resource[];
 }
 
@@ -55,10 +59,18 @@ export function checkSize(
 }
 
 export function checkLimit(
-  { limitMs = 0 }: SubmitJob,
-  { limitMs: mostMs }: MachineLimits,
+  { tasks = 1, threads, memoryBytes, limitMs }: SubmitJob,
+  limits: MachineLimits,
 ): Refusal | undefined {
-  if (limitMs <= mostMs) return undefined;
+  const { limitMs: mostMs } = limits;
+  if (limitMs === undefined || limitMs <= mostMs) {
+    const never = limits.whyNever({ tasks, threads, memoryBytes, limitMs });
+    if (never === undefined) return undefined;
+    return refuse(
+      "too-large",
+      `Cannot run the job: ${never}; ask for less, or start the scheduler with larger or longer pilots (tutti serve)`,
+    );
+  }
   return refuse(
     "too-large",
     `Cannot run for ${limitMs / 1000} s: CPUs are there for at most ${mostMs / 1000} s, so each attempt could be stopped before its limit; ask for a shorter limit (--time), or start the scheduler with longer pilots (tutti serve --time)`,

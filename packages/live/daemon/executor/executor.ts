@@ -68,6 +68,11 @@ export interface Capacity extends Share {
   readonly mostMemoryBytes?: number;
   /** The longest time limit that a job can have here. Left out: any. */
   readonly mostLimitMs?: number;
+  /**
+   * Why no processors that may come would hold the job, even if it were alone, as a clause for people;
+   * undefined: some would. Left out: as the others say.
+   */
+  readonly whyNever?: (job: JobShape) => string | undefined;
 }
 
 /** true, or why it cannot be done, as text for people: a clause without a full stop. */
@@ -120,7 +125,8 @@ export interface Demand {
   readonly wishes: readonly Wish[];
 }
 
-export interface Wish {
+/** What matters of a job for the processors that can hold it. */
+export interface JobShape {
   readonly tasks: number;
   /** CPUs of each task; default: 1. */
   readonly threads?: number | undefined;
@@ -128,6 +134,9 @@ export interface Wish {
   readonly memoryBytes?: number | undefined;
   /** Left out: it has no limit. */
   readonly limitMs?: number | undefined;
+}
+
+export interface Wish extends JobShape {
   /** Names of the parts that could take it now, if no other job used them. */
   readonly takenBy: readonly string[];
   /** No part can take it, because nodes were lost. */

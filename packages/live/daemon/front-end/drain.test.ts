@@ -2,6 +2,7 @@
 
 import { POLICIES } from "@tutti/kernel/policies/registry.ts";
 import { describe, expect, test } from "vitest";
+import type { JobShape } from "../executor/executor.ts";
 import { changeCapacity, nodesOf } from "./capacity-for-tests.ts";
 import { ANNA, answerOf, asSent, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
@@ -164,6 +165,38 @@ test("a job whose limit is longer than CPUs are there is refused; one that waits
   expect(frontEnd.job(ANNA, 1)).toMatchObject({
     reason: "cannot start: its time limit is longer than any CPUs are there",
   });
+});
+
+test("a job that nothing which may come can hold is refused; one that waits already says why", async () => {
+  const bench = draining("gang");
+  const { clock, frontEnd, machine } = bench;
+  const whyNever = ({ tasks, threads = 1, limitMs = 0, memoryBytes = 0 }: JobShape) =>
+    tasks * threads > 5 && limitMs > 60_000
+      ? `no kind holds ${tasks} x ${threads}, ${memoryBytes}`
+      : undefined;
+  changeCapacity(machine, [], { whyNever });
+  clock.settle();
+  expect(await submit(bench, 2, { limitMs: 60_001, threads: 3, memoryBytes: 7 })).toEqual({
+    refused: "too-large",
+    message:
+      "Cannot run the job: no kind holds 2 x 3, 7; ask for less, or start the scheduler with larger or longer pilots (tutti serve)",
+  });
+  expect(await submit(bench, 2, { limitMs: 60_000, threads: 3 })).toMatchObject({ jobs: [{ job: 1 }] });
+  const update = { action: "update", update: { limitMs: 60_001 } } as const;
+  expect(await answerOf(clock, frontEnd.change(ANNA, update, [1]))).toEqual([
+    expect.objectContaining({ refused: "too-large" }),
+  ]);
+  // The scheduler was started again with other kinds.
+  changeCapacity(machine, [], { whyNever: ({ tasks }) => `no kind holds ${tasks} tasks` });
+  clock.advanceTo(1000);
+  expect(await frontEnd.why(ANNA, 1)).toMatchObject({
+    obstacles: [{ kind: "conductor" }, { kind: "never", message: "no kind holds 2 tasks" }],
+  });
+  expect(frontEnd.job(ANNA, 1)).toMatchObject({ reason: "cannot start: no kind holds 2 tasks" });
+  // What is there counts, too.
+  changeCapacity(machine, NODES, { whyNever: ({ tasks }) => `no kind holds ${tasks} tasks` });
+  clock.advanceTo(3000);
+  expect(states(bench)).toEqual(["1 done"]);
 });
 
 test("a job that ends while room is made keeps its own end; one that is lost with the nodes is queued again", async () => {

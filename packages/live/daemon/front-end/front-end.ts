@@ -154,7 +154,7 @@ export class FrontEnd implements Service {
       feed,
       scheduler,
       shares,
-      limits: submissionLimits(machine, config, executor.capabilities),
+      limits: submissionLimits(machine, clock, config, executor.capabilities),
       maxJobs: options.maxJobs ?? MAX_JOBS,
       maxStoreBytes: options.maxStoreBytes ?? MAX_STORE_BYTES,
       bootId: options.bootId,
@@ -439,6 +439,7 @@ export class FrontEnd implements Service {
 /** What jobs may ask for on the machine as it can be. */
 function submissionLimits(
   machine: LiveMachine,
+  clock: { nowMs(): number },
   { queues, resources, hooks }: Pick<Config, "queues" | "resources" | "hooks">,
   { tasksRunEach, takesInput, signalsBeforeLimit }: Capabilities,
 ): SubmissionLimits {
@@ -456,6 +457,7 @@ function submissionLimits(
     get limitMs() {
       return machine.mostLimitMs;
     },
+    whyNever: (job) => machine.whyNever(job, clock.nowMs()),
     tasksRunEach,
     jobHooks: hooks.jobs,
     signalsBeforeLimit,

@@ -69,6 +69,8 @@ export class Queries {
       }
       case "capacity-time":
         return "cannot start: its time limit is longer than any CPUs are there";
+      case "never":
+        return `cannot start: ${obstacle.message}`;
       case "drain":
         return "waits for the next CPUs, because it might not end before these are taken away";
       case "drained":

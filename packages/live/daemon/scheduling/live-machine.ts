@@ -18,7 +18,7 @@ import type { Resource } from "@tutti/protocol/resources.ts";
 import type { Drain, WhyAnswer } from "@tutti/protocol/schema.ts";
 import type { Config } from "../config/config.ts";
 import type { JobRecord } from "../contract/record.ts";
-import type { Capacity, Executor } from "../executor/executor.ts";
+import type { Capacity, Executor, JobShape } from "../executor/executor.ts";
 import type { MatrixRows } from "./live-driver.ts";
 import { processorsWithMemory } from "./live-limits.ts";
 import { countedKinds, missingUnits } from "./units.ts";
@@ -53,6 +53,7 @@ export type MachineObstacle =
     }
   | ({ readonly kind: "drained" } & Drain)
   | { readonly kind: "capacity-time"; readonly limitMs: number; readonly mostMs: number }
+  | { readonly kind: "never"; readonly message: string }
   | { readonly kind: "drain"; readonly stopAtMs: number; readonly limitMs?: number }
   | WindowObstacle;
 
@@ -374,6 +375,8 @@ export class LiveMachine {
     const { limitMs } = record;
     const tooLong = this.#tooLong(record);
     if (tooLong !== undefined) return tooLong;
+    const never = this.whyNever(record, nowMs);
+    if (never !== undefined) return { kind: "never", message: never };
     const roomy = this.parts.filter((part) => part.#lack(record) === undefined);
     if (roomy.length === 0) return this.#likeliestPart(record).#lack(record);
     const missing = missingUnits(record, this.resources);
@@ -386,19 +389,19 @@ export class LiveMachine {
   }
 
   /** Whether the job can start on this part, as far as its size and the part's end decide that. */
-  takes(record: Needs & Gated, nowMs: number): boolean {
+  takes(record: JobShape, nowMs: number): boolean {
     return this.#lack(record) === undefined && nowMs < this.#lastStartBeforeEndMs(record);
   }
 
   /** What the job needs that this part does not have now. */
-  #lack(record: Needs): MachineObstacle | undefined {
+  #lack(record: JobShape): MachineObstacle | undefined {
     return this.#lackIn({ nodes: this.#nodes, memoryBytes: this.memoryBytes }, record);
   }
 
   /** What the job needs that such nodes do not have. */
   #lackIn(
     { nodes, memoryBytes }: NonNullable<Capacity["whole"]>,
-    record: Needs,
+    record: JobShape,
   ): MachineObstacle | undefined {
     const { tasks, threads = 1, memoryBytes: neededBytes = 0 } = record;
     const needed = processorsOf(record);
@@ -413,6 +416,12 @@ export class LiveMachine {
     return { kind: "capacity-memory", neededBytes, presentBytes: memoryBytes };
   }
 
+  /** Why neither these processors nor any that may come can hold the job, for people. */
+  whyNever(record: JobShape, nowMs: number): string | undefined {
+    if (this.parts.some((part) => part.takes(record, nowMs))) return undefined;
+    return this.#capacity.whyNever?.(record);
+  }
+
   #tooLong({ limitMs = 0 }: Pick<Gated, "limitMs">): MachineObstacle | undefined {
     const { mostLimitMs: mostMs } = this;
     return limitMs > mostMs ? { kind: "capacity-time", limitMs, mostMs } : undefined;
@@ -424,13 +433,17 @@ export class LiveMachine {
    */
   wantedBy(record: Needs & Gated, nowMs: number): Wanted {
     const isKept = this.drain !== undefined || this.#windowObstacle(record, nowMs) !== undefined;
-    if (isKept || this.#tooLong(record) !== undefined) return "none";
+    if (isKept || this.#tooLong(record) !== undefined || this.whyNever(record, nowMs) !== undefined)
+      return "none";
     if (this.#isDivided) {
       const wanted = this.parts.map((part) => part.wantedBy(record, nowMs));
       return WANTED.find((one) => wanted.includes(one))!;
     }
-    if (this.#whole !== undefined && this.#lackIn(this.#whole, record) !== undefined)
-      return this.#whole.nodes.processors < this.mostProcessors ? "others" : "none";
+    if (this.#whole !== undefined && this.#lackIn(this.#whole, record) !== undefined) {
+      const othersMayHold =
+        this.#capacity.whyNever !== undefined || this.#whole.nodes.processors < this.mostProcessors;
+      return othersMayHold ? "others" : "none";
+    }
     if (this.processors === 0) return "others";
     if (this.#lack(record) !== undefined) return "lost";
     return nowMs >= this.#lastStartBeforeEndMs(record) ? "others" : "these";
@@ -474,7 +487,7 @@ export class LiveMachine {
   }
 
   /** A job without a limit may start until the drain, and so may others where limits are not kept. */
-  #lastStartBeforeEndMs({ limitMs }: Gated): number {
+  #lastStartBeforeEndMs({ limitMs }: Pick<JobShape, "limitMs">): number {
     if (this.end === undefined) return Number.POSITIVE_INFINITY;
     const { drainAtMs, stopAtMs, keepsLimits } = this.end;
     if (limitMs === undefined) return drainAtMs;

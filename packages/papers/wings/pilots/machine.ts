@@ -13,7 +13,7 @@
  */
 import { assert } from "@tutti/kernel/core/errors.ts";
 import type { JobIndex } from "@tutti/kernel/core/jobs.ts";
-import { type HeldNodes, type NodeRequest, nextRequest } from "@tutti/kernel/core/node-plan.ts";
+import { type HeldNodes, lackOf, type NodeRequest, nextRequest } from "@tutti/kernel/core/node-plan.ts";
 import { JobTable } from "@tutti/kernel/machines/job-table.ts";
 import { EventHeap } from "@tutti/kernel/structures/event-heap.ts";
 import {
@@ -225,8 +225,8 @@ export class SimulatedPilots {
   #isRefused(job: JobIndex): boolean {
     const { asks } = this.#settings;
     if (asks === undefined) return false;
-    const bounds = { ...this.#boundsOf(asks), leftNodeS: Number.POSITIVE_INFINITY, wantsAny: false };
-    return nextRequest([this.#wish(job, false)], asks.kinds, [], bounds) === undefined;
+    const [wish, bounds] = [this.#wish(job, false), this.#boundsOf(asks)];
+    return asks.kinds.every((kind) => lackOf(kind, wish, bounds) !== undefined);
   }
 
   withdrawLate(): void {

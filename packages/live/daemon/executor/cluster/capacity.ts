@@ -78,9 +78,9 @@ export function partOf(allocation: Allocation, all: readonly ClusterNode[], leav
 /** What jobs can have of all allocations together. */
 export function capacityOf(
   parts: readonly Part[],
-  { mostProcessors, mostLimitMs }: Pick<Cluster, "mostProcessors" | "mostLimitMs">,
+  { mostProcessors, mostLimitMs, whyNever }: Pick<Cluster, "mostProcessors" | "mostLimitMs" | "whyNever">,
 ): Capacity {
-  const most = { mostProcessors, mostLimitMs };
+  const most = { mostProcessors, mostLimitMs, ...(whyNever !== undefined && { whyNever }) };
   if (parts.length === 1) return { ...parts[0], ...most };
   return {
     nodes: new NodeTable(parts.flatMap(({ nodes }) => nodes.nodes)),

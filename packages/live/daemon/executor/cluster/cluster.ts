@@ -5,7 +5,7 @@
  */
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
-import type { Capabilities, Demand, NodeSource, Part } from "../executor.ts";
+import type { Capabilities, Capacity, Demand, NodeSource, Part } from "../executor.ts";
 
 /** What the executor of a cluster can do with nodes of any provider. */
 export const ON_CLUSTER: Capabilities = {
@@ -89,6 +89,8 @@ export interface Cluster extends NodeSource {
   readonly mostProcessors: number;
   /** The longest time limit that a job can have. */
   readonly mostLimitMs: number;
+  /** Why no allocation can ever hold the job, for people; undefined: one can. Left out: any of that size. */
+  readonly whyNever?: Capacity["whyNever"];
   /** Begins to find or to make allocations. */
   start(listener: ClusterListener): void;
   /** Whether allocations of an earlier front end may still be found. Left out: they are found at once. */
