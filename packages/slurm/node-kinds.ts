@@ -1,7 +1,7 @@
 /** Kinds of pilots as core/node-plan.ts sees them, and why none of them can hold a job. */
 import { formatDuration, plural } from "@tutti/kernel/core/format.ts";
 import { lackOf, type NodeKind, type NodeWish } from "@tutti/kernel/core/node-plan.ts";
-import type { JobShape } from "@tutti/live/daemon/executor/executor.ts";
+import type { JobShape, Wish } from "@tutti/live/daemon/executor/executor.ts";
 import type { PilotKind } from "./slurm-options.ts";
 import { beginMs, timeOf } from "./slurm-options.ts";
 
@@ -73,7 +73,10 @@ export class NodeKinds {
 }
 
 /** @param isTaken whether pilots in use could take it */
-export function wishOf({ limitMs = Number.POSITIVE_INFINITY, ...job }: JobShape, isTaken = false): NodeWish {
+export function wishOf(
+  { limitMs = Number.POSITIVE_INFINITY, ...job }: JobShape & Pick<Wish, "jobs">,
+  isTaken = false,
+): NodeWish {
   return { ...job, limitS: limitMs / 1000, isTaken };
 }
 

@@ -85,6 +85,24 @@ describe("a request", () => {
     expect(nextRequest([job(2, 60, { threads: 6 })], [mixed], [], bounds)).toMatchObject({ nodes: 1 });
   });
 
+  test("counts all jobs of a wish, and those that nodes on their way cannot hold", () => {
+    const many: NodeKind = { ...small, nodes: { min: 1, max: 64 }, cpus: { min: 128, max: 128 } };
+    const room = { ...bounds, maxNodes: 64 };
+    // By hand: 10,000 jobs of a CPU are 78.1 nodes for 600 s, on 64 of them 733 s.
+    const wishes = [job(1, 600, { jobs: 10_000 })];
+    const request = nextRequest(wishes, [many], [], room);
+    expect(request).toMatchObject({ nodes: 64 });
+    expect(typeof request === "object" && Math.round(request.timeS)).toBe(Math.round(732.4 + 120));
+    // Three nodes of 8 CPUs hold 24 of 30 jobs, and one of the kind is on its way; or 3 of 6 jobs.
+    const awaited: HeldNodes = { nodes: 3, isEnding: false, awaited: { kind: "small", timeS: 720 } };
+    expect(nextRequest([job(1, 600, { jobs: 30 })], [small, long], [awaited], bounds)).toBeUndefined();
+    expect(nextRequest([job(1, 600, { jobs: 24 })], [long, small], [awaited], bounds)).toBeUndefined();
+    expect(nextRequest([job(8, 600, { jobs: 6 })], [long, small], [awaited], bounds)).toMatchObject({
+      kind: long,
+      nodes: 3,
+    });
+  });
+
   test("does not ask again for what is on its way, but for what that cannot hold", () => {
     const awaited: HeldNodes = { nodes: 2, isEnding: false, awaited: { kind: "small", timeS: 720 } };
     expect(nextRequest([job(8, 60), job(8, 600)], [small, long], [awaited], bounds)).toBeUndefined();

@@ -31,8 +31,10 @@ export interface NodeKind {
   readonly timeS: Span;
 }
 
-/** A job that waits for processors. */
+/** A job that waits for processors, or several of the same shape. */
 export interface NodeWish {
+  /** How many they are; default: 1. */
+  readonly jobs?: number | undefined;
   readonly tasks: number;
   /** CPUs of each task; default: 1. */
   readonly threads?: number | undefined;
@@ -108,6 +110,9 @@ export function nextRequest(
   return bounds.wantsAny && isNone ? plainest(kinds[0], bounds) : undefined;
 }
 
+/** Shares of nodes are added up with small errors. */
+const ROUNDING = 1e-9;
+
 /** The wishes without those that awaited nodes will hold. */
 function unawaited(
   wishes: readonly NodeWish[],
@@ -121,14 +126,19 @@ function unawaited(
     const leftS = awaited.timeS - bounds.stopBeforeS - bounds.beginS;
     return [{ kind, nodes, left: nodes, leftS }];
   });
-  return wishes.filter((wish) => {
-    const taker = coming.find(({ kind, left, leftS, nodes }) => {
+  return wishes.flatMap((wish) => {
+    let { jobs = 1 } = wish;
+    for (const taker of coming) {
+      const { kind, nodes, left, leftS } = taker;
       // A limit longer than the time that is left is cut off at the end; no other nodes would be better.
       const isInTime = wish.limitS <= leftS || wish.limitS === Number.POSITIVE_INFINITY;
-      return isInTime && share(kind, wish) <= left && leastNodes(kind, wish) <= nodes;
-    });
-    if (taker !== undefined) taker.left -= share(taker.kind, wish);
-    return taker === undefined;
+      if (!isInTime || leastNodes(kind, wish) > nodes) continue;
+      const each = share(kind, wish);
+      const taken = Math.min(jobs, Math.floor(left / each + ROUNDING));
+      taker.left -= taken * each;
+      jobs -= taken;
+    }
+    return jobs > 0 ? [{ ...wish, jobs }] : [];
   });
 }
 
@@ -182,12 +192,13 @@ function widest(
   room: number,
   bounds: NodeBounds,
 ): NodeRequest | undefined {
-  const shares = group.reduce((sum, wish) => sum + share(kind, wish), 0);
+  const sharesOf = (wish: NodeWish) => share(kind, wish) * (wish.jobs ?? 1);
+  const shares = group.reduce((sum, wish) => sum + sharesOf(wish), 0);
   const most = Math.min(kind.nodes.max, room);
-  const nodes = Math.min(most, Math.max(leastNodes(kind, first), Math.ceil(shares)));
+  const nodes = Math.min(most, Math.max(leastNodes(kind, first), Math.ceil(shares - ROUNDING)));
   const fitting = group.filter((wish) => leastNodes(kind, wish) <= nodes);
   const longestS = Math.max(...fitting.map(({ limitS }) => limitS));
-  const allS = fitting.reduce((sum, wish) => sum + share(kind, wish) * wish.limitS, 0) / nodes;
+  const allS = fitting.reduce((sum, wish) => sum + sharesOf(wish) * wish.limitS, 0) / nodes;
   return affordable({ kind, nodes, timeS: timeFor(kind, Math.max(longestS, allS), bounds) }, bounds);
 }
 

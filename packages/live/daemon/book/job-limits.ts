@@ -23,6 +23,7 @@ export interface JobLimit extends Limit {
 
 type Owner = Pick<JobRecord, "uid" | "user">;
 type Owned = Owner & Pick<JobRecord, "queue">;
+type Sized = Pick<JobRecord, "tasks" | "threads">;
 
 const NONE: readonly JobLimit[] = [];
 const NO_LIMIT = Number.POSITIVE_INFINITY;
@@ -107,12 +108,6 @@ export class JobLimits {
     return !this.#gate.isThrough(job) && limits.some((limit) => this.#gate.isClosed(limit));
   }
 
-  /** Whether its limits could let the job start, when others have ended. */
-  mayEverStart(record: Pick<JobRecord, "job" | "tasks" | "threads">): boolean {
-    const limits = this.#ofJobs.get(record.job) ?? NONE;
-    return !this.waitsForQuota(record) && limits.every(({ maxCpus }) => processorsOf(record) <= maxCpus);
-  }
-
   /** Whether a quota would keep a new job waiting. */
   hasReachedQuota(job: Owned): boolean {
     return this.of(job).some((limit) => this.#gate.isClosed(limit));
@@ -175,10 +170,15 @@ export class JobLimits {
   }
 
   /** Which of new jobs, that come last in this order, limits would let start at once. */
-  haveRoom(jobs: readonly (Owned & Pick<JobRecord, "tasks" | "threads">)[]): readonly boolean[] {
+  haveRoom(jobs: readonly (Owned & Sized)[]): readonly boolean[] {
+    return jobs.map(this.counter((job: Owned & Sized) => this.of(job)));
+  }
+
+  /** A function that says whether limits would let a job start at once, with those that had room before. */
+  counter<Job extends Sized>(limitsOf: (job: Job) => readonly JobLimit[]): (job: Job) => boolean {
     const asked = new Map<JobLimit, { cpus: number; jobs: number }>();
-    return jobs.map((job) => {
-      const limits = this.of(job);
+    return (job) => {
+      const limits = limitsOf(job);
       const cpus = processorsOf(job);
       const hasRoom = limits.every((limit) => {
         const more = asked.get(limit) ?? { cpus: 0, jobs: 0 };
@@ -190,7 +190,7 @@ export class JobLimits {
         asked.set(limit, { cpus: more.cpus + cpus, jobs: more.jobs + 1 });
       }
       return true;
-    });
+    };
   }
 
   /** Whether `settle` may let jobs start. */

@@ -119,8 +119,8 @@ export interface Demand {
   /** The capacity to which the rest refers. */
   readonly of: Capacity;
   /**
-   * The jobs that wait for processors and for nothing else, and those that will be queued again when their
-   * processors end; of many, the first ones.
+   * The jobs that will be queued again when their processors end, and those that wait for processors and for
+   * nothing else, in service order; of many shapes, the first ones.
    */
   readonly wishes: readonly Wish[];
 }
@@ -137,6 +137,8 @@ export interface JobShape {
 }
 
 export interface Wish extends JobShape {
+  /** How many jobs of this shape want it; default: 1. */
+  readonly jobs?: number | undefined;
   /** Names of the parts that could take it now, if no other job used them. */
   readonly takenBy: readonly string[];
   /** No part can take it, because nodes were lost. */

@@ -66,6 +66,8 @@ const MANY_JOBS = 100;
 const MIN_COST_MS = 0.1;
 /** Pause after an adoption, in multiples of its duration: adoptions take at most a fifth of the time. */
 const REST_PER_ADOPTION = 4;
+/** The same after what jobs want of the processors was found out: at most a twentieth of the time. */
+const REST_PER_DEMAND = 19;
 /** Decisions at one instant; more would be an endless loop. */
 const MAX_DECISIONS = 100_000;
 
@@ -84,6 +86,9 @@ export class Cycles {
   #isDraining = false;
   /** No adoption happens before this instant. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
+  /** What jobs want is not found out before this instant. */
+  #demandFromMs = Number.NEGATIVE_INFINITY;
+  #isDemandDue = false;
   #cancelTimer: (() => void) | undefined;
   #trouble: string | undefined;
   readonly #unlisten: () => void;
@@ -216,8 +221,7 @@ export class Cycles {
     book.commit();
     executor.apply(dispatcher.commit());
     this.#inbox.push(...dispatcher.takeRefused());
-    // Reports that wait may end jobs.
-    if (this.#inbox.length === 0) executor.setDemand?.(demandOf(book, scheduler, clock.nowMs()));
+    this.#tellDemand();
     if (this.#inbox.length > 0 || this.#requests.size > 0 || book.unsettled.size > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
@@ -230,7 +234,21 @@ export class Cycles {
       ["begin", book.nextDueMs()],
       ["window", windows.nextDueMs()],
       ["quota", shares.quotas.nextDueMs(scheduler)],
+      ["decision", this.#isDemandDue ? this.#demandFromMs : Number.POSITIVE_INFINITY],
     ]);
+  }
+
+  #tellDemand(): void {
+    const { executor, context } = this.#parts;
+    const { book, scheduler, clock } = context;
+    // Reports that wait may end jobs.
+    if (executor.setDemand === undefined || this.#inbox.length > 0) return;
+    const nowMs = clock.nowMs();
+    this.#isDemandDue = nowMs < this.#demandFromMs;
+    if (this.#isDemandDue) return;
+    executor.setDemand(demandOf(book, scheduler, nowMs));
+    const afterMs = clock.nowMs();
+    this.#demandFromMs = afterMs + REST_PER_DEMAND * (afterMs - nowMs);
   }
 
   /** Takes requests and collects their answers, which are sent after the commit. */

@@ -2,6 +2,7 @@
 
 import { NodeTable } from "@tutti/kernel/core/machine.ts";
 import { expect, test } from "vitest";
+import type { Config } from "../config/config.ts";
 import type { Capacity, Demand } from "../executor/executor.ts";
 import { changeCapacity, cluster, FOUR, submit } from "./capacity-for-tests.ts";
 import { ANNA, answerOf, type Bench, ROOT } from "./front-end-for-tests.ts";
@@ -15,12 +16,12 @@ const OTHERS = { ...NONE, others: true };
 const LOST = { ...OTHERS, lost: true };
 
 /** A front end without processors, and what its executor knows: whether jobs run or can, or want others. */
-function bare(): {
+function bare(config: Partial<Config> = {}): {
   readonly bench: Bench;
   readonly wish: () => typeof NONE | undefined;
   readonly wishes: () => Demand["wishes"] | undefined;
 } {
-  const bench = cluster("gang", []);
+  const bench = cluster("gang", [], { config: { policy: "gang", slotMs: 100, ...config } });
   let demand: Demand | undefined;
   Object.assign(bench.machine, {
     setDemand: (told: Demand) => {
@@ -165,4 +166,74 @@ test("the end of a part that jobs never had stops nothing elsewhere", async () =
   bench.machine.report({ type: "make-room", reason: "allocation a ends", part: "a" });
   bench.clock.settle();
   expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "queued" }]);
+});
+
+const LICENCES = { name: "licence", units: ["a", "b"], isShared: false, variables: [] };
+const tasksOf = (wishes: Demand["wishes"] | undefined) => wishes?.map(({ tasks, jobs = 1 }) => [tasks, jobs]);
+
+test("jobs of the same shape are one wish, in the order in which they are served, however many there are", async () => {
+  const { bench, wishes } = bare();
+  have(bench, []);
+  for (let i = 0; i < 300; i++) await submit(bench, 1, { limitMs: 1000 });
+  await submit(bench, 7);
+  for (let i = 0; i < 300; i++) await submit(bench, 1, { limitMs: 1000 });
+  await submit(bench, 5);
+  expect(tasksOf(wishes())).toEqual([
+    [1, 600],
+    [7, 1],
+    [5, 1],
+  ]);
+  await answerOf(bench.clock, bench.frontEnd.setPriority(ROOT, 602, 100));
+  expect(tasksOf(wishes())).toEqual([
+    [5, 1],
+    [1, 600],
+    [7, 1],
+  ]);
+});
+
+test("a job wants no processors while it waits for licences, but as many jobs as have them do", async () => {
+  const { bench, wishes } = bare({ resources: [LICENCES] });
+  have(bench, []);
+  await submit(bench, 1, { use: { licence: 1 } });
+  await submit(bench, 2, { use: { licence: 2 } });
+  await submit(bench, 3, { use: { licence: 1 } });
+  await submit(bench, 4, { use: { licence: 1 } });
+  // By hand: two licences are for the first and the third.
+  expect(tasksOf(wishes())).toEqual([
+    [1, 1],
+    [3, 1],
+  ]);
+  await answerOf(bench.clock, bench.frontEnd.setPriority(ROOT, 2, 100));
+  expect(tasksOf(wishes())).toEqual([[2, 1]]);
+  have(bench, FOUR);
+  bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+  expect(bench.frontEnd.jobs(ROOT, {}).map(({ state }) => state)).toContain("running");
+  expect(tasksOf(wishes())).toEqual([]);
+});
+
+test("a job wants no processors while a limit has no room for it", async () => {
+  const { bench, wishes } = bare({ limits: { runningJobs: 2 } });
+  have(bench, []);
+  for (let tasks = 1; tasks <= 4; tasks++) await submit(bench, tasks);
+  expect(tasksOf(wishes())).toEqual([
+    [1, 1],
+    [2, 1],
+  ]);
+  have(bench, FOUR);
+  bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+  expect(bench.frontEnd.jobs(ROOT, {}).filter(({ state }) => state === "running")).toHaveLength(2);
+  expect(tasksOf(wishes())).toEqual([]);
+});
+
+test("nothing that waits wants processors while gangs are in the way of another policy", async () => {
+  const { bench, wishes } = bare();
+  have(bench, FOUR);
+  await submit(bench, 16);
+  await submit(bench, 16);
+  bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+  await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, "easy"));
+  await submit(bench, 1);
+  bench.clock.advanceTo(bench.clock.nowMs() + 1000);
+  expect(await bench.frontEnd.why(ANNA, 3)).toMatchObject({ obstacles: [{ kind: "handover" }] });
+  expect(tasksOf(wishes())).toEqual([]);
 });

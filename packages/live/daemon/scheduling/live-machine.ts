@@ -429,12 +429,10 @@ export class LiveMachine {
 
   /**
    * What a waiting job wants: these processors, others because these end or because nodes were lost, or
-   * none, because something else keeps it waiting, or because no such processors would hold it either.
+   * none, because no such processors would hold it either.
    */
-  wantedBy(record: Needs & Gated, nowMs: number): Wanted {
-    const isKept = this.drain !== undefined || this.#windowObstacle(record, nowMs) !== undefined;
-    if (isKept || this.#tooLong(record) !== undefined || this.whyNever(record, nowMs) !== undefined)
-      return "none";
+  wantedBy(record: JobShape, nowMs: number): Wanted {
+    if (this.#tooLong(record) !== undefined || this.whyNever(record, nowMs) !== undefined) return "none";
     if (this.#isDivided) {
       const wanted = this.parts.map((part) => part.wantedBy(record, nowMs));
       return WANTED.find((one) => wanted.includes(one))!;
@@ -447,6 +445,11 @@ export class LiveMachine {
     if (this.processors === 0) return "others";
     if (this.#lack(record) !== undefined) return "lost";
     return nowMs >= this.#lastStartBeforeEndMs(record) ? "others" : "these";
+  }
+
+  /** Whether a drain or a window keeps the job waiting, whatever the processors are. */
+  isKept(record: Gated, nowMs: number): boolean {
+    return this.drain !== undefined || this.#windowObstacle(record, nowMs) !== undefined;
   }
 
   /** Whether a running job may be stopped at the end of the processors, which has begun. */

@@ -338,6 +338,11 @@ export class Scheduler {
     }
   }
 
+  /** Whether nothing starts, on whatever processors, until gangs have ended. */
+  get isHandingOver(): boolean {
+    return this.#handover !== undefined;
+  }
+
   /** Why the policy does not know the job, besides all that makes it ineligible; undefined: it knows it. */
   obstacle(record: JobRecord, nowMs: number): MachineObstacle | PolicyObstacle | undefined {
     const obstacle = this.machine.obstacle(record, nowMs) ?? this.jobs.lackOfUnits(record);

@@ -27,7 +27,7 @@ import {
 } from "./contract.ts";
 import { PilotPool } from "./pilot-pool.ts";
 
-/** As the live scheduler: more would change no decision about pilots, because their number is bounded. */
+/** The first ones decide. The live scheduler takes all, by their shape. */
 const MOST_WISHES = 200;
 /** As the live scheduler: a job begins this much later than its pilot runs, at most. */
 export const BEGIN_S = 60;
