@@ -50,6 +50,8 @@ export class PartDrivers implements LiveDriver {
   readonly #places = new Map<JobNumber, DrivenPart>();
   /** Where the processors of jobs are, or will be if their first part starts them. */
   readonly #loads = new Map<JobNumber, { readonly part: DrivenPart; readonly processors: number }>();
+  /** The sum of these, by part. */
+  readonly #used = new Map<DrivenPart, number>();
   /** The parts whose queues have a waiting job. */
   readonly #queues = new Map<JobNumber, Set<DrivenPart>>();
   /** The parts whose queues get the job if its first part does not start it. */
@@ -71,7 +73,7 @@ export class PartDrivers implements LiveDriver {
     for (const part of parts) {
       for (const { job, processors } of part.running) {
         this.#places.set(job, part);
-        this.#loads.set(job, { part, processors: processors.length });
+        this.#load(job, part, processors.length);
       }
     }
   }
@@ -100,16 +102,26 @@ export class PartDrivers implements LiveDriver {
     const { job, size: processors } = offers.get(first)!;
     offers.delete(first);
     if (offers.size > 0) this.#others.set(job, offers);
-    this.#loads.set(job, { part: first, processors });
+    this.#load(job, first, processors);
+  }
+
+  #load(job: JobNumber, part: DrivenPart, processors: number): void {
+    this.#unload(job);
+    this.#loads.set(job, { part, processors });
+    this.#used.set(part, (this.#used.get(part) ?? 0) + processors);
+  }
+
+  #unload(job: JobNumber): void {
+    const load = this.#loads.get(job);
+    if (load === undefined) return;
+    this.#loads.delete(job);
+    this.#used.set(load.part, this.#used.get(load.part)! - load.processors);
   }
 
   /** The part on which the job's share of time will be largest, if rows are full. */
   #lightest(offers: ReadonlyMap<DrivenPart, LiveJob>): DrivenPart {
-    const used = new Map<DrivenPart, number>();
-    for (const { part, processors } of this.#loads.values())
-      used.set(part, (used.get(part) ?? 0) + processors);
     const rowsOf = ([part, { size }]: readonly [DrivenPart, LiveJob]) =>
-      ((used.get(part) ?? 0) + size) / part.nodes.places;
+      ((this.#used.get(part) ?? 0) + size) / part.nodes.places;
     return [...offers].reduce((best, next) => (rowsOf(next) < rowsOf(best) ? next : best))[0];
   }
 
@@ -123,7 +135,7 @@ export class PartDrivers implements LiveDriver {
     const part = this.#places.get(job);
     assert(part !== undefined, `job ${job} departs without having started`);
     this.#places.delete(job);
-    this.#loads.delete(job);
+    this.#unload(job);
     part.driver.depart(job, nowMs);
   }
 
@@ -135,7 +147,7 @@ export class PartDrivers implements LiveDriver {
     for (const { driver } of this.#queues.get(job) ?? []) driver.withdraw(job, nowMs);
     this.#queues.delete(job);
     this.#others.delete(job);
-    this.#loads.delete(job);
+    this.#unload(job);
   }
 
   /** The waiting job cannot start on this part any longer. */
@@ -166,7 +178,7 @@ export class PartDrivers implements LiveDriver {
     }
     for (const [job, offers] of this.#others) {
       this.#others.delete(job);
-      this.#loads.delete(job);
+      this.#unload(job);
       for (const [part, offered] of offers) this.#enqueue(part, offered, nowMs);
     }
     return { starts, notes };
@@ -176,7 +188,7 @@ export class PartDrivers implements LiveDriver {
     this.#queues.get(job)?.delete(part);
     if (this.canWithdraw) this.withdraw(job, nowMs);
     this.#places.set(job, part);
-    this.#loads.set(job, { part, processors: processors.length });
+    this.#load(job, part, processors.length);
   }
 
   /** Processors of a part by their numbers on the whole machine. */
