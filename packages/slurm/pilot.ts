@@ -146,6 +146,14 @@ export class PilotList {
     this.save();
   }
 
+  /** It has ended, or is given back: its time counts, and it leaves the list. */
+  bill(pilot: Pilot): void {
+    const { content } = this;
+    content.bill = added(content.bill ?? NO_BILL, pilot);
+    content.usedSinceAskedMs = (content.usedSinceAskedMs ?? 0) + billOf(pilot).usedNodeMs;
+    this.remove(pilot);
+  }
+
   /** What a disk refuses is written at a later turn: what happens in Slurm counts all the same. */
   save(): void {
     this.content.pilots = this.all.map(storedOf);
@@ -220,6 +228,16 @@ export function added(bill: Bill, pilot: StoredPilot): Bill {
     usedNodeMs: bill.usedNodeMs + usedNodeMs,
     idleNodeMs: bill.idleNodeMs + idleNodeMs,
   };
+}
+
+/** How long it has run while no front end counted that, Slurm knows. */
+export function learnRan(pilot: Pilot, { state, startS, leftS }: QueuedJob, unixMs: number): void {
+  if (state === "PENDING") return;
+  // Of one that has ended, Slurm says what was left of its limit.
+  const isCounting = !ENDED.has(state) && startS !== undefined;
+  const limitRestMs = leftS === undefined ? undefined : (pilot.timeMs ?? 0) - 1000 * leftS;
+  const ranMs = isCounting ? unixMs - 1000 * startS : (limitRestMs ?? 0);
+  pilot.ranMs = Math.max(pilot.ranMs ?? 0, Math.round(ranMs));
 }
 
 /** Time until the next turn. */

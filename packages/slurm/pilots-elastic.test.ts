@@ -74,7 +74,7 @@ describe("pilots", () => {
   });
 
   test("shrink one by one: each goes back after its own idle time", async () => {
-    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
+    const stage = new Stage(KINDS, waits(wish(4, 40 * MIN), wish(2, 3 * HOUR)));
     await stage.pass(5 * S);
     stage.slurm.run("1", ["n1", "n2"]);
     stage.slurm.run("2", ["n3"]);
@@ -213,6 +213,64 @@ describe("pilots", () => {
     stage.startFrontEnd();
     await stage.pass(5 * S);
     expect(Math.abs(stage.pilots.bill.usedNodeMs - 20 * MIN)).toBeLessThan(1 * MIN);
+  });
+
+  test("are billed for the time in which no front end was there, whether they end in it or not", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 50 * MIN), wish(2, 3 * HOUR)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.slurm.run("2", ["n3"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.setBusy({ "1": 1, "2": 1 });
+    await stage.pass(20 * MIN);
+    stage.pilots.close();
+    await stage.pass(10 * MIN);
+    stage.slurm.end("1", "TIMEOUT");
+    await stage.pass(10 * MIN);
+    stage.startFrontEnd();
+    await stage.pass(5 * S);
+    // By hand: two nodes for 30 min, of which one was idle for 20, and one for 40.
+    const { usedNodeMs, idleNodeMs } = stage.pilots.bill;
+    expect(Math.abs(usedNodeMs - 100 * MIN)).toBeLessThan(1 * MIN);
+    expect(Math.abs(idleNodeMs - 20 * MIN)).toBeLessThan(1 * MIN);
+    // Somebody changes its limit: its time is that since its start.
+    stage.slurm.find("2").leftS = 60 * 60;
+    stage.startFrontEnd();
+    await stage.pass(5 * S);
+    expect(Math.abs(stage.pilots.bill.usedNodeMs - 100 * MIN)).toBeLessThan(1 * MIN);
+  });
+
+  test("that tutti down gives back count for the node-hours, also for the next front end", async () => {
+    const kinds = [{ ...LONG, timeMs: { min: HOUR, max: HOUR } }];
+    const stage = new Stage({ kinds, maxNodes: 4, maxNodeMs: 5 * HOUR }, waits(wish(8, 30 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2", "n3", "n4"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.setBusy({ "1": 4 });
+    await stage.pass(30 * MIN);
+    await Promise.all([stage.pilots.release(), stage.pass(30 * S)]);
+    stage.startFrontEnd();
+    // By hand: 2 of 5 node-hours are used, and the job would need 4.
+    stage.want(waits(wish(8, 30 * MIN)));
+    await stage.pass(10 * S);
+    expect(stage.slurm.jobs).toHaveLength(1);
+    expect(stage.pilots.trouble).toMatch(/^What is left of the 5 node-hours/);
+  });
+
+  test("that did not say what they had asked for are billed for the limit that Slurm tells", async () => {
+    const stage = new Stage({ ...KINDS, kinds: [LONG] }, waits(wish(4, 2 * HOUR)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.pilots.close();
+    for (const pilot of stage.stored.pilots) Object.assign(pilot, { nodes: undefined, timeMs: undefined });
+    await stage.pass(10 * MIN);
+    stage.startFrontEnd();
+    await stage.pass(5 * S);
+    expect(stage.pilots.bill.askedNodeMs).toBe(2 * 122 * MIN);
   });
 
   test("that an earlier front end has used are all looked for before any jobs are called lost", async () => {

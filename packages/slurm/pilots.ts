@@ -29,6 +29,7 @@ import {
   heldOf,
   isAtEnd,
   LEFT_TOLERANCE_S,
+  learnRan,
   lostNodes,
   lostText,
   MAX_REFUSALS,
@@ -198,8 +199,7 @@ export class Pilots {
     this.#count();
     for (const pilot of [...this.#pilots]) {
       await this.#giveUp(pilot);
-      this.#content.bill = added(this.#content.bill ?? NO_BILL, pilot);
-      this.#list.remove(pilot);
+      this.#list.bill(pilot);
     }
     delete this.#content.halted;
     this.#content.submitted = 0;
@@ -207,8 +207,11 @@ export class Pilots {
   }
 
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopTimer();
+    this.#count();
+    this.#list.save();
   }
 
   /** Acts at once if there is a reason to. Without one, Slurm is not asked: jobs come and go often. */
@@ -282,6 +285,7 @@ export class Pilots {
     pilot.unknownSinceMs = undefined;
     this.#lostInARow = 0;
     if (pilot.job.state !== "RUNNING" || pilot.isGivenUp) pilot.isSeen = true;
+    if (pilot.allocation === undefined) learnRan(pilot, pilot.job, this.#setup.clock.unixMs());
     const { state, leftS } = pilot.job;
     // Slurm lost its latest state, and with it the start of the pilot.
     if (state === "RUNNING") pilot.leftS = leftS ?? pilot.leftS;
@@ -398,10 +402,9 @@ export class Pilots {
     }
     // One that was attached did not say what it had asked for.
     pilot.nodes ??= job.nodes.length;
-    // What it had used when no front end was there, Slurm knows.
-    const passedMs = job.leftS === undefined ? 0 : (pilot.timeMs ?? 0) - 1000 * job.leftS;
-    pilot.ranMs = Math.max(pilot.ranMs ?? 0, passedMs);
-    pilot.startedMs = clock.nowMs() - pilot.ranMs;
+    const limitMs = (pilot.ranMs ?? 0) + 1000 * (job.leftS ?? 0);
+    if (job.leftS !== undefined) pilot.timeMs ??= 60_000 * Math.round(limitMs / 60_000);
+    pilot.startedMs = clock.nowMs() - (pilot.ranMs ?? 0);
     pilot.handedOutMs = clock.nowMs();
     pilot.hasBegun = true;
     pilot.isSeen = true;
@@ -528,10 +531,7 @@ export class Pilots {
 
   #ended(pilot: Pilot, because: string, state: string): void {
     this.#count();
-    const { content } = this.#list;
-    content.bill = added(content.bill ?? NO_BILL, pilot);
-    content.usedSinceAskedMs = (content.usedSinceAskedMs ?? 0) + billOf(pilot).usedNodeMs;
-    this.#list.remove(pilot);
+    this.#list.bill(pilot);
     const name = pilot.allocation?.name;
     pilot.allocation = undefined;
     if (name !== undefined) this.#need.end(name);

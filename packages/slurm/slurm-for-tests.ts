@@ -48,7 +48,9 @@ export class FakeSlurm implements Slurm {
   /** Cancellations that it accepts and then forgets. */
   forgetsCancels = 0;
   refusal: string | undefined;
+  /** Of the next job. */
   limitS = 3600;
+  unixS = () => 0;
   #lastId = 0;
 
   get alive(): FakeJob[] {
@@ -61,7 +63,9 @@ export class FakeSlurm implements Slurm {
 
   /** Slurm gives the job its nodes. */
   run(id: string, nodes: readonly string[] = NODES): void {
-    Object.assign(this.find(id), { state: "RUNNING", nodes, batchHost: nodes[0], leftS: this.limitS });
+    Object.assign(this.find(id), {
+      ...{ state: "RUNNING", nodes, batchHost: nodes[0], startS: this.unixS() },
+    });
   }
 
   end(id: string, state: string): void {
@@ -220,6 +224,7 @@ export class Stage {
 
   /** A front end starts, as after the death of the one before. */
   startFrontEnd(): void {
+    this.slurm.unixS = () => this.clock.unixMs() / 1000;
     this.pilots?.close();
     this.inUse.clear();
     const store: KeptStore<PilotContent> = {
@@ -244,7 +249,10 @@ export class Stage {
         kinds,
         drainMs: 300_000,
         partitionOf: () => undefined,
-        submission: ({ mark }) => ({ options: [mark], script: "" }),
+        submission: ({ mark, timeMs }) => {
+          this.slurm.limitS = timeMs! / 1000;
+          return { options: [mark], script: "" };
+        },
       },
       kinds: this.kinds,
       isHeard: () => this.isHeard,
