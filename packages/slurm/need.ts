@@ -20,6 +20,8 @@ export const LOST_PATIENCE_MS = 600_000;
 const MAX_UNUSED = 3;
 /** A pilot whose nodes have not answered for this long is of no use. */
 export const UNSERVED_MS = 120_000;
+/** A job that pilots in use could take may be about to start there, in its next slot for example. */
+const TAKEN_PATIENCE_MS = 3000;
 
 export interface NeedSettings {
   /** A pilot goes back after this time without work; undefined: never, and one is always asked for. */
@@ -44,6 +46,8 @@ export class Need {
   readonly #service = new Map<string, Service>();
   #quietSinceMs: number | undefined;
   #lostSinceMs: number | undefined;
+  /** Since when some job waits all the time that pilots in use could take. */
+  #takenSinceMs: number | undefined;
   /** Somebody asks for a pilot, whatever waits. */
   #isAsked = false;
   #unused = 0;
@@ -84,7 +88,7 @@ export class Need {
   setBusy(busy: ReadonlyMap<string, number>): void {
     for (const [name, service] of this.#service) {
       service.busyNodes = busy.get(name) ?? 0;
-      if (service.busyNodes === 0) continue;
+      if (service.busyNodes === 0 || service.hasServed) continue;
       service.hasServed = true;
       this.#unused = 0;
     }
@@ -94,9 +98,9 @@ export class Need {
   setDemand(demand: Demand | undefined): boolean {
     const before = keyOf(this.#demand);
     this.#demand = demand;
-    for (const name of namesOf(demand)) {
-      const service = this.#service.get(name);
-      if (service !== undefined) service.isServing = true;
+    if (demand !== undefined) {
+      const names = new Set(namesOf(demand));
+      for (const [name, service] of this.#service) service.isServing = names.has(name);
     }
     return keyOf(demand) !== before;
   }
@@ -111,7 +115,8 @@ export class Need {
     return this.#isAsked || this.#settings.idleMs === undefined;
   }
 
-  submitted(): void {
+  /** What somebody asked for is there. */
+  answered(): void {
     this.#isAsked = false;
   }
 
@@ -121,8 +126,15 @@ export class Need {
   }
 
   /** What to ask Slurm for now. @param held all pilots @param leftNodeMs infinity: there is no limit */
-  request(held: readonly HeldNodes[], leftNodeMs: number): NodeRequest | "exhausted" | undefined {
-    const wishes = (this.#demand?.wishes ?? []).map((wish) => wishOf(wish, wish.takenBy.length > 0));
+  request(
+    held: readonly HeldNodes[],
+    leftNodeMs: number,
+    nowMs: number,
+  ): NodeRequest | "exhausted" | undefined {
+    const isPatient = nowMs < this.#takenPatienceMs;
+    const wishes = (this.#demand?.wishes ?? [])
+      .map((wish) => wishOf(wish, wish.takenBy.length > 0))
+      .filter(({ isTaken }) => !isTaken || !isPatient);
     const left = { leftNodeS: leftNodeMs / 1000, wantsAny: this.#wantsAny };
     return nextRequest(wishes, this.#kinds.all, held, { ...left, ...this.#kinds.bounds });
   }
@@ -163,11 +175,16 @@ export class Need {
     return (sinceMs ?? Number.POSITIVE_INFINITY) + (this.#settings.idleMs ?? Number.POSITIVE_INFINITY);
   }
 
+  get #takenPatienceMs(): number {
+    return (this.#takenSinceMs ?? Number.POSITIVE_INFINITY) + TAKEN_PATIENCE_MS;
+  }
+
   /** When one of these becomes true, if nothing else happens. */
   dueMs(nowMs: number): number {
     const idle = [...this.#service.values()].map(({ idleSinceMs }) => this.#idleAtMs(idleSinceMs));
     const lost = (this.#lostSinceMs ?? Number.POSITIVE_INFINITY) + LOST_PATIENCE_MS;
-    return Math.min(...[...idle, this.#idleAtMs(this.#quietSinceMs), lost].filter((ms) => ms > nowMs));
+    const dues = [...idle, this.#idleAtMs(this.#quietSinceMs), lost, this.#takenPatienceMs];
+    return Math.min(...dues.filter((ms) => ms > nowMs));
   }
 
   /** Notes what is idle, or waits for lost nodes, from now on. */
@@ -182,6 +199,8 @@ export class Need {
     const isBusy = [...this.#service.keys()].some((name) => this.isBusy(name));
     if (wishes?.length !== 0 || isBusy) this.#quietSinceMs = undefined;
     else this.#quietSinceMs ??= nowMs;
+    if (wishes?.some(({ takenBy }) => takenBy.length > 0)) this.#takenSinceMs ??= nowMs;
+    else this.#takenSinceMs = undefined;
     if (this.isForLost) this.#lostSinceMs ??= nowMs;
     else this.#lostSinceMs = undefined;
   }

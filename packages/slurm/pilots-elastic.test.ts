@@ -294,6 +294,83 @@ describe("pilots", () => {
   });
 });
 
+describe("one pilot after the other", () => {
+  const running = async (limits = {}) => {
+    const stage = new Stage({ ...KINDS, kinds: [LONG], ...limits }, waits(wish(4, 2 * HOUR)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.setBusy({ "1": 2 });
+    return stage;
+  };
+
+  test("no other is asked for because of a job that waits only for its next slot", async () => {
+    const stage = await running();
+    for (let i = 0; i < 20; i++) {
+      stage.want(waits(wish(2, HOUR)));
+      await stage.pass(0.5 * S);
+      stage.want(NOTHING);
+      await stage.pass(0.5 * S);
+    }
+    expect(stage.slurm.jobs).toHaveLength(1);
+    stage.want(waits(wish(2, HOUR)));
+    await stage.pass(10 * S);
+    expect(stage.slurm.jobs).toHaveLength(2);
+  });
+
+  test("who asks for one while one is there does not get another one hours later", async () => {
+    const stage = await running();
+    stage.pilots.again();
+    await stage.pass(1 * MIN);
+    // Until its end, nothing waits, and what runs is no reason for another one.
+    await stage.pass(2 * HOUR);
+    expect(stage.slurm.jobs).toHaveLength(1);
+  });
+
+  test("what is exhausted is so only while jobs wait", async () => {
+    const stage = new Stage({ kinds: [LONG], maxNodeMs: HOUR / 2 }, waits(wish(1, HOUR)));
+    await stage.pass(10 * S);
+    expect(stage.pilots.trouble).toMatch(/^What is left/);
+    stage.want(NOTHING);
+    await stage.pass(40 * S);
+    expect([stage.pilots.trouble, stage.trouble]).toEqual([undefined, undefined]);
+    expect(stage.pilots.rests).toMatch(/^no job waits/);
+  });
+
+  test("three on which nothing starts are the last, also if a job runs on another one all the time", async () => {
+    const stage = await running({ maxNodes: 8 });
+    const setBusy = stage.pilots.setBusy.bind(stage.pilots);
+    // As the executor says it, also when a pilot has gone.
+    stage.pilots.setBusy = () => setBusy(new Map([["1", 2]]));
+    stage.want(() => [wish(5, HOUR)]);
+    for (const id of ["2", "3", "4"]) {
+      await stage.pass(2 * S);
+      stage.slurm.run(id, [`${id}a`]);
+      await stage.pass(5 * S);
+      stage.setBusy(true);
+      await stage.pass(5 * S);
+      expect(stage.slurm.find(id).state).toBe("CANCELLED");
+    }
+    await stage.pass(10 * MIN);
+    expect(stage.slurm.alive.map(({ id }) => id)).toEqual(["1"]);
+    expect(stage.stored.halted).toMatch(/^nothing could start on 3 pilots in a row/);
+    expect(stage.pilots.next).toMatch(/^no other pilot follows/);
+  });
+
+  test("one of an earlier version is found, and its nodes may answer, before another one is asked for", async () => {
+    const stage = await running({ maxNodes: 8 });
+    stage.pilots.close();
+    for (const pilot of stage.stored.pilots)
+      Object.assign(pilot, { kind: undefined, nodes: undefined, timeMs: undefined });
+    stage.startFrontEnd();
+    stage.answers = false;
+    stage.want(() => [wish(4, HOUR)]);
+    await stage.pass(20 * S);
+    expect(stage.slurm.jobs).toHaveLength(1);
+  });
+});
+
 describe("a job", () => {
   const one = { tasks: 1 };
 

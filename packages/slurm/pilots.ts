@@ -68,7 +68,9 @@ export class Pilots {
   #turning: Promise<void> | undefined;
   #isClosed = false;
   #released: Promise<void> | undefined;
-  /** Something has changed since the turn has begun. */
+  /** When the turn has begun. */
+  #turnFromMs = Number.NEGATIVE_INFINITY;
+  /** Something has changed since then. */
   #isUrgent = false;
   /** Jobs wait for a pilot, but it would need more node time than may be asked for. */
   #isExhausted = false;
@@ -122,7 +124,7 @@ export class Pilots {
 
   /** What follows the pilots in use. */
   get next(): string | undefined {
-    return nextText(this.#pilots, this.#mayAdd(), this.#need.isForLost);
+    return nextText(this.#pilots, this.#mayAsk && !this.#isExhausted, this.#need.isForLost);
   }
 
   get #exhaustedText(): string {
@@ -247,6 +249,7 @@ export class Pilots {
 
   async #turn(): Promise<void> {
     this.#isUrgent = false;
+    this.#turnFromMs = this.#setup.clock.nowMs();
     try {
       const listed = await this.#listed();
       for (const pilot of [...this.#pilots]) {
@@ -330,16 +333,23 @@ export class Pilots {
 
   /** Adds a pilot if jobs need one. One in each turn: what the first one will hold is known then. */
   async #submitNext(): Promise<void> {
-    if (!this.#mayAsk || !this.#need.wantsPilot) return;
-    const request = this.#request();
+    // Before somebody asked, Slurm may have said that one is there whose end was to come.
+    if ((this.#content.askedMs ?? -Infinity) < this.#turnFromMs && this.#staysAny) this.#need.answered();
+    const request = this.#mayAsk && this.#need.wantsPilot ? this.#request() : undefined;
     this.#isExhausted = request === "exhausted";
     if (request === undefined || request === "exhausted") return;
-    this.#need.submitted();
+    this.#need.answered();
     const { kind, nodes, timeS } = request;
     const asked = { kind: kind.name, nodes, timeMs: 60_000 * minutesOf(1000 * timeS) };
     await this.#submit(this.#list.add(asked, this.#setup.clock.nowMs()));
     // Other jobs may need another kind.
     this.#isUrgent = true;
+  }
+
+  /** Whether a pilot is there, or on its way, that neither ends nor goes back. */
+  get #staysAny(): boolean {
+    const nowMs = this.#setup.clock.nowMs();
+    return this.#pilots.some((pilot) => !pilot.isGivenUp && !heldOf(pilot, true, nowMs).isEnding);
   }
 
   get #mayAsk(): boolean {
@@ -351,6 +361,7 @@ export class Pilots {
     return this.#need.request(
       this.#pilots.map((pilot) => heldOf(pilot, this.#need.isServing(pilot.jobId ?? ""), nowMs)),
       this.#leftNodeMs,
+      nowMs,
     );
   }
 
@@ -400,7 +411,8 @@ export class Pilots {
     for (const id of await cancelStrays(slurm, markOf(this.#content), this.#pilots)) {
       this.#notice("pilot-cancelled", `Cancelled the job ${id}: Slurm had taken a pilot twice`);
     }
-    // One that was attached did not say what it had asked for.
+    // One that was attached, or of an earlier version, did not say what it had asked for.
+    pilot.kind ??= settings.kinds[0].name;
     pilot.nodes ??= job.nodes.length;
     const limitMs = (pilot.ranMs ?? 0) + 1000 * (job.leftS ?? 0);
     if (job.leftS !== undefined) pilot.timeMs ??= 60_000 * Math.round(limitMs / 60_000);

@@ -159,6 +159,24 @@ test("rows of parts are joined to one round, in which every gang has its share",
   expect(states(bench).every((text) => text.endsWith("done"))).toBe(true);
 });
 
+test.each(["easy", "gang"])(
+  "%s: a gang whose nodes are in two parts now ends like any other",
+  async (policy) => {
+    const bench = cluster(policy, []);
+    changeCapacity(bench.machine, [N1, N2], { mostProcessors: 8, name: "a" });
+    bench.clock.settle();
+    await submit(bench, 8);
+    expect(states(bench)).toEqual(["1 running"]);
+    // One of its nodes has moved to another allocation, and its end is still to come.
+    setParts(bench, part("a", [N1]), part("b", [N2, N3]));
+    await submit(bench, 4);
+    bench.machine.end([...bench.machine.attempts.values()][0], "none", { lost: "its node was lost" });
+    bench.clock.settle();
+    // No cycle was rolled back.
+    expect(states(bench)[0]).not.toBe("1 running");
+  },
+);
+
 const LICENCE = { name: "licence", units: ["a", "b"], isShared: false, variables: [] };
 
 describe.each(["fcfs", "easy", "first-fit", "gang", "buddy"])(

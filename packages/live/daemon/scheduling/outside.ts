@@ -55,7 +55,8 @@ export class Outside {
 
   /** Whether a gang has lost CPUs and cannot get others. It ends when the executor says so. */
   #isIncomplete({ job, nodes }: JobRecord): boolean {
-    const hasLost = !this.#machine.movesGangs && !this.#machine.has(nodes);
+    // Nor can a part have it of which one node is in another one now.
+    const hasLost = !this.#machine.movesGangs && !this.#machine.parts.some((part) => part.has(nodes));
     if (hasLost) this.#incomplete.add(job);
     return this.#incomplete.has(job);
   }

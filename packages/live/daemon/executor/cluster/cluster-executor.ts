@@ -329,6 +329,7 @@ export class ClusterExecutor implements Executor {
       this.#allocated(allocation, trouble);
     });
     this.#cancelRetries.set(name, cancel);
+    this.#gangsChanged();
   }
 
   #cancelRetry(name: string): void {
@@ -513,7 +514,9 @@ export class ClusterExecutor implements Executor {
       const used = this.#ownNodes(held).filter((node) => running.some((gang) => gang.isOn(node.name)));
       return [held.name, used.length] as const;
     });
-    this.#options.cluster.setBusy(new Map(busy));
+    // Another front end may have gangs on all nodes of these.
+    const occupied = [...this.#cancelRetries.keys()].map((name) => [name, Number.POSITIVE_INFINITY] as const);
+    this.#options.cluster.setBusy(new Map([...busy, ...occupied]));
     if (!this.#isShuttingDown || running.length > 0) return;
     this.#isShuttingDown = false;
     if (this.#options.keepAllocation) return;

@@ -39,6 +39,17 @@ test("a front end that is accepted by a node keeps away if another node refuses 
   expect(bench.executor.trouble).toContain("another one");
 });
 
+test("an allocation that another front end uses counts as busy, so that nobody gives it back", () => {
+  const bench = new Bench();
+  bench.nodes.heldBy = { front: "another one", nodes: ["n1"] };
+  bench.restart();
+  for (let s = 0; s < 60; s++) {
+    bench.pass(1000);
+    expect(bench.nodes.busy.get("1")).not.toBe(0);
+  }
+  expect(bench.nodes.busy.get("1")).toBeGreaterThanOrEqual(ALL_NODES.length);
+});
+
 test("a front end in use goes on if one of its nodes belongs to another one", () => {
   const bench = new Bench();
   bench.run({ job: 1, on: ["n1", "n2"], script: ENDLESS });
