@@ -33,3 +33,10 @@ test("a job that asks for more units than are configured cannot start; one that 
     "It needs 4 units of gpu, but only 1 can be given to jobs now.",
   ]);
 });
+
+test("a job that nothing can hold says what each kind lacks", () => {
+  const message = 'no kind of pilots can hold it: "wide" is there for limits up to 1.00 h';
+  expect(sentencesOf({ kind: "never", message })).toEqual([
+    `It cannot start: ${message}. tutti update asks for less; tutti cancel ends the wait.`,
+  ]);
+});

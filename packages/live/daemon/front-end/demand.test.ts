@@ -1,5 +1,6 @@
 /** What jobs want of the processors, as the front end tells an executor that obtains them. */
 
+import { FakeClock } from "@tutti/host/clock-for-tests.ts";
 import { NodeTable } from "@tutti/kernel/core/machine.ts";
 import { expect, test } from "vitest";
 import type { Config } from "../config/config.ts";
@@ -236,4 +237,33 @@ test("nothing that waits wants processors while gangs are in the way of another 
   bench.clock.advanceTo(bench.clock.nowMs() + 1000);
   expect(await bench.frontEnd.why(ANNA, 3)).toMatchObject({ obstacles: [{ kind: "handover" }] });
   expect(tasksOf(wishes())).toEqual([]);
+});
+
+test("what jobs want is found out again only after a rest, if that takes long, and then in any case", async () => {
+  /** Time passes within a cycle, too. */
+  class LateClock extends FakeClock {
+    lateMs = 0;
+    override nowMs = () => super.nowMs() + this.lateMs;
+  }
+  const clock = new LateClock();
+  const bench = cluster("gang", [], { clock });
+  have(bench, []);
+  const found: (readonly [atMs: number, jobs: number])[] = [];
+  Object.assign(bench.machine, {
+    setDemand: ({ wishes }: Demand) => {
+      clock.lateMs += 100;
+      found.push([clock.nowMs(), wishes.reduce((sum, { jobs = 1 }) => sum + jobs, 0)]);
+    },
+  });
+  for (let i = 0; i < 5; i++) {
+    await submit(bench, 1);
+    clock.advanceTo(FakeClock.prototype.nowMs.call(clock) + 100);
+  }
+  expect(found).toEqual([[100, 1]]);
+  clock.advanceTo(10_000);
+  // By hand: at 100 + 19 × 100 ms; timers are late by what had passed before, and it takes 100 ms again.
+  expect(found).toEqual([
+    [100, 1],
+    [2200, 5],
+  ]);
 });
