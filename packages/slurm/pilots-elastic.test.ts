@@ -111,6 +111,9 @@ describe("pilots", () => {
     stage.want(waits(wish(5, 30 * MIN, { isForLost: true })));
     await stage.pass(6 * S);
     expect(alive(stage)).toEqual(["long 4 60", "long 3 60"]);
+    // It pends for long. The first one goes on, since the job has another one to wait for.
+    await stage.pass(15 * MIN);
+    expect(stage.reports.filter((text) => text.startsWith("closing"))).toEqual([]);
   });
 
   test("ask for no more node-hours than they may, and say so; who asks begins the count again", async () => {

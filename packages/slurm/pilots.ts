@@ -357,12 +357,12 @@ export class Pilots {
   }
 
   #request() {
+    return this.#need.request(this.#held(), this.#leftNodeMs, this.#setup.clock.nowMs());
+  }
+
+  #held() {
     const nowMs = this.#setup.clock.nowMs();
-    return this.#need.request(
-      this.#pilots.map((pilot) => heldOf(pilot, this.#need.isServing(pilot.jobId ?? ""), nowMs)),
-      this.#leftNodeMs,
-      nowMs,
-    );
+    return this.#pilots.map((pilot) => heldOf(pilot, this.#need.isServing(pilot.jobId ?? ""), nowMs));
   }
 
   /** Of the node time that may be asked for: a pilot counts as if it will last until its limit. */
@@ -448,9 +448,10 @@ export class Pilots {
     return isAtIts || this.#need.isOfNoUse(allocation.name);
   }
 
-  /** Jobs have waited long enough for nodes that it has lost: nothing else starts on it. */
+  /** Jobs have waited long for nodes that it has lost, and no other is on its way: nothing else starts. */
   #closeLost(): void {
-    if (!this.#need.hasWaitedForLost(this.#setup.clock.nowMs())) return;
+    const isAwaited = this.#held().some(({ awaited }) => awaited !== undefined);
+    if (isAwaited || !this.#need.hasWaitedForLost(this.#setup.clock.nowMs())) return;
     for (const pilot of this.#inUse) {
       const hasLost = pilot.allocation!.nodes.length < (pilot.nodes ?? 0) || lostNodes(pilot) > 0;
       if (pilot.isClosing || !hasLost) continue;
