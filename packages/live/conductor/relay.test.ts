@@ -1,4 +1,5 @@
 /** Conductors of a pilot reach each other over real sockets of this machine, and nobody else does. */
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect as connectTcp, createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,8 +11,10 @@ import { afterEach, expect, test, vi } from "vitest";
 import { dialPeer, PeerDoor } from "./peers.ts";
 import { ConductorServer, SOCKET_NAME } from "./server.ts";
 
-const KEY = "ab".repeat(32);
-const OTHER_KEY = "cd".repeat(32);
+/** Ports follow from keys: two runs of this file at a time must not meet. */
+const keyOf = (name: string) => createHash("sha256").update(`${name} ${process.pid}`).digest("hex");
+const KEY = keyOf("own");
+const OTHER_KEY = keyOf("other");
 const WAIT = { timeout: 60_000 };
 const HELLO = JSON.stringify({ type: "hello", protocol: 3, frontEnd: "test" });
 
